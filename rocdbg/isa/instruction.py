@@ -1,0 +1,154 @@
+"""What the decoder produces: instructions, operands and control-flow classes.
+
+Operand names
+-------------
+``Operand.name`` is the field of the encoding the operand comes from. It is stable and does not depend on the
+target. In text order:
+
+=============  =====================================================================================
+encoding       operands
+=============  =====================================================================================
+SOP1           ``sdst`` ``ssrc0``
+SOP2           ``sdst`` ``ssrc0`` ``ssrc1``; s_fmaak/s_fmamk_f32: the constant is ``literal``
+SOPC           ``ssrc0`` ``ssrc1``
+SOPK           ``sdst`` ``simm16``; s_setreg: ``simm16`` (hwreg) first, then ``sdst`` (the source) or ``literal``
+SOPP           ``simm16``
+SMEM           ``sdata`` ``sbase`` ``soffset`` (register) and/or ``offset`` (immediate)
+VOP1           ``vdst`` (``sdst`` for v_readfirstlane) ``src0``
+VOP2           ``vdst`` [``sdst`` = vcc] ``src0`` ``vsrc1`` [``src2`` = vcc]; fmaak/fmamk/madak/madmk: ``literal``
+VOPC           ``sdst`` = vcc (absent for v_cmpx of gfx10+) ``src0`` ``vsrc1``
+VOP3           ``vdst`` and/or ``sdst``, ``src0`` ``src1`` ``src2`` (also for the _e64 forms of VOP1, VOP2, VOPC)
+VOP3P          ``vdst`` ``src0`` ``src1`` ``src2`` (MFMA and WMMA too; SMFMAC: ``src2`` is the index register)
+VOPD           ``vdstx`` ``src0x`` ``vsrc1x`` [``literal``] ``vdsty`` ``src0y`` ``vsrc1y`` [``literal``]
+VINTRP         ``vdst`` ``vsrc`` ``attr``
+VINTERP        ``vdst`` ``src0`` ``src1`` ``src2``
+LDSDIR         ``vdst`` ``attr``
+DS             ``vdst`` ``addr`` ``data0`` ``data1``
+FLAT           ``vdst`` ``vaddr`` ``vdata``; gfx12+ also ``saddr``
+GLOBAL         ``vdst`` ``vaddr`` ``vdata`` ``saddr`` (kind OFF when there is none)
+SCRATCH        ``vdst`` ``vaddr`` (kind OFF when there is none) ``vdata`` ``saddr`` (kind OFF when there is none)
+MUBUF, MTBUF   ``vdata`` ``vaddr`` (kind OFF when there is none) ``srsrc`` ``soffset``
+MIMG           ``vdata`` ``vaddr`` (or ``vaddr0`` ... for non-sequential addresses) ``srsrc`` ``ssamp``
+EXP            ``tgt`` ``vsrc0`` ``vsrc1`` ``vsrc2`` ``vsrc3``
+=============  =====================================================================================
+
+An atomic that returns its old value has it in ``vdst`` (FLAT, DS) or in ``vdata`` itself (MUBUF).
+DPP and SDWA forms have the operands of their base encoding (``src0`` is then always a VGPR for DPP).
+
+Modifiers
+---------
+``Instruction.modifiers`` holds every control field that is not an operand and whose value is not the default, as
+integers: ``offset`` (signed, bytes), ``offset0``/``offset1``, ``gds``, ``clamp``, ``omod`` (1 = *2, 2 = *4, 3 = /2), ``op_sel``,
+``op_sel_hi``, ``neg_lo``, ``neg_hi`` (bit masks, bit i is source i; bit 3 of a VOP3 ``op_sel`` is the destination), ``glc``, ``slc``, ``dlc``, ``scc``,
+``sc0``, ``sc1``, ``nt``, ``lds``, ``tfe``, ``offen``, ``idxen``, ``th``, ``scope``, ``format``; SDWA: ``dst_sel``, ``dst_unused``, ``src0_sel``, ``src1_sel``
+(field values; all four that exist are always present, and so is ``sdwa`` = 1); DPP: ``dpp_ctrl``, ``row_mask``, ``bank_mask`` (all always
+present), ``bound_ctrl``, ``fi``; DPP8: ``dpp8`` (24 bits, three per lane); MFMA: ``cbsz``, ``abid``, ``blgp``; ``wait_exp``, ``wait_vdst``, ``attr_chan``.
+``op_sel_hi`` of VOP3P is always present for instructions that have it, since its default is not zero. VOPD has ``opy``, the second
+mnemonic, which is a string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+
+class OperandKind(Enum):
+    """What an operand is."""
+
+    VGPR = auto()
+    AGPR = auto()
+    SGPR = auto()
+    TTMP = auto()
+    SPECIAL = auto()
+    """A named hardware register (vcc, exec, m0, null, scc, src_shared_base, ...); ``index`` is its operand code."""
+    CONSTANT = auto()
+    """An inline constant; ``value`` is already expanded to the operand's width."""
+    LITERAL = auto()
+    """A 32-bit (64-bit on gfx1250) constant after the instruction; ``value`` is expanded to the operand's width."""
+    IMMEDIATE = auto()
+    """A field of the instruction; ``value`` is the raw field, zero-extended (``offset`` of SMEM: sign-extended)."""
+    LABEL = auto()
+    """A branch target; ``value`` is the absolute address."""
+    OFF = auto()
+    """An operand that is switched off (``off``)."""
+
+
+class Flow(Enum):
+    """What an instruction does to the program counter."""
+
+    NEXT = auto()
+    BRANCH = auto()
+    COND_BRANCH = auto()
+    CALL = auto()
+    """s_swappc_b64 and s_call_b64; ``branch_target`` is known for the latter."""
+    INDIRECT = auto()
+    """s_setpc_b64, s_rfe_b64, s_cbranch_join and s_cbranch_*_fork: the target is in registers."""
+    END = auto()
+    """s_endpgm and its variants."""
+    TRAP = auto()
+    """s_trap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One operand of an instruction.
+
+    ``index``: register number in its file (SPECIAL: operand code, 106 vcc_lo, 124 m0 or null, 126 exec_lo, 253 scc, ...), -1 for others.
+    ``dwords``: number of 32-bit registers covered; for constants, the operand's width rounded up to dwords.
+    ``half``: for a real 16-bit register operand of gfx11+ 0 (``.l``) or 1 (``.h``); else None.
+    ``value``: bits of a constant in the operand's own width (``bits`` wide, unsigned), 0 for registers.
+    ``bits``: width in bits of one scalar constant in this operand: 16, 32 or 64; packed 16-bit operands have 32 and both halves in ``value``.
+    ``type``: how a constant is expanded: ``b16 f16 bf16 v2b16 v2f16 v2bf16 b32 f32 b64 f64 v2f32 v2b32``, or "".
+    """
+
+    name: str
+    kind: OperandKind
+    index: int = -1
+    dwords: int = 1
+    value: int = 0
+    neg: bool = False
+    abs: bool = False
+    sext: bool = False
+    half: int | None = None
+    bits: int = 32
+    type: str = ""
+    text: str = ""
+    """The operand as printed, with its source modifiers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One decoded instruction.
+
+    ``address`` and ``size`` are in bytes. ``mnemonic`` is what is printed (``v_add_f32_e32``), ``name`` lacks the encoding suffix
+    (``v_add_f32``). ``text`` is mnemonic, operands and modifiers as llvm-objdump prints them, with single spaces.
+    ``branch_target`` is an absolute address, or None. An illegal encoding has ``illegal`` set, encoding ``""``, and
+    ``.long 0x...`` as its text.
+    """
+
+    address: int
+    size: int
+    encoding: str
+    mnemonic: str
+    name: str
+    operands: tuple[Operand, ...]
+    modifiers: Mapping[str, int | str]
+    text: str
+    flow: Flow = Flow.NEXT
+    branch_target: int | None = None
+    illegal: bool = False
+    opcode: int = -1
+    """Value of the encoding's opcode field; -1 if illegal."""
+
+    def operand(self, name: str) -> Operand | None:
+        """The operand that comes from field ``name``, or None."""
+        for operand in self.operands:
+            if operand.name == name:
+                return operand
+        return None
+
+    def at(self, address: int) -> Instruction:
+        """The same instruction at another address (not for PC-relative branches)."""
+        return self if address == self.address else replace(self, address=address)
