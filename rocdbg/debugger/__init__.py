@@ -1,0 +1,28 @@
+"""The debugger engine: sessions, focus, breakpoints, stepping, frames, values, expressions.
+
+Nothing here prints or knows a command line. Front ends hold a `Session`, call its methods, and show
+what they return; requests that cannot be met raise subclasses of `rocdbg.Error`.
+"""
+
+from __future__ import annotations
+
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.scope import Scope, lane_list, lane_ranges
+from rocdbg.debugger.session import Session
+from rocdbg.debugger.settings import PrintSettings, Settings
+from rocdbg.debugger.stops import ExitInfo, ExpectResult, Signal, StopEvent, StopReason
+
+__all__ = [
+    "DebuggerError",
+    "ExitInfo",
+    "ExpectResult",
+    "PrintSettings",
+    "Scope",
+    "Session",
+    "Settings",
+    "Signal",
+    "StopEvent",
+    "StopReason",
+    "lane_list",
+    "lane_ranges",
+]

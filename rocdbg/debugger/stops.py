@@ -1,0 +1,93 @@
+"""A stop is a value: why, which wave, which lanes, where. Front ends print it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.scope import Scope
+    from rocdbg.debugger.values import Value
+
+
+class StopReason(Enum):
+    """Why a command that runs the program came back."""
+
+    BREAKPOINT = "breakpoint-hit"
+    WATCHPOINT = "watchpoint-trigger"
+    STEP = "end-stepping-range"
+    FINISHED = "function-finished"
+    LOCATION = "location-reached"
+    SIGNAL = "signal-received"
+    INTERRUPTED = "interrupted"
+    EXITED = "exited-normally"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """An exception as a signal: ``SIGSEGV``, ``Segmentation fault``."""
+
+    name: str
+    description: str
+
+
+SIGNALS = {
+    s.name: s
+    for s in (
+        Signal("SIGSEGV", "Segmentation fault"),
+        Signal("SIGILL", "Illegal instruction"),
+        Signal("SIGABRT", "Aborted"),
+        Signal("SIGTRAP", "Trace/breakpoint trap"),
+        Signal("SIGBUS", "Bus error"),
+        Signal("SIGFPE", "Arithmetic exception"),
+        Signal("SIGINT", "Interrupt"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectResult:
+    """The check of one buffer at the end of a dispatch; ``message`` says what differs."""
+
+    name: str
+    passed: bool
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExitInfo:
+    """The end of a dispatch: ``[Inferior 1 (dispatch 1, kernel saxpy) exited normally]``."""
+
+    dispatch: int
+    kernel: str
+    instructions: int
+    expectations: tuple[ExpectResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StopEvent:
+    """What happened.
+
+    ``scope`` is where the focus is afterwards, ``lanes`` the mask of lanes the stop is about (those
+    that hit the breakpoint, or faulted). ``breakpoints`` are the numbers hit (``temporary`` if the
+    first was one); ``new_thread`` and ``new_lane`` say whether the focus moved there; ``new_frame``
+    whether a front end should show the frame line and not only the source line. ``detail`` is a
+    sentence on an exception; ``returned`` the value a finished function gave back (already in the
+    value history under ``returned_number``).
+    """
+
+    reason: StopReason
+    scope: Scope
+    lanes: int = 0
+    breakpoints: tuple[int, ...] = ()
+    temporary: bool = False
+    new_thread: bool = False
+    new_lane: bool = False
+    new_frame: bool = True
+    signal: Signal | None = None
+    detail: str = ""
+    returned: Value | None = None
+    returned_number: int | None = None
+    exit: ExitInfo | None = None
+    warnings: tuple[str, ...] = field(default=())
