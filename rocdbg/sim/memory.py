@@ -1,0 +1,281 @@
+"""Global memory of the simulated device: named allocations in a window of simulated virtual addresses.
+
+Addresses are deterministic: the window starts at ``WINDOW_BASE`` and an allocation takes the first run of
+free pages that fits. Each allocation starts on a page, shares its pages with no other, and is followed by at
+least one unmapped page, so that an access which runs off either end is always noticed.
+
+The page table is what generated code reads. It is flat: one 32-byte entry per page of the window,
+
+    u64 host     host address of the page's first byte
+    u64 lo, hi   an access of ``size`` bytes at page offset ``off`` is legal iff off >= lo and off + size <=
+    hi u64 flags    1 read, 2 write, 4 execute; an entry of zeros is an unmapped page
+
+``hi`` may lie beyond the page, because an allocation is contiguous on the host as well.
+"""
+
+from __future__ import annotations
+
+import bisect
+import enum
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocdbg.errors import Error
+
+WINDOW_BASE = 0x7F00_0000_0000
+WINDOW_SIZE = 1 << 40
+PAGE_SHIFT = 20
+PAGE_SIZE = 1 << PAGE_SHIFT
+PAGE_COUNT = WINDOW_SIZE >> PAGE_SHIFT
+PAGE_ENTRY = np.dtype([("host", "<u8"), ("lo", "<u8"), ("hi", "<u8"), ("flags", "<u8")])
+"""One entry of the page table (32 bytes)."""
+
+DEFAULT_LIMIT = 16 << 30
+"""Bytes that may be live at once. Pages are zero and untouched until used, so the host pays only for those
+used.
+"""
+
+_HOST_ALIGN = 64
+
+
+class Protection(enum.IntFlag):
+    """What an allocation permits; the values are those of a page-table entry's flags."""
+
+    READ = 1
+    WRITE = 2
+    EXECUTE = 4
+
+
+class AllocationKind(enum.Enum):
+    """What an allocation is for; the value is the noun used in messages."""
+
+    BUFFER = "buffer"
+    CODE = "code object"
+    KERNARG = "kernarg segment"
+    SCRATCH = "scratch of"
+    QUEUE = "queue structure"
+    PACKET = "dispatch packet"
+
+
+class MemoryAccessError(Error):
+    """A host-side access (debugger, API) to simulated global memory that is not mapped.
+
+    Attributes: ``address``, ``size`` in bytes, ``access`` ("read" or "write"), ``nearest`` (text or None).
+    """
+
+    def __init__(self, address: int, size: int, access: str, nearest: str | None) -> None:
+        self.address = address
+        self.size = size
+        self.access = access
+        self.nearest = nearest
+        where = f"; it is {nearest}" if nearest else ""
+        super().__init__(f"Cannot access memory at address {address:#x}: {access} of {size} bytes{where}")
+
+
+class AllocationError(Error):
+    """A request for simulated memory that cannot be met. Attributes: ``size``, ``name``."""
+
+    def __init__(self, size: int, name: str, reason: str) -> None:
+        self.size = size
+        self.name = name
+        what = f"'{name}'" if name else "a buffer"
+        super().__init__(f"cannot allocate {size} bytes for {what}: {reason}")
+
+
+@dataclass(eq=False, slots=True)
+class Allocation:
+    """One allocation: ``[address, address + size)``. ``data`` is its storage, uint8[size], writable in
+    place.
+    """
+
+    address: int
+    size: int
+    name: str
+    kind: AllocationKind
+    protection: Protection
+    data: NDArray[np.uint8] = field(repr=False)
+    owner: NDArray[np.uint8] = field(repr=False)
+    """The host array ``data`` is an aligned view of."""
+
+    @property
+    def end(self) -> int:
+        """The first address after the allocation."""
+        return self.address + self.size
+
+    @property
+    def host_address(self) -> int:
+        """Host address of the first byte."""
+        return int(self.data.ctypes.data)
+
+    @property
+    def label(self) -> str:
+        """``buffer 'x' (4096 bytes at 0x7f0000100000)``."""
+        name = f" '{self.name}'" if self.name else ""
+        return f"{self.kind.value}{name} ({self.size} bytes at {self.address:#x})"
+
+
+class GlobalMemory:
+    """The window of simulated global memory: allocate, free, read, write, look up.
+
+    ``limit`` is the number of bytes that may be live at once.
+    """
+
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+        self.limit = limit
+        self.live_bytes = 0
+        # calloc: the 32 MiB are zero pages of the host until an entry is written.
+        self._table: NDArray[np.void] = np.zeros(PAGE_COUNT, PAGE_ENTRY)
+        self._starts: list[int] = []
+        self._allocations: list[Allocation] = []
+
+    @property
+    def page_table(self) -> NDArray[np.void]:
+        """The page table, ``PAGE_ENTRY[PAGE_COUNT]``; it stays at one host address for the object's life."""
+        return self._table
+
+    @property
+    def page_table_address(self) -> int:
+        """Host address of the page table."""
+        return int(self._table.ctypes.data)
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """All live allocations by address."""
+        return tuple(self._allocations)
+
+    def allocate(
+        self,
+        size: int,
+        align: int = 256,
+        name: str = "",
+        *,
+        kind: AllocationKind = AllocationKind.BUFFER,
+        protection: Protection = Protection.READ | Protection.WRITE,
+    ) -> Allocation:
+        """Make ``size`` zero bytes accessible and return the allocation.
+
+        A size of 0 gives an allocation without accessible bytes but with an address of its own. ``align`` is
+        a power of two up to the page size (every allocation starts on a page). Raises AllocationError.
+        """
+        if size < 0:
+            raise AllocationError(size, name, "a size cannot be negative")
+        if align < 1 or align & (align - 1) or align > PAGE_SIZE:
+            raise AllocationError(size, name, f"alignment {align} is not a power of two up to {PAGE_SIZE}")
+        if self.live_bytes + size > self.limit:
+            raise AllocationError(
+                size,
+                name,
+                f"with {self.live_bytes} bytes in use this exceeds the simulated device's {self.limit} bytes",
+            )
+        pages = max(1, -(-size // PAGE_SIZE))
+        position, page = self._find_pages(pages, size, name)
+        try:
+            owner = np.zeros(size + 2 * _HOST_ALIGN, np.uint8)
+        except MemoryError:
+            raise AllocationError(size, name, "the host has not enough memory") from None
+        skip = -int(owner.ctypes.data) % _HOST_ALIGN
+        address = WINDOW_BASE + (page << PAGE_SHIFT)
+        allocation = Allocation(address, size, name, kind, protection, owner[skip : skip + size], owner)
+        entries = self._table[page : page + pages]
+        offsets = np.arange(pages, dtype=np.uint64) << np.uint64(PAGE_SHIFT)
+        entries["host"] = np.uint64(int(owner.ctypes.data) + skip) + offsets
+        entries["lo"] = 0
+        entries["hi"] = np.uint64(size) - offsets
+        entries["flags"] = int(protection)
+        self._starts.insert(position, address)
+        self._allocations.insert(position, allocation)
+        self.live_bytes += size
+        return allocation
+
+    def free(self, allocation: Allocation) -> None:
+        """Unmap an allocation; its addresses may be given out again. Raises AllocationError if it is not
+        live.
+        """
+        position = bisect.bisect_left(self._starts, allocation.address)
+        if position >= len(self._starts) or self._allocations[position] is not allocation:
+            raise AllocationError(allocation.size, allocation.name, "it is not a live allocation to free")
+        page = (allocation.address - WINDOW_BASE) >> PAGE_SHIFT
+        self._table[page : page + max(1, -(-allocation.size // PAGE_SIZE))] = np.zeros((), PAGE_ENTRY)
+        del self._starts[position], self._allocations[position]
+        self.live_bytes -= allocation.size
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation that contains ``address``, or None."""
+        position = bisect.bisect_right(self._starts, address) - 1
+        if position < 0:
+            return None
+        allocation = self._allocations[position]
+        return allocation if address < allocation.end else None
+
+    def nearest(self, address: int) -> Allocation | None:
+        """The allocation with the byte closest to ``address``; the lower one on a tie; None if there is
+        none.
+        """
+        position = bisect.bisect_right(self._starts, address)
+        candidates = self._allocations[max(0, position - 1) : position + 1]
+        return min(candidates, key=lambda a: max(a.address - address, address - a.end + 1, 0), default=None)
+
+    def describe(self, address: int, size: int = 1) -> str | None:
+        """Where ``[address, address + size)`` lies relative to the nearest allocation, or None if far from
+        any.
+
+        ``8 bytes past the end of buffer 'x' (4096 bytes at 0x7f0000100000)``. The distance is that of the
+        first byte that lies outside.
+        """
+        allocation = self.nearest(address)
+        if allocation is None or not WINDOW_BASE <= address < WINDOW_BASE + WINDOW_SIZE:
+            return None
+        if address < allocation.address:
+            return f"{_bytes(allocation.address - address)} before {allocation.label}"
+        if address >= allocation.end:
+            distance = address - allocation.end
+            return f"{_bytes(distance)} past the end of {allocation.label}" if distance else (
+                f"at the end of {allocation.label}"
+            )
+        offset = address - allocation.address
+        if address + size > allocation.end:
+            return f"at offset {offset}, crossing the end of {allocation.label}"
+        return f"at offset {offset} of {allocation.label}"
+
+    def read(self, address: int, size: int) -> bytes:
+        """``size`` bytes at ``address``, all of one allocation. Raises MemoryAccessError."""
+        return self.view(address, size, "read").tobytes()
+
+    def write(self, address: int, data: bytes | bytearray | memoryview) -> None:
+        """Store ``data`` at ``address``, all in one allocation. Raises MemoryAccessError and then changes
+        nothing.
+
+        The host may write whatever is mapped: protections bind the simulated program only.
+        """
+        source = np.frombuffer(data, np.uint8)
+        self.view(address, source.size, "write")[:] = source
+
+    def view(self, address: int, size: int, access: str = "read") -> NDArray[np.uint8]:
+        """The ``size`` bytes at ``address`` as a writable array over the storage itself. Raises
+        MemoryAccessError.
+        """
+        allocation = self.find(address)
+        if allocation is None or size < 0 or address + size > allocation.end:
+            if size == 0:
+                return np.empty(0, np.uint8)
+            raise MemoryAccessError(address, size, access, self.describe(address, max(size, 1)))
+        offset = address - allocation.address
+        return allocation.data[offset : offset + size]
+
+    def _find_pages(self, pages: int, size: int, name: str) -> tuple[int, int]:
+        """Position in the list and first page of the lowest gap that leaves unmapped pages on both sides."""
+        page = 1
+        for position, allocation in enumerate(self._allocations):
+            start = (allocation.address - WINDOW_BASE) >> PAGE_SHIFT
+            if page + pages < start:
+                return position, page
+            page = start + max(1, -(-allocation.size // PAGE_SIZE)) + 1
+        if page + pages >= PAGE_COUNT:
+            raise AllocationError(size, name, "the simulated address window is full")
+        return len(self._allocations), page
+
+
+def _bytes(count: int) -> str:
+    return f"{count} byte" if count == 1 else f"{count} bytes"

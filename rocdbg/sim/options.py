@@ -1,0 +1,39 @@
+"""What the caller of ``Dispatch.run`` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from rocdbg.errors import Error
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to go on.
+
+    ``stop_pcs``   any wave that is about to execute one of these stops with BREAKPOINT; a wave that stands on
+                   one when ``run`` is called executes that instruction first.
+    ``wave``       number of the focused wave, for ``step``, ``range`` and ``only``.
+    ``step``       execute one instruction of that wave (STEP).
+    ``range``      ``(low, high)``: execute that wave until its PC leaves low <= pc < high (RANGE).
+    ``only``       the other waves stay where they are, except while the focused one waits at a barrier for them.
+    ``budget``     wave-instructions this call may execute in all (BUDGET when they are used up); None: no limit.
+    """
+
+    stop_pcs: AbstractSet[int] = frozenset()
+    wave: int | None = None
+    step: bool = False
+    range: tuple[int, int] | None = None
+    only: bool = False
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.wave is None and (self.step or self.range is not None or self.only):
+            raise RunRequestError("stepping, range stepping and `only` need the number of a wave")
+        if self.step and self.range is not None:
+            raise RunRequestError("a run steps one instruction or a range, not both")
+
+
+class RunRequestError(Error):
+    """A request to run that makes no sense: no such wave, dispatch already finished, contradicting options."""

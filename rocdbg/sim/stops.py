@@ -1,0 +1,157 @@
+"""Why execution stopped: the values ``Dispatch.run`` returns."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rocdbg.sim.memory import Allocation
+
+if TYPE_CHECKING:
+    from rocdbg.sim.wave import Wave
+
+
+class StopKind(enum.Enum):
+    """The reason of a stop."""
+
+    BREAKPOINT = "breakpoint"
+    """A wave is about to execute an instruction at one of the stop PCs."""
+    STEP = "step"
+    """The stepped wave has executed its one instruction."""
+    RANGE = "range"
+    """The PC of the stepped wave has left the stepping range."""
+    FAULT = "fault"
+    """An access the memory does not permit; the instruction had no effect and PC still names it."""
+    TRAP = "trap"
+    """``s_trap N``. For a debug trap (N = 3) PC is after it and the wave can go on; for others PC is at it.
+    """
+    ILLEGAL = "illegal instruction"
+    """The bytes at PC are no instruction of this target."""
+    UNSUPPORTED = "unsupported instruction"
+    """The instruction at PC is real, but the simulator has no semantics for it."""
+    INTERRUPTED = "interrupted"
+    """``Dispatch.interrupt`` was called."""
+    BUDGET = "budget"
+    """The instruction budget of the call is used up."""
+    WAVE_DONE = "wave done"
+    """The stepped wave has ended; others may remain."""
+    DONE = "done"
+    """All waves of the grid have ended."""
+
+
+class Access(enum.Enum):
+    """What a faulting instruction tried to do; the value is the word used in messages."""
+
+    READ = "read"
+    WRITE = "write"
+    ATOMIC = "atomic"
+    EXECUTE = "execute"
+
+
+class Space(enum.Enum):
+    """The memory a faulting address lies in; the value is the DWARF address-space name of CONVENTIONS."""
+
+    GLOBAL = "global"
+    LOCAL = "local"
+    PRIVATE = "private_lane"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A memory violation. ``addresses`` maps each faulting lane to its address, in lane order.
+
+    A scalar instruction (or an instruction fetch) has no lanes: ``addresses`` is empty and ``address`` alone
+    counts. ``address`` is the first lane's. ``size`` is the bytes accessed per lane. ``nearest`` is the
+    allocation closest to ``address`` (global memory only) and ``where`` the text that relates the two, None
+    where nothing is near.
+    """
+
+    access: Access
+    space: Space
+    address: int
+    size: int
+    addresses: dict[int, int] = field(default_factory=dict)
+    nearest: Allocation | None = None
+    where: str | None = None
+    misaligned: bool = False
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The lanes that faulted, ascending."""
+        return tuple(self.addresses)
+
+    @property
+    def text(self) -> str:
+        """``write of 4 bytes at 0x7f0000101000, 0 bytes past ...`` : one line for people."""
+        prefix = "" if self.space is Space.GLOBAL else f"{self.space.value}#"
+        kind = "misaligned " if self.misaligned else ""
+        unit = "byte" if self.size == 1 else "bytes"
+        where = f", {self.where}" if self.where else ""
+        return f"{kind}{self.access.value} of {self.size} {unit} at {prefix}{self.address:#x}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why and where execution stopped. ``wave`` is None for stops of the whole dispatch (DONE, INTERRUPTED,
+    BUDGET).
+
+    ``instruction`` is the text of the instruction for FAULT, TRAP, ILLEGAL and UNSUPPORTED. ``lanes`` are
+    the lanes concerned: the faulting ones, or the active ones for other kinds.
+    """
+
+    kind: StopKind
+    wave: Wave | None = None
+    pc: int | None = None
+    lanes: tuple[int, ...] = ()
+    fault: Fault | None = None
+    trap: int | None = None
+    instruction: str | None = None
+
+    @property
+    def is_exception(self) -> bool:
+        """Whether the wave cannot go on as the program intended: fault, abort trap, illegal or unsupported.
+        """
+        return self.kind in _EXCEPTIONS or (self.kind is StopKind.TRAP and self.trap != DEBUG_TRAP)
+
+    @property
+    def message(self) -> str:
+        """One line that says what happened, for people."""
+        at = f" at {self.pc:#x}" if self.pc is not None else ""
+        code = f"`{self.instruction}`" if self.instruction else "the instruction"
+        if self.kind is StopKind.FAULT and self.fault is not None:
+            who = f"{format_lanes(self.lanes)}: " if self.lanes else ""
+            return f"memory violation by {code}{at}: {who}{self.fault.text}"
+        if self.kind is StopKind.TRAP:
+            named = {ABORT_TRAP: "abort trap", DEBUG_TRAP: "debug trap"}
+            what = named.get(self.trap or 0, f"trap {self.trap}")
+            return f"{what} ({code}){at}"
+        if self.kind in (StopKind.ILLEGAL, StopKind.UNSUPPORTED):
+            return f"{self.kind.value} {code}{at}"
+        return f"{self.kind.value}{at}"
+
+
+ABORT_TRAP = 2
+"""``s_trap 2``: ``llvm.trap``."""
+DEBUG_TRAP = 3
+"""``s_trap 3``: ``llvm.debugtrap``."""
+
+_EXCEPTIONS = frozenset({StopKind.FAULT, StopKind.ILLEGAL, StopKind.UNSUPPORTED})
+
+
+def format_lanes(lanes: tuple[int, ...]) -> str:
+    """``lane 5`` or ``lanes [0-31 40]``: lanes as stop messages name them."""
+    if len(lanes) == 1:
+        return f"lane {lanes[0]}"
+    return f"lanes [{format_ranges(lanes)}]"
+
+
+def format_ranges(numbers: tuple[int, ...]) -> str:
+    """``0-31 40``: ascending numbers with runs folded."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return " ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
