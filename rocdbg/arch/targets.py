@@ -1,0 +1,284 @@
+"""AMDGPU processors: what an ``e_flags`` machine value stands for, and what debugger and simulator must know of it.
+
+`TARGETS` is the one table; a row was checked against LLVM 22's assembler (``tests/arch/test_targets.py`` does
+it again).  `TargetId` (a processor with its xnack and sramecc settings) is in `rocdbg.arch.target_id`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, IntEnum
+from types import MappingProxyType
+
+from rocdbg.errors import Error
+
+
+class Generation(IntEnum):
+    """The hardware generation.  `R600` is everything before GCN: such code is recognised, never run."""
+
+    R600 = 0
+    GFX6 = 6
+    GFX7 = 7
+    GFX8 = 8
+    GFX9 = 9
+    GFX10 = 10
+    GFX11 = 11
+    GFX12 = 12
+    GFX13 = 13
+
+
+class ScratchKind(Enum):
+    """How compiled code reaches the private segment when no option says otherwise."""
+
+    NONE = "none"
+    """No scratch in the sense of the amdgcn ABI (r600)."""
+    BUFFER = "buffer"
+    """MUBUF through the resource descriptor in s[0:3]; stack pointers hold unswizzled wave offsets."""
+    FLAT = "flat"
+    """flat_scratch/scratch instructions, FLAT_SCRATCH written by the prologue (code built with that option)."""
+    ARCHITECTED = "architected"
+    """Scratch instructions, the base is set up by hardware; stack pointers hold per-lane offsets."""
+
+
+class UnknownTargetError(Error):
+    """A processor name or machine value that is not in `TARGETS`."""
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        self.what = what
+        super().__init__(f"unknown AMDGPU target {what}{hint}")
+
+
+@dataclass(frozen=True)
+class Target:
+    """One processor (or generic family of processors)."""
+
+    name: str
+    """As ``-mcpu`` names it: ``gfx90a``, ``gfx11-generic``, ``cypress``."""
+    mach: int
+    """The ``EF_AMDGPU_MACH`` value, 0..255."""
+    generation: Generation
+    version: tuple[int, int, int] | None
+    """(major, minor, stepping) as in ``gfx90a`` = (9, 0, 10); None for generic targets and r600."""
+    aliases: tuple[str, ...] = ()
+    wave_sizes: tuple[int, ...] = (64,)
+    """Lanes per wave the hardware can run, the compiler's default first."""
+    scratch: ScratchKind = ScratchKind.BUFFER
+    flat_scratch_is_offset: bool = False
+    """FLAT_SCRATCH is an offset and a size (gfx7, gfx8) instead of a 64-bit address."""
+    packed_work_item_ids: bool = False
+    """v0 holds x | y << 10 | z << 20 instead of v0, v1, v2 one id each."""
+    architected_sgprs: bool = False
+    """Workgroup ids come in TTMP registers instead of system SGPRs."""
+    supports_kernarg_preload: bool = False
+    has_agprs: bool = False
+    unified_vgprs: bool = False
+    """VGPRs and AGPRs share one file of 512, split at the descriptor's accum_offset."""
+    supports_xnack: bool = False
+    supports_sramecc: bool = False
+    supports_wgp_mode: bool = False
+    supports_generic_address_space: bool = True
+    lds_size: int = 65536
+    """Bytes of LDS one workgroup can address."""
+    lds_granule: int = 512
+    """Bytes per unit of LDS allocation."""
+    max_sgprs: int = 102
+    """SGPRs a program can name (s0 .. s<max-1>), VCC and the other special ones not counted."""
+    sgpr_granule: int = 16
+    """SGPRs per unit of allocation; 0 where every wave gets the same fixed number."""
+    max_vgprs: int = 256
+    """Vector registers a program can be given (AGPRs included where they share the file)."""
+    vgpr_granule_wave64: int = 4
+    """VGPRs per unit of the descriptor's granulated count, wave64 code."""
+    vgpr_granule_wave32: int = 0
+    """The same for wave32 code; 0 where there is none."""
+    members: tuple[str, ...] = ()
+    """Of a generic target: the processors its code runs on."""
+
+    @property
+    def is_generic(self) -> bool:
+        return bool(self.members)
+
+    @property
+    def is_r600(self) -> bool:
+        return self.generation is Generation.R600
+
+    @property
+    def is_gfx125(self) -> bool:
+        """gfx1250 and relatives, which changed fields of the kernel descriptor within GFX12."""
+        return self.version is not None and self.version[:2] == (12, 5)
+
+    @property
+    def default_wave_size(self) -> int:
+        return self.wave_sizes[0]
+
+    def vgpr_granule(self, wave_size: int) -> int:
+        """VGPRs per unit of the descriptor's granulated VGPR count for code of this wave size."""
+        return (
+            self.vgpr_granule_wave32
+            if wave_size == 32 and self.vgpr_granule_wave32
+            else self.vgpr_granule_wave64
+        )
+
+    def covers(self, other: Target) -> bool:
+        """Whether code built for this target runs on ``other`` as far as the processor is concerned."""
+        return self.name == other.name or other.name in self.members
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _r600(name: str, mach: int, wave_size: int) -> Target:
+    return Target(
+        name, mach, Generation.R600, None, wave_sizes=(wave_size,), scratch=ScratchKind.NONE,
+        supports_generic_address_space=False, lds_size=32768, max_sgprs=0, sgpr_granule=0, max_vgprs=128,
+    )  # fmt: skip
+
+
+def _numbered(base: Target, name: str, mach: int, *aliases: str, **changes: object) -> Target:
+    """A row derived from its family's ``base``; (major, minor, stepping) are read off the name."""
+    digits = name.removeprefix("gfx")
+    version = (int(digits[:-2]), int(digits[-2]), int(digits[-1], 16))
+    return replace(base, name=name, mach=mach, version=version, aliases=aliases, **changes)  # type: ignore[arg-type]
+
+
+def _generic(base: Target, name: str, mach: int, members: str, **changes: object) -> Target:
+    return replace(base, name=name, mach=mach, version=None, members=tuple(members.split()), **changes)  # type: ignore[arg-type]
+
+
+_GFX6 = Target(
+    "", 0, Generation.GFX6, None, supports_generic_address_space=False, lds_size=32768, lds_granule=256, max_sgprs=104,
+    sgpr_granule=8,
+)  # fmt: skip
+_GFX7 = Target("", 0, Generation.GFX7, None, flat_scratch_is_offset=True, max_sgprs=104, sgpr_granule=8)
+_GFX8 = Target("", 0, Generation.GFX8, None, flat_scratch_is_offset=True)
+_GFX9 = Target("", 0, Generation.GFX9, None, supports_xnack=True)
+_GFX90A = replace(
+    _GFX9, supports_sramecc=True, packed_work_item_ids=True, supports_kernarg_preload=True, has_agprs=True,
+    unified_vgprs=True, max_vgprs=512, vgpr_granule_wave64=8,
+)  # fmt: skip
+_GFX940 = replace(_GFX90A, scratch=ScratchKind.ARCHITECTED)
+_GFX103 = Target(
+    "", 0, Generation.GFX10, None, wave_sizes=(32, 64), supports_wgp_mode=True, max_sgprs=106, sgpr_granule=0,
+    vgpr_granule_wave32=8,
+)  # fmt: skip
+_GFX101 = replace(_GFX103, supports_xnack=True)
+_GFX11 = replace(
+    _GFX103, generation=Generation.GFX11, scratch=ScratchKind.ARCHITECTED, packed_work_item_ids=True,
+)  # fmt: skip
+_GFX12 = replace(_GFX11, generation=Generation.GFX12, architected_sgprs=True)
+_GFX125 = replace(
+    _GFX12, wave_sizes=(32,), supports_xnack=True, supports_sramecc=True, supports_kernarg_preload=True,
+    supports_wgp_mode=False, lds_size=327680, lds_granule=2048, max_vgprs=1024, vgpr_granule_wave32=16,
+)  # fmt: skip
+
+_ROWS: tuple[Target, ...] = (
+    _r600("r600", 0x01, 64),
+    _r600("r630", 0x02, 32),
+    _r600("rs880", 0x03, 16),
+    _r600("rv670", 0x04, 64),
+    _r600("rv710", 0x05, 32),
+    _r600("rv730", 0x06, 32),
+    _r600("rv770", 0x07, 64),
+    _r600("cedar", 0x08, 32),
+    _r600("cypress", 0x09, 64),
+    _r600("juniper", 0x0A, 64),
+    _r600("redwood", 0x0B, 64),
+    _r600("sumo", 0x0C, 64),
+    _r600("barts", 0x0D, 64),
+    _r600("caicos", 0x0E, 32),
+    _r600("cayman", 0x0F, 64),
+    _r600("turks", 0x10, 64),
+    _numbered(_GFX6, "gfx600", 0x20, "tahiti"),
+    _numbered(_GFX6, "gfx601", 0x21, "pitcairn", "verde"),
+    _numbered(_GFX6, "gfx602", 0x3A, "hainan", "oland"),
+    _numbered(_GFX7, "gfx700", 0x22, "kaveri"),
+    _numbered(_GFX7, "gfx701", 0x23, "hawaii"),
+    _numbered(_GFX7, "gfx702", 0x24),
+    _numbered(_GFX7, "gfx703", 0x25, "kabini", "mullins"),
+    _numbered(_GFX7, "gfx704", 0x26, "bonaire"),
+    _numbered(_GFX7, "gfx705", 0x3B),
+    _numbered(_GFX8, "gfx801", 0x28, "carrizo", supports_xnack=True),
+    # gfx802 and gfx805 must be given a fixed 96 SGPRs, whatever the descriptor says (a hardware bug).
+    _numbered(_GFX8, "gfx802", 0x29, "iceland", "tonga", max_sgprs=96),
+    _numbered(_GFX8, "gfx803", 0x2A, "fiji", "polaris10", "polaris11"),
+    _numbered(_GFX8, "gfx805", 0x3C, "tongapro", max_sgprs=96),
+    _numbered(_GFX8, "gfx810", 0x2B, "stoney", supports_xnack=True),
+    _numbered(_GFX9, "gfx900", 0x2C),
+    _numbered(_GFX9, "gfx902", 0x2D),
+    _numbered(_GFX9, "gfx904", 0x2E),
+    _numbered(_GFX9, "gfx906", 0x2F, supports_sramecc=True),
+    _numbered(_GFX9, "gfx908", 0x30, supports_sramecc=True, has_agprs=True),
+    _numbered(_GFX9, "gfx909", 0x31),
+    _numbered(_GFX90A, "gfx90a", 0x3F),
+    _numbered(_GFX9, "gfx90c", 0x32),
+    # Early steppings of gfx942: LLVM 22 no longer knows them, older code objects still carry them.
+    _numbered(_GFX940, "gfx940", 0x40),
+    _numbered(_GFX940, "gfx941", 0x4B),
+    _numbered(_GFX940, "gfx942", 0x4C),
+    _numbered(_GFX940, "gfx950", 0x4F, lds_size=163840, lds_granule=1280),
+    _generic(_GFX9, "gfx9-generic", 0x51, "gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c"),
+    _generic(_GFX940, "gfx9-4-generic", 0x5F, "gfx940 gfx941 gfx942 gfx950"),
+    _numbered(_GFX101, "gfx1010", 0x33),
+    _numbered(_GFX101, "gfx1011", 0x34),
+    _numbered(_GFX101, "gfx1012", 0x35),
+    _numbered(_GFX101, "gfx1013", 0x42),
+    _numbered(_GFX103, "gfx1030", 0x36),
+    _numbered(_GFX103, "gfx1031", 0x37),
+    _numbered(_GFX103, "gfx1032", 0x38),
+    _numbered(_GFX103, "gfx1033", 0x39),
+    _numbered(_GFX103, "gfx1034", 0x3E),
+    _numbered(_GFX103, "gfx1035", 0x3D),
+    _numbered(_GFX103, "gfx1036", 0x45),
+    _generic(_GFX101, "gfx10-1-generic", 0x52, "gfx1010 gfx1011 gfx1012 gfx1013"),
+    _generic(_GFX103, "gfx10-3-generic", 0x53, "gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036"),
+    _numbered(_GFX11, "gfx1100", 0x41),
+    _numbered(_GFX11, "gfx1101", 0x46),
+    _numbered(_GFX11, "gfx1102", 0x47),
+    _numbered(_GFX11, "gfx1103", 0x44),
+    _numbered(_GFX11, "gfx1150", 0x43),
+    _numbered(_GFX11, "gfx1151", 0x4A),
+    _numbered(_GFX11, "gfx1152", 0x55),
+    _numbered(_GFX11, "gfx1153", 0x58),
+    _generic(
+        _GFX11, "gfx11-generic", 0x54, "gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153"
+    ),
+    _numbered(_GFX12, "gfx1200", 0x48),
+    _numbered(_GFX12, "gfx1201", 0x4E),
+    _numbered(_GFX125, "gfx1250", 0x49),
+    _numbered(_GFX125, "gfx1251", 0x5A),
+    _generic(_GFX12, "gfx12-generic", 0x59, "gfx1200 gfx1201"),
+)
+
+TARGETS: Mapping[str, Target] = MappingProxyType({row.name: row for row in _ROWS})
+"""Every known processor by its name."""
+
+_BY_MACH = {row.mach: row for row in _ROWS}
+_BY_ALIAS = {alias: row for row in _ROWS for alias in row.aliases}
+_BY_VERSION = {row.version: row for row in _ROWS if row.version is not None}
+
+
+def target_by_name(name: str) -> Target:
+    """The processor of this name or alternative name (``gfx90a``, ``tahiti``); raises `UnknownTargetError`."""
+    target = TARGETS.get(name) or _BY_ALIAS.get(name)
+    if target is None:
+        near = difflib.get_close_matches(name, [*TARGETS, *_BY_ALIAS], n=3)
+        raise UnknownTargetError(f'"{name}"', f" (did you mean {', '.join(near)}?)" if near else "")
+    return target
+
+
+def target_by_mach(mach: int) -> Target:
+    """The processor of an ``EF_AMDGPU_MACH`` value (the low 8 bits of ``e_flags``); raises `UnknownTargetError`."""
+    target = _BY_MACH.get(mach)
+    if target is None:
+        raise UnknownTargetError(f"with EF_AMDGPU_MACH value {mach:#x}")
+    return target
+
+
+def target_by_version(major: int, minor: int, stepping: int) -> Target:
+    """The processor of an ISA version as code object V2 notes give it; raises `UnknownTargetError`."""
+    target = _BY_VERSION.get((major, minor, stepping))
+    if target is None:
+        raise UnknownTargetError(f"with ISA version {major}.{minor}.{stepping}")
+    return target
