@@ -4,7 +4,8 @@
     demo_kernels/build.py [--check] [NAME ...]
 
 Without names it builds all. ``--check`` builds into a temporary folder and compares with what is
-checked in; the exit status tells. Needs clang-22, lld-22 and clang-offload-bundler-22 (Debian: clang-22 lld-22).
+checked in; the exit status tells. Needs clang-22, lld-22 and clang-offload-bundler-22
+(Debian: clang-22 lld-22).
 """
 
 from __future__ import annotations

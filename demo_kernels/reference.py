@@ -3,8 +3,8 @@
 
     demo_kernels/reference.py        write the .npy files that the launch files name
 
-Each demo has one function that returns its arrays by file name. The arithmetic is the kernels' own, done on whole
-arrays; nothing here knows the simulator.
+Each demo has one function that returns its arrays by file name. The arithmetic is the kernels' own, done
+on whole arrays; nothing here knows the simulator.
 """
 
 from __future__ import annotations
@@ -199,7 +199,8 @@ def ramp() -> Arrays:
 REFERENCES: dict[str, Callable[[], Arrays]] = {
     function.__name__: function
     for function in (
-        saxpy, divergence, calls, spaces, reduce, matmul, histogram, spill, scan, mandelbrot, vectors, ramp, trap,
+        saxpy, divergence, calls, spaces, reduce, matmul, histogram, spill, scan, mandelbrot, vectors, ramp,
+        trap,
     )
 }  # fmt: skip
 
