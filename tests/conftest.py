@@ -1,0 +1,28 @@
+"""What all tests share: the check for LLVM's tools, and a translation cache of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+TOOLS = ("clang-22", "ld.lld-22", "llvm-mc-22", "llvm-objdump-22", "llvm-dwarfdump-22", "llvm-readelf-22")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test marked `llvm` needs the tools: without them it is skipped, or fails where they are required."""
+    if item.get_closest_marker("llvm") is None:
+        return
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        message = f"needs {', '.join(missing)} (Debian: clang-22 lld-22 llvm-22)"
+        if os.environ.get("ROCDBG_REQUIRE_TOOLS"):
+            pytest.fail(message)
+        pytest.skip(message)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def translation_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests neither read nor fill the user's translation cache."""
+    os.environ.setdefault("ROCDBG_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
