@@ -1,0 +1,1 @@
+"""C expressions as a debugger reads them: lexer, syntax tree, parser, evaluator."""
