@@ -1,0 +1,128 @@
+"""Attribute values of debugging information entries, tagged by their class.
+
+One small frozen dataclass per class of DWARF 5 section 7.5.5. The forms are gone by then: an index
+into ``.debug_addr`` or ``.debug_str_offsets`` is already the address or the string.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.unit import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address of the target."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant. ``size`` is the form's size in bytes, None for LEB128 and implicit constants.
+
+    The fixed-size data forms carry no sign: ``value`` is unsigned then; ``signed_value(size)`` reads the
+    same bits as a signed number.
+    """
+
+    value: int
+    size: int | None = None
+
+    def signed_value(self, size: int | None = None) -> int:
+        """The value with its top bit taken as the sign; ``size`` in bytes, by default the form's own."""
+        size = self.size if size is None else size
+        if size is None or self.value < 0:
+            return self.value
+        bits = 8 * size
+        value = self.value & ((1 << bits) - 1)
+        return value - (1 << bits) if value >> (bits - 1) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of bytes that is no expression (a constant value in memory order, for one)."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Exprloc:
+    """A DWARF expression, in the encoding of its unit's dialect."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class String:
+    """A string, decoded as UTF-8 (bytes that are none survive as surrogate escapes)."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference to another entry, as its offset in ``.debug_info``."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeSignature:
+    """A reference to a type unit by its 64-bit signature (DW_FORM_ref_sig8)."""
+
+    signature: int
+
+
+@dataclass(frozen=True, slots=True)
+class SupplementaryReference:
+    """A reference into a supplementary object file, which is not followed."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loclist:
+    """A location list: what ``rocdbg.dwarf.parse_location_list`` needs to read it.
+
+    ``section`` is all of ``section_name`` (``.debug_loclists``, or ``.debug_loc`` before DWARF 5) and ``offset``
+    the list's position in it; ``base_address``, ``debug_addr``, ``version`` and ``address_size`` are in ``unit``.
+    """
+
+    section: bytes = field(repr=False)
+    section_name: str
+    offset: int
+    unit: Unit = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rnglist:
+    """A range list at ``offset`` of ``.debug_rnglists`` (``.debug_ranges`` before DWARF 5)."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class SectionOffset:
+    """An offset into another section (line table, macros, a base), or one whose attribute is unknown."""
+
+    offset: int
+
+
+AttributeValue: TypeAlias = (
+    Address | Constant | Block | Exprloc | String | Flag | Reference | TypeSignature
+    | SupplementaryReference | Loclist | Rnglist | SectionOffset
+)
+"""The value of an attribute."""
+
+Location: TypeAlias = Exprloc | Loclist | Constant | Block | String | Address
+"""What says where or what a variable is: an expression, a list of them, or a constant value."""

@@ -1,0 +1,83 @@
+"""Small values that the debug information is handed out in: files, line rows, ranges, code locations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.scopes import Function
+
+
+class AddressRange(NamedTuple):
+    """Addresses ``low`` up to, not including, ``high``, as the code object has them (not yet loaded)."""
+
+    low: int
+    high: int
+
+    def __contains__(self, address: object) -> bool:
+        return isinstance(address, int) and self.low <= address < self.high
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A source file of a line table.
+
+    ``name`` is as the table has it (GDB shows this one), ``directory`` what it is relative to, ``path`` both joined
+    (absolute when DW_AT_comp_dir was). ``source`` is the embedded text (DW_LNCT_LLVM_source), None when there is
+    none; ``md5`` the checksum of the contents. Files are equal when name and path are.
+    """
+
+    name: str
+    directory: str
+    path: str
+    md5: bytes | None = field(default=None, compare=False)
+    source: str | None = field(default=None, compare=False, repr=False)
+    modified: int | None = field(default=None, compare=False, repr=False)
+    length: int | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def basename(self) -> str:
+        """The last component of the path."""
+        return PurePosixPath(self.path).name
+
+    def matches(self, wanted: str) -> bool:
+        """True when ``wanted`` names this file as GDB sees it: its path, or whole trailing components of it."""
+        mine, asked = PurePosixPath(self.path).parts, PurePosixPath(wanted).parts
+        return bool(asked) and (mine[-len(asked):] == asked or self.name == wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow:
+    """A row of a line table with the addresses it holds for: ``address`` up to ``end_address``.
+
+    ``line`` 0 means that the code belongs to no source line. ``end_address`` equals ``address`` when another row
+    starts at the same address; the last of those is the one that covers code.
+    """
+
+    address: int
+    end_address: int
+    file: SourceFile
+    line: int
+    column: int = 0
+    is_stmt: bool = True
+    basic_block: bool = False
+    prologue_end: bool = False
+    epilogue_begin: bool = False
+    isa: int = 0
+    discriminator: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLocation:
+    """A place to put a breakpoint: an address, its line, and the function whose code it is in.
+
+    ``function`` is the innermost one, so an inlined function where its code was inlined; None without one.
+    ``line`` is the line that has code, which need not be the one asked for.
+    """
+
+    address: int
+    file: SourceFile | None
+    line: int
+    function: Function | None = field(compare=False)

@@ -1,0 +1,425 @@
+"""Types of the source language as DWARF describes them: an immutable model.
+
+Types are values that can also be built by hand (``PointerType(target)`` for ``&x``). Two types are equal when
+they are built alike; classes and enumerations are compared by identity, and a ``DebugInfo`` hands out
+one object per entry. Only classes are lazy: their members are read when first asked for, so
+that self-referential types need no care.
+
+``str(type)`` is the name as GDB prints it (``float *``, ``int (*)(int, int)``, ``struct S`` in C and ``S`` in C++).
+``rocdbg.dwarf.info.type_text.describe(type)`` gives the lines of ``ptype``.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from rocdbg.dwarf.info.attributes import Exprloc, Loclist, Location, Reference
+
+
+class Encoding(enum.IntEnum):
+    """Encoding of a base type (DW_ATE_*)."""
+
+    ADDRESS = 0x01
+    BOOLEAN = 0x02
+    COMPLEX_FLOAT = 0x03
+    FLOAT = 0x04
+    SIGNED = 0x05
+    SIGNED_CHAR = 0x06
+    UNSIGNED = 0x07
+    UNSIGNED_CHAR = 0x08
+    IMAGINARY_FLOAT = 0x09
+    PACKED_DECIMAL = 0x0A
+    NUMERIC_STRING = 0x0B
+    EDITED = 0x0C
+    SIGNED_FIXED = 0x0D
+    UNSIGNED_FIXED = 0x0E
+    DECIMAL_FLOAT = 0x0F
+    UTF = 0x10
+    UCS = 0x11
+    ASCII = 0x12
+
+
+class Qualifier(enum.Enum):
+    """A type qualifier; the value is its spelling."""
+
+    CONST = "const"
+    VOLATILE = "volatile"
+    RESTRICT = "restrict"
+    ATOMIC = "_Atomic"
+
+
+class PointerKind(enum.Enum):
+    """Pointer or reference; the value is the declarator's spelling."""
+
+    POINTER = "*"
+    REFERENCE = "&"
+    RVALUE_REFERENCE = "&&"
+
+
+class ClassKind(enum.Enum):
+    """Keyword of a class type."""
+
+    STRUCT = "struct"
+    CLASS = "class"
+    UNION = "union"
+
+
+class Access(enum.IntEnum):
+    """Accessibility of a member (DW_ACCESS_*)."""
+
+    PUBLIC = 1
+    PROTECTED = 2
+    PRIVATE = 3
+
+
+@dataclass(frozen=True)
+class Type:
+    """Base of all types. ``offset``: the entry in ``.debug_info`` it was read from, None for one made by hand."""
+
+    offset: int | None = field(default=None, kw_only=True, compare=False, repr=False)
+
+    @property
+    def size(self) -> int | None:
+        """Size in bytes; None when incomplete, a function, or only known at run time."""
+        return None
+
+    def strip_typedefs(self) -> Type:
+        """The type behind typedefs *and* qualifiers on the outside (``const SF`` -> ``struct S``)."""
+        return self
+
+    def strip_qualifiers(self) -> Type:
+        """The type without outer qualifiers; typedefs stay."""
+        return self
+
+    def __str__(self) -> str:
+        from rocdbg.dwarf.info.type_text import type_name
+
+        return type_name(self)
+
+
+@dataclass(frozen=True)
+class VoidType(Type):
+    """``void``: an absent DW_AT_type."""
+
+
+VOID = VoidType()
+
+
+@dataclass(frozen=True)
+class UnspecifiedType(Type):
+    """A type without a description, ``decltype(nullptr)`` above all. ``byte_size`` as given, else None."""
+
+    name: str
+    byte_size: int | None = None
+
+    @property
+    def size(self) -> int | None:
+        return self.byte_size
+
+
+@dataclass(frozen=True)
+class BaseType(Type):
+    """A base type. ``bit_size`` and ``bit_offset`` only for types not filling their bytes (``_BitInt(7)``).
+
+    ``encoding`` is a plain number when it is none of ``Encoding`` (vendor range).
+    """
+
+    name: str
+    encoding: Encoding | int
+    byte_size: int
+    bit_size: int | None = None
+    bit_offset: int = 0
+    big_endian: bool = False
+
+    @property
+    def size(self) -> int | None:
+        return self.byte_size
+
+
+@dataclass(frozen=True)
+class PointerType(Type):
+    """A pointer or reference.
+
+    ``address_class`` is DW_AT_address_class (clang writes the DWARF address space the pointer's values are in:
+    1 generic, 3 local, 5 private_lane; absent for global), or DW_AT_LLVM_address_space where the
+    producer has it. ``memory_space`` is DW_AT_LLVM_memory_space. ``byte_size`` is the pointer's own size.
+    """
+
+    target: Type
+    kind: PointerKind = PointerKind.POINTER
+    byte_size: int = 8
+    address_class: int | None = None
+    memory_space: int | None = None
+
+    @property
+    def size(self) -> int | None:
+        return self.byte_size
+
+
+@dataclass(frozen=True)
+class MemberPointerType(Type):
+    """A C++ pointer to a member of ``containing``."""
+
+    target: Type
+    containing: Type
+    byte_size: int | None = None
+
+    @property
+    def size(self) -> int | None:
+        return self.byte_size
+
+
+Bound: TypeAlias = int | Exprloc | Loclist | Reference
+"""A bound of an array: a number, an expression, or the variable (its entry) that holds it."""
+
+
+@dataclass(frozen=True)
+class ArrayType(Type):
+    """An array of one dimension; ``int a[2][3]`` is an array of two arrays.
+
+    ``count`` is None for ``[]``, and not an int when it is only known at run time (variable-length arrays).
+    ``byte_stride`` is None when elements follow each other closely.
+    """
+
+    element: Type
+    count: Bound | None
+    lower_bound: Bound = 0
+    byte_stride: Bound | None = None
+    byte_size: int | None = None
+    index_type: Type | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def size(self) -> int | None:
+        if self.byte_size is not None:
+            return self.byte_size
+        stride = self.byte_stride if self.byte_stride is not None else self.element.size
+        if isinstance(self.count, int) and isinstance(stride, int):
+            return self.count * stride
+        return None
+
+
+@dataclass(frozen=True)
+class VectorType(Type):
+    """A SIMD vector (DW_AT_GNU_vector, or a base type's DW_AT_LLVM_vector_size): OpenCL's ``float4``.
+
+    ``byte_size`` may exceed ``count`` elements: an OpenCL ``float3`` takes 16 bytes.
+    """
+
+    element: Type
+    count: int
+    byte_size: int
+
+    @property
+    def size(self) -> int | None:
+        return self.byte_size
+
+
+@dataclass(frozen=True)
+class TypedefType(Type):
+    """A typedef or alias."""
+
+    name: str
+    target: Type
+    qualified_name: str = ""
+
+    @property
+    def size(self) -> int | None:
+        return self.target.size
+
+    def strip_typedefs(self) -> Type:
+        return self.target.strip_typedefs()
+
+
+@dataclass(frozen=True)
+class QualifiedType(Type):
+    """A qualified type."""
+
+    qualifier: Qualifier
+    target: Type
+
+    @property
+    def size(self) -> int | None:
+        return self.target.size
+
+    def strip_typedefs(self) -> Type:
+        return self.target.strip_typedefs()
+
+    def strip_qualifiers(self) -> Type:
+        return self.target.strip_qualifiers()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function type. ``artificial``: not written in the source (``this``)."""
+
+    type: Type
+    name: str | None = None
+    artificial: bool = False
+
+
+@dataclass(frozen=True)
+class FunctionType(Type):
+    """A function's type. ``prototyped`` is False for a C function declared with ``()``."""
+
+    return_type: Type
+    parameters: tuple[Parameter, ...] = ()
+    variadic: bool = False
+    prototyped: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Enumerator:
+    """A name of an enumeration, with its value read as the underlying type says."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True, eq=False)
+class EnumType(Type):
+    """An enumeration. ``name`` is None when anonymous; ``underlying`` VOID when the producer gives none.
+
+    ``scoped``: ``enum class``. ``tagged``: the language needs the keyword before the name (C).
+    """
+
+    name: str | None
+    qualified_name: str | None
+    enumerators: tuple[Enumerator, ...]
+    underlying: Type = VOID
+    byte_size: int | None = None
+    scoped: bool = False
+    tagged: bool = False
+    is_declaration: bool = False
+
+    @property
+    def size(self) -> int | None:
+        return self.byte_size if self.byte_size is not None else self.underlying.size
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A data member. ``name`` is None for an anonymous struct or union member.
+
+    ``bit_offset`` counts from the start of the class (little-endian numbering), also for ordinary members;
+    it is None when ``location`` has to be evaluated. ``bit_size`` is None unless it is a bit field.
+    """
+
+    name: str | None
+    type: Type
+    bit_offset: int | None
+    bit_size: int | None = None
+    access: Access = Access.PUBLIC
+    artificial: bool = False
+    location: Exprloc | Loclist | None = None
+
+    @property
+    def byte_offset(self) -> int | None:
+        """Offset in bytes from the start of the class, of the byte its first bit is in."""
+        return None if self.bit_offset is None else self.bit_offset // 8
+
+
+@dataclass(frozen=True, slots=True)
+class BaseClass:
+    """A base class. ``byte_offset`` is None when ``location`` has to be evaluated (virtual bases)."""
+
+    type: Type
+    byte_offset: int | None
+    access: Access = Access.PUBLIC
+    virtual: bool = False
+    location: Exprloc | Loclist | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StaticMember:
+    """A static data member: a declaration. Its definition is the variable ``CLASS::name``."""
+
+    name: str
+    type: Type
+    access: Access = Access.PUBLIC
+    const_value: Location | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A member function as declared in its class. ``offset`` is the declaration's entry."""
+
+    name: str
+    type: FunctionType
+    access: Access = Access.PUBLIC
+    artificial: bool = False
+    virtual: bool = False
+    static: bool = False
+    linkage_name: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateArgument:
+    """A template argument: a type (``value`` None), or a value of that type."""
+
+    name: str | None
+    type: Type
+    value: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassBody:
+    """What is between the braces."""
+
+    members: tuple[Member, ...] = ()
+    bases: tuple[BaseClass, ...] = ()
+    static_members: tuple[StaticMember, ...] = ()
+    methods: tuple[Method, ...] = ()
+    template_arguments: tuple[TemplateArgument, ...] = ()
+    nested_types: tuple[Type, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ClassType(Type):
+    """A struct, class or union. ``name`` is None when anonymous.
+
+    ``is_declaration``: only declared in this unit; ``DebugInfo.complete_type`` looks for the definition.
+    ``tagged``: the language needs the keyword before the name (C).
+    """
+
+    kind: ClassKind
+    name: str | None
+    qualified_name: str | None
+    byte_size: int | None
+    read_body: Callable[[], ClassBody] = field(default=ClassBody, repr=False)
+    tagged: bool = False
+    is_declaration: bool = False
+
+    @property
+    def size(self) -> int | None:
+        return self.byte_size
+
+    @cached_property
+    def body(self) -> ClassBody:
+        """The contents, read on first use. Raises DebugInfoError when they are damaged."""
+        return self.read_body()
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """Data members in declaration order, without inherited ones."""
+        return self.body.members
+
+    @property
+    def bases(self) -> tuple[BaseClass, ...]:
+        """Base classes in declaration order."""
+        return self.body.bases
+
+    @property
+    def static_members(self) -> tuple[StaticMember, ...]:
+        """Static data members."""
+        return self.body.static_members
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """Member functions."""
+        return self.body.methods
