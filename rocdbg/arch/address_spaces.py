@@ -142,5 +142,5 @@ def from_llvm(space: int) -> AddressSpaceInfo:
 
 
 def wave_address(lane_address: int, lane: int, wave_size: int) -> int:
-    """The private_wave address of the byte at ``lane``'s private_lane address (memory is swizzled by dword)."""
+    """The private_wave address of the byte at a private_lane address of ``lane`` (swizzled by dword)."""
     return lane_address // 4 * wave_size * 4 + lane * 4 + lane_address % 4

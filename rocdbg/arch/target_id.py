@@ -1,4 +1,4 @@
-"""Target ids: a processor with the settings of its xnack and sramecc features (``gfx90a:sramecc+:xnack-``)."""
+"""Target ids: a processor with its xnack and sramecc settings (``gfx90a:sramecc+:xnack-``)."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ class TargetId:
     def runs_on(self, device: TargetId) -> bool:
         """Whether code built for this id may run on ``device``.
 
-        The processor must be the same, or one covered by this generic target; code that fixes a feature needs a
-        device with that setting.  A setting ``device`` leaves open (`Feature.ANY`) fits every code.
+        The processor must be the same, or one covered by this generic target; code that fixes a feature
+        needs a device with that setting.  A setting ``device`` leaves open (`Feature.ANY`) fits every code.
         """
         return (
             self.target.covers(device.target)
@@ -134,8 +134,8 @@ class TargetId:
 def strip_triple(text: str) -> str:
     """Drop a leading target triple: ``amdgcn-amd-amdhsa--gfx90a:xnack+`` gives ``gfx90a:xnack+``.
 
-    A triple with an empty environment ends in two hyphens; one without environment (``amdgcn-amd-amdhsa-gfx906``,
-    as old bundles have it) in one.
+    A triple with an empty environment ends in two hyphens; one without environment
+    (``amdgcn-amd-amdhsa-gfx906``, as old bundles have it) in one.
     """
     if not text.startswith(("amdgcn-", "r600-")):
         return text

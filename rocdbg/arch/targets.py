@@ -1,4 +1,4 @@
-"""AMDGPU processors: what an ``e_flags`` machine value stands for, and what debugger and simulator must know of it.
+"""AMDGPU processors: what an ``e_flags`` machine value stands for, and what must be known of each.
 
 `TARGETS` is the one table; a row was checked against LLVM 22's assembler (``tests/arch/test_targets.py`` does
 it again).  `TargetId` (a processor with its xnack and sramecc settings) is in `rocdbg.arch.target_id`.
@@ -37,7 +37,7 @@ class ScratchKind(Enum):
     BUFFER = "buffer"
     """MUBUF through the resource descriptor in s[0:3]; stack pointers hold unswizzled wave offsets."""
     FLAT = "flat"
-    """flat_scratch/scratch instructions, FLAT_SCRATCH written by the prologue (code built with that option)."""
+    """Scratch instructions, FLAT_SCRATCH is written by the prologue (code built with that option)."""
     ARCHITECTED = "architected"
     """Scratch instructions, the base is set up by hardware; stack pointers hold per-lane offsets."""
 
@@ -148,8 +148,8 @@ def _generic(base: Target, name: str, mach: int, members: str, **changes: object
 
 
 _GFX6 = Target(
-    "", 0, Generation.GFX6, None, supports_generic_address_space=False, lds_size=32768, lds_granule=256, max_sgprs=104,
-    sgpr_granule=8,
+    "", 0, Generation.GFX6, None, supports_generic_address_space=False, lds_size=32768, lds_granule=256,
+    max_sgprs=104, sgpr_granule=8,
 )  # fmt: skip
 _GFX7 = Target("", 0, Generation.GFX7, None, flat_scratch_is_offset=True, max_sgprs=104, sgpr_granule=8)
 _GFX8 = Target("", 0, Generation.GFX8, None, flat_scratch_is_offset=True)
@@ -260,7 +260,7 @@ _BY_VERSION = {row.version: row for row in _ROWS if row.version is not None}
 
 
 def target_by_name(name: str) -> Target:
-    """The processor of this name or alternative name (``gfx90a``, ``tahiti``); raises `UnknownTargetError`."""
+    """The processor of this name or alias (``gfx90a``, ``tahiti``); raises `UnknownTargetError`."""
     target = TARGETS.get(name) or _BY_ALIAS.get(name)
     if target is None:
         near = difflib.get_close_matches(name, [*TARGETS, *_BY_ALIAS], n=3)
@@ -269,7 +269,7 @@ def target_by_name(name: str) -> Target:
 
 
 def target_by_mach(mach: int) -> Target:
-    """The processor of an ``EF_AMDGPU_MACH`` value (the low 8 bits of ``e_flags``); raises `UnknownTargetError`."""
+    """The processor of an ``EF_AMDGPU_MACH`` value (low 8 bits of ``e_flags``); raises `UnknownTargetError`."""
     target = _BY_MACH.get(mach)
     if target is None:
         raise UnknownTargetError(f"with EF_AMDGPU_MACH value {mach:#x}")
