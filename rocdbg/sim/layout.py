@@ -1,0 +1,273 @@
+"""Where everything lies in memory that generated code and Python share.
+
+Three blocks exist:
+
+* the *wave state*: one flat block per wave, all that a wave is. It can be copied, compared and restored;
+* the *environment*: one per engine: page table, apertures, entry points of helpers, scratch space of instructions
+  (per-lane addresses, transferred data). Nothing in it outlives one instruction, but the fault record;
+* the *page table* of simulated global memory.
+
+All offsets are in bytes; all integers are little-endian, unsigned.
+
+Wave state
+----------
+``HEADER`` fields, then the scalar file (``SGPRS``: 128 dwords indexed by the hardware's operand code, so that
+vcc = 106/107, ttmp0 = 108, m0 = 124 (gfx9, gfx10) or 125 (gfx11+), exec = 126/127 live in it), then
+the vector registers: VGPR n of lane L is the dword at ``VGPRS + (n * wave_size + L) * 4``, and AGPR n the same behind
+``VGPR_COUNT`` VGPRs. The layout does not depend on how many registers a kernel asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from typing import Final
+
+
+class Field:
+    """One field of a block: offset and size in bytes."""
+
+    __slots__ = ("name", "offset", "size")
+
+    def __init__(self, name: str, offset: int, size: int) -> None:
+        self.name, self.offset, self.size = name, offset, size
+
+    @property
+    def dtype(self) -> str:
+        """The NumPy type of the field."""
+        return f"<u{self.size}"
+
+
+def _fields(*rows: tuple[str, int]) -> dict[str, Field]:
+    fields: dict[str, Field] = {}
+    offset = 0
+    for name, size in rows:
+        offset = -(-offset // size) * size
+        fields[name] = Field(name, offset, size)
+        offset += size
+    return fields
+
+
+# -- wave state --------------------
+
+HEADER: Final = _fields(
+    ("pc", 8),  # simulated address of the next instruction
+    ("instructions", 8),  # wave-instructions executed
+    ("limit", 8),  # `instructions` may not pass this (written by Engine.run)
+    ("lds_pointer", 8),  # host address of the workgroup's LDS
+    ("lds_size", 4),  # bytes of it the workgroup may touch
+    ("scc", 4),  # 0 or 1
+    ("mode", 4),  # hardware register MODE
+    ("status", 4),  # hardware register STATUS (without SCC, EXECZ, VCCZ: those are computed when read)
+    ("trapsts", 4),
+    ("hw_id", 4),
+    ("gpr_alloc", 4),
+    ("lds_alloc", 4),
+    ("trap_id", 4),  # operand of the s_trap that stopped the wave
+    ("sleep", 4),  # operand of the last s_sleep
+    ("scratch_base", 8),  # simulated address of this wave's scratch area (dword-interleaved by lane)
+    ("scratch_size", 8),  # bytes of it
+    ("flat_scratch", 8),  # base of flat scratch where the hardware holds it (ScratchKind.ARCHITECTED)
+    ("used_lanes", 8),  # mask of lanes that have a work-item
+    ("number", 8),  # wave number, from 1
+    ("workgroup_x", 4),
+    ("workgroup_y", 4),
+    ("workgroup_z", 4),
+    ("wave_in_group", 4),
+    ("clock", 8),  # for s_memtime and s_getreg SHADER_CYCLES: counts with the instructions
+)
+SGPRS: Final = 256
+SGPR_COUNT: Final = 128
+VGPRS: Final = 1024
+VGPR_COUNT: Final = 256
+
+VCC_LO: Final = 106
+TTMP0: Final = 108
+EXEC_LO: Final = 126
+
+
+def state_size(wave_size: int, has_agprs: bool) -> int:
+    """Bytes of a wave's state block."""
+    return VGPRS + VGPR_COUNT * wave_size * 4 * (2 if has_agprs else 1)
+
+
+def vgpr_offset(number: int, wave_size: int) -> int:
+    """Offset of VGPR ``number`` in the state (``wave_size`` dwords)."""
+    return VGPRS + number * wave_size * 4
+
+
+def agpr_offset(number: int, wave_size: int) -> int:
+    """Offset of AGPR ``number`` in the state (``wave_size`` dwords)."""
+    return vgpr_offset(VGPR_COUNT + number, wave_size)
+
+
+def sgpr_offset(code: int) -> int:
+    """Offset of the scalar register with hardware operand code ``code`` (0..127)."""
+    return SGPRS + code * 4
+
+
+# -- MODE --------------------
+
+MODE_KEY_MASK: Final = 0x3FF | 1 << 23
+"""Bits of MODE a block is specialised on: FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23."""
+
+
+def mode_key(mode: int) -> int:
+    """The part of MODE that blocks depend on, packed into 11 bits."""
+    return mode & 0x3FF | (mode >> 23 & 1) << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What a block may assume about MODE. Round: 0 nearest even, 1 +inf, 2 -inf, 3 zero."""
+
+    key: int
+
+    @property
+    def round32(self) -> int:
+        return self.key & 3
+
+    @property
+    def round16_64(self) -> int:
+        return self.key >> 2 & 3
+
+    @property
+    def flush_inputs32(self) -> bool:
+        return not self.key >> 4 & 1
+
+    @property
+    def flush_outputs32(self) -> bool:
+        return not self.key >> 5 & 1
+
+    @property
+    def flush_inputs16_64(self) -> bool:
+        return not self.key >> 6 & 1
+
+    @property
+    def flush_outputs16_64(self) -> bool:
+        return not self.key >> 7 & 1
+
+    @property
+    def dx10_clamp(self) -> bool:
+        return bool(self.key >> 8 & 1)
+
+    @property
+    def ieee(self) -> bool:
+        return bool(self.key >> 9 & 1)
+
+    @property
+    def fp16_overflow(self) -> bool:
+        """FP16_OVFL: f16 results that overflow are clamped to the largest number instead of infinity."""
+        return bool(self.key >> 10 & 1)
+
+
+# -- page table --------------------
+
+WINDOW_BASE: Final = 0x7F00_0000_0000
+WINDOW_SIZE: Final = 1 << 40
+PAGE_SHIFT: Final = 20
+PAGE_SIZE: Final = 1 << PAGE_SHIFT
+PAGE_COUNT: Final = WINDOW_SIZE >> PAGE_SHIFT
+PAGE_ENTRY_SIZE: Final = 32
+"""Entry: u64 host pointer of the page's start, u64 lo, u64 hi, u64 flags. Legal: lo <= offset, offset + size <= hi."""
+
+
+class PageFlags(IntFlag):
+    READ = 1
+    WRITE = 2
+    EXECUTE = 4
+
+
+SHARED_APERTURE: Final = 0x0001_0000_0000_0000
+"""Default base of the LDS aperture of generic addresses; 4 GiB long."""
+PRIVATE_APERTURE: Final = 0x0002_0000_0000_0000
+"""Default base of the private aperture of generic addresses; 4 GiB long."""
+
+# -- environment --------------------
+
+MAX_HELPERS: Final = 256
+MAX_DATA: Final = 32  # dwords per lane that one instruction may transfer or permute
+
+ENV: Final = _fields(
+    ("page_table", 8),
+    ("mode_tables", 8),  # host address of u64[2048]: page directory of code for each mode key, 0 if none
+    ("step_tables", 8),  # the same for one-instruction blocks
+    ("shared_aperture", 8),
+    ("private_aperture", 8),
+    ("range_lo", 8),  # range stepping: stop when pc - range_lo >= range_size (range_size 0: no range)
+    ("range_size", 8),
+    ("fault_lanes", 8),  # mask of the lanes that faulted
+    ("fault_kind", 4),  # FaultKind
+    ("fault_access", 4),  # Access
+    ("fault_size", 4),  # bytes per lane
+    ("fault_space", 4),  # Space
+)
+ENV_HELPERS: Final = 256  # u64[MAX_HELPERS]: addresses of the runtime's routines
+ENV_ADDRESS: Final = ENV_HELPERS + MAX_HELPERS * 8  # u64[64]: per-lane address or offset of the access
+ENV_POINTER: Final = ENV_ADDRESS + 64 * 8  # u64[64]: per-lane host pointer
+ENV_KIND: Final = ENV_POINTER + 64 * 8  # u64[64]: per-lane 0 linear, 1 swizzled, 2 dropped (reads 0)
+ENV_DATA: Final = ENV_KIND + 64 * 8  # u32[MAX_DATA][64]: transferred dwords, [dword][lane]
+ENV_SIZE: Final = ENV_DATA + MAX_DATA * 64 * 4
+
+
+class Status(IntEnum):
+    """Why generated code returned. The wave's pc is at the instruction concerned unless said otherwise."""
+
+    CONTINUE = 0
+    MISS = 1
+    """No block is translated for this pc (never leaves ``Engine.run``)."""
+    BREAK = 2
+    """A stop is set at pc; the instruction was not executed."""
+    BUDGET = 3
+    """The instruction limit is reached."""
+    RANGE = 4
+    """pc left the stepping range."""
+    BARRIER = 5
+    """An s_barrier was executed; pc is after it."""
+    END = 6
+    """An s_endpgm was executed; pc stays at it."""
+    FAULT = 7
+    """A memory access faulted; nothing of the instruction was done. See the environment's fault record."""
+    TRAP = 8
+    """pc is at an s_trap; ``trap_id`` in the state is its operand. It is not counted."""
+    ILLEGAL = 9
+    """pc is at an illegal encoding."""
+    UNSUPPORTED = 10
+    """pc is at an instruction without semantics (or one that cannot be exact under this MODE)."""
+    SLEEP = 11
+    """s_sleep and the like: another wave may run; pc is after it."""
+    FETCH = 12
+    """pc is not in executable memory."""
+
+
+class FaultKind(IntEnum):
+    NONE = 0
+    UNMAPPED = 1
+    """No allocation holds the address, or the access goes past its end."""
+    PERMISSION = 2
+    MISALIGNED = 3
+    LDS_RANGE = 4
+    SCRATCH_RANGE = 5
+
+
+class Access(IntEnum):
+    LOAD = 0
+    STORE = 1
+    ATOMIC = 2
+
+
+class Space(IntEnum):
+    """Address space of an access, for the fault record. The address array holds what is said here."""
+
+    GLOBAL = 0
+    """Simulated address."""
+    FLAT = 1
+    """Generic address (may lie in an aperture)."""
+    LDS = 2
+    """Byte offset in the workgroup's LDS."""
+    SCRATCH = 3
+    """Byte offset in the lane's own private memory."""
+    BUFFER = 4
+    """Simulated address formed from a buffer resource."""
+    SCALAR = 5
+    """Simulated address of a scalar load; lane 0 of the address array."""

@@ -1,0 +1,116 @@
+"""The registry of instruction semantics.
+
+A semantic is a function of one `Access`::
+
+    @semantic("v_add_f32")
+    def _(i: Access) -> None:
+        i.dst(0, i.src(0, F32) + i.src(1, F32))
+
+    @semantic("s_add_u32")
+    def _(i: Access) -> None:
+        a, b = i.src(0), i.src(1)
+        total = a + b
+        i.dst(0, total)
+        i.set_scc(total.ult(a))
+
+The function runs once per translated instruction. What it does to the builder is the instruction's meaning; it
+has no other effect, may run any number of times, and may branch on static facts only (``i.insn``, ``i.generation``, ``i.mode``).
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocdbg.sim.semantics.access import Access
+
+SemanticFunction = Callable[["Access"], None]
+
+
+class Kind(Enum):
+    """Over what a semantic is written."""
+
+    LANE = auto()
+    """One lane of a vector instruction: the builder is in lane code throughout."""
+    SCALAR = auto()
+    """The scalar unit."""
+    WAVE = auto()
+    """The whole wave: the function itself enters and leaves lane code (memory, lane permutations)."""
+
+
+class Ends(Enum):
+    """Whether an instruction ends its block."""
+
+    NO = auto()
+    ALWAYS = auto()
+    """Branches, barriers, traps, MODE changes: the function calls ``i.jump`` or ``i.stop``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Semantic:
+    """A registered semantic. ``approximate`` says why results may differ from hardware's; empty means exact."""
+
+    name: str
+    function: SemanticFunction
+    kind: Kind
+    ends: Ends
+    approximate: str
+    any_rounding: bool
+    """The result does not depend on MODE's rounding (else the instruction is unsupported under non-default rounding
+    when it works on floats)."""
+
+
+_SEMANTICS: dict[str, Semantic] = {}
+_loaded = False
+
+
+def semantic(
+    *names: str,
+    kind: Kind | None = None,
+    ends: Ends = Ends.NO,
+    approximate: str = "",
+    any_rounding: bool = False,
+) -> Callable[[SemanticFunction], SemanticFunction]:
+    """Register a function as what the instructions ``names`` do (names without encoding suffix, as `Instruction.name`).
+
+    ``kind`` defaults to SCALAR for names that begin with ``s_``, else LANE.
+    """
+
+    def register(function: SemanticFunction) -> SemanticFunction:
+        for name in names:
+            if name in _SEMANTICS:
+                raise ValueError(f"two semantics for {name}")
+            chosen = kind or (Kind.SCALAR if name.startswith("s_") else Kind.LANE)
+            _SEMANTICS[name] = Semantic(name, function, chosen, ends, approximate, any_rounding)
+        return function
+
+    return register
+
+
+def lookup(name: str) -> Semantic | None:
+    """The semantic of an instruction, or None if there is none."""
+    load()
+    return _SEMANTICS.get(name)
+
+
+def names() -> list[str]:
+    """All instructions that have a semantic."""
+    load()
+    return sorted(_SEMANTICS)
+
+
+def load() -> None:
+    """Import every module of this package, once."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    package = importlib.import_module(__name__.rpartition(".")[0])
+    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+        if module.split("_")[0] in ("valu", "salu", "memory", "control", "lanes"):
+            importlib.import_module(f"{package.__name__}.{module}")
