@@ -269,7 +269,7 @@ def target_by_name(name: str) -> Target:
 
 
 def target_by_mach(mach: int) -> Target:
-    """The processor of an ``EF_AMDGPU_MACH`` value (low 8 bits of ``e_flags``); raises `UnknownTargetError`."""
+    """The processor of an ``EF_AMDGPU_MACH`` value (0..255); raises `UnknownTargetError`."""
     target = _BY_MACH.get(mach)
     if target is None:
         raise UnknownTargetError(f"with EF_AMDGPU_MACH value {mach:#x}")
