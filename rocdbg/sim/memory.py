@@ -4,13 +4,8 @@ Addresses are deterministic: the window starts at ``WINDOW_BASE`` and an allocat
 free pages that fits. Each allocation starts on a page, shares its pages with no other, and is followed by at
 least one unmapped page, so that an access which runs off either end is always noticed.
 
-The page table is what generated code reads. It is flat: one 32-byte entry per page of the window,
-
-    u64 host     host address of the page's first byte
-    u64 lo, hi   an access of ``size`` bytes at page offset ``off`` is legal iff off >= lo and off + size <=
-    hi u64 flags    1 read, 2 write, 4 execute; an entry of zeros is an unmapped page
-
-``hi`` may lie beyond the page, because an allocation is contiguous on the host as well.
+The page table is what generated code reads; `rocdbg.sim.layout` describes it. An entry's ``hi`` may lie
+beyond its page, because an allocation is contiguous on the host as well.
 """
 
 from __future__ import annotations
@@ -23,12 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
+from rocdbg.sim.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE, PageFlags
 
-WINDOW_BASE = 0x7F00_0000_0000
-WINDOW_SIZE = 1 << 40
-PAGE_SHIFT = 20
-PAGE_SIZE = 1 << PAGE_SHIFT
-PAGE_COUNT = WINDOW_SIZE >> PAGE_SHIFT
 PAGE_ENTRY = np.dtype([("host", "<u8"), ("lo", "<u8"), ("hi", "<u8"), ("flags", "<u8")])
 """One entry of the page table (32 bytes)."""
 
@@ -38,14 +29,6 @@ used.
 """
 
 _HOST_ALIGN = 64
-
-
-class Protection(enum.IntFlag):
-    """What an allocation permits; the values are those of a page-table entry's flags."""
-
-    READ = 1
-    WRITE = 2
-    EXECUTE = 4
 
 
 class AllocationKind(enum.Enum):
@@ -94,7 +77,7 @@ class Allocation:
     size: int
     name: str
     kind: AllocationKind
-    protection: Protection
+    protection: PageFlags
     data: NDArray[np.uint8] = field(repr=False)
     owner: NDArray[np.uint8] = field(repr=False)
     """The host array ``data`` is an aligned view of."""
@@ -152,7 +135,7 @@ class GlobalMemory:
         name: str = "",
         *,
         kind: AllocationKind = AllocationKind.BUFFER,
-        protection: Protection = Protection.READ | Protection.WRITE,
+        protection: PageFlags = PageFlags.READ | PageFlags.WRITE,
     ) -> Allocation:
         """Make ``size`` zero bytes accessible and return the allocation.
 

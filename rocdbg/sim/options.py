@@ -17,8 +17,9 @@ class RunOptions:
     ``wave``       number of the focused wave, for ``step``, ``range`` and ``only``.
     ``step``       execute one instruction of that wave (STEP).
     ``range``      ``(low, high)``: execute that wave until its PC leaves low <= pc < high (RANGE).
-    ``only``       the other waves stay where they are, except while the focused one waits at a barrier for them.
-    ``budget``     wave-instructions this call may execute in all (BUDGET when they are used up); None: no limit.
+    ``only``       the other waves stay where they are, except while the focused one waits at a barrier for
+    them. ``budget``     wave-instructions this call may execute in all (BUDGET when they are used up); None:
+    no limit.
     """
 
     stop_pcs: AbstractSet[int] = frozenset()
@@ -36,4 +37,5 @@ class RunOptions:
 
 
 class RunRequestError(Error):
-    """A request to run that makes no sense: no such wave, dispatch already finished, contradicting options."""
+    """A request to run that makes no sense: no such wave, dispatch already finished, contradicting options.
+    """

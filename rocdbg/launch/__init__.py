@@ -1,0 +1,1 @@
+"""What a kernel is launched with: typed buffers and values, their initial contents, and expected results."""

@@ -1,0 +1,180 @@
+"""A launch as the user describes it, before any code object is opened; built by launch files and by
+commands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocdbg.launch.contents import Contents
+from rocdbg.launch.elements import ArrayType, check_element
+from rocdbg.launch.errors import LaunchError
+
+Dim3 = tuple[int, int, int]
+Scalar = int | float | bool
+
+MAX_DIMENSION = 0xFFFF_FFFF
+"""Largest grid dimension an AQL packet holds, in work-items."""
+
+_BUFFER = re.compile(r"(\w+\s*\[[^\]]*\])\s*(?::(.*))?", re.DOTALL)
+_TYPED = re.compile(r"([a-z]+\d*)\s*:\s*(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentSpec:
+    """One explicit argument: a buffer, a by-value argument, or LDS for a ``local`` pointer of OpenCL.
+
+    Exactly one of ``buffer``, ``value`` and ``local_size`` is set. ``type`` (of a value) is an element type
+    or, for aggregates, an array type such as ``f32[3]`` or ``bytes[12]``. ``where`` names the argument in
+    messages.
+    """
+
+    where: str
+    name: str | None = None
+    buffer: ArrayType | None = None
+    init: Contents | None = None
+    expect: Contents | None = None
+    rtol: float = 0.0
+    atol: float = 0.0
+    value: Scalar | tuple[Scalar, ...] | bytes | None = None
+    type: str | None = None
+    local_size: int | None = None
+
+    @classmethod
+    def parse(cls, text: str, where: str) -> ArgumentSpec:
+        """Read an argument as ``set arg N TEXT`` gives it. Raises LaunchError.
+
+        ``2.0``, ``f32:2``, ``f32[1024]:arange`` (zeros if no contents are given), ``f32[3]`` alone is a
+        buffer, ``value f32[3]:[1, 2, 3]`` an aggregate by value, ``local[256]`` LDS bytes for a local
+        pointer.
+        """
+        text = text.strip()
+        if not text:
+            raise LaunchError(where, "a value is missing; write 2.0, f32:2.0, f32[1024]:arange or local[256]")
+        if text.startswith("local"):
+            match = re.fullmatch(r"local\s*\[\s*(\w+)\s*\]", text)
+            if match is None:
+                raise LaunchError(where, f"`{text}`: write the bytes of a local argument as local[256]")
+            return cls(where, local_size=parse_int(match.group(1), where))
+        by_value = text.startswith("value ")
+        match = _BUFFER.fullmatch(text.removeprefix("value ").strip())
+        if match is not None:
+            array = ArrayType.parse(match.group(1))
+            contents = Contents.parse(match.group(2) if match.group(2) is not None else "zeros", where)
+            if by_value:
+                return cls(where, value=contents.make(array).tobytes(), type=str(array))
+            return cls(where, buffer=array, init=contents)
+        typed = _TYPED.fullmatch(text)
+        if typed is not None:
+            return cls(where, type=check_element(typed.group(1), where), value=parse_scalar(typed.group(2), where))
+        return cls(where, value=parse_scalar(text, where))
+
+
+@dataclass
+class LaunchSpec:
+    """All of a launch. ``file`` and ``kernel`` may be open; ``expand_file`` fills ``{arch}`` in."""
+
+    file: Path | None = None
+    arch: str | None = None
+    kernel: str | None = None
+    grid: Dim3 | None = None
+    workgroup: Dim3 | None = None
+    dynamic_lds: int = 0
+    arguments: list[ArgumentSpec | None] = field(default_factory=list)
+    source: Path | None = None
+    """The launch file this came from, if any."""
+
+    def expand_file(self, arch: str | None = None) -> Path | None:
+        """The code object's path; ``{arch}`` in it stands for the processor of ``arch`` or of the launch
+        file.
+        """
+        if self.file is None:
+            return None
+        text = str(self.file)
+        if "{arch}" not in text:
+            return self.file
+        chosen = arch or self.arch
+        if chosen is None:
+            raise LaunchError("file", f"{text} needs a target; add `arch = \"gfx90a\"` or use --arch")
+        return Path(text.replace("{arch}", chosen.partition(":")[0]))
+
+    def set_grid(self, text: str) -> None:
+        """``set grid 1024``, ``set grid 64 32``, ``set grid 64,32,1``. Raises LaunchError."""
+        self.grid = parse_dimensions(text, "grid")
+
+    def set_workgroup(self, text: str) -> None:
+        """As `set_grid`, for the workgroup."""
+        self.workgroup = parse_dimensions(text, "workgroup")
+
+    def set_argument(self, index: int, text: str) -> None:
+        """``set arg INDEX TEXT``; arguments left out so far stay open. Raises LaunchError."""
+        where = f"arg {index}"
+        if not 0 <= index < 1024:
+            raise LaunchError(where, "the index must be from 0 to 1023")
+        argument = ArgumentSpec.parse(text, where)
+        self.arguments.extend([None] * (index + 1 - len(self.arguments)))
+        self.arguments[index] = argument
+
+    def complete(self) -> tuple[Dim3, Dim3, list[ArgumentSpec]]:
+        """Grid, workgroup and arguments when all are there. Raises LaunchError naming what is missing.
+
+        A missing workgroup is the grid's first 64 work-items in x at most.
+        """
+        if self.grid is None:
+            raise LaunchError("grid", "the launch has no grid size; use `set grid X [Y Z]` (work-items)")
+        arguments = []
+        for index, argument in enumerate(self.arguments):
+            if argument is None:
+                raise LaunchError(f"arg {index}", f"it has no value; use `set arg {index} VALUE`")
+            arguments.append(argument)
+        workgroup = self.workgroup or (min(self.grid[0], 64), 1, 1)
+        return self.grid, workgroup, arguments
+
+
+def parse_dimensions(text: str, what: str) -> Dim3:
+    """One to three positive numbers separated by blanks, commas or ``x``, in brackets or not."""
+    words = [word for word in re.split(r"[\s,x]+", text.strip().strip("[](){}").strip()) if word]
+    return check_dimensions([parse_int(word, what) for word in words], what)
+
+
+def check_dimensions(values: object, what: str, where: str = "") -> Dim3:
+    """An int or one to three ints as (x, y, z). Raises LaunchError if one is out of 1..2**32-1."""
+    sizes = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    if not 1 <= len(sizes) <= 3:
+        raise LaunchError(what, f"expected one to three numbers, found {len(sizes)}", where)
+    result = []
+    for size in sizes:
+        if isinstance(size, bool) or not hasattr(size, "__index__"):
+            raise LaunchError(what, f"{size!r} is not a whole number", where)
+        number = size.__index__()
+        if not 1 <= number <= MAX_DIMENSION:
+            raise LaunchError(what, f"{number} is not from 1 to {MAX_DIMENSION}", where)
+        result.append(number)
+    x, y, z = result + [1] * (3 - len(result))
+    return x, y, z
+
+
+def parse_int(text: str, what: str) -> int:
+    """A number as C or Python writes it (0x10, 16)."""
+    try:
+        return int(text.strip(), 0)
+    except ValueError:
+        raise LaunchError(what, f"`{text.strip()}` is not a whole number") from None
+
+
+def parse_scalar(text: str, what: str) -> Scalar:
+    """A whole number, a floating-point number (also inf, nan, an f suffix) or true/false."""
+    word = text.strip().lower()
+    if word in ("true", "false"):
+        return word == "true"
+    try:
+        return int(word, 0)
+    except ValueError:
+        pass
+    try:
+        return float(word.removesuffix("f") if not word.endswith("inf") else word)
+    except ValueError:
+        raise LaunchError(what, f"`{text.strip()}` is not a number") from None

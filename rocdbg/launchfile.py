@@ -1,0 +1,177 @@
+"""Launch files: a kernel's launch described in TOML.
+
+    [launch]
+    file = "saxpy.gfx90a.co"    # relative to this file; `{arch}` in it stands for the target's name
+    arch = "gfx90a"             # optional: the target `{arch}` stands for, the entry of a fat binary
+    kernel = "saxpy"            # may be omitted when there is one kernel
+    grid = [1024, 1, 1]         # work-items
+    workgroup = [64, 1, 1]
+    dynamic_lds = 0             # bytes
+
+    [[arg]]
+    value = 2.0                 # a number, or a list for an aggregate; `type` = "f32", "u8", "f32[3]",
+    "bytes[12]" [[arg]]
+    name = "x"
+    buffer = "f32[1024]"
+    init = "arange"             # zeros | ones | arange | random:SEED | file:data.npy | [1, 2, 3]
+    expect = "file:out.npy"     # checked at the end; `rtol` and `atol` allow differences
+    [[arg]]
+    local = 256                 # LDS bytes for a `local` pointer argument of OpenCL
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from rocdbg.launch.contents import Contents
+from rocdbg.launch.elements import ELEMENT_TYPES, ArrayType, check_element
+from rocdbg.launch.errors import LaunchError
+from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions
+
+_LAUNCH_KEYS = ("file", "arch", "kernel", "grid", "workgroup", "dynamic_lds")
+_ARGUMENT_KEYS = ("name", "value", "type", "buffer", "init", "expect", "rtol", "atol", "local")
+_MAX_FILE_SIZE = 16 << 20
+
+
+def read_launch_file(path: str | Path) -> LaunchSpec:
+    """Read a launch file. Raises LaunchError naming the file, the key and what to do."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > _MAX_FILE_SIZE:
+            raise LaunchError("the file", f"larger than {_MAX_FILE_SIZE} bytes; put data into .npy files", str(path))
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise LaunchError("the file", f"cannot be read: {error.strerror or error}", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise LaunchError("the file", f"is not UTF-8 text (byte {error.start})", str(path)) from error
+    return parse_launch(text, path)
+
+
+def parse_launch(text: str, path: Path) -> LaunchSpec:
+    """Parse the text of a launch file at ``path``. Raises LaunchError."""
+    where = str(path)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise LaunchError("TOML", str(error), where) from error
+    except RecursionError:
+        raise LaunchError("TOML", "nested too deeply", where) from None
+    _check_keys(document, ("launch", "arg"), "the file", where)
+    table = document.get("launch")
+    if not isinstance(table, dict):
+        raise LaunchError("[launch]", "the table is missing", where)
+    _check_keys(table, _LAUNCH_KEYS, "[launch]", where)
+    spec = LaunchSpec(source=path)
+    file = _text(table, "file", "[launch]", where)
+    if file is None:
+        raise LaunchError("[launch] file", "missing; name the code object to load", where)
+    spec.file = path.parent / file
+    spec.arch = _text(table, "arch", "[launch]", where)
+    spec.kernel = _text(table, "kernel", "[launch]", where)
+    if "grid" not in table:
+        raise LaunchError("[launch] grid", "missing; give the work-items, for example grid = [1024, 1, 1]", where)
+    spec.grid = check_dimensions(table["grid"], "[launch] grid", where)
+    if "workgroup" in table:
+        spec.workgroup = check_dimensions(table["workgroup"], "[launch] workgroup", where)
+    spec.dynamic_lds = _size(table, "dynamic_lds", "[launch]", where) or 0
+    arguments = document.get("arg", [])
+    if not isinstance(arguments, list) or not all(isinstance(entry, dict) for entry in arguments):
+        raise LaunchError("arg", "write each argument as a [[arg]] table", where)
+    for index, entry in enumerate(arguments):
+        try:
+            spec.arguments.append(_argument(entry, f"arg {index}", path.parent))
+        except LaunchError as error:
+            if error.where:
+                raise
+            raise LaunchError(error.what, error.reason, where) from error
+    return spec
+
+
+def _argument(table: dict[str, Any], what: str, directory: Path) -> ArgumentSpec:
+    """One ``[[arg]]`` table."""
+    _check_keys(table, _ARGUMENT_KEYS, what)
+    forms = [key for key in ("buffer", "value", "local") if key in table]
+    if len(forms) != 1:
+        found = " and ".join(f"`{form}`" for form in forms) or "none"
+        raise LaunchError(what, f"needs exactly one of `buffer`, `value` and `local`, found {found}")
+    name = _text(table, "name", what)
+    if forms == ["buffer"]:
+        return _buffer(table, what, name, directory)
+    for key in ("init", "expect", "rtol", "atol"):
+        if key in table:
+            raise LaunchError(f"{what} {key}", "only a `buffer` has it")
+    if forms == ["local"]:
+        return ArgumentSpec(what, name, local_size=_size(table, "local", what))
+    return _value(table, what, name)
+
+
+def _buffer(table: dict[str, Any], what: str, name: str | None, directory: Path) -> ArgumentSpec:
+    if "type" in table:
+        raise LaunchError(f"{what} type", "a buffer's type stands in `buffer` itself, for example \"f32[1024]\"")
+    text = _text(table, "buffer", what)
+    assert text is not None
+    try:
+        array = ArrayType.parse(text)
+    except LaunchError as error:
+        raise LaunchError(f"{what} buffer", error.reason) from error
+    init = Contents.parse(table.get("init", "zeros"), f"{what} init", directory)
+    expect = Contents.parse(table["expect"], f"{what} expect", directory) if "expect" in table else None
+    rtol, atol = (_tolerance(table, key, what) for key in ("rtol", "atol"))
+    return ArgumentSpec(what, name, buffer=array, init=init, expect=expect, rtol=rtol, atol=atol)
+
+
+def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
+    value, type_name = table["value"], _text(table, "type", what)
+    if type_name is not None and "[" in type_name:
+        array = ArrayType.parse(type_name)
+        if isinstance(value, str):
+            try:
+                data = bytes.fromhex(value)
+            except ValueError:
+                raise LaunchError(f"{what} value", f"`{value}` is not a string of hexadecimal bytes") from None
+            if len(data) != array.nbytes:
+                raise LaunchError(f"{what} value", f"{len(data)} bytes are given, {array} has {array.nbytes}")
+        else:
+            data = Contents.parse(value, f"{what} value").make(array).tobytes()
+        return ArgumentSpec(what, name, value=data, type=type_name)
+    if type_name is not None:
+        check_element(type_name, f"{what} type")
+        if type_name == "bytes":
+            raise LaunchError(f"{what} type", "write the number of bytes: bytes[12]")
+    if isinstance(value, list):
+        raise LaunchError(f"{what} type", "a list needs its type, for example type = \"f32[3]\"")
+    if not isinstance(value, (int, float)):
+        raise LaunchError(f"{what} value", f"{value!r} is not a number")
+    return ArgumentSpec(what, name, value=value, type=type_name)
+
+
+def _check_keys(table: dict[str, Any], known: tuple[str, ...], what: str, where: str = "") -> None:
+    for key in table:
+        if key not in known:
+            raise LaunchError(what, f"unknown key `{key}`; there are {', '.join(known)}", where)
+
+
+def _text(table: dict[str, Any], key: str, what: str, where: str = "") -> str | None:
+    value = table.get(key)
+    if value is not None and (not isinstance(value, str) or not value):
+        raise LaunchError(f"{what} {key}", f"expected text in quotes, found {value!r}", where)
+    return value
+
+
+def _size(table: dict[str, Any], key: str, what: str, where: str = "") -> int | None:
+    value = table.get(key)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        raise LaunchError(f"{what} {key}", f"expected a number of bytes, found {value!r}", where)
+    return value
+
+
+def _tolerance(table: dict[str, Any], key: str, what: str) -> float:
+    value = table.get(key, 0.0)
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not value >= 0:
+        raise LaunchError(f"{what} {key}", f"expected a number of at least 0, found {value!r}")
+    return float(value)
+
+
+__all__ = ["ELEMENT_TYPES", "ArgumentSpec", "LaunchSpec", "parse_launch", "read_launch_file"]

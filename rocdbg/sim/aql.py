@@ -1,0 +1,105 @@
+"""The structures a kernel can reach through its dispatch and queue pointers, with their real layouts.
+
+Kernels read the AQL dispatch packet (group and grid sizes) and the ``amd_queue_t`` (aperture bases); the
+other fields hold what a runtime would put there as far as it means something without one.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+PACKET_SIZE = 64
+"""Bytes of an AQL packet."""
+QUEUE_SIZE = 256
+"""Bytes of ``amd_queue_t`` as far as its fields are defined."""
+
+# Packet type KERNEL_DISPATCH (2), barrier bit (8), agent scope for the acquire (9..10) and release (11..12)
+# fence.
+_PACKET_HEADER = 2 | 1 << 8 | 1 << 9 | 1 << 11
+_PACKET = struct.Struct("<HH3HH3IIIQQQQ")
+
+# amd_queue_t: hsa_queue_t (type, features, base, doorbell, size, reserved, id), reserved, write id, aperture
+# bases (bits 63..32), max CU and wave id, doorbell fields, reserved, read id, read id offset, tmpring size,
+# scratch
+# resource descriptor, scratch location and size, scratch bytes per lane, properties, reserved, inactive
+# signal.
+_QUEUE = struct.Struct("<IIQQIIQ16xQIIIIQI36xQII4IQQII8xQ56x")
+_QUEUE_TYPE_MULTI = 0
+_QUEUE_FEATURE_KERNEL_DISPATCH = 1
+_READ_ID_OFFSET = 128
+_PROPERTY_IS_PTR64 = 1 << 1
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchPacket:
+    """What goes into ``hsa_kernel_dispatch_packet_t``. Sizes in work-items and bytes."""
+
+    grid: tuple[int, int, int]
+    workgroup: tuple[int, int, int]
+    private_segment_size: int
+    group_segment_size: int
+    kernel_object: int
+    """Address of the kernel descriptor."""
+    kernarg_address: int
+
+    def to_bytes(self) -> bytes:
+        """The 64 bytes of the packet."""
+        dimensions = 3 if self.grid[2] > 1 else 2 if self.grid[1] > 1 else 1
+        return _PACKET.pack(
+            _PACKET_HEADER,
+            dimensions,
+            *self.workgroup,
+            0,
+            *self.grid,
+            self.private_segment_size,
+            self.group_segment_size,
+            self.kernel_object,
+            self.kernarg_address,
+            0,
+            0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What goes into ``amd_queue_t``. Aperture bases are the high dwords of the 64-bit addresses."""
+
+    packets_address: int
+    packet_count: int
+    shared_base_hi: int
+    private_base_hi: int
+    scratch_descriptor: tuple[int, int, int, int]
+    scratch_address: int
+    scratch_size: int
+    scratch_lane_size: int
+    write_index: int
+    read_index: int
+
+    def to_bytes(self) -> bytes:
+        """The 256 bytes of the structure."""
+        return _QUEUE.pack(
+            _QUEUE_TYPE_MULTI,
+            _QUEUE_FEATURE_KERNEL_DISPATCH,
+            self.packets_address,
+            0,
+            self.packet_count,
+            0,
+            1,
+            self.write_index,
+            self.shared_base_hi,
+            self.private_base_hi,
+            0,
+            0,
+            0,
+            0,
+            self.read_index,
+            _READ_ID_OFFSET,
+            0,
+            *self.scratch_descriptor,
+            self.scratch_address,
+            self.scratch_size,
+            self.scratch_lane_size,
+            _PROPERTY_IS_PTR64,
+            0,
+        )
