@@ -1,0 +1,5 @@
+"""``python -m rocdbg``."""
+
+from rocdbg.cli.main import main
+
+raise SystemExit(main())

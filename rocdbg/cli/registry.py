@@ -1,0 +1,296 @@
+"""How commands are declared, and how a typed line finds its command.
+
+A command is a function under `command`, which attaches a `CommandSpec` and registers nothing. A
+`Registry` belongs to one shell and collects specs from modules or plug-ins; `help`, abbreviations,
+completion and the manual are all derived from what it holds.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn
+
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+Handler = Callable[["Shell", str], None]
+
+
+class CommandError(Error):
+    """A line that names no command, or more than one, or a command that is not there yet."""
+
+
+class Category(enum.Enum):
+    """The classes that `help` lists, with GDB's names for them."""
+
+    BREAKPOINTS = "breakpoints"
+    DATA = "data"
+    FILES = "files"
+    OBSCURE = "obscure"
+    RUNNING = "running"
+    STACK = "stack"
+    STATUS = "status"
+    SUPPORT = "support"
+    USER = "user-defined"
+    INTERNALS = "internals"
+
+
+CATEGORY_TEXT = {
+    Category.BREAKPOINTS: "Making program stop at certain points.",
+    Category.DATA: "Examining data.",
+    Category.FILES: "Specifying and examining files.",
+    Category.OBSCURE: "Obscure features.",
+    Category.RUNNING: "Running the program.",
+    Category.STACK: "Examining the stack.",
+    Category.STATUS: "Status inquiries.",
+    Category.SUPPORT: "Support facilities.",
+    Category.USER: "User-defined commands.",
+    Category.INTERNALS: "Maintenance commands.",
+}
+
+
+class Completes(enum.Enum):
+    """What completion offers after the command word."""
+
+    NOTHING = "nothing"
+    EXPRESSION = "expression"
+    LOCATION = "location"
+    SYMBOL = "symbol"
+    TYPE = "type"
+    REGISTER = "register"
+    FILE = "file"
+    COMMAND = "command"
+    KERNEL = "kernel"
+    PLUGIN = "plugin"
+    BREAKPOINT = "breakpoint"
+    THREAD = "thread"
+
+
+class Repeat(enum.Enum):
+    """What an empty line after the command does, as in GDB."""
+
+    SAME = "same"  # the whole line again
+    BARE = "bare"  # the command again without its arguments (`x`, `list`)
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """One command as declared. ``words`` is its full name (``("info", "lanes")``)."""
+
+    words: tuple[str, ...]
+    handler: Handler
+    category: Category
+    help: str
+    aliases: tuple[tuple[str, ...], ...] = ()
+    usage: str = ""
+    options: tuple[str, ...] = ()
+    completes: Completes = Completes.NOTHING
+    repeat: Repeat = Repeat.SAME
+
+    @property
+    def name(self) -> str:
+        """The full name, words joined by spaces."""
+        return " ".join(self.words)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the help text."""
+        return self.help.split("\n", 1)[0]
+
+
+def command(
+    name: str,
+    *,
+    category: Category,
+    aliases: tuple[str, ...] = (),
+    usage: str = "",
+    options: tuple[str, ...] = (),
+    completes: Completes = Completes.NOTHING,
+    repeat: Repeat = Repeat.SAME,
+) -> Callable[[Handler], Handler]:
+    """Declare a command; the function's docstring is its help text, the first line the summary.
+
+    ``name`` and ``aliases`` are full names (``"info lanes"``). ``usage`` is the line that help shows,
+    ``options`` the words starting with ``-`` that the command takes (offered by completion).
+    """
+
+    def attach(handler: Handler) -> Handler:
+        text = inspect.cleandoc(handler.__doc__ or "")
+        spec = CommandSpec(
+            words=tuple(name.split()),
+            handler=handler,
+            category=category,
+            help=text,
+            aliases=tuple(tuple(alias.split()) for alias in aliases),
+            usage=usage or name,
+            options=options,
+            completes=completes,
+            repeat=repeat,
+        )
+        handler.command_spec = spec  # type: ignore[attr-defined]
+        return handler
+
+    return attach
+
+
+@dataclass(slots=True)
+class Node:
+    """A word of a command's name: what it does alone, and the words that may follow it."""
+
+    spec: CommandSpec | None = None
+    is_alias: bool = False
+    children: dict[str, Node] = field(default_factory=dict)
+
+    def match(self, word: str) -> tuple[str, Node] | list[str]:
+        """The child that ``word`` names, exactly or abbreviated, else the names it could stand for."""
+        if word in self.children:
+            return word, self.children[word]
+        found = {name: node for name, node in self.children.items() if name.startswith(word)}
+        plain = {name: node for name, node in found.items() if not node.is_alias} or found
+        if len(plain) == 1:
+            return next(iter(plain.items()))
+        targets = {id(node.spec) for node in plain.values()}
+        if len(targets) == 1 and next(iter(plain.values())).spec is not None:
+            return next(iter(plain.items()))
+        return sorted(plain)
+
+
+WORD = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A typed line, taken apart: the command and the text after its name (leading blanks removed)."""
+
+    spec: CommandSpec
+    text: str
+
+
+class Registry:
+    """The commands of one shell."""
+
+    def __init__(self) -> None:
+        self.root = Node()
+        self.user: set[str] = set()
+
+    def add(self, spec: CommandSpec) -> None:
+        """Add a command or replace the one of the same name; aliases lead to it."""
+        self._place(spec.words).spec = spec
+        for alias in spec.aliases:
+            node = self._place(alias)
+            node.spec = spec
+            node.is_alias = True
+        target = self._place(spec.words)
+        for alias in spec.aliases:
+            # an alias of a prefix command is a prefix too (`i lanes`)
+            if len(alias) == len(spec.words):
+                self._place(alias).children = target.children
+
+    def has(self, name: str) -> bool:
+        """Whether a full name (of one or more words) is taken."""
+        node = self.root
+        for word in name.split():
+            if word not in node.children:
+                return False
+            node = node.children[word]
+        return True
+
+    def add_alias(self, words: tuple[str, ...], target: Node) -> None:
+        """Give a command a further name."""
+        node = self._place(words)
+        node.spec, node.is_alias, node.children = target.spec, True, target.children
+
+    def add_module(self, module: ModuleType) -> None:
+        """Add every command that a module declares."""
+        for value in list(vars(module).values()):
+            spec = getattr(value, "command_spec", None)
+            if isinstance(spec, CommandSpec) and getattr(value, "__module__", "") == module.__name__:
+                self.add(spec)
+
+    def remove(self, name: str) -> None:
+        """Forget a command (a plug-in's, when it is unloaded)."""
+        words = name.split()
+        node = self.root
+        for word in words[:-1]:
+            node = node.children[word]
+        node.children.pop(words[-1], None)
+
+    def _place(self, words: tuple[str, ...]) -> Node:
+        node = self.root
+        for word in words:
+            node = node.children.setdefault(word, Node())
+        return node
+
+    def find(self, line: str) -> Resolved:
+        """The command a line names. Raises `CommandError` in GDB's words."""
+        node = self.root
+        rest = line.strip()
+        path: list[str] = []
+        if rest.startswith("!"):
+            rest = "shell " + rest[1:]
+        while True:
+            word = WORD.match(rest)
+            if word is None or not node.children:
+                break
+            found = node.match(word.group())
+            if isinstance(found, list):
+                if node.spec is not None and (not found or not word.group().isidentifier()):
+                    break  # not a sub-command: the arguments begin here
+                self._fail(path, word.group(), found)
+            name, node = found
+            path.append(name)
+            rest = rest[word.end() :]
+            if rest and not rest[0].isspace():
+                break  # `p/x`, `x/4i`
+            rest = rest.lstrip()
+        if not path:
+            self._fail(path, rest.split()[0] if rest.split() else rest, [])
+        if node.spec is None:
+            names = ", ".join(sorted(node.children))
+            raise CommandError(f'"{" ".join(path)}" must be followed by the name of a subcommand: {names}.')
+        return Resolved(node.spec, rest.lstrip() if not rest.startswith("/") else rest)
+
+    @staticmethod
+    def _fail(path: list[str], word: str, candidates: list[str]) -> NoReturn:
+        prefix = " ".join(path)
+        if candidates:
+            shown = ", ".join(candidates)
+            where = f"{prefix} " if prefix else ""
+            raise CommandError(f'Ambiguous {where}command "{" ".join([*path, word])}": {shown}.')
+        if prefix:
+            raise CommandError(f'Undefined {prefix} command: "{word}".  Try "help {prefix}".')
+        raise CommandError(f'Undefined command: "{word}".  Try "help".')
+
+    def node(self, words: list[str]) -> tuple[list[str], Node]:
+        """The node that (possibly abbreviated) words name, with their full names. Raises `CommandError`."""
+        node = self.root
+        path: list[str] = []
+        for word in words:
+            found = node.match(word)
+            if isinstance(found, list):
+                self._fail(path, word, found)
+            name, node = found
+            path.append(name)
+        return path, node
+
+    def specs(self) -> Iterator[CommandSpec]:
+        """Every command once, sorted by name."""
+        seen: dict[str, CommandSpec] = {}
+
+        def walk(node: Node) -> None:
+            if node.spec is not None:
+                seen.setdefault(node.spec.name, node.spec)
+            for child in node.children.values():
+                if not child.is_alias:
+                    walk(child)
+
+        walk(self.root)
+        yield from (seen[name] for name in sorted(seen))

@@ -1,0 +1,119 @@
+"""Command scripts: lines gathered into commands and blocks (`if`, `while`, `define`, `document`, `commands`).
+
+Parsing is separate from execution: `parse` turns lines into statements, the shell runs those. Lines may come
+from a file, a string or a prompt that is asked for more while a block is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from rocdbg.errors import Error
+
+
+class ScriptError(Error):
+    """A script that cannot be read or whose blocks do not close; ``file`` and ``line`` say where."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0) -> None:
+        self.file = file
+        self.line = line
+        super().__init__(f"{file}:{line}: {message}" if file else message)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One command line; ``number`` counts from 1 in its file."""
+
+    text: str
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block command: its head line, its body, and for `if` the `else` body."""
+
+    head: Line
+    body: list[Statement] = field(default_factory=list)
+    otherwise: list[Statement] = field(default_factory=list)
+
+    @property
+    def keyword(self) -> str:
+        """``if``, ``while``, ``define``, ``document``, ``commands`` or ``python``."""
+        return self.head.text.split(None, 1)[0]
+
+    @property
+    def argument(self) -> str:
+        """The rest of the head line."""
+        parts = self.head.text.split(None, 1)
+        return parts[1].strip() if len(parts) > 1 else ""
+
+
+Statement: TypeAlias = Line | Block
+
+BLOCKS = ("if", "while", "define", "document", "commands", "python", "py")
+VERBATIM = ("document", "python", "py")  # the body is text, not commands
+MAX_DEPTH = 100
+
+
+def opens_block(text: str) -> bool:
+    """Whether a line begins a block that runs to its `end`."""
+    words = text.split(None, 1)
+    if not words or words[0] not in BLOCKS:
+        return False
+    return not (words[0] in ("python", "py") and len(words) > 1)  # `python CODE` is one line
+
+
+def parse(lines: Iterator[Line], file: str = "") -> Iterator[Statement]:
+    """The statements of a script. Lines are taken only as needed, so that each runs before the next is read.
+
+    Raises `ScriptError` for a block without its `end`.
+    """
+    for line in lines:
+        text = line.text.strip()
+        if not text or text.startswith("#"):
+            continue
+        yield _statement(Line(text, line.number), lines, file, 0)
+
+
+def _statement(line: Line, lines: Iterator[Line], file: str, depth: int) -> Statement:
+    if not opens_block(line.text):
+        return line
+    if depth >= MAX_DEPTH:
+        raise ScriptError("control structures are nested too deeply", file, line.number)
+    block = Block(line)
+    body = block.body
+    for inner in lines:
+        text = inner.text.strip()
+        if text == "end":
+            return block
+        if block.keyword in VERBATIM:
+            body.append(Line(inner.text.rstrip("\n"), inner.number))
+        elif text == "else" and block.keyword == "if" and body is block.body:
+            body = block.otherwise
+        elif text and not text.startswith("#"):
+            body.append(_statement(Line(text, inner.number), lines, file, depth + 1))
+    raise ScriptError(f'"{block.keyword}" without its "end"', file, line.number)
+
+
+def numbered(text: str) -> Iterator[Line]:
+    """The lines of a text, numbered from 1; a backslash at a line's end continues it."""
+    pending, first = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        first = first or number
+        if line.endswith("\\"):
+            pending += line[:-1]
+            continue
+        yield Line(pending + line, first)
+        pending, first = "", 0
+    if pending:
+        yield Line(pending, first)
+
+
+def asking(first: str, more: Callable[[str], str]) -> Iterator[Line]:
+    """A typed line, and the lines asked for while its block is open; ``more`` gets the prompt ``>``."""
+    yield Line(first)
+    if opens_block(first.strip()):
+        while True:
+            yield Line(more(">"))

@@ -1,0 +1,250 @@
+"""The shell: a session, its commands, and the text that goes in and out.
+
+It runs lines and scripts for every front end alike: the prompt, ``-ex``, ``source``, the Python API.
+A `rocdbg.Error` ends a command, never the shell; any other exception is a bug and passes through.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.registry import CommandSpec, Registry, Repeat
+from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse
+from rocdbg.cli.writer import Capture, Writer
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.session import Session
+
+MAX_SOURCE_DEPTH = 50
+MAX_SCRIPT_SIZE = 16 << 20  # bytes
+
+
+class Quit(Exception):
+    """`quit` was given: unwinds to the front end. ``status`` is the exit status."""
+
+    def __init__(self, status: int = 0) -> None:
+        self.status = status
+        super().__init__(status)
+
+
+class LoopBreak(Exception):
+    """`loop_break` inside `while`."""
+
+
+class LoopContinue(Exception):
+    """`loop_continue` inside `while`."""
+
+
+class Shell:
+    """Runs command lines against one `Session`.
+
+    Attributes:
+        session: the engine.
+        out: what commands write to.
+        err: where errors and warnings go.
+        registry: the commands.
+        interactive: whether somebody can be asked (`confirm`).
+        settings: settings of the text front end (``confirm``, ``pagination``, ...).
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        out: Writer | None = None,
+        err: Writer | None = None,
+        interactive: bool = False,
+    ) -> None:
+        self.session = session
+        self.out = out or Writer(sys.stdout)
+        self.err = err or Writer(sys.stderr)
+        self.interactive = interactive
+        self.registry = Registry()
+        self.settings: dict[str, object] = {}
+        self.ask: Callable[[str], str] | None = None
+        self._arguments: list[list[str]] = []  # $arg0... of the user-defined commands under way
+        self._last: tuple[CommandSpec, str] | None = None
+        self._source_depth = 0
+        from rocdbg.cli.commands import modules
+
+        for module in modules():
+            self.registry.add_module(module)
+
+    # -- writing
+
+    def write(self, text: str) -> None:
+        """Text to the command's output."""
+        self.out.write(text)
+
+    def line(self, text: str = "") -> None:
+        """A line to the command's output."""
+        self.out.line(text)
+
+    def warn(self, message: str) -> None:
+        """``warning: MESSAGE`` to the error output."""
+        self.out.flush()
+        self.err.line(f"warning: {message}")
+        self.err.flush()
+
+    def report(self, error: Error) -> None:
+        """An error, in one line."""
+        self.out.flush()
+        self.err.line(str(error))
+        self.err.flush()
+
+    def confirm(self, question: str) -> bool:
+        """Ask a yes/no question; yes without a person to ask or with ``set confirm off``."""
+        if not self.interactive or self.ask is None or self.settings.get("confirm") is False:
+            return True
+        while True:
+            answer = self.ask(f"{question} (y or n) ").strip().lower()
+            if answer in ("y", "yes"):
+                return True
+            if answer in ("n", "no"):
+                return False
+            self.line("Please answer y or n.")
+
+    # -- running lines
+
+    def execute(self, text: str, to_string: bool = False) -> str | None:
+        """Run one or more lines. With ``to_string`` the output is returned instead of written.
+
+        Raises `rocdbg.Error` when a command fails; the ones before it have had their effect.
+        """
+        if not to_string:
+            self.run_lines(numbered(text))
+            return None
+        with Capture(self.out) as captured:
+            self.run_lines(numbered(text))
+        return captured.getvalue()
+
+    def run_lines(self, lines: Iterator[Line], file: str = "") -> None:
+        """Run the statements of a script; the first error ends it."""
+        for statement in parse(lines, file):
+            self.run_statement(statement)
+
+    def run_statement(self, statement: Statement) -> None:
+        """Run one command or block."""
+        if isinstance(statement, Block):
+            self._run_block(statement)
+        else:
+            self.run_line(statement.text)
+
+    def run_line(self, line: str, repeatable: bool = False) -> None:
+        """Run one command line. Warnings that the engine has gathered are shown after it."""
+        if self._arguments:
+            line = self.substitute(line)
+        resolved = self.registry.find(line)
+        if repeatable:
+            self._last = (resolved.spec, resolved.text)
+        try:
+            resolved.spec.handler(self, resolved.text)
+        finally:
+            for warning in self.session.take_warnings():
+                self.warn(warning)
+
+    def repeat_last(self) -> None:
+        """What an empty line does: the last command again, as its declaration says."""
+        if self._last is None or self._last[0].repeat is Repeat.NEVER:
+            return
+        spec, text = self._last
+        self.run_line(spec.name if spec.repeat is Repeat.BARE else self._joined(spec, text))
+
+    @staticmethod
+    def _joined(spec: CommandSpec, text: str) -> str:
+        return spec.name + (text if text.startswith("/") else f" {text}" if text else "")
+
+    def run_guarded(self, statement: Statement, repeatable: bool = False) -> bool:
+        """Run a statement, reporting an error instead of raising it; whether it went well."""
+        try:
+            if isinstance(statement, Line):
+                self.run_line(statement.text, repeatable)
+            else:
+                self.run_statement(statement)
+        except Error as error:
+            self.report(error)
+            return False
+        finally:
+            self.out.flush()
+        return True
+
+    def source(self, path: str | Path, verbose: bool = False) -> None:
+        """Run a file of commands. Raises `ScriptError`: it cannot be read, or where a command failed."""
+        path = Path(path).expanduser()
+        if self._source_depth >= MAX_SOURCE_DEPTH:
+            raise ScriptError("command files source each other without end", str(path))
+        try:
+            if path.stat().st_size > MAX_SCRIPT_SIZE:
+                raise ScriptError(f"{path}: File too big for a command file.")
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise ScriptError(f"{path}: {error.strerror}.") from None
+        self._source_depth += 1
+        try:
+            for statement in parse(numbered(text), str(path)):
+                head = statement if isinstance(statement, Line) else statement.head
+                if verbose:
+                    self.line(f"+{head.text}")
+                try:
+                    self.run_statement(statement)
+                except ScriptError:
+                    raise
+                except Error as error:
+                    raise ScriptError(
+                        f"Error in sourced command file:\n{error}", str(path), head.number
+                    ) from error
+        finally:
+            self._source_depth -= 1
+
+    # -- blocks
+
+    def _run_block(self, block: Block) -> None:
+        if block.keyword == "if":
+            self._run_body(block.body if self._truth(block.argument) else block.otherwise)
+        elif block.keyword == "while":
+            while self._truth(block.argument):
+                try:
+                    self._run_body(block.body)
+                except LoopBreak:
+                    break
+                except LoopContinue:
+                    continue
+        else:
+            # `define`, `document`, `commands` and `python` take the block as their input
+            from rocdbg.cli.commands.scripting import run_block_command
+
+            run_block_command(self, block)
+
+    def _run_body(self, body: Iterable[Statement]) -> None:
+        for statement in body:
+            self.run_statement(statement)
+
+    def _truth(self, expression: str) -> bool:
+        if not expression:
+            raise ScriptError("if/while commands require arguments.")
+        return self.session.truth(self.substitute(expression))
+
+    # -- user-defined commands
+
+    def call(self, body: Iterable[Statement], arguments: list[str]) -> None:
+        """Run a user-defined command's body with `$arg0`, `$argc`, ... standing for its arguments."""
+        if len(self._arguments) >= MAX_SOURCE_DEPTH:
+            raise ScriptError("Max user call depth exceeded -- command aborted.")
+        self._arguments.append(arguments)
+        try:
+            self._run_body(body)
+        finally:
+            self._arguments.pop()
+
+    def substitute(self, line: str) -> str:
+        """A line with `$argc`, `$argN` and `$arg*` of the user-defined command under way replaced."""
+        if not self._arguments or "$arg" not in line:
+            return line
+        arguments = self._arguments[-1]
+        line = line.replace("$argc", str(len(arguments))).replace("$arg*", " ".join(arguments))
+        for index in range(len(arguments) - 1, -1, -1):
+            line = line.replace(f"$arg{index}", arguments[index])
+        return line
