@@ -446,18 +446,17 @@ class _Parser:
                     raise self.error(size)
                 suffixes.append(size.value)
                 self.expect("]")
-            elif inner and self.at("("):
-                self._skip_parameters()
-                suffixes.append("()")
-            elif self.at("(") and (self.at(")", 1) or self._starts_type(1)) and self._closes_declarator():
+            elif self.at("(") and (inner or self._is_parameter_list()):
                 self._skip_parameters()
                 suffixes.append("()")
             else:
                 break
         return (*prefix, *reversed(suffixes), *inner)
 
-    def _closes_declarator(self) -> bool:
-        """Whether the bracketed list here is a parameter list: what follows it ends the type."""
+    def _is_parameter_list(self) -> bool:
+        """Whether the brackets here hold parameters of a function type: what follows them ends the type."""
+        if not (self.at(")", 1) or self._starts_type(1)):
+            return False
         depth = 0
         ahead = 0
         while True:
