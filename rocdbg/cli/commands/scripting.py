@@ -32,9 +32,9 @@ def define_user_command(shell: Shell, name: str, body: list[Statement]) -> None:
     if len(words) != 1 or not words[0].replace("-", "_").isidentifier():
         raise CommandError("Argument required (name of command to define)." if not words else
                            f"Junk in argument list: \"{name}\"")  # fmt: skip
-    if name in shell.registry.root.children and name not in shell.registry.user:
-        if not shell.confirm(f'Really redefine built-in command "{name}"?'):
-            raise CommandError(f'Command "{name}" not redefined.')
+    built_in = name in shell.registry.root.children and name not in shell.registry.user
+    if built_in and not shell.confirm(f'Really redefine built-in command "{name}"?'):
+        raise CommandError(f'Command "{name}" not redefined.')
     old = shell.registry.root.children.get(name)
     help_text = (
         old.spec.help if old is not None and old.spec is not None and name in shell.registry.user else ""

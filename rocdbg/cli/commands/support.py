@@ -195,9 +195,9 @@ def set_logging_enabled(shell: Shell, text: str) -> None:
     wanted = parse_switch(text)
     if wanted and shell.out.log is None:
         path = Path(str(shell.settings.get("logging file", "rocdbg.txt"))).expanduser()
-        mode = "w" if shell.settings.get("logging overwrite") else "a"
+        overwrite = bool(shell.settings.get("logging overwrite"))
         try:
-            shell.out.log = path.open(mode, encoding="utf-8")
+            shell.out.log = path.open("w" if overwrite else "a", encoding="utf-8")
         except OSError as error:
             raise CommandError(f"set logging: {path}: {error.strerror}.") from None
         shell.line(f"Copying output to {path}.")

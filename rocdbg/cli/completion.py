@@ -1,0 +1,109 @@
+"""Completion: from a line up to the cursor to what may stand there next.
+
+`complete_line` is a plain function of the shell's registry and symbols; `PromptCompleter` fits it into
+prompt_toolkit, and the `complete` command prints it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from rocdbg.cli.registry import WORD, Completes, Node
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+LIMIT = 200  # candidates, as GDB's max-completions
+LAST_NAME = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
+
+
+def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
+    """Where the word to complete starts in ``line``, and the words that fit, sorted, at most `LIMIT`."""
+    node = shell.registry.root
+    position = len(line) - len(line.lstrip())
+    while True:
+        word = WORD.match(line, position)
+        end = word.end() if word else position
+        if end == len(line):
+            found = sorted(name for name in node.children if name.startswith(line[position:]))
+            if found or node.spec is None:
+                return position, found[:LIMIT]
+            break
+        if word is None or not node.children:
+            break
+        match = node.match(word.group())
+        if isinstance(match, list):
+            break
+        node = match[1]
+        position = end
+        if not line[position].isspace():
+            break
+        position += len(line[position:]) - len(line[position:].lstrip())
+    return _arguments(shell, node, line, position)
+
+
+def _arguments(shell: Shell, node: Node, line: str, start: int) -> tuple[int, list[str]]:
+    spec = node.spec
+    if spec is None:
+        return start, []
+    text = line[start:]
+    last = len(line) - len(text.split(" ")[-1]) if text else start
+    if line[last:].startswith("-") and spec.options:
+        return last, sorted(option for option in spec.options if option.startswith(line[last:]))
+    kind = spec.completes
+    if kind is Completes.NOTHING:
+        return start, []
+    if kind is Completes.COMMAND:
+        return _command_words(shell, line, start)
+    if kind is Completes.FILE:
+        return last, sorted(_files(line[last:]))[:LIMIT]
+    if kind in (Completes.EXPRESSION, Completes.SYMBOL, Completes.TYPE):
+        name = LAST_NAME.search(line)
+        last = name.start() if name else len(line)
+    if kind is Completes.LOCATION and ":" in line[last:] and "::" not in line[last:]:
+        return last, []  # a line number follows
+    try:
+        words = shell.session.complete(kind.value, line[last:], line[start:])
+    except Error:
+        return last, []  # nothing is loaded or known: nothing to offer
+    return last, sorted(set(words))[:LIMIT]
+
+
+def _command_words(shell: Shell, line: str, start: int) -> tuple[int, list[str]]:
+    inner, words = complete_line(shell, line[start:])
+    return start + inner, words
+
+
+def _files(prefix: str) -> Iterator[str]:
+    folder, _, name = prefix.rpartition("/")
+    base = Path(os.path.expanduser(folder + "/" if "/" in prefix else "."))  # noqa: PTH111 - "" must stay relative
+    try:
+        entries = list(os.scandir(base))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith(name) and (name or not entry.name.startswith(".")):
+            lead = f"{folder}/" if "/" in prefix else ""
+            yield lead + entry.name + ("/" if entry.is_dir() else "")
+
+
+class PromptCompleter(Completer):
+    """`complete_line` for prompt_toolkit."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """Candidates for the text before the cursor."""
+        line = document.text_before_cursor
+        start, words = complete_line(self.shell, line)
+        for word in words:
+            yield Completion(word, start_position=start - len(line))
