@@ -171,6 +171,28 @@ class Session:
         """The value of a C expression; assignments in it are carried out."""
         raise NotImplementedError
 
+    def truth(self, text: str) -> bool:
+        """Whether an expression is non-zero (``if``, ``while`` of scripts)."""
+        raise NotImplementedError
+
+    def integer(self, text: str) -> int:
+        """The value of an integer expression (counts, line numbers, exit status)."""
+        raise NotImplementedError
+
+    def complete(self, kind: str, word: str, text: str) -> Sequence[str]:
+        """Candidates that start with ``word``, for completion.
+
+        ``kind``: ``expression`` (locals, globals, registers, convenience variables, members after ``.``/``->``),
+        ``location`` and ``symbol`` (functions, files), ``type``, ``register``, ``kernel``, ``plugin``, ``breakpoint``,
+        ``thread``. ``text`` is the whole argument up to the cursor.
+        """
+        raise NotImplementedError
+
+    @property
+    def busy(self) -> bool:
+        """Whether the program is running right now (so that Ctrl-C interrupts it)."""
+        raise NotImplementedError
+
     def format(self, value: Value, fmt: Format | None = None) -> str:
         """Text of a value as ``print`` shows it, without ``$1 = ``."""
         raise NotImplementedError
