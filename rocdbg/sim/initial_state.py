@@ -1,0 +1,212 @@
+"""The state a wave starts in, exactly as the kernel descriptor asks for it.
+
+AMDGPU ABI, "Initial Kernel Execution State": user SGPRs set by the packet processor (the same for all waves of a
+dispatch), then system SGPRs and work-item ids set per wave. What the ABI leaves undefined (other registers, LDS,
+scratch) is 0 here, so that every run of a launch is the same.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocdbg.arch.targets import Generation, ScratchKind, Target
+from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
+from rocdbg.sim import layout
+from rocdbg.sim.wave import Dim3, Wave
+
+# STATUS bits a running wave of a compute dispatch has: TRAP_EN, IN_TG (groups of several waves), VALID.
+_STATUS_TRAP_EN = 1 << 6
+_STATUS_IN_GROUP = 1 << 11
+_STATUS_VALID = 1 << 16
+
+_PRELOAD_ENTRY_OFFSET = 256
+"""Firmware that preloads kernel arguments enters a kernel behind the code that would load them (gfx90a, gfx94x)."""
+
+_MAX_USER_SGPRS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchState:
+    """What all waves of a dispatch share. Addresses are simulated ones; sizes in bytes."""
+
+    target: Target
+    wave_size: int
+    descriptor: KernelDescriptor
+    entry: int
+    groups: Dim3
+    """Workgroups in each dimension, partial ones included."""
+    packet_address: int
+    queue_address: int
+    kernarg_address: int
+    kernarg: bytes
+    dispatch_id: int
+    scratch_address: int
+    """Start of the dispatch's scratch; wave slot n has its area at ``n * wave_scratch_size`` from there."""
+    scratch_descriptor: tuple[int, int, int, int]
+    lane_scratch_size: int
+    wave_scratch_size: int
+    lds_size: int
+
+    def user_sgprs(self) -> list[int]:
+        """The user SGPRs, in the ABI's order, as many as the descriptor counts."""
+        limit = min(self.descriptor.user_sgpr_count, 32 if self.target.is_gfx125 else _MAX_USER_SGPRS)
+        values = [0] * max(limit, _MAX_USER_SGPRS)
+        for item, (first, count) in self.descriptor.user_sgprs().items():
+            # Registers beyond the hardware's user data are asked for in vain: the ABI leaves them undefined.
+            words = self._user_data(item, count)
+            values[first : first + count] = words
+        return values[:limit]
+
+    def _user_data(self, item: UserSgpr, count: int) -> list[int]:
+        """The dwords of one item of the user data."""
+        match item:
+            case UserSgpr.PRIVATE_SEGMENT_BUFFER:
+                return list(self.scratch_descriptor)
+            case UserSgpr.DISPATCH_PTR:
+                return _halves(self.packet_address)
+            case UserSgpr.QUEUE_PTR:
+                return _halves(self.queue_address)
+            case UserSgpr.KERNARG_SEGMENT_PTR:
+                return _halves(self.kernarg_address)
+            case UserSgpr.DISPATCH_ID:
+                return _halves(self.dispatch_id)
+            case UserSgpr.FLAT_SCRATCH_INIT if self.target.flat_scratch_is_offset:
+                # gfx7, gfx8: offset from the queue's hidden base (which is this scratch), and size per lane.
+                return [0, self.lane_scratch_size]
+            case UserSgpr.FLAT_SCRATCH_INIT:
+                return _halves(self.scratch_address)
+            case UserSgpr.PRIVATE_SEGMENT_SIZE:
+                return [self.lane_scratch_size]
+            case UserSgpr.GRID_WORKGROUP_COUNT_X:
+                return [self.groups[0]]
+            case UserSgpr.GRID_WORKGROUP_COUNT_Y:
+                return [self.groups[1]]
+            case UserSgpr.GRID_WORKGROUP_COUNT_Z:
+                return [self.groups[2]]
+            case UserSgpr.KERNARG_PRELOAD:
+                start = self.descriptor.kernarg_preload_spec_offset * 4
+                data = self.kernarg[start : start + count * 4].ljust(count * 4, b"\0")
+                return list(struct.unpack(f"<{count}I", data))
+
+    @property
+    def first_pc(self) -> int:
+        """Where a wave starts."""
+        preloads = self.descriptor.kernarg_preload_spec_length > 0 and not self.target.is_gfx125
+        return self.entry + (_PRELOAD_ENTRY_OFFSET if preloads else 0)
+
+    @property
+    def mode(self) -> int:
+        """The initial MODE: FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23, exception enables 12.."""
+        d = self.descriptor
+        mode = d.float_round_mode_32 | d.float_round_mode_16_64 << 2
+        mode |= d.float_denorm_mode_32 << 4 | d.float_denorm_mode_16_64 << 6
+        if self.target.generation < Generation.GFX12:
+            mode |= d.enable_dx10_clamp << 8 | d.enable_ieee_mode << 9
+        if self.target.generation >= Generation.GFX9:
+            mode |= d.fp16_ovfl << 23
+        exceptions = (
+            d.enable_exception_ieee_754_fp_invalid_operation,
+            d.enable_exception_fp_denormal_source,
+            d.enable_exception_ieee_754_fp_division_by_zero,
+            d.enable_exception_ieee_754_fp_overflow,
+            d.enable_exception_ieee_754_fp_underflow,
+            d.enable_exception_ieee_754_fp_inexact,
+            d.enable_exception_int_divide_by_zero,
+        )
+        return mode | sum(enabled << 12 + bit for bit, enabled in enumerate(exceptions))
+
+
+def apply(
+    wave: Wave,
+    dispatch: DispatchState,
+    user_sgprs: NDArray[np.uint32],
+    ids: GroupIds,
+    scratch_slot: int,
+) -> None:
+    """Put a wave (number, workgroup and index already set) with a zeroed state block into its initial state."""
+    descriptor, target = dispatch.descriptor, dispatch.target
+    sgprs = wave.sgprs
+    count = len(user_sgprs)
+    sgprs[:count] = user_sgprs
+    group, index = wave.workgroup, wave.index
+    waves = len(ids.used)
+    scratch_offset = scratch_slot * dispatch.wave_scratch_size
+    if target.architected_sgprs:
+        sgprs[layout.TTMP0 + 9] = group[0]
+        sgprs[layout.TTMP0 + 7] = group[1] & 0xFFFF | (group[2] & 0xFFFF) << 16
+        sgprs[layout.TTMP0 + 8] = (index & 31) << 25
+    else:
+        enables = (
+            descriptor.enable_sgpr_workgroup_id_x,
+            descriptor.enable_sgpr_workgroup_id_y,
+            descriptor.enable_sgpr_workgroup_id_z,
+        )
+        for enabled, position in zip(enables, group, strict=True):
+            if enabled:
+                sgprs[count] = position
+                count += 1
+        if descriptor.enable_sgpr_workgroup_info:
+            sgprs[count] = (index == 0) << 31 | waves & 0x3F
+            count += 1
+        if descriptor.enable_private_segment and target.scratch is not ScratchKind.ARCHITECTED:
+            sgprs[count] = scratch_offset & 0xFFFF_FFFF
+    for register, values in enumerate(ids.vgprs(index)):
+        wave.vgpr(register)[:] = values
+    used = ids.used[index]
+    wave.set_field("used_lanes", used)
+    wave.exec = used
+    wave.pc = dispatch.first_pc
+    wave.mode = dispatch.mode
+    wave.status = _STATUS_VALID | _STATUS_TRAP_EN | (_STATUS_IN_GROUP if waves > 1 else 0)
+    wave.set_field("lds_pointer", int(wave.lds.ctypes.data))
+    wave.set_field("lds_size", dispatch.lds_size)
+    # LDS_ALLOC: size in units of 128 dwords from bit 12.
+    wave.set_field("lds_alloc", -(-dispatch.lds_size // 512) << 12)
+    base = dispatch.scratch_address + scratch_offset
+    wave.set_field("scratch_base", base)
+    wave.set_field("scratch_size", dispatch.lane_scratch_size * dispatch.wave_size)
+    if target.scratch is ScratchKind.ARCHITECTED:
+        wave.set_field("flat_scratch", base)
+    wave.set_field("number", wave.number)
+    for axis, position in zip("xyz", group, strict=True):
+        wave.set_field(f"workgroup_{axis}", position)
+    wave.set_field("wave_in_group", index)
+    wave.scratch_slot = scratch_slot
+    wave.sgpr_count = descriptor.sgpr_count
+    wave.vgpr_count = descriptor.accum_offset or descriptor.vgpr_count
+    if target.has_agprs:
+        unified = descriptor.accum_offset is not None
+        wave.agpr_count = descriptor.vgpr_count - (wave.vgpr_count if unified else 0)
+
+
+class GroupIds:
+    """Work-item ids and used lanes of the waves of a group of one size (a partial group has a size of its own)."""
+
+    def __init__(self, size: Dim3, wave_size: int, registers: int, packed: bool) -> None:
+        """``registers``: how many of x, y, z get a VGPR of their own; ``packed``: all in v0, 10 bits each."""
+        items = size[0] * size[1] * size[2]
+        waves = -(-items // wave_size)
+        flat = np.arange(waves * wave_size, dtype=np.uint32)
+        x, y, z = flat % size[0], flat // size[0] % size[1], flat // (size[0] * size[1])
+        rows = [x | y << 10 | z << 20] if packed else [x, y, z][:registers]
+        unused = flat >= items
+        for row in rows:
+            row[unused] = 0
+        self._rows = [row.astype(np.uint32).reshape(waves, wave_size) for row in rows]
+        full = (1 << wave_size) - 1
+        self.used = [full] * waves
+        if items % wave_size:
+            self.used[-1] = (1 << items % wave_size) - 1
+        self.size = size
+
+    def vgprs(self, index: int) -> list[NDArray[np.uint32]]:
+        """Initial v0, v1, ... of the wave with this index in its group, uint32[wave_size] each."""
+        return [row[index] for row in self._rows]
+
+
+def _halves(value: int) -> list[int]:
+    return [value & 0xFFFF_FFFF, value >> 32 & 0xFFFF_FFFF]

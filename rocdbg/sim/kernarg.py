@@ -1,0 +1,114 @@
+"""The kernarg segment: explicit arguments where the metadata puts them, hidden ones filled in as a runtime does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocdbg.codeobject.metadata import KernelArg, KernelMetadata, ValueKind
+from rocdbg.errors import Error
+from rocdbg.sim.wave import Dim3
+
+SEGMENT_ALIGN = 64
+"""The segment is padded to a multiple of this, as scalar loads of up to 16 dwords round their size up."""
+
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+
+class KernargError(Error):
+    """Arguments that do not fit a kernel. ``kernel`` is its name, ``index`` the argument's among the explicit ones."""
+
+    def __init__(self, kernel: str, reason: str, index: int | None = None) -> None:
+        self.kernel = kernel
+        self.index = index
+        what = f"kernel {kernel}" if index is None else f"kernel {kernel}, argument {index}"
+        super().__init__(f"{what}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenValues:
+    """What hidden arguments are computed from. Sizes in work-items and bytes."""
+
+    grid: Dim3
+    workgroup: Dim3
+    dynamic_lds: int
+    private_base_hi: int
+    shared_base_hi: int
+    queue_address: int
+
+    def value(self, kind: ValueKind) -> int:
+        """The value of a hidden argument. What needs a host (printf, hostcall, heap, queues) is 0: absent."""
+        name, _, axis = kind.value.rpartition("_")
+        if axis in _AXES:
+            grid, group = self.grid[_AXES[axis]], self.workgroup[_AXES[axis]]
+            # Complete groups only; what is left over is the remainder.
+            by_axis = {"hidden_block_count": grid // group, "hidden_group_size": group, "hidden_remainder": grid % group}
+            return by_axis.get(name, 0)
+        match kind:
+            case ValueKind.HIDDEN_GRID_DIMS:
+                return 3 if self.grid[2] > 1 else 2 if self.grid[1] > 1 else 1
+            case ValueKind.HIDDEN_DYNAMIC_LDS_SIZE:
+                return self.dynamic_lds
+            case ValueKind.HIDDEN_PRIVATE_BASE:
+                return self.private_base_hi
+            case ValueKind.HIDDEN_SHARED_BASE:
+                return self.shared_base_hi
+            case ValueKind.HIDDEN_QUEUE_PTR:
+                return self.queue_address
+            case _:
+                return 0
+
+
+def build_segment(
+    name: str,
+    metadata: KernelMetadata | None,
+    size: int,
+    explicit: bytes | Sequence[bytes],
+    hidden: HiddenValues,
+) -> bytes:
+    """The bytes of the kernarg segment.
+
+    ``size`` is the kernel descriptor's size of the segment. ``explicit`` is one byte string per explicit argument, each
+    of exactly the metadata's size; or the raw bytes of the segment's beginning, the only form for a kernel without
+    metadata. Raises KernargError.
+    """
+    size = max(size, metadata.kernarg_segment_size if metadata else 0)
+    if isinstance(explicit, (bytes, bytearray)):
+        segment = bytearray(max(size, len(explicit)))
+        segment[: len(explicit)] = explicit
+    else:
+        if metadata is None:
+            raise KernargError(name, "it has no metadata, so its arguments must be given as raw bytes")
+        segment = bytearray(size)
+        _place_explicit(name, segment, metadata.explicit_args, explicit)
+    if metadata is not None:
+        for argument in metadata.hidden_args:
+            value = hidden.value(argument.value_kind)
+            data = (value & (1 << argument.size * 8) - 1).to_bytes(argument.size, "little")
+            _store(name, segment, argument, data)
+    return bytes(segment) + bytes(-len(segment) % SEGMENT_ALIGN)
+
+
+def _place_explicit(
+    name: str, segment: bytearray, arguments: Sequence[KernelArg], values: Sequence[bytes]
+) -> None:
+    if len(values) != len(arguments):
+        listed = ", ".join(argument.name or f"#{index}" for index, argument in enumerate(arguments)) or "none"
+        raise KernargError(name, f"it takes {len(arguments)} arguments ({listed}), {len(values)} are given")
+    for index, (argument, data) in enumerate(zip(arguments, values, strict=True)):
+        if len(data) != argument.size:
+            what = f" ({argument.name})" if argument.name else ""
+            reason = f"{len(data)} bytes are given, the kernel expects {argument.size}{what}"
+            raise KernargError(name, reason, index)
+        _store(name, segment, argument, data)
+
+
+def _store(name: str, segment: bytearray, argument: KernelArg, data: bytes) -> None:
+    end = argument.offset + len(data)
+    if argument.offset < 0 or end > len(segment):
+        raise KernargError(
+            name,
+            f"the metadata puts argument {argument.name or argument.index} at bytes {argument.offset} to {end}, "
+            f"beyond the segment's {len(segment)}",
+        )
+    segment[argument.offset : end] = data
