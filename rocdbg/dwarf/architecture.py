@@ -1,0 +1,135 @@
+"""What the evaluator must know of a target architecture, and a registry of architectures by name.
+
+The evaluator knows no GPU: everything specific comes from an `Architecture` record
+(A.2.5.1, "a current target architecture"). Records are made by the layer that owns the
+numbers and registered under a name with a loader, so that nothing is imported before use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from rocdbg.dwarf.errors import EvaluationError
+
+__all__ = [
+    "UNSPECIFIED",
+    "AddressSpace",
+    "Architecture",
+    "DefaultRule",
+    "architecture_by_name",
+    "architecture_names",
+    "register_architecture",
+]
+
+
+class DefaultRule(Enum):
+    """The rule of a CFI column that no instruction has set (A.6.4.1, item 10)."""
+
+    UNDEFINED = "undefined"
+    SAME_VALUE = "same value"
+
+
+@dataclass(frozen=True, slots=True)
+class AddressSpace:
+    """One DWARF address space of an architecture (A.2.13).
+
+    `number` is the DWARF identifier, `address_bits` the size of an address. `per_lane` spaces
+    need a current lane when a location is created. `alias` and `lane` describe an identifier that
+    stands for one lane of another space (the private_lane<N> identifiers of the 2020 proposal).
+    """
+
+    number: int
+    name: str
+    address_bits: int
+    per_lane: bool = False
+    alias: int | None = None
+    lane: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Bits in the address space's location storage."""
+        return 8 << self.address_bits
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A target architecture: sizes of registers and addresses, address spaces, CFI defaults.
+
+    `address_bits` is the size of an address in the default address space, hence of the generic
+    type (A.2.5.2). `address_spaces` maps DWARF identifiers; `dialect_address_spaces` adds those
+    that exist in one dialect only. `register_size(number)` gives bytes, or None where the
+    architecture has no such register; `register_name(number)` its name in text;
+    `register_elements(number)` the number of equal unsigned elements of its base type.
+    """
+
+    name: str
+    address_bits: int
+    address_spaces: Mapping[int, AddressSpace]
+    register_size: Callable[[int], int | None]
+    register_name: Callable[[int], str]
+    register_elements: Callable[[int], int] = lambda number: 1
+    default_address_space: int = 0
+    return_address_register: int | None = None
+    default_rule: DefaultRule = DefaultRule.UNDEFINED
+    dialect_address_spaces: Mapping[str, Mapping[int, AddressSpace]] = field(default_factory=dict)
+    cfi_augmentations: tuple[str, ...] = ()
+
+    def address_space(self, number: int, dialect: str = "amd") -> AddressSpace | None:
+        """The address space with this DWARF identifier, or None if the architecture defines none."""
+        space = self.address_spaces.get(number)
+        if space is None:
+            extra = self.dialect_address_spaces.get(dialect)
+            if extra is not None:
+                space = extra.get(number)
+        return space
+
+    @property
+    def largest_storage(self) -> int:
+        """Bits in the largest memory storage: the limit of a composite's size (A.2.5.4.4.6)."""
+        return max(space.size for space in self.address_spaces.values())
+
+
+def _no_register(number: int) -> int | None:
+    return None
+
+
+def _plain_name(number: int) -> str:
+    return f"register {number}"
+
+
+UNSPECIFIED = Architecture(
+    name="unspecified",
+    address_bits=64,
+    address_spaces={0: AddressSpace(0, "none", 64)},
+    register_size=_no_register,
+    register_name=_plain_name,
+)
+"""Stands for "no architecture in the context": one 64-bit address space and no registers."""
+
+_LOADERS: dict[str, Callable[[], Architecture]] = {}
+_LOADED: dict[str, Architecture] = {}
+
+
+def register_architecture(name: str, loader: Callable[[], Architecture]) -> None:
+    """Make an architecture known under `name`; `loader` is called when it is first asked for."""
+    _LOADERS[name] = loader
+    _LOADED.pop(name, None)
+
+
+def architecture_names() -> tuple[str, ...]:
+    """The names `architecture_by_name` knows, sorted."""
+    return tuple(sorted(_LOADERS))
+
+
+def architecture_by_name(name: str) -> Architecture:
+    """The architecture registered under `name`; an `EvaluationError` names the known ones if there is none."""
+    found = _LOADED.get(name)
+    if found is None:
+        loader = _LOADERS.get(name)
+        if loader is None:
+            known = ", ".join(architecture_names()) or "none"
+            raise EvaluationError(f"architecture '{name}' is not known to the evaluator (known: {known})")
+        found = _LOADED[name] = loader()
+    return found

@@ -1,0 +1,142 @@
+"""The context an expression is evaluated in (A.2.5.1), as the protocol the evaluator asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rocdbg.dwarf.architecture import Architecture
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.storage import MemoryAccess
+from rocdbg.dwarf.values import BaseType, ConstValue
+
+__all__ = ["Context", "DieContent", "Expression", "ExpressionLike", "LocationList", "LocationListEntry"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An operation expression with the dialect of the unit it came from (None: that of the reference to it)."""
+
+    data: bytes
+    dialect: str | None = None
+
+
+LocationListEntry = tuple[int | None, int | None, bytes]
+"""(low, high, expression): high is one past the last address; (None, None, expression) is the default entry."""
+
+
+class LocationList(Sequence[LocationListEntry]):
+    """A location list expression with absolute addresses (A.2.5.5); `dialect` as in `Expression`."""
+
+    __slots__ = ("dialect", "entries")
+
+    def __init__(self, entries: Sequence[LocationListEntry], dialect: str | None = None) -> None:
+        self.entries = tuple(entries)
+        self.dialect = dialect
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self.entries[index]
+
+    def __iter__(self) -> Iterator[LocationListEntry]:
+        return iter(self.entries)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LocationList) and self.entries == other.entries
+
+    def __hash__(self) -> int:
+        return hash(self.entries)
+
+    def __repr__(self) -> str:
+        return f"LocationList({list(self.entries)!r})"
+
+
+ExpressionLike = bytes | Expression | LocationList
+DieContent = bytes | Expression | LocationList | ConstValue | BaseType | None
+"""What an entry offers to expressions: the bytes of its exprloc DW_AT_location, its location list, its
+DW_AT_const_value, the base type it is, or None."""
+
+
+class Context(MemoryAccess, Protocol):
+    """Everything an evaluation can ask for. Elements that are not specified are None, or raise `EvaluationError`.
+
+    Attributes may be properties, computed when asked. One context stands for one thread, frame and lane;
+    the memory it is asked to read may belong to another lane (`lane` argument), as locations outlive a focus.
+    """
+
+    @property
+    def architecture(self) -> Architecture:
+        """The current target architecture."""
+        ...
+
+    @property
+    def offset_size(self) -> int:
+        """4 or 8: the DWARF format of the current compilation unit."""
+        ...
+
+    @property
+    def pc(self) -> int | None:
+        """The current program location."""
+        ...
+
+    @property
+    def lane(self) -> int | None:
+        """The current lane, from 0."""
+        ...
+
+    @property
+    def lanes(self) -> int:
+        """DW_AT_LLVM_lanes of the current subprogram."""
+        ...
+
+    @property
+    def iteration(self) -> int | None:
+        """The current iteration, from 0."""
+        ...
+
+    @property
+    def iterations(self) -> int:
+        """DW_AT_LLVM_iterations of the current subprogram at the current program location."""
+        ...
+
+    @property
+    def object(self) -> LocationDescription | None:
+        """The current object."""
+        ...
+
+    @property
+    def cfa(self) -> LocationDescription | None:
+        """The canonical frame address of the current frame."""
+        ...
+
+    @property
+    def frame_base(self) -> ExpressionLike | LocationDescription | None:
+        """DW_AT_frame_base of the current subprogram; the evaluator evaluates it in this context."""
+        ...
+
+    def register_location(self, number: int) -> LocationDescription:
+        """Where DWARF register `number` of the current frame is (A.2.5.4.4.4): for the top frame the register."""
+        ...
+
+    def entry_register_location(self, number: int) -> LocationDescription:
+        """Where the value is that the register had on entry to the current subprogram, after the CFI."""
+        ...
+
+    def caller(self) -> Context:
+        """The context of the calling frame at its call site; `EvaluationError` if it cannot be found."""
+        ...
+
+    def indexed_address(self, index: int) -> int:
+        """Entry `index` of the unit's part of .debug_addr."""
+        ...
+
+    def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
+        """What the entry at `offset` of the unit (or else of .debug_info) offers, and the context for its unit."""
+        ...
+
+    def tls_location(self, address: int) -> LocationDescription:
+        """The location of thread-local storage address `address`."""
+        ...

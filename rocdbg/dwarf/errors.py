@@ -1,0 +1,58 @@
+"""What can be wrong with DWARF: two kinds, told apart as the text tells them apart.
+
+*Ill-formed* means that the producer broke a rule, whatever the state of the program is.
+An *evaluation error* means that the expression is fine, but cannot be evaluated here and
+now: a context element is missing, storage is undefined or too small, a limit was reached.
+"""
+
+from __future__ import annotations
+
+from rocdbg.errors import Error
+
+__all__ = ["DecodeError", "DwarfError", "EvaluationError", "IllFormed", "LimitExceeded", "UndefinedValue"]
+
+
+class DwarfError(Error):
+    """Base class of what `rocdbg.dwarf` reports.
+
+    Attributes: `reason` (the words), `operation` (the name of the operation or instruction, or
+    None), `offset` (bytes from the start of the expression, or of the section, or None).
+    """
+
+    def __init__(self, reason: str, *, operation: str | None = None, offset: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.operation = operation
+        self.offset = offset
+
+    def locate(self, operation: str | None, offset: int) -> None:
+        """Fill in where the error happened, unless a nested evaluation already has."""
+        if self.offset is None:
+            self.operation = operation
+            self.offset = offset
+
+    def __str__(self) -> str:
+        if self.offset is None:
+            return self.reason if self.operation is None else f"{self.operation}: {self.reason}"
+        where = f"offset {self.offset:#x}"
+        return f"{self.operation} at {where}: {self.reason}" if self.operation else f"at {where}: {self.reason}"
+
+
+class IllFormed(DwarfError):
+    """The DWARF breaks a rule of the text."""
+
+
+class DecodeError(IllFormed):
+    """The bytes are no sequence of operations or entries: unknown code, or the data ends too early."""
+
+
+class EvaluationError(DwarfError):
+    """A well-formed expression cannot be evaluated, or a location cannot be read or written."""
+
+
+class UndefinedValue(EvaluationError):
+    """Bits were asked for that exist nowhere: the undefined location (optimised out)."""
+
+
+class LimitExceeded(EvaluationError):
+    """An expression ran into a limit that ends hostile input: steps, stack, calls, nesting."""

@@ -1,0 +1,277 @@
+"""Location descriptions: one or more places, each a bit offset into a location storage (A.2.5.3).
+
+They are immutable values. Reading takes any place (they hold the same object), writing goes to
+all of them. Offsets and sizes are in bits unless a name says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocdbg.dwarf.errors import EvaluationError, UndefinedValue
+from rocdbg.dwarf.storage import (
+    Fragment,
+    ImplicitStorage,
+    MemoryStorage,
+    RegisterStorage,
+    Storage,
+    StorageKind,
+    UndefinedStorage,
+    Write,
+)
+from rocdbg.errors import Error
+
+__all__ = ["LocationDescription", "Place", "implicit_location", "undefined_location"]
+
+
+class Place:
+    """A single location description: bit `offset` of `storage`."""
+
+    __slots__ = ("offset", "storage")
+
+    def __init__(self, storage: Storage, offset: int = 0) -> None:
+        self.storage = storage
+        self.offset = offset
+
+    @property
+    def kind(self) -> StorageKind:
+        """What kind of storage it is in."""
+        return self.storage.kind
+
+    @property
+    def bit_offset(self) -> int:
+        """The bit offset into the storage."""
+        return self.offset
+
+    @property
+    def remaining(self) -> int:
+        """Bits from the place to the end of the storage."""
+        return self.storage.size - self.offset
+
+    @property
+    def address(self) -> int | None:
+        """The byte address, of a byte address memory place; else None (A.2.5.4.4.3)."""
+        if isinstance(self.storage, MemoryStorage) and not self.offset & 7:
+            return self.offset >> 3
+        return None
+
+    @property
+    def address_space(self) -> int | None:
+        """The DWARF address space, of a memory place; else None."""
+        return self.storage.space.number if isinstance(self.storage, MemoryStorage) else None
+
+    @property
+    def lane(self) -> int | None:
+        """The lane whose memory it is, where that matters; else None."""
+        return self.storage.lane if isinstance(self.storage, MemoryStorage) else None
+
+    @property
+    def register(self) -> int | None:
+        """The DWARF register number, of a register place; else None."""
+        return self.storage.number if isinstance(self.storage, RegisterStorage) else None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.offset == other.offset and self.storage == other.storage
+
+    def __hash__(self) -> int:
+        return hash((self.storage, self.offset))
+
+    def __repr__(self) -> str:
+        return f"<Place {self.describe()}>"
+
+    def describe(self) -> str:
+        """The place in words."""
+        return self.storage.words(self.offset)
+
+
+class LocationDescription:
+    """Where an object is: one or more places that hold the same value."""
+
+    __slots__ = ("places",)
+    places: tuple[Place, ...]
+
+    def __init__(self, *places: Place) -> None:
+        self.places = places
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LocationDescription) and self.places == other.places
+
+    def __hash__(self) -> int:
+        return hash(self.places)
+
+    def __repr__(self) -> str:
+        return f"<LocationDescription {self.describe()}>"
+
+    @property
+    def is_undefined(self) -> bool:
+        """Whether no place is anything but undefined."""
+        return all(place.storage.kind is StorageKind.UNDEFINED for place in self.places)
+
+    @property
+    def weight(self) -> int:
+        """Storages below, for the limits on composites."""
+        return sum(place.storage.weight for place in self.places)
+
+    @property
+    def depth(self) -> int:
+        """Levels of composites below, for the limits on composites."""
+        return max((place.storage.depth for place in self.places), default=0)
+
+    @property
+    def has_implicit_pointer(self) -> bool:
+        """Whether reading needs the rules of implicit pointers."""
+        return any(place.storage.has_implicit_pointer for place in self.places)
+
+    @property
+    def remaining(self) -> int:
+        """*rbss*: bits from the place to the storage's end, the minimum over all places (A.2.5.4.4.6)."""
+        return min(place.storage.size - place.offset for place in self.places)
+
+    @property
+    def memory(self) -> Place | None:
+        """The place, if this is a memory byte address location description (A.2.5.4.4.3); else None."""
+        if len(self.places) == 1 and self.places[0].address is not None:
+            return self.places[0]
+        return None
+
+    # Reading
+
+    def read(self, bits: int, offset: int = 0) -> int:
+        """`bits` bits from bit `offset` on, as an unsigned integer, the first bit lowest.
+
+        Raises `UndefinedValue` if a bit is undefined, `EvaluationError` if one lies outside of the storage,
+        belongs to an implicit pointer, or cannot be fetched.
+        """
+        value, known = self.read_known(bits, offset)
+        if known != (1 << bits) - 1:
+            raise UndefinedValue("the value is undefined" if not known else "part of the value is undefined")
+        return value
+
+    def read_bytes(self, size: int, offset: int = 0) -> bytes:
+        """`size` bytes from *bit* `offset` on; errors as in `read`."""
+        return self.read(8 * size, offset).to_bytes(size, "little")
+
+    def read_known(self, bits: int, offset: int = 0) -> tuple[int, int]:
+        """Like `read`, but undefined bits read as 0 and the second result masks the defined ones."""
+        _check_extent(bits, offset)
+        best: tuple[int, int] | None = None
+        failure: Error | None = None
+        for place in self.places:
+            try:
+                start = place.offset + offset
+                if start + bits > place.storage.size:
+                    raise EvaluationError(
+                        f"{bits} bits from bit {start} reach beyond the {place.storage.size} bits of "
+                        f"{place.storage.words()}"
+                    )
+                result = place.storage.read_known(start, bits)
+            except Error as error:  # another place holds the same value
+                failure = failure or error
+                continue
+            if result[1] == (1 << bits) - 1:
+                return result
+            if best is None or result[1].bit_count() > best[1].bit_count():
+                best = result
+        if best is None:
+            raise failure or EvaluationError("the location description has no place")
+        return best
+
+    def read_elements(self, element_bits: int, count: int, offset: int = 0) -> list[int | None]:
+        """`count` elements of `element_bits` bits each, read in one step; None where not fully defined.
+
+        This is how a vector of per-lane values (DW_AT_LLVM_lane_pc) is read: undefined lanes are None.
+        """
+        value, known = self.read_known(element_bits * count, offset)
+        full = (1 << element_bits) - 1
+        if element_bits % 8 == 0:
+            step = element_bits // 8
+            data = value.to_bytes(step * count, "little")
+            mask = known.to_bytes(step * count, "little")
+            whole = full.to_bytes(step, "little")
+            return [
+                int.from_bytes(data[i : i + step], "little") if mask[i : i + step] == whole else None
+                for i in range(0, step * count, step)
+            ]
+        return [
+            value >> i & full if known >> i & full == full else None
+            for i in range(0, element_bits * count, element_bits)
+        ]
+
+    # Writing
+
+    def write(self, value: int, bits: int, offset: int = 0) -> None:
+        """Write the low `bits` bits of `value` from bit `offset` on, to every place.
+
+        Nothing is written if any place or part cannot be: undefined and implicit storage raise
+        `EvaluationError`.
+        """
+        plan: list[Write] = []
+        self.plan_write(bits, offset, value & (1 << bits) - 1, plan)
+        for step in plan:
+            step.perform()
+
+    def plan_write(self, bits: int, offset: int, value: int, plan: list[Write]) -> None:
+        """Append the primitive writes of `write` to `plan`."""
+        _check_extent(bits, offset)
+        for place in self.places:
+            start = place.offset + offset
+            if start + bits > place.storage.size:
+                raise EvaluationError(
+                    f"{bits} bits from bit {start} reach beyond the {place.storage.size} bits of "
+                    f"{place.storage.words()}"
+                )
+            place.storage.plan_write(start, bits, value, plan)
+
+    # Moving
+
+    def offset_by(self, bits: int) -> LocationDescription:
+        """The location `bits` further (or back), as `DW_OP_LLVM_bit_offset` gives it (A.2.5.4.4.1).
+
+        Undefined places stay. Raises `EvaluationError` if a place would leave its storage.
+        """
+        places = []
+        for place in self.places:
+            storage = place.storage
+            if storage.kind is not StorageKind.UNDEFINED:
+                offset = place.offset + bits
+                if not 0 <= offset < storage.size:
+                    raise EvaluationError(
+                        f"bit offset {offset} is outside of {storage.words()} ({storage.size} bits)"
+                    )
+                place = Place(storage, offset)
+            places.append(place)
+        return LocationDescription(*places)
+
+    # Looking
+
+    def fragments(self, bits: int, offset: int = 0) -> Iterator[Fragment]:
+        """The primitive runs of bits of the first place."""
+        place = self.places[0]
+        return place.storage.fragments(place.offset + offset, bits)
+
+    def describe(self) -> str:
+        """The location in words."""
+        if not self.places:
+            return "nowhere"
+        if len(self.places) == 1:
+            return self.places[0].describe()
+        return f"in {len(self.places)} places: " + "; ".join(place.describe() for place in self.places)
+
+
+def _check_extent(bits: int, offset: int) -> None:
+    if bits < 0 or offset < 0:
+        raise EvaluationError(f"cannot access {bits} bits at bit offset {offset}")
+
+
+UNDEFINED_PLACE = Place(UndefinedStorage())
+_UNDEFINED = LocationDescription(UNDEFINED_PLACE)
+
+
+def undefined_location() -> LocationDescription:
+    """The location description of one undefined place."""
+    return _UNDEFINED
+
+
+def implicit_location(value: int, bits: int) -> LocationDescription:
+    """An implicit location that holds the low `bits` bits of `value`."""
+    return LocationDescription(Place(ImplicitStorage(value & (1 << bits) - 1, bits)))
