@@ -1,0 +1,394 @@
+"""Floating point beyond the builder's primitives: NaN rules, flushing, minimum and maximum, classification, scaling.
+
+Functions here take and give builder values; they know formats, not instructions or MODE.
+
+NaNs
+----
+The builder leaves the payload of a NaN result open. The hardware gives the first NaN operand, made quiet; an invalid
+operation on numbers gives the *default NaN*, which has the sign bit set (0xffc00000 for f32), as the ISA documents'
+examples of v_sqrt, v_log, v_rsq and v_sin show. `arithmetic` puts that on top of a primitive's result, so that
+results do not depend on the host or on how LLVM orders commutative operands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocdbg.sim.builder import F16, F32, F64, I32, I64, INTEGER, Type, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Layout of an IEEE binary format in an integer of ``bits`` bits."""
+
+    bits: int
+    fraction_bits: int
+
+    @property
+    def exponent_bits(self) -> int:
+        return self.bits - 1 - self.fraction_bits
+
+    @property
+    def bias(self) -> int:
+        return (1 << (self.exponent_bits - 1)) - 1
+
+    @property
+    def max_exponent(self) -> int:
+        """The exponent field of infinities and NaNs."""
+        return (1 << self.exponent_bits) - 1
+
+    @property
+    def sign(self) -> int:
+        return 1 << (self.bits - 1)
+
+    @property
+    def infinity(self) -> int:
+        return self.max_exponent << self.fraction_bits
+
+    @property
+    def quiet_bit(self) -> int:
+        return 1 << (self.fraction_bits - 1)
+
+    @property
+    def default_nan(self) -> int:
+        return self.sign | self.infinity | self.quiet_bit
+
+    @property
+    def fraction_mask(self) -> int:
+        return (1 << self.fraction_bits) - 1
+
+    @property
+    def smallest_normal(self) -> int:
+        return 1 << self.fraction_bits
+
+    @property
+    def largest(self) -> int:
+        """The largest finite number."""
+        return self.infinity - 1
+
+
+FORMATS = {F16: Format(16, 10), F32: Format(32, 23), F64: Format(64, 52)}
+
+
+def format_of(value: Value) -> Format:
+    """The format of a float value."""
+    return FORMATS[value.type]
+
+
+def from_bits(like: Value, pattern: int) -> Value:
+    """A constant of ``like``'s float type with these bits."""
+    integer = INTEGER[like.type.bits]
+    return like.builder.const(pattern, integer).bitcast(like.type)
+
+
+# -- pieces of a number --------------------------------------------------------------------------------------------
+
+
+def exponent_field(value: Value) -> Value:
+    """The biased exponent, as an integer of the value's width."""
+    form = format_of(value)
+    return value.bits().lshr(form.fraction_bits) & form.max_exponent
+
+
+def magnitude(value: Value) -> Value:
+    """The bits without the sign; ordered like the absolute values, NaNs above infinity."""
+    return value.bits() & (format_of(value).sign - 1)
+
+
+def sign_bit(value: Value) -> Value:
+    """I1: the sign is set."""
+    return value.bits().slt(0)
+
+
+def with_sign_of(value: Value, sign: Value) -> Value:
+    """``value``'s magnitude with the sign of ``sign``."""
+    form = format_of(value)
+    return (magnitude(value) | (sign.bits() & form.sign)).bitcast(value.type)
+
+
+def is_infinite(value: Value) -> Value:
+    return magnitude(value).eq(format_of(value).infinity)
+
+
+def is_zero(value: Value) -> Value:
+    return magnitude(value).eq(0)
+
+
+def is_subnormal_or_zero(value: Value) -> Value:
+    return exponent_field(value).eq(0)
+
+
+def is_subnormal(value: Value) -> Value:
+    """Not zero, but its exponent field is."""
+    return (magnitude(value) - 1).ult(format_of(value).fraction_mask)
+
+
+def is_signaling(value: Value) -> Value:
+    """I1: a NaN whose quiet bit is clear."""
+    form = format_of(value)
+    return (magnitude(value) - (form.infinity + 1)).ult(form.quiet_bit - 1)
+
+
+def quiet(value: Value) -> Value:
+    """The value, a NaN made quiet; meaningful for NaNs only."""
+    return (value.bits() | format_of(value).quiet_bit).bitcast(value.type)
+
+
+def flush(value: Value) -> Value:
+    """Subnormals become zeros of the same sign."""
+    form = format_of(value)
+    bits = value.bits()
+    return is_subnormal_or_zero(value).select(bits & form.sign, bits).bitcast(value.type)
+
+
+def convert(value: Value, type: Type) -> Value:
+    """Widen or narrow (one rounding, to nearest even); a NaN keeps its sign and the top of its payload, and becomes quiet."""
+    if type is value.type:
+        return value
+    source, target = format_of(value), FORMATS[type]
+    wider = type.bits > value.type.bits
+    number = value.fpext(type) if wider else value.fptrunc(type)
+    integer = INTEGER[type.bits]
+    shift = target.fraction_bits - source.fraction_bits
+    payload = value.bits() & source.fraction_mask
+    sign = value.bits().lshr(source.bits - 1)
+    moved = payload.zext(integer).shl(shift) if wider else payload.lshr(-shift).trunc(integer)
+    top = (sign.zext(integer) if wider else sign.trunc(integer)).shl(target.bits - 1)
+    nan = (top | moved | (target.infinity | target.quiet_bit)).bitcast(type)
+    return value.is_nan().select(nan, number)
+
+
+def narrow_toward_zero(value: Value, type: Type) -> Value:
+    """Narrow, rounding toward zero (overflow gives the largest number)."""
+    nearest = convert(value, type)
+    too_big = nearest.fpext(value.type).fabs().fgt(value.fabs())
+    # One step toward zero is one less in the bits, also from infinity.
+    return too_big.select(nearest.bits() - 1, nearest.bits()).bitcast(type)
+
+
+# -- arithmetic with the hardware's NaNs ---------------------------------------------------------------------------
+
+
+def arithmetic(result: Value, *operands: Value) -> Value:
+    """``result`` of a primitive on ``operands``, with the hardware's NaN where it is one."""
+    nan = from_bits(result, format_of(result).default_nan)
+    for operand in reversed(operands):
+        nan = operand.is_nan().select(quiet(operand), nan)
+    return result.is_nan().select(nan, result)
+
+
+def add(a: Value, b: Value) -> Value:
+    return arithmetic(a + b, a, b)
+
+
+def subtract(a: Value, b: Value) -> Value:
+    # A NaN keeps its own sign: the hardware subtracts, it does not add a negated operand.
+    return arithmetic(a - b, a, b)
+
+
+def multiply(a: Value, b: Value) -> Value:
+    return arithmetic(a * b, a, b)
+
+
+def fma(a: Value, b: Value, c: Value) -> Value:
+    """a * b + c with one rounding."""
+    return arithmetic(a.fma(b, c), a, b, c)
+
+
+def multiply_add(a: Value, b: Value, c: Value) -> Value:
+    """a * b + c with the product rounded too (v_mad, v_mac)."""
+    return add(multiply(a, b), c)
+
+
+def legacy_zero(a: Value, b: Value, result: Value, otherwise: Value) -> Value:
+    """``otherwise`` where a factor is zero (DX9 rule: 0 * anything is 0), else ``result``."""
+    return (is_zero(a) | is_zero(b)).select(otherwise, result)
+
+
+# -- rounding to integral values -----------------------------------------------------------------------------------
+
+
+def truncate(a: Value) -> Value:
+    return arithmetic(a.ftrunc(), a)
+
+
+def ceiling(a: Value) -> Value:
+    return arithmetic(a.ceil(), a)
+
+
+def floor(a: Value) -> Value:
+    return arithmetic(a.floor(), a)
+
+
+def round_even(a: Value) -> Value:
+    return arithmetic(a.rint(), a)
+
+
+def fract(a: Value) -> Value:
+    """a - floor(a), kept below 1 (where rounding would give 1)."""
+    below_one = from_bits(a, (format_of(a).bias << format_of(a).fraction_bits) - 1)
+    difference = arithmetic(a - a.floor(), a)
+    return difference.fgt(below_one).select(below_one, difference)
+
+
+# -- minimum and maximum -------------------------------------------------------------------------------------------
+
+
+def _less(a: Value, b: Value) -> Value:
+    """a < b with -0 below +0, for numbers."""
+    both_zero = (magnitude(a) | magnitude(b)).eq(0)
+    return a.flt(b) | (both_zero & sign_bit(a) & ~sign_bit(b))
+
+
+def minimum_number(a: Value, b: Value, *, ieee: bool, second_first: bool = False) -> Value:
+    """v_min: the number where one operand is a NaN, -0 below +0.
+
+    ``ieee``: MODE.IEEE is set, a signaling NaN then is the result, made quiet. With two NaNs the result is the second,
+    or on gfx11+ (``second_first``: the second operand is examined first) the first one.
+    """
+    return _pick(_less(a, b), a, b, ieee, second_first)
+
+
+def maximum_number(a: Value, b: Value, *, ieee: bool, second_first: bool = False) -> Value:
+    """v_max; see `minimum_number`."""
+    return _pick(_less(b, a), a, b, ieee, second_first)
+
+
+def _pick(first: Value, a: Value, b: Value, ieee: bool, second_first: bool) -> Value:
+    result = first.select(a, b)
+    if second_first:
+        result = b.is_nan().select(a, a.is_nan().select(b, result))
+    else:
+        result = a.is_nan().select(b, b.is_nan().select(a, result))
+    if ieee:
+        result = is_signaling(b).select(quiet(b), result)
+        result = is_signaling(a).select(quiet(a), result)
+    return result
+
+
+def minimum_num(a: Value, b: Value) -> Value:
+    """v_min_num of gfx12: IEEE 754-2019 minimumNumber; a NaN only if both are, quiet."""
+    return _pick_num(_less(a, b), a, b)
+
+
+def maximum_num(a: Value, b: Value) -> Value:
+    """v_max_num of gfx12: IEEE 754-2019 maximumNumber."""
+    return _pick_num(_less(b, a), a, b)
+
+
+def _pick_num(first: Value, a: Value, b: Value) -> Value:
+    number = a.is_nan().select(b, b.is_nan().select(a, first.select(a, b)))
+    return (a.is_nan() & b.is_nan()).select(quiet(a), number)
+
+
+def minimum(a: Value, b: Value) -> Value:
+    """v_minimum of gfx12: IEEE 754-2019 minimum, which propagates NaNs, signaling ones first."""
+    return _pick_nan(_less(a, b), a, b)
+
+
+def maximum(a: Value, b: Value) -> Value:
+    """v_maximum of gfx12: IEEE 754-2019 maximum."""
+    return _pick_nan(_less(b, a), a, b)
+
+
+def _pick_nan(first: Value, a: Value, b: Value) -> Value:
+    result = a.is_nan().select(a, b.is_nan().select(b, first.select(a, b)))
+    result = is_signaling(b).select(quiet(b), result)
+    return is_signaling(a).select(quiet(a), result)
+
+
+# -- classes, exponents, scaling -----------------------------------------------------------------------------------
+
+
+def in_class(value: Value, classes: Value) -> Value:
+    """v_cmp_class: I1, the bit of ``classes`` (I32) for ``value``'s class is set.
+
+    Bits: 0 signaling NaN, 1 quiet NaN, 2 -infinity, 3 -normal, 4 -subnormal, 5 -0, 6 +0, 7 +subnormal, 8 +normal, 9 +infinity.
+    """
+    const = value.builder.const
+    negative = sign_bit(value)
+    exponent = exponent_field(value)
+    number = negative.select(const(1 << 3, I32), 1 << 8)
+    number = exponent.eq(0).select(negative.select(const(1 << 4, I32), 1 << 7), number)
+    number = is_zero(value).select(negative.select(const(1 << 5, I32), 1 << 6), number)
+    number = is_infinite(value).select(negative.select(const(1 << 2, I32), 1 << 9), number)
+    number = value.is_nan().select(is_signaling(value).select(const(1 << 0, I32), 1 << 1), number)
+    return (classes & number).ne(0)
+
+
+def normalised(value: Value) -> tuple[Value, Value]:
+    """Bits of the magnitude of a finite non-zero number with its leading one at the implicit place, and its exponent field.
+
+    For subnormals the exponent field continues below 1 (signed). Both are integers of the value's width.
+    """
+    form = format_of(value)
+    bits = magnitude(value)
+    exponent = exponent_field(value)
+    shift = bits.ctlz() - (form.bits - 1 - form.fraction_bits)
+    small = exponent.eq(0)
+    shift = small.select(shift, 0) & (form.bits - 1)
+    significand = (bits & form.fraction_mask).shl(shift) | form.smallest_normal
+    return significand, small.select(1 - shift, exponent)
+
+
+def frexp_exponent(value: Value) -> Value:
+    """Exponent such that value = mantissa * 2**exponent with the mantissa in [0.5, 1); 0 for zero, infinity, NaN.
+
+    An integer of the value's width, signed.
+    """
+    form = format_of(value)
+    _, exponent = normalised(value)
+    special = is_zero(value) | magnitude(value).uge(form.infinity)
+    return special.select(0, exponent - (form.bias - 1))
+
+
+def frexp_mantissa(value: Value) -> Value:
+    """Mantissa in +-[0.5, 1); zeros, infinities and (quiet) NaNs are themselves."""
+    form = format_of(value)
+    significand, _ = normalised(value)
+    half = (form.bias - 1) << form.fraction_bits
+    bits = (significand & form.fraction_mask) | half | (value.bits() & form.sign)
+    special = is_zero(value) | magnitude(value).uge(form.infinity)
+    return arithmetic(special.select(value, bits.bitcast(value.type)), value)
+
+
+def power_of_two(exponent: Value, type: Type) -> Value:
+    """2**exponent for an I32 exponent in the range of normal numbers of ``type``."""
+    form = FORMATS[type]
+    integer = INTEGER[type.bits]
+    field = exponent + form.bias
+    wide = field.sext(integer) if integer.bits > 32 else field.trunc(integer) if integer.bits < 32 else field
+    return wide.shl(form.fraction_bits).bitcast(type)
+
+
+def scale(value: Value, exponent: Value) -> Value:
+    """value * 2**exponent (I32, signed, any) with one rounding (v_ldexp)."""
+    if value.type is F64:
+        # Three factors reach from the largest number to below the smallest. Going down, only the last product may be
+        # inexact: before it the value is kept at or above 2**-969, so that no bit is lost early.
+        e = exponent.smax(-2200).smin(2200)
+        up = e.smin(1023).smax(0)
+        rest = (e - up).smin(1023).smax(0)
+        last = (e - up - rest).smin(1023).smax(0)
+        raised = value * power_of_two(up, F64) * power_of_two(rest, F64) * power_of_two(last, F64)
+        return arithmetic(e.slt(0).select(_lower(value, e), raised), value)
+    # f16 and f32 fit into f64 with room for every meaningful exponent: one exact product, one rounding.
+    e = exponent.smax(-600).smin(600)
+    wide = value.fpext(F64) * power_of_two(e, F64)
+    return arithmetic(wide.fptrunc(value.type), value)
+
+
+def _lower(value: Value, exponent: Value) -> Value:
+    """value * 2**exponent for f64 and a negative exponent above -2201, rounded once.
+
+    The number is brought to an exponent just above the subnormals (exactly), then multiplied down in one step.
+    """
+    form = FORMATS[F64]
+    field = exponent_field(value).trunc(I32)
+    # Exact part: as far down as stays normal.
+    exact = (1 - field).smax(exponent).smin(0)
+    lowered = (value.bits() + exact.sext(I64).shl(form.fraction_bits)).bitcast(F64)
+    number = (field.sgt(0) & field.slt(form.max_exponent)).select(lowered, value)
+    done = (field.sgt(0) & field.slt(form.max_exponent)).select(exact, 0)
+    left = (exponent - done).smax(-1022)
+    return number * power_of_two(left, F64)

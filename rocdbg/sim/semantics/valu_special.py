@@ -1,0 +1,145 @@
+"""Transcendental functions, the steps of division, and cube-map coordinates of the vector unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocdbg.arch.targets import Generation
+from rocdbg.sim.builder import F16, F32, F64, I32, Type, Value
+from rocdbg.sim.semantics import division, floats, transcendental
+from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.registry import SemanticFunction, semantic
+from rocdbg.sim.semantics.valu_float import preserves_half
+
+_ULP = "correctly rounded where the documents promise 1 ulp; the hardware's tables are not public"
+_WIDE = "correctly rounded where the documents promise 2**29 ulp"
+
+
+def _transcendental(operation: Callable[[Value], Value], type: Type) -> SemanticFunction:
+    # The f32 forms have no subnormals; the others obey MODE.
+    flush = True if type is F32 else None
+
+    def run(i: Access) -> None:
+        i.dst(0, operation(i.src(0, type, flush=flush)), flush=flush)
+
+    return run
+
+
+for _stem, _operation in (
+    ("exp", transcendental.exp2),
+    ("log", transcendental.log2),
+    ("rcp", transcendental.reciprocal),
+    ("rsq", transcendental.reciprocal_square_root),
+    ("sqrt", transcendental.square_root),
+):
+    for _type in (F16, F32):
+        semantic(f"v_{_stem}_{_type.name}", approximate=_ULP)(_transcendental(_operation, _type))
+    if _stem in ("rcp", "rsq", "sqrt"):
+        semantic(f"v_{_stem}_f64", approximate=_WIDE)(_transcendental(_operation, F64))
+
+semantic("v_rcp_iflag_f32", approximate=_ULP)(_transcendental(transcendental.reciprocal, F32))
+
+
+def _trigonometric(operation: Callable[..., Value], type: Type) -> SemanticFunction:
+    def run(i: Access) -> None:
+        # GFX9 and earlier give sin 0 and cos 1 outside [-256, 256] revolutions.
+        limit = 256.0 if i.generation <= Generation.GFX9 else None
+        i.dst(0, operation(i.src(0, type), limit=limit))
+
+    return run
+
+
+for _type in (F16, F32):
+    semantic(f"v_sin_{_type.name}", approximate=_ULP)(_trigonometric(transcendental.sine, _type))
+    semantic(f"v_cos_{_type.name}", approximate=_ULP)(_trigonometric(transcendental.cosine, _type))
+
+
+@semantic("v_trig_preop_f64")
+def _(i: Access) -> None:
+    i.dst(0, transcendental.trig_preop(i.src(0, F64), i.src(1, I32)))
+
+
+# -- division ------------------------------------------------------------------------------------------------------
+
+
+def _div_scale(type: Type) -> SemanticFunction:
+    def run(i: Access) -> None:
+        value, post = division.div_scale(i.src(0, type), i.src(1, type), i.src(2, type))
+        i.dst(0, value)
+        i.dst_mask(1, post)
+
+    return run
+
+
+def _div_fmas(type: Type) -> SemanticFunction:
+    def run(i: Access) -> None:
+        i.dst(0, division.div_fmas(i.src(0, type), i.src(1, type), i.src(2, type), i.src_mask()))
+
+    return run
+
+
+def _div_fixup(type: Type, *, legacy: bool = False) -> SemanticFunction:
+    def run(i: Access) -> None:
+        keep = preserves_half(i) if type is F16 and not legacy else None
+        i.dst(0, division.div_fixup(i.src(0, type), i.src(1, type), i.src(2, type)), preserve=keep)
+
+    return run
+
+
+for _type in (F32, F64):
+    semantic(f"v_div_scale_{_type.name}")(_div_scale(_type))
+    semantic(f"v_div_fmas_{_type.name}")(_div_fmas(_type))
+    semantic(f"v_div_fixup_{_type.name}", any_rounding=True)(_div_fixup(_type))
+semantic("v_div_fixup_f16", any_rounding=True)(_div_fixup(F16))
+semantic("v_div_fixup_legacy_f16", any_rounding=True)(_div_fixup(F16, legacy=True))
+
+
+# -- cube maps -----------------------------------------------------------------------------------------------------
+
+
+def _cube_axes(i: Access) -> tuple[Value, Value, Value, Value, Value]:
+    """x, y, z, and whether z, else y, is the major axis."""
+    x, y, z = (i.src(k, F32, flush=False) for k in range(3))
+    # Comparisons are made on flushed magnitudes.
+    ax, ay, az = (i.flush(v).fabs() for v in (x, y, z))
+    return x, y, z, az.fge(ax) & az.fge(ay), ay.fge(ax)
+
+
+def _negative(v: Value) -> Value:
+    """Below zero; zeros, subnormals and NaNs are not."""
+    return v.flt(0.0) & ~floats.is_subnormal_or_zero(v)
+
+
+@semantic("v_cubeid_f32", any_rounding=True)
+def _(i: Access) -> None:
+    x, y, z, z_major, y_major = _cube_axes(i)
+
+    def face(v: Value, number: float) -> Value:
+        return _negative(v).select(i.const(number + 1.0, F32), number)
+
+    i.dst(0, z_major.select(face(z, 4.0), y_major.select(face(y, 2.0), face(x, 0.0))))
+
+
+@semantic("v_cubesc_f32", any_rounding=True)
+def _(i: Access) -> None:
+    x, _, z, z_major, y_major = _cube_axes(i)
+    by_z = _negative(z).select(-x, x)
+    by_x = _negative(x).select(z, -z)
+    chosen = z_major.select(by_z, y_major.select(x, by_x))
+    i.dst(0, floats.arithmetic(chosen, chosen))
+
+
+@semantic("v_cubetc_f32", any_rounding=True)
+def _(i: Access) -> None:
+    _, y, z, z_major, y_major = _cube_axes(i)
+    by_y = _negative(y).select(-z, z)
+    chosen = z_major.select(-y, y_major.select(by_y, -y))
+    i.dst(0, floats.arithmetic(chosen, chosen))
+
+
+@semantic("v_cubema_f32")
+def _(i: Access) -> None:
+    x, y, z, z_major, y_major = _cube_axes(i)
+    major = z_major.select(z, y_major.select(y, x))
+    doubled = floats.add(major, major)
+    i.dst(0, doubled.eq(0.0).select(0.0, doubled))
