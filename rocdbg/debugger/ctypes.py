@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.dwarf.info.types import (
-    VOID,
+    VOID as VOID,
+)
+from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseType,
     ClassType,

@@ -1,0 +1,62 @@
+"""What evaluating an expression needs of the world around it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rocdbg.debugger.convenience import Convenience
+from rocdbg.debugger.history import ValueHistory
+from rocdbg.debugger.storage import Memory
+from rocdbg.debugger.values import Value
+from rocdbg.dwarf.info.types import Type
+
+
+class Environment(Protocol):
+    """The names, registers and memory at one place of the program (one wave, lane, frame)."""
+
+    @property
+    def is_cplusplus(self) -> bool:
+        """Whether comparisons are bool and ``this`` has members."""
+
+    @property
+    def input_radix(self) -> int:
+        """Base of integer literals without a prefix."""
+
+    @property
+    def memory(self) -> Memory:
+        """Memory as the focused lane sees it."""
+
+    @property
+    def history(self) -> ValueHistory:
+        """``$1``, ``$``."""
+
+    @property
+    def convenience(self) -> Convenience:
+        """``$foo``."""
+
+    def variable(self, name: str) -> Value | None:
+        """A local, argument, global, function or built-in of this name, innermost first."""
+
+    def scoped_variable(self, scope: str, name: str) -> Value:
+        """``'file.c'::name``, ``function::name``. Raises `NoSymbolError`."""
+
+    def is_type(self, name: str) -> bool:
+        """Whether a name that is no variable here names a type."""
+
+    def find_type(self, name: str, tag: str) -> Type:
+        """A type by name; ``tag`` is its keyword (``struct``, ...) or "". Raises `NoSymbolError`."""
+
+    def complete_type(self, type_: Type) -> Type:
+        """The definition of a type that is only declared here; else the type itself."""
+
+    def is_known(self, name: str) -> bool:
+        """Whether a name with template arguments names a function or type."""
+
+    def register(self, name: str) -> Value | None:
+        """A register of the selected frame by name (without ``$``); ``None`` when none is called so."""
+
+    def register_range(self, file: str, first: int, last: int) -> Value:
+        """``$s[4:5]`` as one value."""
+
+    def address_space(self, name: str) -> int:
+        """The DWARF number of a named address space. Raises `ExpressionError`."""

@@ -1,0 +1,256 @@
+"""What C's operators do to values. Pure: memory is only touched through the values themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from rocdbg.debugger import ctypes
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.values import Value
+from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerType, Type, VectorType, VoidType
+
+_COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+    "<=": lambda a, b: a <= b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.INT) -> Value:
+    """``left operator right`` for arithmetic, comparison, shifts and pointer arithmetic.
+
+    Arrays must have decayed already. ``bool_type`` is the type of comparisons: int in C, bool in C++.
+    """
+    if isinstance(left.bare, VectorType) or isinstance(right.bare, VectorType):
+        return _vector_binary(operator, left, right)
+    if operator in ("&&", "||"):
+        raise AssertionError("short-circuit operators are the evaluator's")
+    left_pointer, right_pointer = _is_address(left), _is_address(right)
+    if left_pointer or right_pointer:
+        return _pointer_binary(operator, left, right, left_pointer, right_pointer, bool_type)
+    if not (ctypes.is_scalar(left.type) and ctypes.is_scalar(right.type)):
+        if operator in _COMPARE:
+            raise ExpressionError(_not_comparable(left, right))
+        raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+    if operator in ("<<", ">>"):
+        return _shift(operator, left, right)
+    type_ = ctypes.arithmetic_type(left.type, right.type)
+    if operator in _COMPARE:
+        if ctypes.is_float(type_):
+            answer = _COMPARE[operator](left.as_float(), right.as_float())
+        else:
+            answer = _COMPARE[operator](convert(left, type_).as_int(), convert(right, type_).as_int())
+        return Value.of_int(bool_type, answer)
+    if ctypes.is_float(type_):
+        return Value.of_float(type_, _float(operator, left.as_float(), right.as_float()))
+    a, b = convert(left, type_).as_int(), convert(right, type_).as_int()
+    return Value.of_int(type_, _integer(operator, a, b))
+
+
+def _not_comparable(left: Value, right: Value) -> str:
+    if isinstance(left.bare, ClassType) or isinstance(right.bare, ClassType):
+        return "Argument to comparison operation not integer, boolean, pointer or reference."
+    return "Argument to comparison operation not a number."
+
+
+def _is_address(value: Value) -> bool:
+    return isinstance(value.bare, PointerType)
+
+
+def _integer(operator: str, a: int, b: int) -> int:
+    if operator == "+":
+        return a + b
+    if operator == "-":
+        return a - b
+    if operator == "*":
+        return a * b
+    if operator in ("/", "%"):
+        if b == 0:
+            raise ExpressionError("Division by zero")
+        quotient = abs(a) // abs(b)
+        if (a < 0) != (b < 0):
+            quotient = -quotient
+        return quotient if operator == "/" else a - b * quotient
+    if operator == "&":
+        return a & b
+    if operator == "|":
+        return a | b
+    if operator == "^":
+        return a ^ b
+    raise ExpressionError(f"Integer operands do not take {operator}.")
+
+
+def _float(operator: str, a: float, b: float) -> float:
+    if operator == "+":
+        return a + b
+    if operator == "-":
+        return a - b
+    if operator == "*":
+        try:
+            return a * b
+        except OverflowError:
+            return math.copysign(math.inf, a) * math.copysign(1.0, b)
+    if operator == "/":
+        if b == 0:
+            if a == 0 or math.isnan(a):
+                return math.nan
+            return math.copysign(math.inf, a) * math.copysign(1.0, b)
+        return a / b
+    raise ExpressionError("Integer-only operation on floating-point operands.")
+
+
+def _shift(operator: str, left: Value, right: Value) -> Value:
+    if not (ctypes.is_integral(left.type) and ctypes.is_integral(right.type)):
+        raise ExpressionError("Argument to bitwise operation not an integer.")
+    type_ = ctypes.promote(left.type)
+    number, count = convert(left, type_).as_int(), right.as_int()
+    bits = 8 * ctypes.size_of(type_)
+    if count < 0 or count >= bits:
+        # the hardware's answer would be count modulo width; C leaves it open and GDB says 0 or the sign
+        number = -1 if operator == ">>" and number < 0 and count > 0 else 0
+        return Value.of_int(type_, number)
+    return Value.of_int(type_, number << count if operator == "<<" else number >> count)
+
+
+def _pointer_binary(
+    operator: str, left: Value, right: Value, left_pointer: bool, right_pointer: bool, bool_type: Type
+) -> Value:
+    if operator in _COMPARE:
+        if not (ctypes.is_scalar(left.type) and ctypes.is_scalar(right.type)):
+            raise ExpressionError(_not_comparable(left, right))
+        return Value.of_int(bool_type, _COMPARE[operator](left.as_int(), right.as_int()))
+    if operator in ("+", "-") and left_pointer and not right_pointer:
+        return advance(left, right.as_int() if operator == "+" else -right.as_int())
+    if operator == "+" and right_pointer:
+        if left_pointer:
+            raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+        return advance(right, left.as_int())
+    if operator == "-" and left_pointer and right_pointer:
+        size = _target_size(left)
+        if size != _target_size(right):
+            raise ExpressionError(
+                "First argument of `-' is a pointer and second argument is neither\n"
+                "an integer nor a pointer of the same type."
+            )
+        difference = left.as_int() - right.as_int()
+        return Value.of_int(ctypes.LONG, int(difference / size) if difference % size else difference // size)
+    # other operators treat an address as the integer it is, as GDB does
+    number_left = Value.of_int(ctypes.UNSIGNED_LONG, left.as_int()) if left_pointer else left
+    number_right = Value.of_int(ctypes.UNSIGNED_LONG, right.as_int()) if right_pointer else right
+    return binary(operator, number_left, number_right, bool_type)
+
+
+def advance(pointer: Value, count: int) -> Value:
+    """A pointer moved by ``count`` elements."""
+    return Value.of_int(pointer.type, pointer.as_int() + count * _target_size(pointer))
+
+
+def _target_size(pointer: Value) -> int:
+    stripped = pointer.bare
+    assert isinstance(stripped, PointerType)
+    target = stripped.target.strip_typedefs()
+    if isinstance(target, VoidType):
+        return 1
+    return max(1, ctypes.size_of(target))
+
+
+def unary(operator: str, operand: Value, bool_type: Type = ctypes.INT) -> Value:
+    """``- + ~ !``."""
+    if isinstance(operand.bare, VectorType) and operator != "!":
+        type_, _, _ = operand.elements()
+        parts = [convert(unary(operator, e), type_).contents() for e in operand.each_element()]
+        return Value(operand.type, data=b"".join(parts).ljust(operand.size, b"\0"))
+    if operator == "!":
+        return Value.of_int(bool_type, not operand.is_true())
+    if not ctypes.is_scalar(operand.type) or (_is_address(operand) and operator == "-"):
+        raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+    if operator == "~":
+        if ctypes.is_float(operand.type):
+            raise ExpressionError("Argument to complement operation not an integer, boolean.")
+        type_ = ctypes.UNSIGNED_LONG if _is_address(operand) else ctypes.promote(operand.type)
+        return Value.of_int(type_, ~operand.as_int())
+    if _is_address(operand):
+        return operand.rvalue()
+    type_ = ctypes.promote(operand.type)
+    if ctypes.is_float(type_):
+        number = operand.as_float()
+        return Value.of_float(type_, -number if operator == "-" else number)
+    integer = operand.as_int()
+    return Value.of_int(type_, -integer if operator == "-" else integer)
+
+
+def _vector_binary(operator: str, left: Value, right: Value) -> Value:
+    """Element by element; a scalar operand is spread over the lanes first."""
+    shape = left if isinstance(left.bare, VectorType) else right
+    element, count, _ = shape.elements()
+    for side in (left, right):
+        if isinstance(side.bare, VectorType) and side.elements()[1] != count:
+            raise ExpressionError("Cannot perform operation on vectors with different types")
+        if not isinstance(side.bare, VectorType) and not ctypes.is_scalar(side.type):
+            raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+    compare = operator in _COMPARE
+    result = ctypes.signed_of(ctypes.size_of(element)) if compare else element
+    parts = []
+    for index in range(count):
+        a = left.element(index) if isinstance(left.bare, VectorType) else convert(left, element)
+        b = right.element(index) if isinstance(right.bare, VectorType) else convert(right, element)
+        answer = binary(operator, a, b)
+        if compare:
+            # a vector comparison gives all ones where it holds
+            answer = Value.of_int(result, -answer.as_int())
+        parts.append(convert(answer, result).contents())
+    type_ = VectorType(result, count, shape.size) if compare else shape.type
+    return Value(type_, data=b"".join(parts).ljust(shape.size, b"\0"))
+
+
+def convert(value: Value, type_: Type) -> Value:
+    """The value in another arithmetic, pointer, vector or class type, as an implicit conversion or cast.
+
+    Raises `ExpressionError` when C has no such conversion.
+    """
+    target = type_.strip_typedefs()
+    source = value.bare
+    if isinstance(target, VoidType):
+        return Value(type_, data=b"")
+    if isinstance(target, VectorType):
+        return _to_vector(value, type_, target)
+    if isinstance(target, ClassType | ArrayType):
+        if isinstance(source, type(target)) and source.size == target.size:
+            return value.with_type(type_)
+        raise ExpressionError("Invalid cast.")
+    if isinstance(source, VectorType | ArrayType | ClassType):
+        if source.size == target.size:
+            return Value(type_, data=value.contents())
+        raise ExpressionError("Invalid cast.")
+    if ctypes.is_bool(target):
+        return Value.of_int(type_, value.is_true())
+    if ctypes.is_float(target):
+        return Value.of_float(type_, value.as_float())
+    if not ctypes.is_scalar(target):
+        raise ExpressionError("Invalid cast.")
+    if ctypes.is_float(source):
+        number = value.as_float()
+        if not math.isfinite(number):
+            # the saturating answer of v_cvt_*: 0 for NaN, the ends for infinities
+            bits = 8 * ctypes.size_of(target)
+            signed = ctypes.is_signed(target)
+            high = (1 << (bits - signed)) - 1
+            low = -(1 << (bits - 1)) if signed else 0
+            return Value.of_int(type_, 0 if math.isnan(number) else (high if number > 0 else low))
+        return Value.of_int(type_, int(number))
+    return Value.of_int(type_, value.as_int())
+
+
+def _to_vector(value: Value, type_: Type, target: VectorType) -> Value:
+    if isinstance(value.bare, VectorType | ArrayType):
+        if value.size == target.size:
+            return Value(type_, data=value.contents())
+        raise ExpressionError("Cannot convert between vector values of different sizes")
+    if not ctypes.is_scalar(value.type):
+        raise ExpressionError("Invalid cast.")
+    lane = convert(value, target.element).contents()
+    return Value(type_, data=(lane * target.count).ljust(target.byte_size, b"\0"))
