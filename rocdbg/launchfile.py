@@ -1,22 +1,23 @@
-"""Launch files: a kernel's launch described in TOML.
+"""Launch files: a kernel's launch described in TOML::
 
-    [launch]
-    file = "saxpy.gfx90a.co"    # relative to this file; `{arch}` in it stands for the target's name
-    arch = "gfx90a"             # optional: the target `{arch}` stands for, the entry of a fat binary
-    kernel = "saxpy"            # may be omitted when there is one kernel
-    grid = [1024, 1, 1]         # work-items
-    workgroup = [64, 1, 1]
-    dynamic_lds = 0             # bytes
+[launch]
+file = "saxpy.gfx90a.co"    # relative to this file; `{arch}` in it stands for the target's name
+arch = "gfx90a"             # optional: what `{arch}` stands for, the entry of a fat binary
+kernel = "saxpy"            # may be omitted when there is one kernel
+grid = [1024, 1, 1]         # work-items
+workgroup = [64, 1, 1]
+dynamic_lds = 0             # bytes
 
-    [[arg]]
-    value = 2.0                 # a number, or a list for an aggregate; `type` = "f32", "u8", "f32[3]",
-    "bytes[12]" [[arg]]
-    name = "x"
-    buffer = "f32[1024]"
-    init = "arange"             # zeros | ones | arange | random:SEED | file:data.npy | [1, 2, 3]
-    expect = "file:out.npy"     # checked at the end; `rtol` and `atol` allow differences
-    [[arg]]
-    local = 256                 # LDS bytes for a `local` pointer argument of OpenCL
+[[arg]]
+value = 2.0                 # a number; a list for an aggregate, then `type` = "f32[3]", "bytes[12]"
+type = "f32"                # optional
+[[arg]]
+name = "x"
+buffer = "f32[1024]"
+init = "arange"             # zeros | ones | arange | random:SEED | file:data.npy | [1, 2, 3]
+expect = "file:out.npy"     # checked at the end; `rtol` and `atol` allow differences
+[[arg]]
+local = 256                 # LDS bytes for a `local` pointer argument of OpenCL
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def read_launch_file(path: str | Path) -> LaunchSpec:
     path = Path(path)
     try:
         if path.stat().st_size > _MAX_FILE_SIZE:
-            raise LaunchError("the file", f"larger than {_MAX_FILE_SIZE} bytes; put data into .npy files", str(path))
+            raise LaunchError(
+                "the file", f"larger than {_MAX_FILE_SIZE} bytes; put data into .npy files", str(path)
+            )
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise LaunchError("the file", f"cannot be read: {error.strerror or error}", str(path)) from error
@@ -71,7 +74,9 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
     spec.arch = _text(table, "arch", "[launch]", where)
     spec.kernel = _text(table, "kernel", "[launch]", where)
     if "grid" not in table:
-        raise LaunchError("[launch] grid", "missing; give the work-items, for example grid = [1024, 1, 1]", where)
+        raise LaunchError(
+            "[launch] grid", "missing; give the work-items, for example grid = [1024, 1, 1]", where
+        )
     spec.grid = check_dimensions(table["grid"], "[launch] grid", where)
     if "workgroup" in table:
         spec.workgroup = check_dimensions(table["workgroup"], "[launch] workgroup", where)
@@ -109,7 +114,9 @@ def _argument(table: dict[str, Any], what: str, directory: Path) -> ArgumentSpec
 
 def _buffer(table: dict[str, Any], what: str, name: str | None, directory: Path) -> ArgumentSpec:
     if "type" in table:
-        raise LaunchError(f"{what} type", "a buffer's type stands in `buffer` itself, for example \"f32[1024]\"")
+        raise LaunchError(
+            f"{what} type", 'a buffer\'s type stands in `buffer` itself, for example "f32[1024]"'
+        )
     text = _text(table, "buffer", what)
     assert text is not None
     try:
@@ -130,7 +137,9 @@ def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
             try:
                 data = bytes.fromhex(value)
             except ValueError:
-                raise LaunchError(f"{what} value", f"`{value}` is not a string of hexadecimal bytes") from None
+                raise LaunchError(
+                    f"{what} value", f"`{value}` is not a string of hexadecimal bytes"
+                ) from None
             if len(data) != array.nbytes:
                 raise LaunchError(f"{what} value", f"{len(data)} bytes are given, {array} has {array.nbytes}")
         else:
@@ -141,7 +150,7 @@ def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
         if type_name == "bytes":
             raise LaunchError(f"{what} type", "write the number of bytes: bytes[12]")
     if isinstance(value, list):
-        raise LaunchError(f"{what} type", "a list needs its type, for example type = \"f32[3]\"")
+        raise LaunchError(f"{what} type", 'a list needs its type, for example type = "f32[3]"')
     if not isinstance(value, (int, float)):
         raise LaunchError(f"{what} value", f"{value!r} is not a number")
     return ArgumentSpec(what, name, value=value, type=type_name)

@@ -46,7 +46,9 @@ class ArrayType:
         """Parse ``ELEMENT[COUNT]``. Raises LaunchError."""
         match = _ARRAY.fullmatch(text)
         if match is None:
-            raise LaunchError(f"type `{text}`", "write a buffer's type as ELEMENT[COUNT], for example f32[1024]")
+            raise LaunchError(
+                f"type `{text}`", "write a buffer's type as ELEMENT[COUNT], for example f32[1024]"
+            )
         element, count_text = match.groups()
         check_element(element, f"type `{text}`")
         try:

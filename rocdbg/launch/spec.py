@@ -69,7 +69,9 @@ class ArgumentSpec:
             return cls(where, buffer=array, init=contents)
         typed = _TYPED.fullmatch(text)
         if typed is not None:
-            return cls(where, type=check_element(typed.group(1), where), value=parse_scalar(typed.group(2), where))
+            return cls(
+                where, type=check_element(typed.group(1), where), value=parse_scalar(typed.group(2), where)
+            )
         return cls(where, value=parse_scalar(text, where))
 
 
@@ -98,7 +100,7 @@ class LaunchSpec:
             return self.file
         chosen = arch or self.arch
         if chosen is None:
-            raise LaunchError("file", f"{text} needs a target; add `arch = \"gfx90a\"` or use --arch")
+            raise LaunchError("file", f'{text} needs a target; add `arch = "gfx90a"` or use --arch')
         return Path(text.replace("{arch}", chosen.partition(":")[0]))
 
     def set_grid(self, text: str) -> None:

@@ -1,8 +1,8 @@
 """The state a wave starts in, exactly as the kernel descriptor asks for it.
 
-AMDGPU ABI, "Initial Kernel Execution State": user SGPRs set by the packet processor (the same for all waves of a
-dispatch), then system SGPRs and work-item ids set per wave. What the ABI leaves undefined (other registers, LDS,
-scratch) is 0 here, so that every run of a launch is the same.
+AMDGPU ABI, "Initial Kernel Execution State": user SGPRs set by the packet processor (the same for all waves
+of a dispatch), then system SGPRs and work-item ids set per wave. What the ABI leaves undefined (other
+registers, LDS, scratch) is 0 here, so that every run of a launch is the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _STATUS_IN_GROUP = 1 << 11
 _STATUS_VALID = 1 << 16
 
 _PRELOAD_ENTRY_OFFSET = 256
-"""Firmware that preloads kernel arguments enters a kernel behind the code that would load them (gfx90a, gfx94x)."""
+"""Firmware that preloads kernel arguments enters a kernel behind the code that would load them (gfx90a,
+gfx94x).
+"""
 
 _MAX_USER_SGPRS = 16
 
@@ -100,7 +102,9 @@ class DispatchState:
 
     @property
     def mode(self) -> int:
-        """The initial MODE: FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23, exception enables 12.."""
+        """The initial MODE: FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23, exception
+        enables 12..
+        """
         d = self.descriptor
         mode = d.float_round_mode_32 | d.float_round_mode_16_64 << 2
         mode |= d.float_denorm_mode_32 << 4 | d.float_denorm_mode_16_64 << 6
@@ -127,7 +131,7 @@ def apply(
     ids: GroupIds,
     scratch_slot: int,
 ) -> None:
-    """Put a wave (number, workgroup and index already set) with a zeroed state block into its initial state."""
+    """Put a wave (number, workgroup and index set) with a zeroed state block into its initial state."""
     descriptor, target = dispatch.descriptor, dispatch.target
     sgprs = wave.sgprs
     count = len(user_sgprs)
@@ -184,7 +188,9 @@ def apply(
 
 
 class GroupIds:
-    """Work-item ids and used lanes of the waves of a group of one size (a partial group has a size of its own)."""
+    """Work-item ids and used lanes of the waves of a group of one size (a partial group has a size of its
+    own).
+    """
 
     def __init__(self, size: Dim3, wave_size: int, registers: int, packed: bool) -> None:
         """``registers``: how many of x, y, z get a VGPR of their own; ``packed``: all in v0, 10 bits each."""

@@ -1,4 +1,6 @@
-"""The kernarg segment: explicit arguments where the metadata puts them, hidden ones filled in as a runtime does."""
+"""The kernarg segment: explicit arguments where the metadata puts them, hidden ones filled in as a runtime
+does.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,16 @@ from rocdbg.sim.wave import Dim3
 SEGMENT_ALIGN = 64
 """The segment is padded to a multiple of this, as scalar loads of up to 16 dwords round their size up."""
 
+MAX_SEGMENT_SIZE = 1 << 20
+"""Larger segments are taken for damage."""
+
 _AXES = {"x": 0, "y": 1, "z": 2}
 
 
 class KernargError(Error):
-    """Arguments that do not fit a kernel. ``kernel`` is its name, ``index`` the argument's among the explicit ones."""
+    """Arguments that do not fit a kernel. ``kernel`` is its name, ``index`` the argument's among the
+    explicit ones.
+    """
 
     def __init__(self, kernel: str, reason: str, index: int | None = None) -> None:
         self.kernel = kernel
@@ -42,7 +49,11 @@ class HiddenValues:
         if axis in _AXES:
             grid, group = self.grid[_AXES[axis]], self.workgroup[_AXES[axis]]
             # Complete groups only; what is left over is the remainder.
-            by_axis = {"hidden_block_count": grid // group, "hidden_group_size": group, "hidden_remainder": grid % group}
+            by_axis = {
+                "hidden_block_count": grid // group,
+                "hidden_group_size": group,
+                "hidden_remainder": grid % group,
+            }
             return by_axis.get(name, 0)
         match kind:
             case ValueKind.HIDDEN_GRID_DIMS:
@@ -68,11 +79,15 @@ def build_segment(
 ) -> bytes:
     """The bytes of the kernarg segment.
 
-    ``size`` is the kernel descriptor's size of the segment. ``explicit`` is one byte string per explicit argument, each
-    of exactly the metadata's size; or the raw bytes of the segment's beginning, the only form for a kernel without
-    metadata. Raises KernargError.
+    ``size`` is the kernel descriptor's size of the segment. ``explicit`` is one byte string per explicit
+    argument, each of exactly the metadata's size; or the raw bytes of the segment's beginning, the only form
+    for a kernel without metadata. Raises KernargError.
     """
     size = max(size, metadata.kernarg_segment_size if metadata else 0)
+    if size > MAX_SEGMENT_SIZE:
+        raise KernargError(
+            name, f"a kernarg segment of {size} bytes is beyond the limit of {MAX_SEGMENT_SIZE}"
+        )
     if isinstance(explicit, (bytes, bytearray)):
         segment = bytearray(max(size, len(explicit)))
         segment[: len(explicit)] = explicit
@@ -83,9 +98,13 @@ def build_segment(
         _place_explicit(name, segment, metadata.explicit_args, explicit)
     if metadata is not None:
         for argument in metadata.hidden_args:
-            value = hidden.value(argument.value_kind)
-            data = (value & (1 << argument.size * 8) - 1).to_bytes(argument.size, "little")
-            _store(name, segment, argument, data)
+            _check_place(name, segment, argument)
+            data = (
+                hidden.value(argument.value_kind)
+                .to_bytes(8, "little")[: argument.size]
+                .ljust(argument.size, b"\0")
+            )
+            segment[argument.offset : argument.offset + argument.size] = data
     return bytes(segment) + bytes(-len(segment) % SEGMENT_ALIGN)
 
 
@@ -100,15 +119,15 @@ def _place_explicit(
             what = f" ({argument.name})" if argument.name else ""
             reason = f"{len(data)} bytes are given, the kernel expects {argument.size}{what}"
             raise KernargError(name, reason, index)
-        _store(name, segment, argument, data)
+        _check_place(name, segment, argument)
+        segment[argument.offset : argument.offset + argument.size] = data
 
 
-def _store(name: str, segment: bytearray, argument: KernelArg, data: bytes) -> None:
-    end = argument.offset + len(data)
-    if argument.offset < 0 or end > len(segment):
+def _check_place(name: str, segment: bytearray, argument: KernelArg) -> None:
+    end = argument.offset + argument.size
+    if argument.offset < 0 or argument.size < 0 or end > len(segment):
         raise KernargError(
             name,
-            f"the metadata puts argument {argument.name or argument.index} at bytes {argument.offset} to {end}, "
-            f"beyond the segment's {len(segment)}",
+            f"the metadata puts argument {argument.name or argument.index} at bytes {argument.offset} to "
+            f"{end}, beyond the segment's {len(segment)}",
         )
-    segment[argument.offset : end] = data

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import bisect
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -112,6 +113,11 @@ class GlobalMemory:
         self._table: NDArray[np.void] = np.zeros(PAGE_COUNT, PAGE_ENTRY)
         self._starts: list[int] = []
         self._allocations: list[Allocation] = []
+        self._code_listeners: list[Callable[[int, int], None]] = []
+
+    def on_code_write(self, listener: Callable[[int, int], None]) -> None:
+        """Have ``listener(low, high)`` called after the host has written to executable memory."""
+        self._code_listeners.append(listener)
 
     @property
     def page_table(self) -> NDArray[np.void]:
@@ -214,9 +220,8 @@ class GlobalMemory:
             return f"{_bytes(allocation.address - address)} before {allocation.label}"
         if address >= allocation.end:
             distance = address - allocation.end
-            return f"{_bytes(distance)} past the end of {allocation.label}" if distance else (
-                f"at the end of {allocation.label}"
-            )
+            beyond = f"{_bytes(distance)} past" if distance else "just past"
+            return f"{beyond} the end of {allocation.label}"
         offset = address - allocation.address
         if address + size > allocation.end:
             return f"at offset {offset}, crossing the end of {allocation.label}"
@@ -234,6 +239,10 @@ class GlobalMemory:
         """
         source = np.frombuffer(data, np.uint8)
         self.view(address, source.size, "write")[:] = source
+        allocation = self.find(address)
+        if allocation is not None and allocation.protection & PageFlags.EXECUTE:
+            for listener in self._code_listeners:
+                listener(address, address + source.size)
 
     def view(self, address: int, size: int, access: str = "read") -> NDArray[np.uint8]:
         """The ``size`` bytes at ``address`` as a writable array over the storage itself. Raises

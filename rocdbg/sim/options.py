@@ -37,5 +37,4 @@ class RunOptions:
 
 
 class RunRequestError(Error):
-    """A request to run that makes no sense: no such wave, dispatch already finished, contradicting options.
-    """
+    """A request to run that makes no sense: no such wave, a released dispatch, contradicting options."""

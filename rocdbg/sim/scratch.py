@@ -1,4 +1,4 @@
-"""Scratch: how much of it a wave gets, and the buffer descriptor the runtime hands to kernels that use one."""
+"""Scratch: how much a wave gets, and the buffer descriptor the runtime hands to kernels that use one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ WAVE_GRANULE = 1024
 """A wave's scratch area is a multiple of this many bytes."""
 
 DYNAMIC_STACK_SIZE = 16 << 10
-"""Bytes per lane added where a kernel's stack size is not known at compile time (recursion, calls by pointer)."""
+"""Bytes per lane added where a kernel's stack size is not known at compile time (recursion, calls by
+pointer).
+"""
 
 _SELECT_XYZW = 4 | 5 << 3 | 6 << 6 | 7 << 9
 _NUM_FORMAT_UINT = 4
@@ -28,8 +30,8 @@ def area_size(lane_size: int, wave_size: int) -> int:
 def buffer_descriptor(target: Target, wave_size: int, address: int, size: int) -> tuple[int, int, int, int]:
     """The V# of the private segment buffer over all scratch of a dispatch (``size`` bytes at ``address``).
 
-    As the ROCm runtime sets it: raw buffer, swizzled in dwords, the lane id added as the index, index stride the wave
-    size, so that offset ``o`` of lane ``l`` is the byte ``(o / 4) * 4 * wave_size + l * 4 + o % 4``.
+    As the ROCm runtime sets it: raw buffer, swizzled in dwords, the lane id added as the index, index stride
+    the wave size, so that offset ``o`` of lane ``l`` is the byte ``(o / 4) * 4 * wave_size + l * 4 + o % 4``.
     """
     word1 = (address >> 32) & 0xFFFF | _SWIZZLE_ENABLE
     index_stride = 3 if wave_size == 64 else 2  # 64 or 32 elements

@@ -110,8 +110,7 @@ class Stop:
 
     @property
     def is_exception(self) -> bool:
-        """Whether the wave cannot go on as the program intended: fault, abort trap, illegal or unsupported.
-        """
+        """Whether the wave cannot go on as intended: fault, abort trap, illegal or unsupported."""
         return self.kind in _EXCEPTIONS or (self.kind is StopKind.TRAP and self.trap != DEBUG_TRAP)
 
     @property

@@ -1,0 +1,117 @@
+"""Stop values for what generated code reports: faults, traps, illegal and unsupported instructions."""
+
+from __future__ import annotations
+
+from rocdbg import isa
+from rocdbg.arch.targets import Target
+from rocdbg.sim import layout
+from rocdbg.sim.memory import GlobalMemory
+from rocdbg.sim.native import Fault as EngineFault
+from rocdbg.sim.stops import Access, Fault, Space
+from rocdbg.sim.wave import Wave
+
+_ACCESS = {
+    layout.Access.LOAD: Access.READ,
+    layout.Access.STORE: Access.WRITE,
+    layout.Access.ATOMIC: Access.ATOMIC,
+}
+_NULL_PAGE = 1 << 16
+_APERTURE_SIZE = 1 << 32
+_LONGEST_INSTRUCTION = 20
+
+
+def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fault:
+    """The engine's fault record in terms of address spaces, lanes and allocations."""
+    space, offset = _space_of(record, wave)
+    addresses = {lane: address - offset for lane, address in zip(record.lanes, record.addresses, strict=True)}
+    if record.space == layout.Space.FLAT:
+        # Lanes of one generic access may reach different spaces: report those of the first lane's.
+        addresses = {lane: address for lane, address in addresses.items() if _in_space(address, space)}
+    if record.space == layout.Space.SCALAR:
+        address, addresses = record.addresses[0], {}
+    else:
+        address = next(iter(addresses.values()))
+    misaligned = record.kind == layout.FaultKind.MISALIGNED
+    nearest = memory.nearest(address) if space is Space.GLOBAL else None
+    where = _where(space, address, record.size, wave, memory)
+    if record.kind == layout.FaultKind.PERMISSION and where is not None:
+        where += ", which does not permit it"
+    return Fault(
+        _ACCESS[layout.Access(record.access)],
+        space,
+        address,
+        record.size,
+        addresses,
+        nearest,
+        where,
+        misaligned,
+    )
+
+
+def fetch_fault(pc: int, memory: GlobalMemory) -> Fault:
+    """A PC outside of executable memory."""
+    return Fault(
+        Access.EXECUTE,
+        Space.GLOBAL,
+        pc,
+        4,
+        {},
+        memory.nearest(pc),
+        _global_where(pc, 4, memory),
+    )
+
+
+def instruction_text(target: Target, wave_size: int, pc: int, memory: GlobalMemory) -> str | None:
+    """The instruction at ``pc`` as the disassembler prints it; None where there is no code."""
+    allocation = memory.find(pc)
+    if allocation is None or not allocation.protection & layout.PageFlags.EXECUTE:
+        return None
+    code = memory.read(pc, min(_LONGEST_INSTRUCTION, allocation.end - pc))
+    try:
+        return isa.decode(code, target, pc, wave_size=wave_size).text
+    except isa.DecodeError:
+        return None
+
+
+def _space_of(record: EngineFault, wave: Wave) -> tuple[Space, int]:
+    """The space the record's addresses lie in, and what to take off them to get addresses of that space."""
+    match layout.Space(record.space):
+        case layout.Space.LDS:
+            return Space.LOCAL, 0
+        case layout.Space.SCRATCH:
+            return Space.PRIVATE, 0
+        case layout.Space.FLAT:
+            first = record.addresses[0]
+            if first & -_APERTURE_SIZE == layout.SHARED_APERTURE:
+                return Space.LOCAL, layout.SHARED_APERTURE
+            if first & -_APERTURE_SIZE == layout.PRIVATE_APERTURE:
+                return Space.PRIVATE, layout.PRIVATE_APERTURE
+    return Space.GLOBAL, 0
+
+
+def _in_space(address: int, space: Space) -> bool:
+    return space is Space.GLOBAL or 0 <= address < _APERTURE_SIZE
+
+
+def _where(space: Space, address: int, size: int, wave: Wave, memory: GlobalMemory) -> str | None:
+    if space is Space.LOCAL:
+        limit = wave.field("lds_size")
+        return _past(address, limit, f"the workgroup's {limit} bytes of LDS")
+    if space is Space.PRIVATE:
+        limit = wave.lane_scratch_size
+        return _past(address, limit, f"the lane's {limit} bytes of scratch")
+    return _global_where(address, size, memory)
+
+
+def _global_where(address: int, size: int, memory: GlobalMemory) -> str | None:
+    if 0 <= address < _NULL_PAGE:
+        return "near the null pointer" if address else "the null pointer"
+    return memory.describe(address, size)
+
+
+def _past(address: int, limit: int, what: str) -> str:
+    if address < limit:
+        return f"crossing the end of {what}"
+    distance = address - limit
+    unit = "byte" if distance == 1 else "bytes"
+    return f"{distance} {unit} past the end of {what}" if distance else f"just past the end of {what}"
