@@ -1,0 +1,59 @@
+"""AMDGPU code objects: opening files and containers, kernels, metadata, descriptors, symbols, loading."""
+
+from __future__ import annotations
+
+from rocdbg.codeobject.code_object import CodeObject
+from rocdbg.codeobject.container import Entry, list_entries, open_all, open_file
+from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
+from rocdbg.codeobject.errors import (
+    ChoiceError,
+    CodeObjectError,
+    NoSuchKernelError,
+    UnresolvedSymbolError,
+    UriError,
+)
+from rocdbg.codeobject.image import LoadedImage, LoadedSegment
+from rocdbg.codeobject.kernels import Kernel, Kernels
+from rocdbg.codeobject.metadata import (
+    Access,
+    ArgAddressSpace,
+    KernelArg,
+    KernelKind,
+    KernelMetadata,
+    ValueKind,
+)
+from rocdbg.codeobject.metadata_reader import Metadata
+from rocdbg.codeobject.symbols import Symbol, SymbolTable, SymbolType
+from rocdbg.codeobject.uri import FileUri, MemoryUri, parse_uri
+
+__all__ = [
+    "Access",
+    "ArgAddressSpace",
+    "ChoiceError",
+    "CodeObject",
+    "CodeObjectError",
+    "Entry",
+    "FileUri",
+    "Kernel",
+    "KernelArg",
+    "KernelDescriptor",
+    "KernelKind",
+    "KernelMetadata",
+    "Kernels",
+    "LoadedImage",
+    "LoadedSegment",
+    "MemoryUri",
+    "Metadata",
+    "NoSuchKernelError",
+    "Symbol",
+    "SymbolTable",
+    "SymbolType",
+    "UnresolvedSymbolError",
+    "UriError",
+    "UserSgpr",
+    "ValueKind",
+    "list_entries",
+    "open_all",
+    "open_file",
+    "parse_uri",
+]

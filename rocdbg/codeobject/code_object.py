@@ -1,0 +1,216 @@
+"""An AMDGPU code object: target, sections, symbols, kernels, metadata; everything but the header is lazy."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.construct import ConstructError
+from elftools.elf.elffile import ELFFile
+
+from rocdbg.arch.target_id import TargetId
+from rocdbg.arch.targets import Target, UnknownTargetError
+from rocdbg.codeobject.elf import (
+    EM_AMDGPU,
+    ET_DYN,
+    ET_REL,
+    SHN_LORESERVE,
+    SHT_DYNSYM,
+    SHT_SYMTAB,
+    Elf,
+    Section,
+)
+from rocdbg.codeobject.flags import code_object_version, decode_flags
+from rocdbg.codeobject.image import LoadedImage, load_image
+from rocdbg.codeobject.kernels import Kernels
+from rocdbg.codeobject.layout import Layout, lay_out
+from rocdbg.codeobject.metadata_reader import Metadata, read_metadata
+from rocdbg.codeobject.notes import Note, iter_notes, v2_target_id
+from rocdbg.codeobject.relocation import Resolver
+from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.symbols import Symbol, SymbolTable
+from rocdbg.codeobject.uri import FileUri, MemoryUri
+
+_DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 4, 5, 6, 10
+
+
+class CodeObject:
+    """One AMDGPU ELF code object.  Addresses are the file's own (load bias 0); `load` makes a memory image.
+
+    Made by `rocdbg.codeobject.open_file`, or from bytes with ``CodeObject(data)``; raises `CodeObjectError`
+    if the bytes are not an AMDGPU code object.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        *,
+        name: str = "<memory>",
+        path: Path | None = None,
+        uri: FileUri | MemoryUri | None = None,
+    ) -> None:
+        self.source = Source(name, data)
+        self.path = path
+        """The file it is in (a container, maybe); None if it was made from bytes."""
+        self.uri = uri
+        self._elf = Elf(self.source)
+        header = self._elf.header
+        if header.machine != EM_AMDGPU:
+            reason = f"not an AMDGPU code object: the machine is {header.machine}, not {EM_AMDGPU}"
+            raise self.source.error(reason, section="ELF header", offset=18)
+        if header.type not in (ET_REL, ET_DYN):
+            reason = f"ELF type {header.type} is neither relocatable (1) nor shared object (3)"
+            raise self.source.error(reason, section="ELF header", offset=16)
+        self.version = code_object_version(header.os_abi, header.abi_version)
+        """2 to 6; None if it is not of the HSA ABI (PAL, Mesa)."""
+        self.target_id, self.generic_version = self._read_target()
+        self.kernels = Kernels(self)
+
+    def __repr__(self) -> str:
+        return f"<CodeObject {self.name} {self.target_id}>"
+
+    @property
+    def name(self) -> str:
+        """What errors call it: the path, and within a container the entry."""
+        return self.source.name
+
+    @property
+    def target(self) -> Target:
+        return self.target_id.target
+
+    @property
+    def os_abi(self) -> int:
+        """A `rocdbg.codeobject.flags.OsAbi` value, or one unknown."""
+        return self._elf.header.os_abi
+
+    @property
+    def e_flags(self) -> int:
+        return self._elf.header.flags
+
+    @property
+    def is_relocatable(self) -> bool:
+        """Whether it is not linked yet (ET_REL)."""
+        return self._elf.header.type == ET_REL
+
+    @property
+    def container(self) -> Elf:
+        """The ELF file as rocdbg reads it: header, sections, segments."""
+        return self._elf
+
+    @cached_property
+    def elf(self) -> ELFFile:
+        """The same bytes as pyelftools reads them; raises `CodeObjectError` if it cannot."""
+        try:
+            return ELFFile(io.BytesIO(self.source.data))
+        except (ELFError, ConstructError, UnicodeDecodeError) as error:
+            raise self.source.error(f"not readable: {error}", section="ELF header") from None
+
+    @property
+    def sections(self) -> Mapping[str, Section]:
+        """Sections by name; their bytes are read when asked for."""
+        return self._elf.sections
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """All ELF notes; raises `CodeObjectError` if they are damaged."""
+        return list(iter_notes(self._elf))
+
+    @cached_property
+    def metadata(self) -> Metadata | None:
+        """The metadata note's content, None if there is none; raises `CodeObjectError` if it is damaged."""
+        return read_metadata(self.name, self.notes)
+
+    @cached_property
+    def symbols(self) -> SymbolTable:
+        """The full symbol table or, in a stripped object, the dynamic one."""
+        section = self._table(SHT_SYMTAB)
+        return self.dynamic_symbols if section is None else section
+
+    @cached_property
+    def dynamic_symbols(self) -> SymbolTable:
+        """The dynamic symbol table, which dynamic relocations refer to; empty if there is none."""
+        return self._table(SHT_DYNSYM) or self._dynamic_table()
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where its parts come to lie at load bias 0."""
+        return lay_out(self)
+
+    @property
+    def memory_size(self) -> int:
+        """Bytes of the address range it needs when loaded."""
+        return self.layout.size
+
+    @property
+    def alignment(self) -> int:
+        """What its base address must be a multiple of."""
+        return self.layout.alignment
+
+    def address_of(self, symbol: Symbol) -> int:
+        """The address of a symbol at load bias 0; of an LDS symbol its offset, of an absolute one its value.
+
+        Raises `CodeObjectError` for an undefined symbol, or one in a section that is not loaded.
+        """
+        return self.layout.address_of(symbol)
+
+    def file_offset(self, symbol: Symbol, size: int, what: str) -> int:
+        """Where the ``size`` bytes at a symbol are in the file; raises `CodeObjectError` naming ``what``."""
+        if not self.is_relocatable:
+            return self._elf.file_offset(symbol.value, size, what)
+        sections = self._elf.section_list
+        if symbol.section_index < min(len(sections), SHN_LORESERVE):
+            section = sections[symbol.section_index]
+            if section.has_bytes and symbol.value + size <= section.size:
+                return section.offset + symbol.value
+        raise self.source.error(f"symbol {symbol.name} has no {size} bytes in the file", section=what)
+
+    def read(self, address: int, size: int) -> bytes:
+        """``size`` bytes at an address, unrelocated; raises `CodeObjectError` if the file has not all of them."""
+        return self._elf.read(address, size, "loaded bytes")
+
+    def load(self, base: int, resolve: Resolver | None = None) -> LoadedImage:
+        """Build the memory image for a load address and apply all relocations.
+
+        ``base`` is where address 0 of the file goes, a multiple of `alignment`, with `memory_size` bytes free
+        from there.  ``resolve`` gives the address of a symbol the object does not define, or None.
+        Raises `UnresolvedSymbolError`, and `CodeObjectError` for damaged segments or relocations.
+        """
+        return load_image(self, base, resolve)
+
+    def _read_target(self) -> tuple[TargetId, int]:
+        try:
+            if self.version == 2:
+                found = v2_target_id(self._elf, self.notes)
+                if found is not None:
+                    return found, 0
+                # Compilers of the V3 era wrote V2 objects with V3's flags.
+                flags = decode_flags(self.e_flags, 3)
+            else:
+                flags = decode_flags(self.e_flags, self.version)
+        except UnknownTargetError as error:
+            raise self.source.error(str(error), section="ELF header", offset=48) from None
+        return flags.target_id, flags.generic_version
+
+    def _table(self, kind: int) -> SymbolTable | None:
+        sections = self._elf.section_list
+        for section in sections:
+            if section.type == kind:
+                if not 0 < section.link < len(sections):
+                    reason = f"section {section.name} has no string table {section.link}"
+                    raise self.source.error(reason, section="section headers")
+                return SymbolTable(self.source, section.name, section.data, sections[section.link].data)
+        return None
+
+    def _dynamic_table(self) -> SymbolTable:
+        """The dynamic symbols found through the dynamic segment, for objects without section headers."""
+        name = "dynamic symbols"
+        tags = self._elf.dynamic_tags()
+        if not {_DT_SYMTAB, _DT_STRTAB, _DT_STRSZ, _DT_HASH} <= tags.keys():
+            return SymbolTable(self.source, name, b"", b"")
+        # The second word of the hash table is the number of symbols.
+        count = int.from_bytes(self._elf.read(tags[_DT_HASH] + 4, 4, name), "little")
+        data = self._elf.read(tags[_DT_SYMTAB], 24 * count, name)
+        return SymbolTable(self.source, name, data, self._elf.read(tags[_DT_STRTAB], tags[_DT_STRSZ], name))

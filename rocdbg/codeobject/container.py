@@ -1,0 +1,223 @@
+"""Opening files: a code object by itself, in an offload bundle, or in a host executable or library."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocdbg.arch.target_id import TargetId
+from rocdbg.codeobject.code_object import CodeObject
+from rocdbg.codeobject.elf import EM_AMDGPU, Elf, is_elf
+from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
+from rocdbg.codeobject.offload import Bundle, find_bundles, is_bundle
+from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.uri import FileUri, MemoryUri, is_uri, parse_uri
+
+FATBIN_SECTION = ".hip_fatbin"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing a file holds that is, or could be thought to be, a code object."""
+
+    index: int
+    """Position in the file, from 0, over all its bundles."""
+    id: str
+    """The bundle's entry id; the target id for a plain code object."""
+    target_id: TargetId | None
+    """None for host entries and processors rocdbg does not know."""
+    size: int
+    uri: FileUri
+    """The bytes of the entry; of an entry in a compressed bundle, the whole bundle."""
+    compressed: bool
+
+    @property
+    def is_code_object(self) -> bool:
+        return self.target_id is not None and self.size > 0
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.uri})"
+
+
+def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> CodeObject:
+    """Open the code object in a file.
+
+    ``path`` names an AMDGPU ELF code object, an offload bundle, a host executable or library with a
+    .hip_fatbin section, or is a ``file://`` URI of one of these or of a range of a file.  ``target_id`` chooses
+    among several; a processor alone fits every setting of its features, generic code fits the processors it
+    covers.
+
+    Raises `ChoiceError` (listing what is there) if nothing fits or several do equally well, `CodeObjectError`
+    if the file cannot be read or is damaged, `UriError`, and the errors of `TargetId.parse`.
+    """
+    request = _request(target_id)
+    with _open_source(path) as place:
+        return _choose(place.source.name, list(_find(place)), request).open(place)
+
+
+def open_all(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> list[CodeObject]:
+    """Open every code object of a file that fits ``target_id`` best, in the order of the file.
+
+    What a program made of several translation units needs: each has its own bundle.  Raises as `open_file` does.
+    """
+    request = _request(target_id)
+    with _open_source(path) as place:
+        found = list(_find(place))
+        fitting = _fitting(found, request)
+        if not fitting:
+            raise _nothing_fits(place.source.name, found, request)
+        return [item.open(place) for item in fitting]
+
+
+def list_entries(path: str | os.PathLike[str]) -> list[Entry]:
+    """Everything a file holds, host entries included; raises `CodeObjectError` and `UriError`."""
+    with _open_source(path) as place:
+        return [item.entry for item in _find(place)]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The bytes being searched: a file, or the range of it that a URI names."""
+
+    source: Source
+    file: Path
+    base: int
+    """Where the bytes start in the file."""
+    whole: bool
+    """Whether they are all of the file."""
+
+    def uri(self, offset: int, size: int) -> FileUri:
+        return FileUri(str(self.file.absolute()), self.base + offset, size)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An entry and how to get at its bytes."""
+
+    entry: Entry
+    source: Source
+    offset: int
+    code_object: CodeObject | None = None
+
+    def open(self, place: _Place) -> CodeObject:
+        if self.code_object is not None:
+            return self.code_object
+        section = f"entry {self.entry.id}"
+        data = self.source.bytes_at(self.offset, self.entry.size, section)
+        if not is_elf(data):
+            raise self.source.error("is not an ELF file", section=section, offset=self.offset)
+        name = f"{place.file} ({self.entry.id})"
+        return CodeObject(data, name=name, path=place.file, uri=self.entry.uri)
+
+
+@contextmanager
+def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
+    """Map the file while its entries are found and their bytes copied out."""
+    text = os.fspath(path)
+    offset, size = 0, None
+    if is_uri(text):
+        uri = parse_uri(text)
+        if isinstance(uri, MemoryUri):
+            raise CodeObjectError(text, "the memory of a process cannot be read")
+        text = uri.path
+        offset, size = uri.offset or 0, uri.size
+    with _map(text) as data:
+        source = Source(text, data)
+        if size is None:
+            yield _Place(source, Path(text), 0, True)
+        else:
+            part = Source(str(path), source.bytes_at(offset, size, "range of the URI"))
+            yield _Place(part, Path(text), offset, False)
+
+
+def _map(path: str) -> mmap.mmap:
+    if "\0" in path:
+        raise CodeObjectError(path, "a path cannot hold a NUL character")
+    try:
+        # Pipes and devices are refused: opening or reading one might never end.
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            raise CodeObjectError(path, "is not a regular file")
+        with Path(path).open("rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise CodeObjectError(path, "the file is empty")
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise CodeObjectError(path, f"cannot be read: {error.strerror or error}") from None
+
+
+def _find(place: _Place) -> Iterator[_Found]:
+    """What a file holds, in order."""
+    source = place.source
+    if is_bundle(source.data):
+        yield from _in_bundles(find_bundles(source, 0, len(source)), place)
+        return
+    if not is_elf(source.data):
+        raise source.error("neither an ELF file nor an offload bundle")
+    elf = Elf(source)
+    if elf.header.machine == EM_AMDGPU:
+        uri = FileUri(str(place.file.absolute())) if place.whole else place.uri(0, len(source))
+        code_object = CodeObject(source.data[:], name=source.name, path=place.file, uri=uri)
+        target_id = code_object.target_id
+        entry = Entry(0, str(target_id), target_id, len(source), uri, False)
+        yield _Found(entry, source, 0, code_object)
+        return
+    section = elf.sections.get(FATBIN_SECTION)
+    if section is None:
+        reason = f"an ELF file of machine {elf.header.machine} without a {FATBIN_SECTION} section"
+        raise source.error(f"holds no AMDGPU code: {reason}")
+    end = section.offset + section.size
+    if end > len(source):
+        raise source.error("runs past the end of the file", section=f"section {section.name}", offset=end)
+    yield from _in_bundles(find_bundles(source, section.offset, end), place)
+
+
+def _in_bundles(bundles: Iterator[Bundle], place: _Place) -> Iterator[_Found]:
+    index = 0
+    for bundle in bundles:
+        for item in bundle.entries:
+            where = (bundle.offset, bundle.size) if bundle.compressed else (item.offset, item.size)
+            entry = Entry(index, item.id, item.target_id, item.size, place.uri(*where), bundle.compressed)
+            yield _Found(entry, bundle.source, item.offset)
+            index += 1
+
+
+def _request(target_id: TargetId | str | None) -> TargetId | None:
+    return TargetId.parse(target_id) if isinstance(target_id, str) else target_id
+
+
+def _fitting(found: list[_Found], request: TargetId | None) -> list[_Found]:
+    """The code objects that fit a request best; without one, all."""
+    ranked = []
+    for item in found:
+        target_id = item.entry.target_id
+        if target_id is None or not item.entry.is_code_object:
+            continue
+        if request is None:
+            ranked.append(((True, 0), item))
+        elif target_id.runs_on(request):
+            ranked.append((target_id.closeness(request), item))
+    best = max((rank for rank, _ in ranked), default=None)
+    return [item for rank, item in ranked if rank == best]
+
+
+def _choose(name: str, found: list[_Found], request: TargetId | None) -> _Found:
+    fitting = _fitting(found, request)
+    if not fitting:
+        raise _nothing_fits(name, found, request)
+    if len(fitting) > 1:
+        if request is None:
+            reason = "several code objects, choose one by its target id or URI"
+        else:
+            reason = f"several code objects fit {request}, choose one by its URI or a fuller target id"
+        raise ChoiceError(name, reason, [str(item.entry) for item in fitting])
+    return fitting[0]
+
+
+def _nothing_fits(name: str, found: list[_Found], request: TargetId | None) -> ChoiceError:
+    reason = "no AMDGPU code object" if request is None else f"no code object fits {request}"
+    return ChoiceError(name, reason, [str(item.entry) for item in found])

@@ -1,0 +1,238 @@
+"""The ELF container: file header, sections, segments.
+
+The headers are read here with plain ``struct`` because a code object may be damaged and may be large; DWARF
+readers get pyelftools' view of the same bytes (`rocdbg.codeobject.CodeObject.elf`).
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+from rocdbg.codeobject.source import Source, c_string
+
+ELF_MAGIC = b"\x7fELF"
+ELFCLASS32, ELFCLASS64 = 1, 2
+ELFDATA2LSB = 1
+EM_AMDGPU = 224
+ET_REL, ET_DYN = 1, 3
+PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
+PF_X, PF_W, PF_R = 1, 2, 4
+SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_NOTE, SHT_NOBITS, SHT_REL, SHT_DYNSYM = 2, 3, 4, 7, 8, 9, 11
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+SHN_UNDEF, SHN_LORESERVE, SHN_AMDGPU_LDS, SHN_ABS, SHN_COMMON, SHN_XINDEX = (
+    0,
+    0xFF00,
+    0xFF00,
+    0xFFF1,
+    0xFFF2,
+    0xFFFF,
+)
+
+# e_ident is unpacked as magic, class, data, version, osabi, abiversion and seven bytes of padding.
+_EHDR = struct.Struct("<4s5B7xHHIQQQIHHHHHH")
+_SHDR = struct.Struct("<IIQQQQIIQQ")
+_PHDR = struct.Struct("<IIQQQQQQ")
+_DYN = struct.Struct("<qQ")
+
+
+@dataclass(frozen=True)
+class ElfHeader:
+    """The ELF file header."""
+
+    os_abi: int
+    abi_version: int
+    type: int
+    machine: int
+    entry: int
+    flags: int
+    program_headers: tuple[int, int, int]
+    """File offset, bytes per entry, number of entries."""
+    section_headers: tuple[int, int, int]
+    name_section: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section header; the bytes are read when asked for."""
+
+    index: int
+    name: str
+    type: int
+    flags: int
+    address: int
+    offset: int
+    """Of its bytes in the file."""
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry_size: int
+    source: Source
+
+    @property
+    def has_bytes(self) -> bool:
+        return self.type not in (0, SHT_NOBITS)
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes in the file, empty for .bss and the like; raises `CodeObjectError` if the file is cut."""
+        if not self.has_bytes:
+            return b""
+        return self.source.bytes_at(self.offset, self.size, f"section {self.name}")
+
+    def contains(self, address: int) -> bool:
+        return bool(self.flags & SHF_ALLOC) and self.address <= address < self.address + self.size
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One program header."""
+
+    index: int
+    type: int
+    flags: int
+    offset: int
+    address: int
+    file_size: int
+    memory_size: int
+    alignment: int
+
+
+class Elf:
+    """A 64-bit little-endian ELF file of any machine."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.header = _read_header(source)
+
+    @cached_property
+    def section_list(self) -> tuple[Section, ...]:
+        """All sections in the order of the header table, the null section included."""
+        offset, entry_size, count = self.header.section_headers
+        if offset == 0:
+            return ()
+        what = "section headers"
+        if entry_size < _SHDR.size:
+            raise self.source.error(
+                f"entries of {entry_size} bytes, expected 64", section=what, offset=offset
+            )
+        first = self.source.unpack(_SHDR, offset, what)
+        # Counts that do not fit the file header's 16 bits are in the null section's fields.
+        count = count or first[5]
+        name_index = first[6] if self.header.name_section == SHN_XINDEX else self.header.name_section
+        if offset + count * entry_size > len(self.source):
+            reason = f"{count} entries do not fit the file of {len(self.source):#x} bytes"
+            raise self.source.error(reason, section=what, offset=offset)
+        rows = [_SHDR.unpack_from(self.source.data, offset + i * entry_size) for i in range(count)]
+        if not name_index < count:
+            raise self.source.error(f"no section {name_index} for the names", section=what, offset=offset)
+        names = self.source.bytes_at(rows[name_index][4], rows[name_index][5], ".shstrtab")
+        return tuple(self._section(i, row, names) for i, row in enumerate(rows))
+
+    def _section(self, index: int, row: tuple[int, ...], names: bytes) -> Section:
+        name_offset, kind, flags, address, offset, size, link, info, alignment, entry_size = row
+        name = c_string(names, name_offset) if name_offset or names[:1] == b"\0" else ""
+        if name is None:
+            reason = f"the name of section {index} lies outside the table"
+            raise self.source.error(reason, section=".shstrtab", offset=name_offset)
+        return Section(
+            index, name, kind, flags, address, offset, size, link, info, alignment, entry_size, self.source
+        )
+
+    @cached_property
+    def sections(self) -> Mapping[str, Section]:
+        """Sections by name; of several with one name, the first."""
+        found: dict[str, Section] = {}
+        for section in self.section_list[1:]:
+            found.setdefault(section.name, section)
+        return MappingProxyType(found)
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """All program headers."""
+        offset, entry_size, count = self.header.program_headers
+        if count == 0:
+            return ()
+        what = "program headers"
+        if entry_size < _PHDR.size:
+            raise self.source.error(
+                f"entries of {entry_size} bytes, expected 56", section=what, offset=offset
+            )
+        if offset + count * entry_size > len(self.source):
+            reason = f"{count} entries do not fit the file of {len(self.source):#x} bytes"
+            raise self.source.error(reason, section=what, offset=offset)
+        found = []
+        for i in range(count):
+            kind, flags, at, address, _, file_size, memory_size, alignment = _PHDR.unpack_from(
+                self.source.data, offset + i * entry_size
+            )
+            found.append(Segment(i, kind, flags, at, address, file_size, memory_size, alignment))
+        return tuple(found)
+
+    def file_offset(self, address: int, size: int, what: str) -> int:
+        """Where the ``size`` bytes at a virtual address of a loadable segment are in the file.
+
+        Raises `CodeObjectError` naming ``what`` if they are not all in the file.
+        """
+        for segment in self.segments:
+            start = address - segment.address
+            if segment.type == PT_LOAD and start >= 0 and start + size <= segment.file_size:
+                return segment.offset + start
+        reason = f"no {size} bytes of the file are loaded at address {address:#x}"
+        raise self.source.error(reason, section=what)
+
+    def read(self, address: int, size: int, what: str) -> bytes:
+        """``size`` bytes at a virtual address, see `file_offset`."""
+        return self.source.bytes_at(self.file_offset(address, size, what), size, what)
+
+    def dynamic_tags(self) -> dict[int, int]:
+        """The dynamic section, tag to value; empty if there is none."""
+        for segment in self.segments:
+            if segment.type == PT_DYNAMIC:
+                return dict(self._iter_dynamic(segment))
+        return {}
+
+    def _iter_dynamic(self, segment: Segment) -> Iterator[tuple[int, int]]:
+        data = self.source.bytes_at(segment.offset, segment.file_size, "dynamic section")
+        for at in range(0, len(data) - _DYN.size + 1, _DYN.size):
+            tag, value = _DYN.unpack_from(data, at)
+            if tag == 0:
+                return
+            yield tag, value
+
+
+def is_elf(data: bytes | mmap.mmap) -> bool:
+    return data[:4] == ELF_MAGIC
+
+
+def _read_header(source: Source) -> ElfHeader:
+    what = "ELF header"
+    ident = source.bytes_at(0, 6, what)
+    if ident[:4] != ELF_MAGIC:
+        raise source.error("not an ELF file", section=what, offset=0)
+    if ident[4] != ELFCLASS64:
+        # r600 objects are ELFCLASS32; nothing here runs or shows them.
+        reason = (
+            "a 32-bit ELF file; rocdbg reads 64-bit ones" if ident[4] == ELFCLASS32 else "unknown ELF class"
+        )
+        raise source.error(f"{reason} ({ident[4]})", section=what, offset=4)
+    if ident[5] != ELFDATA2LSB:
+        raise source.error(f"not little-endian (EI_DATA {ident[5]})", section=what, offset=5)
+    (_, _, _, _, os_abi, abi_version, kind, machine, _, entry, phoff, shoff, flags, _, phentsize, phnum,
+     shentsize, shnum, shstrndx) = source.unpack(_EHDR, 0, what)  # fmt: skip
+    return ElfHeader(
+        os_abi,
+        abi_version,
+        kind,
+        machine,
+        entry,
+        flags,
+        (phoff, phentsize, phnum),
+        (shoff, shentsize, shnum),
+        shstrndx,
+    )

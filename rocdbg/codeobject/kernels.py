@@ -1,0 +1,175 @@
+"""The kernels of a code object."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rocdbg.codeobject.descriptor import KernelDescriptor, decode_descriptor, decode_v2_descriptor
+from rocdbg.codeobject.errors import CodeObjectError, NoSuchKernelError
+from rocdbg.codeobject.metadata import KernelMetadata
+from rocdbg.codeobject.symbols import Symbol, SymbolType
+
+if TYPE_CHECKING:
+    from rocdbg.codeobject.code_object import CodeObject
+    from rocdbg.codeobject.metadata_reader import Metadata
+
+_SUFFIX = ".kd"
+
+
+class Kernel:
+    """One kernel; descriptor and metadata are decoded when asked for.  Addresses are the ELF file's own."""
+
+    def __init__(
+        self, code_object: CodeObject, name: str, symbol: Symbol | None, entry: Symbol | None
+    ) -> None:
+        self.code_object = code_object
+        self.name = name
+        """The symbol of its code, without ``.kd``: mangled for HIP."""
+        self.descriptor_symbol = symbol
+        """None if only the metadata knows the kernel."""
+        self.entry_symbol = entry
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name} of {self.code_object.name}>"
+
+    @cached_property
+    def metadata(self) -> KernelMetadata | None:
+        """What the metadata says of it, None if nothing; raises `CodeObjectError` if that is damaged."""
+        metadata = self.code_object.metadata
+        if metadata is None:
+            return None
+        return metadata.kernel_by_symbol(self.name + _SUFFIX) or metadata.kernel_by_symbol(self.name)
+
+    @cached_property
+    def descriptor(self) -> KernelDescriptor:
+        """The decoded kernel descriptor; raises `CodeObjectError` if there is none."""
+        symbol = self._require_symbol()
+        code_object = self.code_object
+        decode = decode_v2_descriptor if code_object.version == 2 else decode_descriptor
+        size = 256 if code_object.version == 2 else 64
+        offset = code_object.file_offset(symbol, size, f"descriptor of kernel {self.name}")
+        return decode(code_object.source, offset, code_object.target)
+
+    @property
+    def descriptor_address(self) -> int:
+        """Raises `CodeObjectError` if there is no descriptor."""
+        return self.code_object.address_of(self._require_symbol())
+
+    @property
+    def entry_address(self) -> int:
+        """Of the first instruction; raises `CodeObjectError` if there is no descriptor."""
+        if self.code_object.is_relocatable and self.entry_symbol is not None:
+            # Before linking the descriptor's offset is still a relocation.
+            return self.code_object.address_of(self.entry_symbol)
+        return self.descriptor_address + self.descriptor.kernel_code_entry_byte_offset
+
+    @property
+    def code_size(self) -> int | None:
+        """Bytes of its code; None if no symbol says so."""
+        return self.entry_symbol.size if self.entry_symbol is not None and self.entry_symbol.size else None
+
+    @property
+    def wave_size(self) -> int:
+        return self.descriptor.wave_size
+
+    @property
+    def kernarg_size(self) -> int:
+        """Bytes of the kernarg segment: the metadata's word, else the descriptor's."""
+        return (
+            self.metadata.kernarg_segment_size if self.metadata is not None else self.descriptor.kernarg_size
+        )
+
+    def _require_symbol(self) -> Symbol:
+        if self.descriptor_symbol is None:
+            reason = f"kernel {self.name} is in the metadata but has no descriptor symbol"
+            raise CodeObjectError(self.code_object.name, reason, section="symbol table")
+        return self.descriptor_symbol
+
+
+class Kernels(Mapping[str, Kernel]):
+    """All kernels of a code object, in the order of its symbols.
+
+    Keys are symbol names without ``.kd``; lookup also takes the name with it, and the metadata's name.
+    A name there is not raises `NoSuchKernelError` (use ``in`` or `find` to ask).
+    """
+
+    def __init__(self, code_object: CodeObject) -> None:
+        self._code_object = code_object
+        self._made: dict[str, Kernel] = {}
+
+    def __getitem__(self, name: str) -> Kernel:
+        kernel = self.find(name)
+        if kernel is None:
+            near = difflib.get_close_matches(name, self._names, n=3)
+            raise NoSuchKernelError(self._code_object.name, name, near)
+        return kernel
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.find(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def find(self, name: str) -> Kernel | None:
+        """The kernel of this symbol or metadata name, None if there is none."""
+        stem = name.removesuffix(_SUFFIX)
+        kernel = self._by_symbol(stem)
+        if kernel is None:
+            metadata = self._readable_metadata
+            symbol = metadata.symbol_of(name) if metadata is not None else None
+            if symbol is None and stem in self._names:
+                symbol = stem
+            if symbol is not None:
+                stem = symbol.removesuffix(_SUFFIX)
+                kernel = self._by_symbol(stem) or self._made.setdefault(
+                    stem, Kernel(self._code_object, stem, None, None)
+                )
+        return kernel
+
+    def _by_symbol(self, stem: str) -> Kernel | None:
+        if stem not in self._made:
+            symbols = self._code_object.symbols
+            entry = symbols.get(stem)
+            if self._code_object.version == 2:
+                symbol = entry if entry is not None and entry.type == SymbolType.AMDGPU_HSA_KERNEL else None
+            else:
+                symbol = symbols.get(stem + _SUFFIX)
+            if symbol is None or not symbol.is_defined:
+                return None
+            if entry is not None and entry.type not in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL):
+                entry = None
+            self._made[stem] = Kernel(self._code_object, stem, symbol, entry)
+        return self._made[stem]
+
+    @cached_property
+    def _names(self) -> dict[str, None]:
+        """Names in order (a dictionary for its fast lookup)."""
+        symbols = self._code_object.symbols
+        if self._code_object.version == 2:
+            wanted = (symbols.array["info"] & 15) == SymbolType.AMDGPU_HSA_KERNEL
+            names = dict.fromkeys(symbols[int(i)].name for i in wanted.nonzero()[0])
+        else:
+            names = dict.fromkeys(
+                name.removesuffix(_SUFFIX)
+                for name, section in zip(symbols.names(), symbols.array["shndx"].tolist(), strict=True)
+                if section and name.endswith(_SUFFIX)
+            )
+        metadata = self._readable_metadata
+        if metadata is not None:
+            for name in metadata.kernel_names:
+                names.setdefault((metadata.symbol_of(name) or name).removesuffix(_SUFFIX))
+        return names
+
+    @cached_property
+    def _readable_metadata(self) -> Metadata | None:
+        """The metadata, or None also if it is damaged: kernels that symbols name can be had all the same."""
+        try:
+            return self._code_object.metadata
+        except CodeObjectError:
+            return None

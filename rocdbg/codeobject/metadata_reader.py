@@ -1,0 +1,334 @@
+"""Reads metadata notes: YAML of code object V2, MsgPack of V3 and after.
+
+V2's keys and values are renamed to those of V3, then both are read by the same code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+import msgpack
+import yaml
+
+from rocdbg.codeobject.errors import CodeObjectError
+from rocdbg.codeobject.metadata import (
+    Access,
+    ArgAddressSpace,
+    KernelArg,
+    KernelKind,
+    KernelMetadata,
+    ValueKind,
+)
+from rocdbg.codeobject.notes import NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, Note
+
+_E = TypeVar("_E", bound=Enum)
+
+# Nested arrays are allocated before their elements are read, so a damaged length must not be believed: this
+# bound times msgpack's nesting limit stays below a gigabyte.
+_MAX_ARRAY = 1 << 16
+
+# V2's words for what V3 calls differently; all others turn from CamelCase to snake_case.
+_V2_KEYS = {
+    "SymbolName": "symbol", "AddrSpaceQual": "address_space", "AccQual": "access",
+    "ActualAccQual": "actual_access",
+    "ReqdWorkGroupSize": "reqd_workgroup_size", "WorkGroupSizeHint": "workgroup_size_hint",
+    "RuntimeHandle": "device_enqueue_symbol", "NumSGPRs": "sgpr_count", "NumVGPRs": "vgpr_count",
+    "NumSpilledSGPRs": "sgpr_spill_count", "NumSpilledVGPRs": "vgpr_spill_count",
+    "MaxFlatWorkGroupSize": "max_flat_workgroup_size", "IsDynamicCallStack": "uses_dynamic_stack",
+}  # fmt: skip
+_V2_VALUES = {"HiddenMultiGridSyncArg": "hidden_multigrid_sync_arg"}
+_V2_ENUM_KEYS = {"ValueKind", "AddrSpaceQual", "AccQual", "ActualAccQual"}
+
+
+class Metadata:
+    """The metadata of one code object.
+
+    Kernels are decoded one by one, when asked for: iterate `kernel_names`, look up with `kernel`.
+    """
+
+    def __init__(self, file: str, section: str, offset: int, root: Mapping[Any, Any]) -> None:
+        self._root = _Map(file, section, offset, "", root)
+        self.version: tuple[int, ...] = self._root.integers("amdhsa.version") or (0, 0)
+        """Of the metadata (1.0 V2 and V3, 1.1 V4, 1.2 V5 and V6)."""
+        self.target: str | None = self._root.text("amdhsa.target")
+        """``amdgcn-amd-amdhsa--gfx90a:xnack+``; None before V4."""
+        self._kernels: dict[str, _Map] = {}
+        self._by_symbol: dict[str, str] = {}
+        self._decoded: dict[str, KernelMetadata] = {}
+        for kernel in self._root.maps("amdhsa.kernels"):
+            name = kernel.required_text(".name")
+            self._kernels.setdefault(name, kernel)
+            symbol = kernel.text(".symbol") or name
+            self._by_symbol.setdefault(symbol, name)
+
+    @property
+    def printf(self) -> tuple[str, ...]:
+        """The encoded printf formats."""
+        return self._root.texts("amdhsa.printf")
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """Metadata names of all kernels, in order."""
+        return tuple(self._kernels)
+
+    def symbol_of(self, name: str) -> str | None:
+        """The descriptor symbol of the kernel with this metadata name, without decoding the kernel."""
+        kernel = self._kernels.get(name)
+        return None if kernel is None else kernel.text(".symbol") or name
+
+    def kernel(self, name: str) -> KernelMetadata | None:
+        """The kernel with this metadata name; raises `CodeObjectError` if its entry is damaged."""
+        if name not in self._decoded:
+            entry = self._kernels.get(name)
+            if entry is None:
+                return None
+            self._decoded[name] = _kernel(entry)
+        return self._decoded[name]
+
+    def kernel_by_symbol(self, symbol: str) -> KernelMetadata | None:
+        """The kernel whose descriptor symbol this is; raises `CodeObjectError` if its entry is damaged."""
+        name = self._by_symbol.get(symbol)
+        return None if name is None else self.kernel(name)
+
+
+def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
+    """The metadata of a code object's notes; None if there is no such note.  Raises `CodeObjectError`."""
+    for note in notes:
+        if note.owner == "AMDGPU" and note.type == NT_AMDGPU_METADATA:
+            return Metadata(file, note.section, note.offset, _unpack_msgpack(file, note))
+        if note.owner == "AMD" and note.type == NT_AMD_HSA_METADATA:
+            return Metadata(file, note.section, note.offset, _rename_v2(_load_yaml(file, note)))
+    return None
+
+
+def _unpack_msgpack(file: str, note: Note) -> Mapping[Any, Any]:
+    try:
+        root = msgpack.unpackb(
+            note.description, strict_map_key=True, unicode_errors="backslashreplace", max_array_len=_MAX_ARRAY
+        )
+    except (ValueError, msgpack.UnpackException) as error:
+        # ValueError is msgpack's own base class for damaged data.
+        reason = f"the metadata is not MsgPack: {error or type(error).__name__}"
+        raise CodeObjectError(file, reason, section=note.section, offset=note.offset) from None
+    if not isinstance(root, dict):
+        reason = "the metadata is not a map"
+        raise CodeObjectError(file, reason, section=note.section, offset=note.offset)
+    return root
+
+
+def _load_yaml(file: str, note: Note) -> Mapping[Any, Any]:
+    text = note.description.rstrip(b"\0").decode("utf-8", "backslashreplace")
+    try:
+        # The base loader keeps scalars as text: what is a number is known from the key.
+        root = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+    except (yaml.YAMLError, RecursionError) as error:
+        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = f"the metadata is not YAML: {detail}"
+        raise CodeObjectError(file, reason, section=note.section, offset=note.offset) from None
+    if not isinstance(root, dict):
+        reason = "the metadata is not a map"
+        raise CodeObjectError(file, reason, section=note.section, offset=note.offset)
+    return root
+
+
+def _rename_v2(root: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """V2's top level in V3's words; values of an unexpected type stay, for the reader to complain about."""
+    renamed = {"amdhsa." + _v2_key(key): value for key, value in root.items()}
+    kernels = renamed.get("amdhsa.kernels")
+    if isinstance(kernels, list):
+        renamed["amdhsa.kernels"] = [_rename_v2_kernel(k) if isinstance(k, dict) else k for k in kernels]
+    return renamed
+
+
+def _rename_v2_kernel(kernel: Mapping[Any, Any]) -> dict[str, Any]:
+    renamed: dict[str, Any] = {}
+    for key, value in kernel.items():
+        if key in ("Attrs", "CodeProps") and isinstance(value, dict):
+            renamed |= {"." + _v2_key(k): v for k, v in value.items()}
+        elif key == "Args" and isinstance(value, list):
+            renamed[".args"] = [_rename_v2_arg(a) if isinstance(a, dict) else a for a in value]
+        else:
+            renamed["." + _v2_key(key)] = value
+    symbol = renamed.get(".symbol")
+    if isinstance(symbol, str):
+        renamed[".symbol"] = symbol.removesuffix("@kd")
+    return renamed
+
+
+def _rename_v2_arg(arg: Mapping[Any, Any]) -> dict[str, Any]:
+    return {
+        "." + _v2_key(key): _V2_VALUES.get(value, _snake(value))
+        if key in _V2_ENUM_KEYS and isinstance(value, str)
+        else value
+        for key, value in arg.items()
+    }
+
+
+def _v2_key(key: object) -> str:
+    text = str(key)
+    return _V2_KEYS.get(text, _snake(text))
+
+
+def _snake(text: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text).lower()
+
+
+def _kernel(entry: _Map) -> KernelMetadata:
+    name = entry.required_text(".name")
+    wgp = entry.flag(".workgroup_processor_mode")
+    return KernelMetadata(
+        name=name,
+        symbol=entry.text(".symbol") or name,
+        kind=entry.choice(".kind", KernelKind) or KernelKind.NORMAL,
+        language=entry.text(".language"),
+        language_version=entry.integers(".language_version"),
+        args=tuple(_args(entry)),
+        kernarg_segment_size=entry.integer(".kernarg_segment_size"),
+        kernarg_segment_align=entry.integer(".kernarg_segment_align", 1),
+        group_segment_fixed_size=entry.integer(".group_segment_fixed_size"),
+        private_segment_fixed_size=entry.integer(".private_segment_fixed_size"),
+        wavefront_size=entry.integer(".wavefront_size"),
+        sgpr_count=entry.integer(".sgpr_count"),
+        vgpr_count=entry.integer(".vgpr_count"),
+        agpr_count=entry.integer(".agpr_count"),
+        sgpr_spill_count=entry.integer(".sgpr_spill_count"),
+        vgpr_spill_count=entry.integer(".vgpr_spill_count"),
+        max_flat_workgroup_size=entry.integer(".max_flat_workgroup_size"),
+        reqd_workgroup_size=entry.integers(".reqd_workgroup_size", 3),
+        workgroup_size_hint=entry.integers(".workgroup_size_hint", 3),
+        vec_type_hint=entry.text(".vec_type_hint"),
+        device_enqueue_symbol=entry.text(".device_enqueue_symbol"),
+        uses_dynamic_stack=bool(entry.flag(".uses_dynamic_stack")),
+        workgroup_processor_mode=wgp,
+        uniform_work_group_size=bool(entry.flag(".uniform_work_group_size")),
+    )
+
+
+def _args(kernel: _Map) -> Iterator[KernelArg]:
+    end = 0
+    for index, arg in enumerate(kernel.maps(".args")):
+        size = arg.integer(".size")
+        # Only V2 gives alignments, only V3 and after give offsets.
+        align = arg.integer(".align", 1) or 1
+        offset = arg.integer(".offset", (end + align - 1) // align * align)
+        end = offset + size
+        kind_text = arg.text(".value_kind") or "by_value"
+        try:
+            kind = ValueKind(kind_text)
+        except ValueError:
+            kind = ValueKind.UNKNOWN
+        pointee_align = arg.integer(".pointee_align", 0)
+        yield KernelArg(
+            index,
+            arg.text(".name"),
+            arg.text(".type_name"),
+            kind,
+            kind_text,
+            size,
+            offset,
+            address_space=arg.choice(".address_space", ArgAddressSpace),
+            access=arg.choice(".access", Access),
+            actual_access=arg.choice(".actual_access", Access),
+            pointee_align=pointee_align or None,
+            is_const=bool(arg.flag(".is_const")),
+            is_restrict=bool(arg.flag(".is_restrict")),
+            is_volatile=bool(arg.flag(".is_volatile")),
+            is_pipe=bool(arg.flag(".is_pipe")),
+        )
+
+
+class _Map:
+    """A map of the metadata with typed access; every complaint names the path to the value."""
+
+    def __init__(self, file: str, section: str, offset: int, path: str, values: Mapping[Any, Any]) -> None:
+        self._where = (file, section, offset)
+        self._path = path
+        self._values = values
+
+    def integer(self, key: str, default: int = 0) -> int:
+        """A non-negative integer of at most 64 bits; text holding one counts (YAML)."""
+        value = self._values.get(key)
+        if value is None:
+            return default
+        return self._integer(key, value)
+
+    def flag(self, key: str) -> bool | None:
+        value = self._values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, str) and value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        if isinstance(value, (bool, int)):
+            return bool(value)
+        return bool(self._integer(key, value))
+
+    def text(self, key: str) -> str | None:
+        value = self._values.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self._error(key, f"is {_kind(value)}, not text")
+        return value
+
+    def required_text(self, key: str) -> str:
+        value = self.text(key)
+        if value is None:
+            raise self._error(key, "is missing")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        values = self._list(key)
+        for value in values:
+            if not isinstance(value, str):
+                raise self._error(key, f"holds {_kind(value)}, not text")
+        return tuple(values)
+
+    def integers(self, key: str, length: int | None = None) -> tuple[int, ...] | None:
+        if self._values.get(key) is None:
+            return None
+        numbers = tuple(self._integer(key, value) for value in self._list(key))
+        if length is not None and len(numbers) != length:
+            raise self._error(key, f"has {len(numbers)} numbers, expected {length}")
+        return numbers
+
+    def choice(self, key: str, kind: Callable[[str], _E]) -> _E | None:
+        text = self.text(key)
+        if text is None or text == "default":
+            return None
+        try:
+            return kind(text)
+        except ValueError:
+            raise self._error(key, f'has the unknown value "{text}"') from None
+
+    def maps(self, key: str) -> Iterator[_Map]:
+        for index, value in enumerate(self._list(key)):
+            if not isinstance(value, dict):
+                raise self._error(key, f"[{index}] is {_kind(value)}, not a map")
+            yield _Map(*self._where, f"{self._path}{key}[{index}]", value)
+
+    def _list(self, key: str) -> list[Any]:
+        value = self._values.get(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self._error(key, f"is {_kind(value)}, not a sequence")
+        return value
+
+    def _integer(self, key: str, value: object) -> int:
+        if isinstance(value, str) and re.fullmatch("[0-9]{1,20}|0x[0-9a-fA-F]{1,16}", value, re.ASCII):
+            value = int(value, 0 if value.startswith("0x") else 10)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self._error(key, f"is {_kind(value)}, not a number")
+        if not 0 <= value < 1 << 64:
+            raise self._error(key, f"is out of range ({value})")
+        return value
+
+    def _error(self, key: str, problem: str) -> CodeObjectError:
+        file, section, offset = self._where
+        return CodeObjectError(file, f"metadata {self._path}{key} {problem}", section=section, offset=offset)
+
+
+def _kind(value: object) -> str:
+    names = {dict: "a map", list: "a sequence", str: "text", int: "a number", bool: "a truth value"}
+    return names.get(type(value), f"a {type(value).__name__}")

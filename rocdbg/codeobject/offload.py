@@ -1,0 +1,193 @@
+"""Clang offload bundles, plain (``__CLANG_OFFLOAD_BUNDLE__``) and compressed (``CCOB``)."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import zstandard
+
+from rocdbg.arch.target_id import TargetId
+from rocdbg.codeobject.source import Source
+from rocdbg.errors import Error
+
+BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
+COMPRESSED_MAGIC = b"CCOB"
+MAX_UNCOMPRESSED = 512 << 20
+"""Bytes a compressed bundle may unpack to."""
+
+_COUNT = struct.Struct("<Q")
+_ENTRY = struct.Struct("<QQQ")
+_CCOB_START = struct.Struct("<4sHH")
+# File size (absent in version 1), uncompressed size, hash.
+_CCOB_SIZES = {1: struct.Struct("<IQ"), 2: struct.Struct("<IIQ"), 3: struct.Struct("<QQQ")}
+_ZLIB, _ZSTD = 0, 1
+_ZLIB_CHUNK = 1 << 20
+_ZSTD_CHUNK = 1 << 10
+_MAX_ID = 4096
+
+
+@dataclass(frozen=True)
+class BundleEntry:
+    """One entry of a bundle."""
+
+    id: str
+    """``hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+``, ``host-x86_64-unknown-linux--``."""
+    offset: int
+    """Of its bytes, from the start of the bundle's source."""
+    size: int
+
+    @property
+    def kind(self) -> str:
+        """The offload kind: ``hip``, ``hipv4``, ``openmp``, ``host``."""
+        return self.id.split("-", 1)[0]
+
+    @property
+    def target_id(self) -> TargetId | None:
+        """What it was built for; None for the host, other vendors and processors rocdbg does not know."""
+        _, _, rest = self.id.partition("-")
+        if not rest.startswith("amdgcn-"):
+            return None
+        try:
+            return TargetId.parse(rest)
+        except Error:
+            return None
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle that was found in a file."""
+
+    source: Source
+    """What the entries' offsets count in: the file, or what was uncompressed."""
+    offset: int
+    """Of the bundle in the file it was found in, and its size there."""
+    size: int
+    compressed: bool
+    entries: tuple[BundleEntry, ...]
+
+
+def is_bundle(data: bytes | mmap.mmap, offset: int = 0) -> bool:
+    """Whether a plain or compressed bundle starts at ``offset``."""
+    return data[offset : offset + 24] == BUNDLE_MAGIC or data[offset : offset + 4] == COMPRESSED_MAGIC
+
+
+def read_bundle(source: Source, offset: int, limit: int = MAX_UNCOMPRESSED) -> Bundle:
+    """Read the bundle at ``offset``; a compressed one is uncompressed, to at most ``limit`` bytes.
+
+    Raises `CodeObjectError` for a damaged one.
+    """
+    if source.data[offset : offset + 4] == COMPRESSED_MAGIC:
+        data, size = _uncompress(source, offset, limit)
+        inner = Source(f"{source.name} (uncompressed)", data)
+        if data[: len(BUNDLE_MAGIC)] != BUNDLE_MAGIC:
+            raise inner.error("is not an offload bundle", section="bundle", offset=0)
+        entries, _ = _read_entries(inner, 0)
+        return Bundle(inner, offset, size, True, entries)
+    entries, end = _read_entries(source, offset)
+    return Bundle(source, offset, end - offset, False, entries)
+
+
+def find_bundles(source: Source, start: int, end: int) -> Iterator[Bundle]:
+    """All bundles between two offsets, padding skipped.  Raises `CodeObjectError` for a damaged one."""
+    at = _next_bundle(source, start, end)
+    while at is not None:
+        bundle = read_bundle(source, at)
+        yield bundle
+        at = _next_bundle(source, at + max(bundle.size, len(COMPRESSED_MAGIC)), end)
+
+
+def _next_bundle(source: Source, start: int, end: int) -> int | None:
+    found = [source.data.find(magic, start, end) for magic in (BUNDLE_MAGIC, COMPRESSED_MAGIC)]
+    return min((at for at in found if at >= 0), default=None)
+
+
+def _read_entries(source: Source, start: int) -> tuple[tuple[BundleEntry, ...], int]:
+    """The entries of the plain bundle at ``start``, and where it ends."""
+    what = "bundle"
+    at = start + len(BUNDLE_MAGIC)
+    (count,) = source.unpack(_COUNT, at, what)
+    at += _COUNT.size
+    if count * _ENTRY.size > len(source) - at:
+        raise source.error(f"{count} entries do not fit the file", section=what, offset=start)
+    entries = []
+    end = at
+    for index in range(count):
+        offset, size, id_size = source.unpack(_ENTRY, at, what)
+        if id_size > _MAX_ID:
+            raise source.error(f"entry {index} has an id of {id_size} bytes", section=what, offset=at)
+        text = source.bytes_at(at + _ENTRY.size, id_size, what).decode("utf-8", "backslashreplace")
+        if start + offset + size > len(source):
+            reason = f"entry {index} ({text}) of {size} bytes at {offset:#x} runs past the end of the file"
+            raise source.error(reason, section=what, offset=at)
+        at += _ENTRY.size + id_size
+        end = max(end, at, start + offset + size if size else 0)
+        entries.append(BundleEntry(text, start + offset, size))
+    return tuple(entries), end
+
+
+def _uncompress(source: Source, start: int, limit: int) -> tuple[bytes, int]:
+    """The content of the compressed bundle at ``start`` and the bytes it takes in the file."""
+    what = "compressed bundle"
+    _, version, method = source.unpack(_CCOB_START, start, what)
+    if version not in _CCOB_SIZES:
+        raise source.error(f"unknown version {version}, expected 1 to 3", section=what, offset=start + 4)
+    if method not in (_ZLIB, _ZSTD):
+        reason = f"unknown method {method}, expected 0 (zlib) or 1 (zstd)"
+        raise source.error(reason, section=what, offset=start + 6)
+    sizes = source.unpack(_CCOB_SIZES[version], start + _CCOB_START.size, what)
+    size = sizes[-2]
+    at = start + _CCOB_START.size + _CCOB_SIZES[version].size
+    if size > limit:
+        reason = f"it unpacks to {size} bytes, the limit is {limit}"
+        raise source.error(reason, section=what, offset=start)
+    end = len(source)
+    if version > 1:
+        end = start + sizes[0]
+        if not at <= end <= len(source):
+            reason = f"its size {sizes[0]} does not fit the file of {len(source):#x} bytes"
+            raise source.error(reason, section=what, offset=start)
+    data, used = _inflate(source, at, end, size, method)
+    # Version 1 does not say how long it is: it ends where the stream does.
+    return data, (at + used if version == 1 else end) - start
+
+
+def _inflate(source: Source, start: int, end: int, size: int, method: int) -> tuple[bytes, int]:
+    """Unpack the stream between two offsets, which must give ``size`` bytes; also the length of the stream."""
+    what = "compressed bundle"
+    data = bytearray()
+    try:
+        unpack = _unzlib if method == _ZLIB else _unzstd
+        at, ended = unpack(source, start, end, size, data)
+    except (zlib.error, zstandard.ZstdError) as error:
+        raise source.error(f"the stream is damaged: {error}", section=what, offset=start) from None
+    if len(data) != size or not ended:
+        more = "more than " if len(data) > size else ""
+        reason = f"the stream gives {more}{min(len(data), size)} bytes, the header says {size}"
+        raise source.error(reason, section=what, offset=start)
+    return bytes(data), at - start
+
+
+def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
+    """Unpack until a little more than ``size`` bytes: where input was read to, and whether the stream ended."""
+    engine = zlib.decompressobj()
+    while at < end and not engine.eof and len(data) <= size:
+        chunk = source.data[at : min(end, at + _ZLIB_CHUNK)]
+        at += len(chunk)
+        while chunk and len(data) <= size:
+            data += engine.decompress(chunk, size + 1 - len(data))
+            chunk = engine.unconsumed_tail
+    return at - len(engine.unused_data), engine.eof
+
+
+def _unzstd(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
+    """As `_unzlib`.  The decompressor takes no limit, hence little input at a time: a bomb is noticed early."""
+    engine = zstandard.ZstdDecompressor().decompressobj()
+    while at < end and not engine.eof and len(data) <= size:
+        chunk = source.data[at : min(end, at + _ZSTD_CHUNK)]
+        at += len(chunk)
+        data += engine.decompress(chunk)
+    return at - len(engine.unused_data), engine.eof

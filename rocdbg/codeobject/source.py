@@ -1,0 +1,51 @@
+"""Bounds-checked reading of a file's bytes, so that every error can say which file, which part and where."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from rocdbg.codeobject.errors import CodeObjectError
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes of one file (or of one entry of a container) and the name errors call it by."""
+
+    name: str
+    data: bytes | mmap.mmap
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def bytes_at(self, offset: int, size: int, section: str) -> bytes:
+        """``size`` bytes from ``offset``; raises `CodeObjectError` if the file ends before."""
+        if offset < 0 or size < 0 or offset + size > len(self.data):
+            reason = f"needs {size} bytes, the file ends at {len(self.data):#x}"
+            raise CodeObjectError(self.name, reason, section=section, offset=offset)
+        return self.data[offset : offset + size]
+
+    def unpack(self, layout: struct.Struct, offset: int, section: str) -> tuple[Any, ...]:
+        """The fields of ``layout`` at ``offset``; raises `CodeObjectError` if the file ends before."""
+        if offset < 0 or offset + layout.size > len(self.data):
+            reason = f"needs {layout.size} bytes, the file ends at {len(self.data):#x}"
+            raise CodeObjectError(self.name, reason, section=section, offset=offset)
+        return layout.unpack_from(self.data, offset)
+
+    def error(self, reason: str, *, section: str | None = None, offset: int | None = None) -> CodeObjectError:
+        return CodeObjectError(self.name, reason, section=section, offset=offset)
+
+
+def c_string(data: bytes, offset: int) -> str | None:
+    """The NUL-terminated string at ``offset`` of ``data``; None if it does not end inside.
+
+    Bytes that are not UTF-8 are kept as backslash escapes: names of a damaged file must still be printable.
+    """
+    if not 0 <= offset < len(data):
+        return None
+    end = data.find(b"\0", offset)
+    if end < 0:
+        return None
+    return data[offset:end].decode("utf-8", "backslashreplace")

@@ -1,0 +1,146 @@
+"""Symbol tables, indexed without visiting a Python object per symbol."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rocdbg.codeobject.elf import SHN_ABS, SHN_AMDGPU_LDS, SHN_UNDEF
+from rocdbg.codeobject.source import Source, c_string
+
+SYMBOL_DTYPE = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("shndx", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+
+
+class SymbolType(IntEnum):
+    """``STT_*``, as far as code objects use them."""
+
+    NOTYPE = 0
+    OBJECT = 1
+    FUNC = 2
+    SECTION = 3
+    FILE = 4
+    COMMON = 5
+    TLS = 6
+    AMDGPU_HSA_KERNEL = 10
+    """A kernel of code object V2."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One symbol."""
+
+    index: int
+    name: str
+    value: int
+    """Its virtual address; for LDS symbols the alignment, in unlinked objects the offset in its section."""
+    size: int
+    type: int
+    """A `SymbolType` value, or another one."""
+    binding: int
+    """0 local, 1 global, 2 weak."""
+    visibility: int
+    section_index: int
+
+    @property
+    def is_defined(self) -> bool:
+        return self.section_index != SHN_UNDEF
+
+    @property
+    def is_absolute(self) -> bool:
+        return self.section_index == SHN_ABS
+
+    @property
+    def is_lds(self) -> bool:
+        return self.section_index == SHN_AMDGPU_LDS
+
+    @property
+    def is_weak(self) -> bool:
+        return self.binding == 2
+
+
+class SymbolTable:
+    """The symbols of one table; a sequence of `Symbol`, by name with `get`, by address with `at`.
+
+    Made from the raw bytes of a symbol table and its strings; both indices are built when first asked for.
+    """
+
+    def __init__(self, source: Source, name: str, data: bytes, strings: bytes) -> None:
+        self.source = source
+        self.name = name
+        self.array: np.ndarray[Any, np.dtype[Any]] = np.frombuffer(
+            data, SYMBOL_DTYPE, count=len(data) // SYMBOL_DTYPE.itemsize
+        )
+        self._strings = strings
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Symbol]:
+        for index in range(len(self.array)):
+            yield self[index]
+
+    def __getitem__(self, index: int) -> Symbol:
+        if not 0 <= index < len(self.array):
+            raise self.source.error(f"no symbol {index}, there are {len(self.array)}", section=self.name)
+        name, info, other, shndx, value, size = self.array[index].tolist()
+        return Symbol(index, self._name(name), value, size, info & 15, info >> 4, other & 3, shndx)
+
+    def names(self) -> list[str]:
+        """The names of all symbols, in order."""
+        return [self._name(offset) for offset in self.array["name"].tolist()]
+
+    def get(self, name: str) -> Symbol | None:
+        """The symbol of this name; a defined one if there is one."""
+        index = self._by_name.get(name)
+        return None if index is None else self[index]
+
+    def at(self, address: int) -> Symbol | None:
+        """The function, object or label whose bytes hold ``address``.
+
+        Of several the one that starts last and, starting together, a function first.
+        """
+        starts, indices = self._by_address
+        for position in range(bisect_right(starts, address) - 1, -1, -1):
+            symbol = self[indices[position]]
+            if symbol.value == address or address < symbol.value + symbol.size:
+                return symbol
+            if symbol.size:
+                return None
+        return None
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        defined = self.array["shndx"] != SHN_UNDEF
+        found: dict[str, int] = {}
+        for index, name in enumerate(self.names()):
+            if name and (name not in found or (defined[index] and not defined[found[name]])):
+                found[name] = index
+        return found
+
+    @cached_property
+    def _by_address(self) -> tuple[list[int], list[int]]:
+        array = self.array
+        kinds = array["info"] & 15
+        wanted = (kinds <= SymbolType.FUNC) | (kinds == SymbolType.AMDGPU_HSA_KERNEL)
+        wanted &= (array["shndx"] != SHN_UNDEF) & (array["shndx"] < SHN_AMDGPU_LDS) & (array["name"] != 0)
+        indices = np.flatnonzero(wanted)
+        # Functions sort last among equals, so that the search from the right meets them first.
+        order = np.lexsort(
+            (kinds[indices] == SymbolType.FUNC, array["size"][indices] > 0, array["value"][indices])
+        )
+        indices = indices[order]
+        return array["value"][indices].tolist(), indices.tolist()
+
+    def _name(self, offset: int) -> str:
+        name = c_string(self._strings, offset) if offset else ""
+        if name is None:
+            raise self.source.error(f"a name at {offset:#x} lies outside the string table", section=self.name)
+        return name
