@@ -168,7 +168,7 @@ class CodeObject:
         raise self.source.error(f"symbol {symbol.name} has no {size} bytes in the file", section=what)
 
     def read(self, address: int, size: int) -> bytes:
-        """``size`` bytes at an address, unrelocated; raises `CodeObjectError` if the file has not all of them."""
+        """``size`` bytes at an address, unrelocated; raises `CodeObjectError` if they are not in the file."""
         return self._elf.read(address, size, "loaded bytes")
 
     def load(self, base: int, resolve: Resolver | None = None) -> LoadedImage:

@@ -14,7 +14,7 @@ from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.elf import EM_AMDGPU, Elf, is_elf
 from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
-from rocdbg.codeobject.offload import Bundle, find_bundles, is_bundle
+from rocdbg.codeobject.offload import Bundle, find_bundles, is_bundle, read_bundle
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.uri import FileUri, MemoryUri, is_uri, parse_uri
 
@@ -48,9 +48,9 @@ def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = N
     """Open the code object in a file.
 
     ``path`` names an AMDGPU ELF code object, an offload bundle, a host executable or library with a
-    .hip_fatbin section, or is a ``file://`` URI of one of these or of a range of a file.  ``target_id`` chooses
-    among several; a processor alone fits every setting of its features, generic code fits the processors it
-    covers.
+    .hip_fatbin section, or is a ``file://`` URI of one of these or of a range of a file.  ``target_id``
+    chooses among several; a processor alone fits every setting of its features, generic code fits the
+    processors it covers.
 
     Raises `ChoiceError` (listing what is there) if nothing fits or several do equally well, `CodeObjectError`
     if the file cannot be read or is damaged, `UriError`, and the errors of `TargetId.parse`.
@@ -63,7 +63,7 @@ def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = N
 def open_all(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> list[CodeObject]:
     """Open every code object of a file that fits ``target_id`` best, in the order of the file.
 
-    What a program made of several translation units needs: each has its own bundle.  Raises as `open_file` does.
+    What a program of several translation units needs: each has its own bundle.  Raises as `open_file` does.
     """
     request = _request(target_id)
     with _open_source(path) as place:
@@ -100,17 +100,20 @@ class _Found:
     """An entry and how to get at its bytes."""
 
     entry: Entry
-    source: Source
     offset: int
+    """Of its bytes in the place or, compressed, in the uncompressed bundle."""
+    bundle: int | None = None
+    """Offset of its compressed bundle: what it unpacks to is not kept, a library may have hundreds."""
     code_object: CodeObject | None = None
 
     def open(self, place: _Place) -> CodeObject:
         if self.code_object is not None:
             return self.code_object
         section = f"entry {self.entry.id}"
-        data = self.source.bytes_at(self.offset, self.entry.size, section)
+        source = place.source if self.bundle is None else read_bundle(place.source, self.bundle).source
+        data = source.bytes_at(self.offset, self.entry.size, section)
         if not is_elf(data):
-            raise self.source.error("is not an ELF file", section=section, offset=self.offset)
+            raise source.error("is not an ELF file", section=section, offset=self.offset)
         name = f"{place.file} ({self.entry.id})"
         return CodeObject(data, name=name, path=place.file, uri=self.entry.uri)
 
@@ -164,7 +167,7 @@ def _find(place: _Place) -> Iterator[_Found]:
         code_object = CodeObject(source.data[:], name=source.name, path=place.file, uri=uri)
         target_id = code_object.target_id
         entry = Entry(0, str(target_id), target_id, len(source), uri, False)
-        yield _Found(entry, source, 0, code_object)
+        yield _Found(entry, 0, code_object=code_object)
         return
     section = elf.sections.get(FATBIN_SECTION)
     if section is None:
@@ -182,7 +185,7 @@ def _in_bundles(bundles: Iterator[Bundle], place: _Place) -> Iterator[_Found]:
         for item in bundle.entries:
             where = (bundle.offset, bundle.size) if bundle.compressed else (item.offset, item.size)
             entry = Entry(index, item.id, item.target_id, item.size, place.uri(*where), bundle.compressed)
-            yield _Found(entry, bundle.source, item.offset)
+            yield _Found(entry, item.offset, bundle.offset if bundle.compressed else None)
             index += 1
 
 

@@ -156,7 +156,7 @@ def _uncompress(source: Source, start: int, limit: int) -> tuple[bytes, int]:
 
 
 def _inflate(source: Source, start: int, end: int, size: int, method: int) -> tuple[bytes, int]:
-    """Unpack the stream between two offsets, which must give ``size`` bytes; also the length of the stream."""
+    """Unpack the stream between two offsets, which must give ``size`` bytes; also the stream's length."""
     what = "compressed bundle"
     data = bytearray()
     try:
@@ -172,7 +172,7 @@ def _inflate(source: Source, start: int, end: int, size: int, method: int) -> tu
 
 
 def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
-    """Unpack until a little more than ``size`` bytes: where input was read to, and whether the stream ended."""
+    """Unpack little more than ``size`` bytes: where the input was read to, and whether the stream ended."""
     engine = zlib.decompressobj()
     while at < end and not engine.eof and len(data) <= size:
         chunk = source.data[at : min(end, at + _ZLIB_CHUNK)]
@@ -184,7 +184,7 @@ def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tu
 
 
 def _unzstd(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
-    """As `_unzlib`.  The decompressor takes no limit, hence little input at a time: a bomb is noticed early."""
+    """As `_unzlib`; the decompressor takes no limit, so it gets little input at a time."""
     engine = zstandard.ZstdDecompressor().decompressobj()
     while at < end and not engine.eof and len(data) <= size:
         chunk = source.data[at : min(end, at + _ZSTD_CHUNK)]
