@@ -66,7 +66,12 @@ class DispatchInfo:
 
 @dataclass(frozen=True, slots=True)
 class WaveInfo:
-    """A resident wave as it stands. ``used_lanes`` and ``exec_mask`` have one bit per lane."""
+    """A resident wave as it stands.
+
+    ``used_lanes`` and ``exec_mask`` have one bit per lane; ``sgprs``, ``vgprs`` and ``agprs`` are how
+    many registers it has. ``workgroup_size`` is its own group's, smaller than ``full_workgroup`` at the
+    edge of the grid.
+    """
 
     id: WaveId
     workgroup: Triple
@@ -77,6 +82,11 @@ class WaveInfo:
     exec_mask: int
     workgroup_size: Triple
     kernel: str
+    sgprs: int = 0
+    vgprs: int = 0
+    agprs: int = 0
+    grid: Triple = (0, 0, 0)
+    full_workgroup: Triple = (0, 0, 0)
 
     @property
     def number(self) -> int:
@@ -111,6 +121,7 @@ class TargetStopKind(Enum):
     UNSUPPORTED = "unsupported"
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
+    WAVE_DONE = "wave done"
     DONE = "done"
 
 
@@ -156,6 +167,7 @@ class Resume:
     high: int = 0
     stop_addresses: frozenset[int] = field(default_factory=frozenset)
     only: bool = False
+    budget: int | None = None
 
 
 class Target(Protocol):
@@ -189,6 +201,12 @@ class Target(Protocol):
 
     def write_register(self, thread: int, number: int, data: bytes, offset: int = 0) -> None:
         """Write ``data`` at byte ``offset`` of a register."""
+
+    def read_special(self, thread: int, name: str) -> int | None:
+        """A register without a DWARF number (``m0``, ``scc``, ``ttmp6``); ``None`` when there is none."""
+
+    def write_special(self, thread: int, name: str, value: int) -> None:
+        """Write such a register; raises `RegisterAccessError`."""
 
     def read_memory(
         self, space: int, address: int, size: int, thread: int | None = None, lane: int | None = None

@@ -1,0 +1,203 @@
+"""The program that is debugged: a code object, its debug information, and where it is loaded.
+
+Debug information and symbols speak of file addresses; everything the user sees is an address as
+loaded. `Program.base` is the difference (0 until the code object is loaded).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_file
+from rocdbg.codeobject.symbols import Symbol, SymbolType
+from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
+from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
+
+
+class _DebugSections(Mapping[str, bytes]):
+    """The debug sections of a code object, read when asked for."""
+
+    def __init__(self, code_object: CodeObject) -> None:
+        self._sections = code_object.sections
+
+    def __getitem__(self, name: str) -> bytes:
+        return self._sections[name].data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sections)
+
+    def __len__(self) -> int:
+        return len(self._sections)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._sections
+
+
+class Program:
+    """A code object with its debug information.
+
+    ``path`` is the file the user named; ``base`` what is added to file addresses.
+    """
+
+    def __init__(self, code_object: CodeObject, path: Path) -> None:
+        self.code_object = code_object
+        self.path = path
+        self.base = 0
+        self.loaded = False
+
+    @classmethod
+    def open(cls, path: Path, target_id: str | None = None) -> Program:
+        """Open a code object, bundle or fat binary. Raises `rocdbg.Error`."""
+        return cls(open_file(path, target_id), path)
+
+    @cached_property
+    def info(self) -> DebugInfo:
+        """The debug information; empty when the file has none."""
+        return DebugInfo(_DebugSections(self.code_object))
+
+    @property
+    def has_debug_info(self) -> bool:
+        """Whether there is any."""
+        return ".debug_info" in self.code_object.sections
+
+    @property
+    def uri(self) -> str:
+        """The code object's URI as ``info sharedlibrary`` shows it."""
+        uri = self.code_object.uri
+        return str(uri) if uri is not None else f"file://{self.path.resolve()}"
+
+    def to_file(self, address: int) -> int:
+        """The file's address for an address as loaded."""
+        return address - self.base
+
+    def to_loaded(self, address: int) -> int:
+        """The address as loaded for a file's address."""
+        return address + self.base
+
+    # -- symbols
+
+    def symbol_at(self, address: int) -> Symbol | None:
+        """The function or object whose bytes hold this loaded address."""
+        symbol = self.code_object.symbols.at(self.to_file(address))
+        return symbol if symbol is not None and symbol.is_defined and not symbol.is_lds else None
+
+    def symbol_address(self, name: str) -> int | None:
+        """The loaded address of a symbol, ``None`` when there is none; LDS symbols are not addresses here."""
+        symbol = self.code_object.symbols.get(name)
+        if symbol is None or not symbol.is_defined or symbol.is_lds:
+            return None
+        return self.to_loaded(self.code_object.address_of(symbol))
+
+    def lds_offset(self, name: str) -> int | None:
+        """The LDS offset of a symbol that the linker left in LDS, else ``None``."""
+        symbol = self.code_object.symbols.get(name)
+        if symbol is None or not symbol.is_lds:
+            return None
+        return self.code_object.address_of(symbol)
+
+    def symbolize(self, address: int, data: bool = True, mangled: bool = False, limit: int = 0) -> str | None:
+        """``fn+12``, ``fn+0`` as ``fn``; ``None`` where no symbol is. ``limit`` is the largest offset shown."""
+        found = self.symbol_and_offset(address, data, mangled)
+        if found is None or (limit and found[1] > limit):
+            return None
+        name, offset = found
+        return f"{name}+{offset}" if offset else name
+
+    def symbol_and_offset(
+        self, address: int, data: bool = True, mangled: bool = False
+    ) -> tuple[str, int] | None:
+        """The name of what is at a loaded address, and the offset into it."""
+        symbol = self.symbol_at(address)
+        if symbol is not None:
+            if symbol.type not in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL) and not data:
+                return None
+            name = symbol.name if mangled else self._readable(symbol.name, address)
+            return name, self.to_file(address) - self.code_object.address_of(symbol)
+        function = self.function_at(address)
+        if function is not None and function.low_pc is not None:
+            return function.display_name, self.to_file(address) - function.low_pc
+        return None
+
+    def _readable(self, name: str, address: int) -> str:
+        """The source name of a mangled symbol where the debug information knows it."""
+        if not name.startswith("_Z"):
+            return name
+        function = self.function_at(address)
+        if function is not None and function.linkage_name == name:
+            return function.display_name
+        for variable in self.info.variables_named(name) if self.has_debug_info else []:
+            return variable.qualified_name or name
+        return name
+
+    # -- debug information at loaded addresses
+
+    def function_at(self, address: int) -> Function | None:
+        """The function with code at a loaded address."""
+        return self.info.function_at(self.to_file(address)) if self.has_debug_info else None
+
+    def line_at(self, address: int) -> LineRow | None:
+        """The line row that covers a loaded address; its addresses are the file's."""
+        return self.info.line_at(self.to_file(address)) if self.has_debug_info else None
+
+    def complete_type(self, type_: Type) -> Type:
+        """The definition of a type that is only declared where it was found."""
+        return self.info.complete_type(type_) if self.has_debug_info else type_
+
+    # -- kernels and code
+
+    def kernel(self, name: str) -> Kernel:
+        """A kernel by symbol, source or qualified name. Raises `DebuggerError` with the ones there are."""
+        kernels = self.code_object.kernels
+        found = kernels.find(name)
+        if found is not None:
+            return found
+        matches = []
+        for function in self.info.functions_named(name) if self.has_debug_info else []:
+            kernel = kernels.find(function.linkage_name or function.name or "")
+            if kernel is not None and kernel not in matches:
+                matches.append(kernel)
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            names = ", ".join(kernel.name for kernel in matches[:8])
+            raise DebuggerError(f'Kernel name "{name}" is ambiguous: {names}.')
+        return kernels[name]
+
+    def only_kernel(self) -> Kernel:
+        """The kernel of a program that has just one. Raises `DebuggerError` otherwise."""
+        names = list(self.code_object.kernels)
+        if len(names) == 1:
+            return self.code_object.kernels[names[0]]
+        if not names:
+            raise DebuggerError(f"{self.path}: there is no kernel in this code object.")
+        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise DebuggerError(f'There are {len(names)} kernels; choose one with "kernel NAME": {shown}')
+
+    def kernel_title(self, kernel: Kernel) -> str:
+        """The source name of a kernel, as threads are labelled."""
+        if self.has_debug_info:
+            for function in self.info.functions_named(kernel.name):
+                return function.name or kernel.name
+        metadata = kernel.metadata
+        return metadata.name if metadata is not None and metadata.name else kernel.name
+
+    def is_kernel_entry(self, function_low: int) -> bool:
+        """Whether a kernel starts at this file address."""
+        symbol = self.code_object.symbols.at(function_low)
+        return symbol is not None and self.code_object.kernels.find(symbol.name) is not None
+
+    def read(self, address: int, size: int) -> bytes:
+        """Bytes of the file at a loaded address. Raises `MemoryAccessError`."""
+        try:
+            return self.code_object.read(self.to_file(address), size)
+        except CodeObjectError as error:
+            raise MemoryAccessError("global", address, size, str(error)) from None
+
+    def text_range(self) -> tuple[int, int]:
+        """The loaded addresses of ``.text``; (0, 0) without one."""
+        section = self.code_object.sections.get(".text")
+        if section is None:
+            return 0, 0
+        return self.to_loaded(section.address), self.to_loaded(section.address + section.size)

@@ -1,0 +1,119 @@
+"""Source text: where files are found, and their lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.settings import Settings
+from rocdbg.dwarf.info import SourceFile
+
+MAX_SOURCE_SIZE = 64 << 20
+
+
+class SourceError(DebuggerError):
+    """A source file that cannot be read; ``name`` and ``line`` as asked for."""
+
+    def __init__(self, name: str, line: int | None, reason: str) -> None:
+        self.name = name
+        self.line = line
+        self.reason = reason
+        where = f"{line}\t" if line is not None else ""
+        super().__init__(f"{where}{name}: {reason}.")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A file that was found: its lines, and where (``None`` for text embedded in the debug information)."""
+
+    file: SourceFile
+    lines: tuple[str, ...]
+    path: Path | None
+
+    def line(self, number: int) -> str | None:
+        """Line ``number`` (from 1) without its end, ``None`` past the end."""
+        return self.lines[number - 1] if 1 <= number <= len(self.lines) else None
+
+
+class SourceFiles:
+    """Finds and keeps source texts. The cache lives until settings change (`forget`)."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._texts: dict[str, SourceText] = {}
+        self.program_directory: Path | None = None
+        """Where the code object is; the last place that is looked in."""
+
+    def forget(self) -> None:
+        """Drop what was read (``directory``, ``set substitute-path``, a new program)."""
+        self._texts.clear()
+
+    def candidates(self, file: SourceFile) -> list[Path]:
+        """The places a file may be, in order."""
+        paths = [self._substitute(file.path)]
+        name = self._substitute(file.name)
+        compile_directory = file.directory
+        relative = Path(name)
+        for directory in self._settings.directories:
+            if directory == "$cdir":
+                base = Path(self._substitute(compile_directory)) if compile_directory else None
+            elif directory == "$cwd":
+                base = Path.cwd()
+            else:
+                base = Path(directory).expanduser()
+            if base is None:
+                continue
+            if not relative.is_absolute():
+                paths.append(str(base / relative))
+            elif directory not in ("$cdir", "$cwd"):
+                paths.append(str(base) + str(relative))
+            paths.append(str(base / relative.name))
+        if self.program_directory is not None:
+            paths.append(str(self.program_directory / relative.name))
+        return [Path(path) for path in dict.fromkeys(paths)]
+
+    def _substitute(self, path: str) -> str:
+        for old, new in self._settings.substitute_path:
+            if path == old or path.startswith(old.rstrip("/") + "/"):
+                return new.rstrip("/") + path[len(old.rstrip("/")) :]
+        return path
+
+    def text(self, file: SourceFile) -> SourceText:
+        """The file's text: embedded, else from disk. Raises `SourceError` naming the file."""
+        found = self._texts.get(file.path)
+        if found is not None:
+            return found
+        if file.source is not None:
+            text = SourceText(file, tuple(file.source.splitlines()), None)
+        else:
+            text = self._read(file)
+        self._texts[file.path] = text
+        return text
+
+    def _read(self, file: SourceFile) -> SourceText:
+        reason = "No such file or directory"
+        for path in self.candidates(file):
+            try:
+                if not path.is_file():
+                    continue
+                if path.stat().st_size > MAX_SOURCE_SIZE:
+                    reason = "the file is too large to be shown"
+                    continue
+                data = path.read_bytes()
+            except OSError as error:
+                reason = error.strerror or str(error)
+                continue
+            return SourceText(file, tuple(data.decode("utf-8", "replace").splitlines()), path)
+        raise SourceError(file.name, None, reason)
+
+    def line(self, file: SourceFile, number: int) -> str:
+        """One line. Raises `SourceError`, worded as GDB: ``12\\tk.hip: No such file or directory.``"""
+        try:
+            text = self.text(file)
+        except SourceError as error:
+            raise SourceError(file.name, number, error.reason) from None
+        line = text.line(number)
+        if line is None:
+            raise SourceError(file.name, number, f"source file has {len(text.lines)} lines")
+        return line
