@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.api import GpuFault as GpuFault
+    from rocdbg.api import Local as Local
+    from rocdbg.api import load as load
 
 __version__ = "0.1.0"
 
-__all__ = ["Error", "__version__"]
+__all__ = ["Error", "GpuFault", "Local", "__version__", "load"]
+
+# Where public names live. They are imported when first used, so that `import rocdbg` costs nothing.
+_LAZY = {
+    "GpuFault": "rocdbg.api",
+    "Local": "rocdbg.api",
+    "load": "rocdbg.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module 'rocdbg' has no attribute '{name}'")
+    return getattr(import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

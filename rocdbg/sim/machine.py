@@ -66,6 +66,7 @@ class MachineOptions:
 class LoadedCodeObject:
     """A code object in simulated memory. An address of the ELF file plus ``base`` is a simulated address."""
 
+    machine: Machine = field(repr=False)
     code_object: CodeObject
     allocation: Allocation
     image: LoadedImage = field(repr=False)
@@ -134,7 +135,7 @@ class Machine:
             raise
         for segment in image.segments:
             self.memory.write(segment.address, segment.data)
-        loaded = LoadedCodeObject(code_object, allocation, image)
+        loaded = LoadedCodeObject(self, code_object, allocation, image)
         self.loaded.append(loaded)
         return loaded
 

@@ -9,7 +9,7 @@ from rocdbg.sim.wave import Dim3, Wave
 
 
 class Workgroup:
-    """One workgroup while its waves run. ``size`` is its own: partial groups at the grid's edge are smaller."""
+    """One workgroup while its waves run. ``size`` is its own: groups at the grid's edge may be smaller."""
 
     __slots__ = ("lds", "position", "size", "slot", "waves")
 

@@ -1,0 +1,304 @@
+"""The Python API: load a code object, launch its kernels on the simulated device, get the results.
+
+program = rocdbg.load("saxpy.gfx90a.co")
+kernel = program.kernels["saxpy"]
+dispatch = kernel.launch(grid=1024, workgroup=64, args=[np.float32(2), x, y, np.int32(1024)])
+dispatch.run()
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocdbg import codeobject
+from rocdbg.dwarf.info import DebugInfo
+from rocdbg.errors import Error
+from rocdbg.launch.binding import BoundLaunch, Buffer, Local, bind
+from rocdbg.launch.errors import LaunchError
+from rocdbg.launch.kernel_names import KernelMap
+from rocdbg.launch.parameters import parameter_types
+from rocdbg.launch.spec import check_dimensions
+from rocdbg.sim.machine import LoadedCodeObject, Machine, MachineOptions
+from rocdbg.sim.options import RunOptions
+from rocdbg.sim.stops import Fault, Stop, StopKind
+
+__all__ = ["Dispatch", "GpuFault", "Kernel", "KernelMapping", "Local", "Program", "load"]
+
+
+class GpuFault(Error):
+    """A kernel stopped by an exception. ``stop`` says all; ``fault`` is the memory violation, if one."""
+
+    def __init__(self, kernel: str, stop: Stop) -> None:
+        self.kernel = kernel
+        self.stop = stop
+        wave = stop.wave
+        where = f" in wave {wave.number} {wave.workgroup}/{wave.index}" if wave is not None else ""
+        super().__init__(f"kernel {kernel}{where}: {stop.message}")
+
+    @property
+    def fault(self) -> Fault | None:
+        return self.stop.fault
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The lanes concerned."""
+        return self.stop.lanes
+
+
+class BudgetExceeded(Error):
+    """A kernel ran longer than the caller allows. ``kernel``, ``instructions`` (the allowance)."""
+
+    def __init__(self, kernel: str, instructions: int) -> None:
+        self.kernel = kernel
+        self.instructions = instructions
+        super().__init__(f"kernel {kernel} has not ended within {instructions} instructions")
+
+
+def load(
+    path: str | os.PathLike[str], arch: str | None = None, options: MachineOptions | None = None
+) -> Program:
+    """Open a code object, offload bundle or host executable and prepare a device for it.
+
+    ``arch`` is a target id (``gfx90a``, ``gfx90a:xnack-``) that chooses the entry of a fat binary. Raises
+    the errors of ``codeobject.open_file``.
+    """
+    return Program(codeobject.open_file(path, arch), arch, options)
+
+
+class Program:
+    """A code object and the device it runs on. Launches share the device's memory: globals keep their
+    values.
+    """
+
+    def __init__(
+        self,
+        code_object: codeobject.CodeObject,
+        arch: str | None = None,
+        options: MachineOptions | None = None,
+    ) -> None:
+        self.code_object = code_object
+        self._arch = arch
+        self._options = options
+
+    def __repr__(self) -> str:
+        return f"<Program {self.code_object.name} {self.code_object.target_id}>"
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The simulated device with the code object loaded, made when first needed."""
+        return self.loaded.machine
+
+    @cached_property
+    def loaded(self) -> LoadedCodeObject:
+        """The code object in the device's memory."""
+        target = self.code_object.target
+        name = target.name
+        if target.is_generic:
+            # Generic code runs on any of its family: the one asked for, else the first.
+            wanted = (self._arch or "").partition(":")[0]
+            name = wanted if wanted in target.members else target.members[0]
+        return Machine(name, self._options).load(self.code_object)
+
+    @cached_property
+    def debug_info(self) -> DebugInfo | None:
+        """Debug information, read lazily; None if the code object has none."""
+        return debug_info_of(self.code_object)
+
+    @cached_property
+    def kernels(self) -> KernelMapping:
+        """The kernels, by source name, metadata name and mangled name."""
+        return KernelMapping(self)
+
+    def symbol(self, name: str) -> int:
+        """Device address of a global symbol. Raises CodeObjectError if there is none of that name."""
+        return self.loaded.symbol_address(name)
+
+    def read(self, address: int, size: int) -> bytes:
+        """``size`` bytes of device memory. Raises MemoryAccessError."""
+        return self.machine.memory.read(address, size)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write device memory. Raises MemoryAccessError."""
+        self.machine.memory.write(address, data)
+
+
+class KernelMapping(Mapping[str, "Kernel"]):
+    """The kernels of a program. A name that is unknown or ambiguous raises LaunchError."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._map = KernelMap(program.code_object, program.debug_info)
+
+    def __getitem__(self, name: str) -> Kernel:
+        return Kernel(self._program, self._map[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._map
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._map)
+
+    def __len__(self) -> int:
+        return len(self._map)
+
+
+class Kernel:
+    """A kernel that can be launched."""
+
+    def __init__(self, program: Program, kernel: codeobject.Kernel) -> None:
+        self.program = program
+        self.kernel = kernel
+        """The code object's view of it: descriptor, metadata, addresses."""
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """Its symbol: mangled for HIP."""
+        return self.kernel.name
+
+    @property
+    def wave_size(self) -> int:
+        """Lanes per wave, 32 or 64."""
+        return self.kernel.wave_size
+
+    @cached_property
+    def parameter_types(self) -> list[str | None]:
+        """Element type (``f32``, ``u64``, ...) of each explicit parameter; None for pointers and aggregates."""
+        return parameter_types(self.kernel, self.program.debug_info)
+
+    def launch(
+        self,
+        grid: int | Sequence[int],
+        workgroup: int | Sequence[int] = 64,
+        args: Sequence[Any] = (),
+        dynamic_lds: int = 0,
+    ) -> Dispatch:
+        """Start the kernel; nothing runs before ``Dispatch.run``.
+
+        ``grid`` counts work-items, as in an AQL packet. ``args`` are the explicit arguments: a NumPy array
+        for a pointer (copied in now and back when the dispatch ends), NumPy scalars or Python numbers by
+        value, bytes for structs, `Local` for LDS, None for a null pointer, an int for a device address. The
+        same array given twice is one buffer. Raises LaunchError, and LaunchLimitError for sizes beyond the
+        kernel's or the device's.
+        """
+        arrays: list[tuple[NDArray[Any], Buffer]] = []
+        return Dispatch(
+            self.kernel.name,
+            bind(
+                self.program.machine,
+                self.kernel,
+                check_dimensions(grid, "grid"),
+                check_dimensions(workgroup, "workgroup"),
+                [self._argument(index, argument, arrays) for index, argument in enumerate(args)],
+                types=self.parameter_types,
+                dynamic_lds=dynamic_lds,
+            ),
+            arrays,
+        )
+
+    def _argument(self, index: int, argument: Any, arrays: list[tuple[NDArray[Any], Buffer]]) -> Any:
+        """Arrays for pointer parameters become buffers; everything else goes through."""
+        if not isinstance(argument, np.ndarray):
+            return argument
+        metadata = self.kernel.metadata
+        parameters = metadata.explicit_args if metadata is not None else ()
+        if index < len(parameters):
+            parameter = parameters[index]
+            by_value = parameter.value_kind is codeobject.ValueKind.BY_VALUE
+            if by_value and parameter.size == argument.nbytes:
+                return argument
+        if argument.dtype.hasobject:
+            raise LaunchError(f"arg {index}", "an array of Python objects cannot be a buffer")
+        for array, buffer in arrays:
+            if array is argument:
+                return buffer
+        storage = np.frombuffer(argument.tobytes(), np.uint8)
+        name = parameters[index].name if index < len(parameters) else None
+        buffer = Buffer(name or f"arg{index}", storage)
+        arrays.append((argument, buffer))
+        return buffer
+
+
+class Dispatch:
+    """A launched kernel. ``run`` takes it to its end."""
+
+    def __init__(
+        self, kernel: str, launch: BoundLaunch, arrays: Sequence[tuple[NDArray[Any], Buffer]]
+    ) -> None:
+        self.kernel = kernel
+        self.launch = launch
+        self._arrays = arrays
+
+    @property
+    def finished(self) -> bool:
+        """Whether all its waves have ended."""
+        return self.launch.dispatch.finished
+
+    @property
+    def instructions(self) -> int:
+        """Wave-instructions executed so far."""
+        return self.launch.dispatch.instructions
+
+    def run(self, max_instructions: int | None = None) -> None:
+        """Run to the end, then copy buffers back into their arrays and free the device's copies.
+
+        Debug traps are passed over, as on a device without a debugger. Raises GpuFault on an exception
+        (arrays then hold what the kernel had written), and BudgetExceeded after ``max_instructions``
+        wave-instructions; the dispatch can then be run on.
+        """
+        dispatch = self.launch.dispatch
+        while not dispatch.finished:
+            left = None if max_instructions is None else max_instructions - dispatch.instructions
+            stop = dispatch.run(RunOptions(budget=left))
+            if stop.is_exception:
+                self._finish()
+                raise GpuFault(self.kernel, stop)
+            if stop.kind is StopKind.BUDGET:
+                assert max_instructions is not None
+                raise BudgetExceeded(self.kernel, max_instructions)
+            if stop.kind is StopKind.INTERRUPTED:
+                raise KeyboardInterrupt
+        self._finish()
+
+    def _finish(self) -> None:
+        """Copy writable arrays back and free what the launch holds."""
+        contents = {id(bound.buffer): bound.contents for bound in self.launch.buffers}
+        for array, buffer in self._arrays:
+            if array.flags.writeable and id(buffer) in contents:
+                array[...] = contents[id(buffer)].view(array.dtype).reshape(array.shape)
+        self._arrays = ()
+        self.launch.release()
+
+
+def debug_info_of(code_object: codeobject.CodeObject) -> DebugInfo | None:
+    """The debug information of a code object, read lazily; None if it has none."""
+    if ".debug_info" not in code_object.sections:
+        return None
+    return DebugInfo(_DebugSections(code_object))
+
+
+class _DebugSections(Mapping[str, bytes]):
+    """The debug sections' bytes, read when asked for."""
+
+    def __init__(self, code_object: codeobject.CodeObject) -> None:
+        self._sections = code_object.sections
+        self._names = [name for name in self._sections if name.startswith(".debug_")]
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._sections[name].data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

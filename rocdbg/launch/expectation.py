@@ -1,0 +1,55 @@
+"""Comparing a buffer with what was expected in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocdbg.launch.elements import decode
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A buffer that does not hold what was expected: the first differing element, and how many differ."""
+
+    name: str
+    index: int
+    got: Any
+    wanted: Any
+    differing: int
+    count: int
+
+    @property
+    def message(self) -> str:
+        """``buffer 'y': element 17 is 3.0, expected 4.0 (12 of 1024 elements differ)``."""
+        return (
+            f"buffer '{self.name}': element {self.index} is {self.got}, expected {self.wanted} "
+            f"({self.differing} of {self.count} elements differ)"
+        )
+
+
+def compare(
+    name: str, got: NDArray[Any], wanted: NDArray[Any], element: str, rtol: float = 0.0, atol: float = 0.0
+) -> Mismatch | None:
+    """Compare two storages of ``element``; None if they agree.
+
+    Without tolerances values must be equal (all NaNs are, and so are the zeros of both signs). With them
+    ``abs(got - wanted) <= atol + rtol * abs(wanted)``.
+    """
+    left, right = decode(got, element), decode(wanted, element)
+    if left.dtype.kind == "f":
+        equal = (left == right) | (np.isnan(left) & np.isnan(right))
+    else:
+        equal = left == right
+    if rtol or atol:
+        wide_left, wide_right = left.astype(np.float64), right.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            equal |= np.abs(wide_left - wide_right) <= atol + rtol * np.abs(wide_right)
+    wrong = np.flatnonzero(~equal)
+    if not wrong.size:
+        return None
+    index = int(wrong[0])
+    return Mismatch(name, index, left[index], right[index], int(wrong.size), int(left.size))

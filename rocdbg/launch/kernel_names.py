@@ -1,0 +1,94 @@
+"""Kernels by the name a person uses: symbol, metadata name, source name."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from rocdbg.codeobject import CodeObject, Kernel
+from rocdbg.dwarf.info import DebugInfo
+from rocdbg.launch.errors import LaunchError
+
+# Itanium mangling of a name at namespace scope: _Z, length, identifier. What follows are parameters or
+# template
+# arguments. Nested names (_ZN...) are left to the debug information.
+_SIMPLE_MANGLED = re.compile(r"_Z(\d+)")
+
+
+class KernelMap(Mapping[str, Kernel]):
+    """The kernels of a code object by name: ``saxpy``, ``_Z5saxpyfPKfPfi``, ``ns::reduce<int>``.
+
+    Iteration gives each kernel once, by its source name where that is unique and by its symbol elsewhere. An
+    unknown or ambiguous name raises LaunchError, which lists what there is.
+    """
+
+    def __init__(self, code_object: CodeObject, debug_info: DebugInfo | None = None) -> None:
+        self._code_object = code_object
+        self._debug_info = debug_info
+
+    def __getitem__(self, name: str) -> Kernel:
+        found = self.candidates(name)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            listed = ", ".join(kernel.name for kernel in found[:8])
+            raise LaunchError(f"kernel {name}", f"the name stands for {len(found)} kernels: {listed}")
+        names = list(self)
+        near = difflib.get_close_matches(name, names, n=3) or names[:8]
+        hint = f"; there are {', '.join(near)}" if near else "; the code object has none"
+        raise LaunchError(f"kernel {name}", f"not in {self._code_object.name}{hint}")
+
+    def candidates(self, name: str) -> list[Kernel]:
+        """All kernels ``name`` stands for; empty when there are none."""
+        exact = self._code_object.kernels.find(name)
+        if exact is not None:
+            return [exact]
+        symbols = list(self._by_source_name.get(name, ()))
+        if not symbols and self._debug_info is not None:
+            for function in self._debug_info.functions_named(name):
+                symbol = function.linkage_name or function.name
+                if symbol is not None and symbol not in symbols:
+                    symbols.append(symbol)
+        kernels = (self._code_object.kernels.find(symbol) for symbol in symbols)
+        return [kernel for kernel in kernels if kernel is not None]
+
+    def only(self) -> Kernel:
+        """The kernel when there is just one. Raises LaunchError naming them otherwise."""
+        names = list(self._code_object.kernels)
+        if len(names) != 1:
+            listed = ", ".join(list(self)[:8]) or "none"
+            raise LaunchError(
+                "kernel", f"name the kernel; {self._code_object.name} has {len(names)}: {listed}"
+            )
+        return self._code_object.kernels[names[0]]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and len(self.candidates(name)) == 1
+
+    def __iter__(self) -> Iterator[str]:
+        for symbol in self._code_object.kernels:
+            source = source_name(symbol)
+            yield source if len(self._by_source_name.get(source, ())) == 1 else symbol
+
+    def __len__(self) -> int:
+        return len(self._code_object.kernels)
+
+    @cached_property
+    def _by_source_name(self) -> dict[str, list[str]]:
+        names: dict[str, list[str]] = {}
+        for symbol in self._code_object.kernels:
+            names.setdefault(source_name(symbol), []).append(symbol)
+        return names
+
+
+def source_name(symbol: str) -> str:
+    """The identifier in a mangled name at namespace scope (``_Z5saxpyfPf``: saxpy); other symbols as they
+    are.
+    """
+    match = _SIMPLE_MANGLED.match(symbol)
+    if match is None or len(match.group(1)) > 4:
+        return symbol
+    start, length = match.end(), int(match.group(1))
+    return symbol[start : start + length] if start + length <= len(symbol) else symbol
