@@ -27,7 +27,8 @@ _FAR = {F32: 96, F64: 768}
 
 
 def div_scale(value: Value, denominator: Value, numerator: Value) -> tuple[Value, Value]:
-    """v_div_scale: ``value`` (which is denominator or numerator), scaled, and whether v_div_fmas must scale back (I1)."""
+    """v_div_scale: ``value`` (which is denominator or numerator), scaled, and whether v_div_fmas must
+    scale back (I1)."""
     form, step, far = format_of(value), _SCALE[value.type], _FAR[value.type]
     const = value.builder.const
     d = exponent_field(denominator).trunc(I32)
@@ -64,7 +65,8 @@ def div_fmas(a: Value, b: Value, c: Value, post: Value) -> Value:
 
 
 def _scaled_fma32(a: Value, b: Value, c: Value, grow: Value) -> Value:
-    """In f64: the product is exact, the sum is rounded to odd, so that the final rounding to f32 sees every bit."""
+    """In f64: the product is exact, the sum is rounded to odd, so that the final rounding to f32 sees
+    every bit."""
     product = a.fpext(F64) * b.fpext(F64)
     addend = c.fpext(F64)
     total = product + addend
@@ -126,8 +128,9 @@ def div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
     result = zero_result.select(sign.bitcast(quotient.type), result)
     infinite_result = is_zero(denominator) | is_infinite(numerator)
     result = infinite_result.select((sign | form.infinity).bitcast(quotient.type), result)
-    invalid = (is_zero(denominator) & is_zero(numerator)) | (is_infinite(denominator) & is_infinite(numerator))
+    invalid = (is_zero(denominator) & is_zero(numerator)) | (
+        is_infinite(denominator) & is_infinite(numerator)
+    )
     result = invalid.select(special(form.default_nan), result)
     result = denominator.is_nan().select(quiet(denominator), result)
     return numerator.is_nan().select(quiet(numerator), result)
-

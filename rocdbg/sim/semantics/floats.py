@@ -81,7 +81,7 @@ def from_bits(like: Value, pattern: int) -> Value:
     return like.builder.const(pattern, integer).bitcast(like.type)
 
 
-# -- pieces of a number --------------------------------------------------------------------------------------------
+# -- pieces of a number ----------------------------------------------------------------------------
 
 
 def exponent_field(value: Value) -> Value:
@@ -142,7 +142,8 @@ def flush(value: Value) -> Value:
 
 
 def convert(value: Value, type: Type) -> Value:
-    """Widen or narrow (one rounding, to nearest even); a NaN keeps its sign and the top of its payload, and becomes quiet."""
+    """Widen or narrow (one rounding, to nearest even); a NaN keeps its sign and the top of its payload,
+    and becomes quiet."""
     if type is value.type:
         return value
     source, target = format_of(value), FORMATS[type]
@@ -166,7 +167,7 @@ def narrow_toward_zero(value: Value, type: Type) -> Value:
     return too_big.select(nearest.bits() - 1, nearest.bits()).bitcast(type)
 
 
-# -- arithmetic with the hardware's NaNs ---------------------------------------------------------------------------
+# -- arithmetic with the hardware's NaNs -----------------------------------------------------------
 
 
 def arithmetic(result: Value, *operands: Value) -> Value:
@@ -205,7 +206,7 @@ def legacy_zero(a: Value, b: Value, result: Value, otherwise: Value) -> Value:
     return (is_zero(a) | is_zero(b)).select(otherwise, result)
 
 
-# -- rounding to integral values -----------------------------------------------------------------------------------
+# -- rounding to integral values -------------------------------------------------------------------
 
 
 def truncate(a: Value) -> Value:
@@ -231,7 +232,7 @@ def fract(a: Value) -> Value:
     return difference.fgt(below_one).select(below_one, difference)
 
 
-# -- minimum and maximum -------------------------------------------------------------------------------------------
+# -- minimum and maximum ---------------------------------------------------------------------------
 
 
 def _less(a: Value, b: Value) -> Value:
@@ -297,7 +298,7 @@ def _pick_nan(first: Value, a: Value, b: Value) -> Value:
     return is_signaling(a).select(quiet(a), result)
 
 
-# -- classes, exponents, scaling -----------------------------------------------------------------------------------
+# -- classes, exponents, scaling -------------------------------------------------------------------
 
 
 def in_class(value: Value, classes: Value) -> Value:

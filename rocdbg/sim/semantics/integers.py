@@ -8,7 +8,8 @@ _WIDER: dict[int, Type] = {8: I16, 16: I32, 32: I64}
 
 
 def bit_field(value: Value, offset: Value, width: Value, *, signed: bool) -> Value:
-    """``width`` bits from bit ``offset`` on, extended; all of one type, offset and width below the type's width. Width 0 gives 0."""
+    """``width`` bits from bit ``offset`` on, extended; all of one type, offset and width below the
+    type's width. Width 0 gives 0."""
     bits = value.type.bits
     field = (value.ashr(offset) if signed else value.lshr(offset)) & _mask(value, width)
     if not signed:
@@ -23,7 +24,8 @@ def _mask(like: Value, width: Value) -> Value:
 
 
 def find_first(count: Value, width: int) -> Value:
-    """A count of leading or trailing zeros as the ISA wants it: -1 where nothing was found (count is the width)."""
+    """A count of leading or trailing zeros as the ISA wants it: -1 where nothing was found (count is the
+    width)."""
     return count.eq(width).select(-1, count)
 
 
@@ -114,4 +116,3 @@ def any_in_groups(value: Value, group: int) -> Value:
         found = found | value.lshr(step)
     found = found & lowest
     return found * ((1 << group) - 1)
-

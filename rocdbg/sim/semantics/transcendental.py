@@ -43,7 +43,9 @@ def square_root(x: Value) -> Value:
 def reciprocal_square_root(x: Value) -> Value:
     """1 / sqrt(x). f16, f32: rounded from f64. f64: both steps rounded."""
     wide = convert(x, F64)
-    root = (x.builder.const(1.0, F64) / wide.sqrt()).fptrunc(x.type) if x.type is not F64 else 1.0 / wide.sqrt()
+    root = (
+        (x.builder.const(1.0, F64) / wide.sqrt()).fptrunc(x.type) if x.type is not F64 else 1.0 / wide.sqrt()
+    )
     return arithmetic(root, x)
 
 
@@ -117,7 +119,10 @@ def _quarter(x: Value, offset: int) -> Value:
 
 
 def sine(x: Value, *, limit: float | None = None) -> Value:
-    """Sine of x revolutions. Where |x| exceeds ``limit`` the result is 0 (GFX9 and earlier); infinity gives the default NaN."""
+    """Sine of x revolutions.
+
+    Where |x| exceeds ``limit`` the result is 0 (GFX9 and earlier); infinity gives the default NaN.
+    """
     return _circular(x, 0, 0.0, limit)
 
 
@@ -161,7 +166,8 @@ def _two_over_pi() -> int:
 
 
 def trig_preop(x: Value, segment: Value) -> Value:
-    """v_trig_preop_f64: 53 bits of 2 / pi that matter for reducing ``x``, segment ``segment`` (I32), as a number."""
+    """v_trig_preop_f64: 53 bits of 2 / pi that matter for reducing ``x``, segment ``segment`` (I32), as
+    a number."""
     const = x.builder.const
     exponent = exponent_field(x).trunc(I32)
     shift = (segment & 31) * 53 + (exponent - 1077).smax(0)
@@ -181,4 +187,3 @@ def trig_preop(x: Value, segment: Value) -> Value:
     rounded = scale(number, power)
     back = scale(rounded, -power)
     return back.fgt(number).select(rounded.bits() - 1, rounded.bits()).bitcast(F64)
-

@@ -38,11 +38,12 @@ for _name, _type in TYPES.items():
         semantic(*duals(f"v_subrev_{_name}"))(_binary(floats.subtract, _type, swap=True))
 
 
-# -- multiply-add --------------------------------------------------------------------------------------------------
+# -- multiply-add ----------------------------------------------------------------------------------
 
 
 def preserves_half(i: Access) -> bool | None:
-    """GFX9's 16-bit VOP3 instructions that have op_sel keep the other half of the destination; its older ones clear it."""
+    """GFX9's 16-bit VOP3 instructions that have op_sel keep the other half of the destination; its older
+    ones clear it."""
     return True if i.generation is Generation.GFX9 else None
 
 
@@ -112,7 +113,7 @@ def _(i: Access) -> None:
     i.dst(0, floats.multiply_add(i.src(0, F16), i.src(1, F16), i.old(0, F16)))
 
 
-# -- DX9 multiplication: 0 * anything = 0 --------------------------------------------------------------------------
+# -- DX9 multiplication: 0 * anything = 0 ----------------------------------------------------------
 
 
 @semantic("v_mul_legacy_f32", *duals("v_mul_dx9_zero_f32"))
@@ -157,17 +158,21 @@ def _(i: Access) -> None:
     i.dst(0, unlit.select(lowest, floats.multiply(a, b)))
 
 
-# -- minimum, maximum, median --------------------------------------------------------------------------------------
+# -- minimum, maximum, median ----------------------------------------------------------------------
 
 
 def minimum(i: Access) -> Binary:
     """The v_min of this target and MODE."""
-    return lambda a, b: floats.minimum_number(a, b, ieee=i.mode.ieee, second_first=i.generation >= Generation.GFX11)
+    return lambda a, b: floats.minimum_number(
+        a, b, ieee=i.mode.ieee, second_first=i.generation >= Generation.GFX11
+    )
 
 
 def maximum(i: Access) -> Binary:
     """The v_max of this target and MODE."""
-    return lambda a, b: floats.maximum_number(a, b, ieee=i.mode.ieee, second_first=i.generation >= Generation.GFX11)
+    return lambda a, b: floats.maximum_number(
+        a, b, ieee=i.mode.ieee, second_first=i.generation >= Generation.GFX11
+    )
 
 
 def _named(fixed: Binary) -> Callable[[Access], Binary]:
@@ -235,7 +240,7 @@ for _name, _type in TYPES.items():
     semantic(f"v_med3_num_{_name}", any_rounding=True)(_median(_MIN_NUM, _MAX_NUM, _type))
 
 
-# -- one operand ---------------------------------------------------------------------------------------------------
+# -- one operand -----------------------------------------------------------------------------------
 
 
 def _unary(operation: Callable[[Value], Value], type: Type) -> SemanticFunction:

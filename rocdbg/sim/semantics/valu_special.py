@@ -59,7 +59,7 @@ def _(i: Access) -> None:
     i.dst(0, transcendental.trig_preop(i.src(0, F64), i.src(1, I32)))
 
 
-# -- division ------------------------------------------------------------------------------------------------------
+# -- division --------------------------------------------------------------------------------------
 
 
 def _div_scale(type: Type) -> SemanticFunction:
@@ -94,7 +94,7 @@ semantic("v_div_fixup_f16", any_rounding=True)(_div_fixup(F16))
 semantic("v_div_fixup_legacy_f16", any_rounding=True)(_div_fixup(F16, legacy=True))
 
 
-# -- cube maps -----------------------------------------------------------------------------------------------------
+# -- cube maps -------------------------------------------------------------------------------------
 
 
 def _cube_axes(i: Access) -> tuple[Value, Value, Value, Value, Value]:

@@ -1,0 +1,54 @@
+"""The scalar unit's operations on EXEC: s_*_saveexec and s_*_wrexec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocdbg.sim.builder import I32, I64, Type, Value
+from rocdbg.sim.layout import EXEC_LO
+from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.registry import SemanticFunction, semantic
+
+Combine = Callable[[Value, Value], Value]
+
+# (source, old EXEC) -> new EXEC. "n2" and "not1" negate the second operand, EXEC; "n1" and "not0" the first.
+COMBINATIONS: dict[str, Combine] = {
+    "and": lambda s, e: s & e,
+    "or": lambda s, e: s | e,
+    "xor": lambda s, e: s ^ e,
+    "nand": lambda s, e: ~(s & e),
+    "nor": lambda s, e: ~(s | e),
+    "xnor": lambda s, e: ~(s ^ e),
+    "andn2": lambda s, e: s & ~e,
+    "orn2": lambda s, e: s | ~e,
+    "andn1": lambda s, e: ~s & e,
+    "orn1": lambda s, e: ~s | e,
+    "and_not1": lambda s, e: s & ~e,
+    "or_not1": lambda s, e: s | ~e,
+    "and_not0": lambda s, e: ~s & e,
+    "or_not0": lambda s, e: ~s | e,
+}
+_WREXEC = ("andn1", "andn2", "and_not0", "and_not1")
+
+
+def _combine(combine: Combine, type: Type, *, save: bool) -> SemanticFunction:
+    """The new EXEC; the destination gets the old one (saveexec) or the new one (wrexec).
+
+    SCC: the new one is not 0.
+    """
+
+    def run(i: Access) -> None:
+        old = i.b.read_sgpr(EXEC_LO, type.bits // 32)
+        new = combine(i.src(0, type), old)
+        i.dst(0, old if save else new)
+        i.b.write_sgpr(EXEC_LO, new)
+        i.set_scc(new.ne(0))
+
+    return run
+
+
+for _type in (I32, I64):
+    for _name, _function in COMBINATIONS.items():
+        semantic(f"s_{_name}_saveexec_b{_type.bits}")(_combine(_function, _type, save=True))
+        if _name in _WREXEC:
+            semantic(f"s_{_name}_wrexec_b{_type.bits}")(_combine(_function, _type, save=False))

@@ -1,0 +1,186 @@
+"""Packed math (VOP3P): two 16-bit or two 32-bit operations per lane, and the mixed-precision multiply-adds.
+
+Every source half is chosen by op_sel (for the low result) and op_sel_hi (for the high one) and negated by neg_lo and neg_hi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocdbg.isa.instruction import Operand, OperandKind
+from rocdbg.sim.builder import F16, F32, I16, I32, I64, Type, Value
+from rocdbg.sim.semantics import floats, integers
+from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.registry import SemanticFunction, semantic
+from rocdbg.sim.semantics.valu_float import maximum, minimum
+
+Operation = Callable[..., Value]
+
+
+def _halves(
+    count: int, type: Type, choose: Callable[[Access], Operation], *, accumulate: bool = False
+) -> SemanticFunction:
+    """The operation on ``count`` sources (and the old destination last, with ``accumulate``), for both
+    halves."""
+
+    def run(i: Access) -> None:
+        operation = choose(i)
+        results = []
+        for half in range(2):
+            arguments = [i.src_half(k, half, type) for k in range(count)]
+            if accumulate:
+                word = i.old(0)
+                arguments.append((word.lshr(16) if half else word).trunc(I16).bitcast(type))
+            results.append(operation(*arguments))
+        i.dst_packed(*results)
+
+    return run
+
+
+def _fixed(operation: Operation) -> Callable[[Access], Operation]:
+    return lambda i: operation
+
+
+def _three(
+    inner: Callable[[Access], Operation], outer: Callable[[Access], Operation]
+) -> Callable[[Access], Operation]:
+    return lambda i: lambda a, b, c: outer(i)(inner(i)(a, b), c)
+
+
+for _type in (F16, F32):
+    semantic(f"v_pk_add_{_type.name}")(_halves(2, _type, _fixed(floats.add)))
+    semantic(f"v_pk_mul_{_type.name}")(_halves(2, _type, _fixed(floats.multiply)))
+    semantic(f"v_pk_fma_{_type.name}")(_halves(3, _type, _fixed(floats.fma)))
+for _name, _choose in (
+    ("min", minimum),
+    ("max", maximum),
+    ("min_num", _fixed(floats.minimum_num)),
+    ("max_num", _fixed(floats.maximum_num)),
+    ("minimum", _fixed(floats.minimum)),
+    ("maximum", _fixed(floats.maximum)),
+):
+    semantic(f"v_pk_{_name}_f16", any_rounding=True)(_halves(2, F16, _choose))
+    if _name in ("minimum", "maximum"):
+        semantic(f"v_pk_{_name}3_f16", any_rounding=True)(_halves(3, F16, _three(_choose, _choose)))
+
+
+@semantic("v_pk_fmac_f16")
+def _(i: Access) -> None:
+    # A VOP2 instruction: no selection, plain halves.
+    results = []
+    for half in range(2):
+        words = [i.src(0), i.src(1), i.old(0)]
+        a, b, c = ((w.lshr(16) if half else w).trunc(I16).bitcast(F16) for w in words)
+        if i.mode.flush_inputs16_64:
+            a, b, c = i.flush(a), i.flush(b), i.flush(c)
+        results.append(floats.fma(a, b, c))
+    i.dst_packed(*results)
+
+
+@semantic("v_pk_mov_b32")
+def _(i: Access) -> None:
+    """The low result from source 0, the high one from source 1; op_sel picks the dword of each."""
+    select = i.modifier("op_sel")
+    pairs = [i.src(k, I64) for k in range(2)]
+    low, high = ((p.lshr(32) if select >> k & 1 else p).trunc(I32) for k, p in enumerate(pairs))
+    i.dst(0, low.zext(I64) | high.zext(I64).shl(32))
+
+
+# -- integers --------------------------------------------------------------------------------------
+
+
+def _saturating(plain: Operation, clamped: Operation) -> Callable[[Access], Operation]:
+    return lambda i: clamped if i.clamp else plain
+
+
+def _multiply_add(*, signed: bool) -> Callable[[Access], Operation]:
+    def clamped(a: Value, b: Value, c: Value) -> Value:
+        x, y, z = (integers.extend(v, I64, signed=signed) for v in (a, b, c))
+        return integers.saturate(x * y + z, I16, signed=signed)
+
+    return _saturating(lambda a, b, c: a * b + c, clamped)
+
+
+semantic("v_pk_add_u16")(_halves(2, I16, _saturating(lambda a, b: a + b, lambda a, b: a.uadd_sat(b))))
+semantic("v_pk_sub_u16")(_halves(2, I16, _saturating(lambda a, b: a - b, lambda a, b: a.usub_sat(b))))
+semantic("v_pk_add_i16")(_halves(2, I16, _saturating(lambda a, b: a + b, lambda a, b: a.sadd_sat(b))))
+semantic("v_pk_sub_i16")(_halves(2, I16, _saturating(lambda a, b: a - b, lambda a, b: a.ssub_sat(b))))
+semantic("v_pk_mad_u16")(_halves(3, I16, _multiply_add(signed=False)))
+semantic("v_pk_mad_i16")(_halves(3, I16, _multiply_add(signed=True)))
+semantic("v_pk_mul_lo_u16")(_halves(2, I16, _fixed(lambda a, b: a * b)))
+semantic("v_pk_min_u16")(_halves(2, I16, _fixed(lambda a, b: a.umin(b))))
+semantic("v_pk_max_u16")(_halves(2, I16, _fixed(lambda a, b: a.umax(b))))
+semantic("v_pk_min_i16")(_halves(2, I16, _fixed(lambda a, b: a.smin(b))))
+semantic("v_pk_max_i16")(_halves(2, I16, _fixed(lambda a, b: a.smax(b))))
+semantic("v_pk_lshlrev_b16")(_halves(2, I16, _fixed(lambda count, v: v.shl(count & 15))))
+semantic("v_pk_lshrrev_b16")(_halves(2, I16, _fixed(lambda count, v: v.lshr(count & 15))))
+semantic("v_pk_ashrrev_i16")(_halves(2, I16, _fixed(lambda count, v: v.ashr(count & 15))))
+
+
+# -- mixed precision -------------------------------------------------------------------------------
+
+_F16_CONSTANTS = {
+    0x3800: 0.5,
+    0xB800: -0.5,
+    0x3C00: 1.0,
+    0xBC00: -1.0,
+    0x4000: 2.0,
+    0xC000: -2.0,
+    0x4400: 4.0,
+    0xC400: -4.0,
+}
+_INVERSE_2PI_F16, _INVERSE_2PI_F32 = 0x3118, 0x3E22F983
+
+
+def _mix_source(i: Access, k: int) -> Value:
+    """Source ``k`` as f32: an f32 where op_sel_hi is clear, else the f16 half op_sel names.
+
+    neg_hi means abs here.
+    """
+    operand = i.sources[k]
+    if i.modifier("op_sel_hi") >> k & 1:
+        word = i.raw_operand(operand)
+        half = (word.lshr(16) if i.modifier("op_sel") >> k & 1 else word).trunc(I16).bitcast(F16)
+        value = floats.convert(i.flush(half) if i.mode.flush_inputs16_64 else half, F32)
+    else:
+        value = _mix_f32(i, operand)
+        value = i.flush(value) if i.mode.flush_inputs32 else value
+    if operand.abs or i.modifier("neg_hi") >> k & 1:
+        value = value.fabs()
+    return -value if operand.neg or i.modifier("neg_lo") >> k & 1 else value
+
+
+def _mix_f32(i: Access, operand: Operand) -> Value:
+    if operand.kind is OperandKind.CONSTANT and operand.bits == 16:
+        # The decoder expanded the inline constant for f16; here it is an f32 operand.
+        bits = operand.value & 0xFFFF
+        if bits in _F16_CONSTANTS:
+            return i.const(_F16_CONSTANTS[bits], F32)
+        if bits == _INVERSE_2PI_F16:
+            return i.const(_INVERSE_2PI_F32, I32).bitcast(F32)
+        return i.const(bits - 0x10000 if bits & 0x8000 else bits, I32).bitcast(F32)
+    return i.raw_operand(operand).bitcast(F32)
+
+
+def _mix(combine: Operation, part: int | None) -> SemanticFunction:
+    def run(i: Access) -> None:
+        result = combine(*(_mix_source(i, k) for k in range(3)))
+        if part is None:
+            i.dst(0, result)
+            return
+        # Two roundings: to f32, then to f16.
+        if i.mode.flush_outputs32:
+            result = i.flush(result)
+        half = floats.convert(result, F16)
+        half = i.flush(half) if i.mode.flush_outputs16_64 else half
+        half = i.clamp_float(half) if i.clamp else half
+        word, bits = i.old(0), half.bits().zext(I32)
+        i.dst(0, (word & 0xFFFF) | bits.shl(16) if part else (word & 0xFFFF0000) | bits)
+
+    return run
+
+
+for _stem, _combine in (("fma", floats.fma), ("mad", floats.multiply_add)):
+    semantic(f"v_{_stem}_mix_f32")(_mix(_combine, None))
+    semantic(f"v_{_stem}_mixlo_f16")(_mix(_combine, 0))
+    semantic(f"v_{_stem}_mixhi_f16")(_mix(_combine, 1))
