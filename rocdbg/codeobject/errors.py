@@ -5,6 +5,11 @@ from __future__ import annotations
 from rocdbg.errors import Error
 
 
+def one_line(text: str) -> str:
+    """``text`` with control characters escaped: names from a damaged file end up in messages."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class CodeObjectError(Error):
     """A file that is damaged, or is not what it was opened as.
 
@@ -21,7 +26,7 @@ class CodeObjectError(Error):
         self.offset = offset
         where = "" if section is None else f" {section}"
         at = "" if offset is None else f" at offset {offset:#x}"
-        super().__init__(f"{file}:{where}{at}{':' if where or at else ''} {reason}")
+        super().__init__(one_line(f"{file}:{where}{at}{':' if where or at else ''} {reason}"))
 
 
 class NoSuchKernelError(Error):
@@ -32,7 +37,7 @@ class NoSuchKernelError(Error):
         self.name = name
         self.near = near
         hint = f" (did you mean {', '.join(near)}?)" if near else ""
-        super().__init__(f'no kernel "{name}" in {file}{hint}')
+        super().__init__(one_line(f'no kernel "{name}" in {file}{hint}'))
 
 
 class UnresolvedSymbolError(Error):
@@ -41,21 +46,25 @@ class UnresolvedSymbolError(Error):
     def __init__(self, file: str, names: list[str]) -> None:
         self.file = file
         self.names = names
-        super().__init__(f"{file}: undefined symbol{'s' if len(names) > 1 else ''} {', '.join(names)}")
+        plural = "s" if len(names) > 1 else ""
+        super().__init__(one_line(f"{file}: undefined symbol{plural} {', '.join(names)}"))
 
 
 class ChoiceError(Error):
     """No entry of a container fits the request, or more than one does.
 
-    ``available`` lists the entries there are, one line of text each.
+    ``available`` lists the entries there are, one line of text each; the message shows the first of them.
     """
+
+    SHOWN = 12
 
     def __init__(self, file: str, reason: str, available: list[str]) -> None:
         self.file = file
         self.reason = reason
         self.available = available
-        listing = "; ".join(available) if available else "none"
-        super().__init__(f"{file}: {reason}; it holds: {listing}")
+        listing = "; ".join(available[: self.SHOWN]) if available else "nothing"
+        more = f"; and {len(available) - self.SHOWN} more" if len(available) > self.SHOWN else ""
+        super().__init__(one_line(f"{file}: {reason}; found {listing}{more}"))
 
 
 class UriError(Error):
@@ -64,4 +73,4 @@ class UriError(Error):
     def __init__(self, uri: str, reason: str) -> None:
         self.uri = uri
         self.reason = reason
-        super().__init__(f'bad code object URI "{uri}": {reason}')
+        super().__init__(one_line(f'bad code object URI "{uri}": {reason}'))

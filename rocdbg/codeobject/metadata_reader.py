@@ -11,7 +11,6 @@ from enum import Enum
 from typing import Any, TypeVar
 
 import msgpack
-import yaml
 
 from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.metadata import (
@@ -120,6 +119,8 @@ def _unpack_msgpack(file: str, note: Note) -> Mapping[Any, Any]:
 
 
 def _load_yaml(file: str, note: Note) -> Mapping[Any, Any]:
+    import yaml  # only code object V2 needs it, and it takes a while
+
     text = note.description.rstrip(b"\0").decode("utf-8", "backslashreplace")
     try:
         # The base loader keeps scalars as text: what is a number is known from the key.
