@@ -171,7 +171,7 @@ class Kernel:
 
     @cached_property
     def parameter_types(self) -> list[str | None]:
-        """Element type (``f32``, ``u64``, ...) of each explicit parameter; None for pointers and aggregates."""
+        """Element type (``f32``, ...) of each explicit parameter; None for pointers and aggregates."""
         return parameter_types(self.kernel, self.program.debug_info)
 
     def launch(

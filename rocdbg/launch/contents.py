@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from rocdbg.launch.elements import ArrayType, encode
 from rocdbg.launch.errors import LaunchError
 
+_NPY_MAGIC = b"\x93NUMPY"
+
 
 class ContentKind(Enum):
     """How contents are described; the value is the word (or prefix) that selects it."""
@@ -111,13 +113,15 @@ class Contents:
     def _load(self, array: ArrayType) -> NDArray[Any]:
         assert self.path is not None
         try:
-            loaded = np.load(self.path, allow_pickle=False)
+            with self.path.open("rb") as stream:
+                if stream.read(len(_NPY_MAGIC)) != _NPY_MAGIC:
+                    raise LaunchError(self.where, f"{self.path} is not a NumPy .npy file")
+                stream.seek(0)
+                loaded: NDArray[Any] = np.load(stream, allow_pickle=False)
         except OSError as error:
             raise LaunchError(self.where, f"cannot read {self.path}: {error.strerror or error}") from error
-        except (ValueError, EOFError) as error:
-            raise LaunchError(self.where, f"{self.path} is not a NumPy .npy file ({error})") from error
-        if not isinstance(loaded, np.ndarray):
-            raise LaunchError(self.where, f"{self.path} is an archive; a single .npy array is needed")
+        except (ValueError, EOFError, MemoryError) as error:
+            raise LaunchError(self.where, f"{self.path} is a damaged .npy file ({error})") from error
         flat = np.ascontiguousarray(loaded).reshape(-1)
         if array.element == "bytes" or (array.element == "bf16" and flat.dtype == np.uint16):
             if flat.nbytes != array.nbytes:

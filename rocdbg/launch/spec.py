@@ -137,8 +137,8 @@ class LaunchSpec:
 
 
 def parse_dimensions(text: str, what: str) -> Dim3:
-    """One to three positive numbers separated by blanks, commas or ``x``, in brackets or not."""
-    words = [word for word in re.split(r"[\s,x]+", text.strip().strip("[](){}").strip()) if word]
+    """One to three positive numbers separated by blanks or commas, in brackets or not."""
+    words = [word for word in re.split(r"[\s,]+", text.strip().strip("[](){}").strip()) if word]
     return check_dimensions([parse_int(word, what) for word in words], what)
 
 
