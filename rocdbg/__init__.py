@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rocdbg.dwarf.architecture import Architecture, register_architecture
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -33,3 +34,11 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
+
+
+def _amdgcn() -> Architecture:
+    return import_module("rocdbg.amdgcn").AMDGCN  # type: ignore[no-any-return]
+
+
+# The DWARF evaluator knows no GPU; this is where it learns of the one there is.
+register_architecture("amdgcn", _amdgcn)

@@ -1,0 +1,111 @@
+"""DWARF with the extensions for heterogeneous debugging: a library that knows no debugger and no GPU.
+
+    from rocdbg import dwarf
+    dwarf.decode(data), dwarf.format_expression(data)       # what an expression says
+    dwarf.evaluate(data, dwarf.SimpleContext(lane=5, ...))  # a Value or a LocationDescription
+    dwarf.parse_location_list(...), dwarf.parse_frames(...) # location lists, call frame information
+
+References such as "A.2.5.4" are to appendix A of "DWARF Extensions For Heterogeneous Debugging". Names
+are imported when first used. `rocdbg.dwarf.info` reads units, entries, lines, types and names.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.architecture import AddressSpace as AddressSpace
+    from rocdbg.dwarf.architecture import Architecture as Architecture
+    from rocdbg.dwarf.attributes import attribute_name as attribute_name
+    from rocdbg.dwarf.cfi import FrameTable as FrameTable
+    from rocdbg.dwarf.cfi import parse_frames as parse_frames
+    from rocdbg.dwarf.context import Context as Context
+    from rocdbg.dwarf.context import Expression as Expression
+    from rocdbg.dwarf.context import LocationList as LocationList
+    from rocdbg.dwarf.decoding import Operation as Operation
+    from rocdbg.dwarf.decoding import decode as decode
+    from rocdbg.dwarf.errors import DecodeError as DecodeError
+    from rocdbg.dwarf.errors import DwarfError as DwarfError
+    from rocdbg.dwarf.errors import EvaluationError as EvaluationError
+    from rocdbg.dwarf.errors import IllFormed as IllFormed
+    from rocdbg.dwarf.errors import LimitExceeded as LimitExceeded
+    from rocdbg.dwarf.errors import UndefinedValue as UndefinedValue
+    from rocdbg.dwarf.evaluator import dereference as dereference
+    from rocdbg.dwarf.evaluator import evaluate as evaluate
+    from rocdbg.dwarf.evaluator import evaluate_frame_base as evaluate_frame_base
+    from rocdbg.dwarf.evaluator import evaluate_location as evaluate_location
+    from rocdbg.dwarf.evaluator import evaluate_location_list as evaluate_location_list
+    from rocdbg.dwarf.format import format_expression as format_expression
+    from rocdbg.dwarf.location import LocationDescription as LocationDescription
+    from rocdbg.dwarf.location import Place as Place
+    from rocdbg.dwarf.location import implicit_location as implicit_location
+    from rocdbg.dwarf.location import undefined_location as undefined_location
+    from rocdbg.dwarf.locationlist import parse_location_list as parse_location_list
+    from rocdbg.dwarf.normalisation import normalise as normalise
+    from rocdbg.dwarf.operations import DIALECTS as DIALECTS
+    from rocdbg.dwarf.operations import OPERATIONS as OPERATIONS
+    from rocdbg.dwarf.rows import Row as Row
+    from rocdbg.dwarf.simple_context import SimpleContext as SimpleContext
+    from rocdbg.dwarf.storage import StorageKind as StorageKind
+    from rocdbg.dwarf.unwinding import CallerContext as CallerContext
+    from rocdbg.dwarf.values import BaseType as BaseType
+    from rocdbg.dwarf.values import ConstValue as ConstValue
+    from rocdbg.dwarf.values import ImplicitPointerValue as ImplicitPointerValue
+    from rocdbg.dwarf.values import Value as Value
+
+# Module of each public name. No submodule may have the name of a public function: importing it would hide that.
+_LAZY = {
+    "AddressSpace": "architecture",
+    "Architecture": "architecture",
+    "BaseType": "values",
+    "CallerContext": "unwinding",
+    "ConstValue": "values",
+    "Context": "context",
+    "DIALECTS": "operations",
+    "DecodeError": "errors",
+    "DwarfError": "errors",
+    "EvaluationError": "errors",
+    "Expression": "context",
+    "FrameTable": "cfi",
+    "IllFormed": "errors",
+    "ImplicitPointerValue": "values",
+    "LimitExceeded": "errors",
+    "LocationDescription": "location",
+    "LocationList": "context",
+    "OPERATIONS": "operations",
+    "Operation": "decoding",
+    "Place": "location",
+    "Row": "rows",
+    "SimpleContext": "simple_context",
+    "StorageKind": "storage",
+    "UndefinedValue": "errors",
+    "Value": "values",
+    "attribute_name": "attributes",
+    "decode": "decoding",
+    "dereference": "evaluator",
+    "evaluate": "evaluator",
+    "evaluate_frame_base": "evaluator",
+    "evaluate_location": "evaluator",
+    "evaluate_location_list": "evaluator",
+    "format_expression": "format",
+    "implicit_location": "location",
+    "normalise": "normalisation",
+    "parse_frames": "cfi",
+    "parse_location_list": "locationlist",
+    "undefined_location": "location",
+}
+
+__all__ = sorted(_LAZY)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module 'rocdbg.dwarf' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(f"rocdbg.dwarf.{module}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

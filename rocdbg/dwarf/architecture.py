@@ -36,7 +36,8 @@ class AddressSpace:
     """One DWARF address space of an architecture (A.2.13).
 
     `number` is the DWARF identifier, `address_bits` the size of an address. `per_lane` spaces
-    need a current lane when a location is created. `alias` and `lane` describe an identifier that
+    need a current lane when a location is created; in spaces that merely `sees_lane`, such as a generic one,
+    some addresses do. `alias` and `lane` describe an identifier that
     stands for one lane of another space (the private_lane<N> identifiers of the 2020 proposal).
     """
 
@@ -44,6 +45,7 @@ class AddressSpace:
     name: str
     address_bits: int
     per_lane: bool = False
+    sees_lane: bool = False
     alias: int | None = None
     lane: int | None = None
 
@@ -74,7 +76,6 @@ class Architecture:
     return_address_register: int | None = None
     default_rule: DefaultRule = DefaultRule.UNDEFINED
     dialect_address_spaces: Mapping[str, Mapping[int, AddressSpace]] = field(default_factory=dict)
-    cfi_augmentations: tuple[str, ...] = ()
 
     def address_space(self, number: int, dialect: str = "amd") -> AddressSpace | None:
         """The address space with this DWARF identifier, or None if the architecture defines none."""

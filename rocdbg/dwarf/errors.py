@@ -34,8 +34,8 @@ class DwarfError(Error):
     def __str__(self) -> str:
         if self.offset is None:
             return self.reason if self.operation is None else f"{self.operation}: {self.reason}"
-        where = f"offset {self.offset:#x}"
-        return f"{self.operation} at {where}: {self.reason}" if self.operation else f"at {where}: {self.reason}"
+        prefix = f"{self.operation} " if self.operation else ""
+        return f"{prefix}at offset {self.offset:#x}: {self.reason}"
 
 
 class IllFormed(DwarfError):

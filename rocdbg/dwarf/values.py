@@ -135,7 +135,10 @@ class ImplicitPointerValue(Value):
         return hash(self._key())
 
     def __repr__(self) -> str:
-        return f"ImplicitPointerValue(die={self.die:#x}, displacement={self.displacement}, space={self.address_space})"
+        return (
+            f"ImplicitPointerValue(die={self.die:#x}, displacement={self.displacement}, "
+            f"address_space={self.address_space})"
+        )
 
     def _key(self) -> tuple[int, int, int, int]:
         return self.die, self.displacement, self.address_space, self.size
@@ -158,7 +161,8 @@ def _element_from_bits(bits: int, type: BaseType) -> int | float:
     if type.byte_order == "big":
         bits = _swap(bits, type.bit_size)
     if type.is_float:
-        number: float = struct.unpack(_FLOAT_FORMATS[type.bit_size], bits.to_bytes(type.bit_size // 8, "little"))[0]
+        data = bits.to_bytes(type.bit_size // 8, "little")
+        number: float = struct.unpack(_FLOAT_FORMATS[type.bit_size], data)[0]
         return number
     return signed(bits, type.bit_size) if type.is_signed else bits
 
@@ -350,7 +354,7 @@ def _require_arithmetic(type: BaseType) -> None:
     if type.encoding not in _ARITHMETIC:
         raise IllFormed(f"no arithmetic on '{type.name}' ({type.encoding})")
     if type.encoding in _FLOAT and not type.is_float:
-        raise EvaluationError(f"arithmetic on {type.bit_size}-bit floating point ('{type.name}') is not available")
+        raise EvaluationError(f"no arithmetic on floating point of {type.bit_size} bits ('{type.name}')")
 
 
 def convert(literal: Literal, source: BaseType | None, target: BaseType | None, generic_bits: int) -> Literal:

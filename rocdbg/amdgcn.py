@@ -1,0 +1,76 @@
+"""The amdgcn architecture as the DWARF evaluator sees it, made of the numbers of `rocdbg.arch`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from rocdbg.arch.address_spaces import ADDRESS_SPACES
+from rocdbg.arch.address_spaces import AddressSpace as Space
+from rocdbg.arch.registers import PC, UnknownRegisterError, dwarf_register
+from rocdbg.dwarf.architecture import AddressSpace, Architecture, DefaultRule
+
+__all__ = ["AMDGCN"]
+
+
+@lru_cache(maxsize=4096)
+def _size(number: int) -> int | None:
+    try:
+        return dwarf_register(number).size
+    except UnknownRegisterError:
+        return None
+
+
+def _name(number: int) -> str:
+    try:
+        return dwarf_register(number).name
+    except UnknownRegisterError:
+        return f"register {number}"
+
+
+def _elements(number: int) -> int:
+    """A vector register is a vector of dwords, one per lane."""
+    try:
+        register = dwarf_register(number)
+    except UnknownRegisterError:
+        return 1
+    return register.size // 4 if register.is_vector else 1
+
+
+def _space(space: Space) -> AddressSpace:
+    info = ADDRESS_SPACES[space]
+    return AddressSpace(
+        number=int(space),
+        name=info.name,
+        address_bits=8 * info.address_size,
+        per_lane=space is Space.PRIVATE_LANE,
+        sees_lane=space in (Space.PRIVATE_LANE, Space.GENERIC),
+    )
+
+
+# The proposal of 2020 has an address space for each lane's private memory.
+_PRIVATE_LANE_N = {
+    0x20 + lane: AddressSpace(
+        number=0x20 + lane,
+        name=f"private_lane{lane}",
+        address_bits=8 * ADDRESS_SPACES[Space.PRIVATE_LANE].address_size,
+        sees_lane=True,
+        alias=int(Space.PRIVATE_LANE),
+        lane=lane,
+    )
+    for lane in range(64)
+}
+
+AMDGCN = Architecture(
+    name="amdgcn",
+    address_bits=64,
+    address_spaces={int(space): _space(space) for space in Space},
+    dialect_address_spaces={"proposal2020": _PRIVATE_LANE_N},
+    register_size=_size,
+    register_name=_name,
+    register_elements=_elements,
+    default_address_space=int(Space.GLOBAL),
+    return_address_register=PC,
+    # A callee that has fewer registers than its caller leaves the others alone.
+    default_rule=DefaultRule.SAME_VALUE,
+)
+"""amdgcn: 64-bit process address space, registers of both wave sizes (AMDGPU usage, DWARF Debug Information)."""

@@ -1,0 +1,129 @@
+"""Decoding of operation expressions into operations (A.2.5.4, A.7.7.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rocdbg.dwarf.cursor import Cursor
+from rocdbg.dwarf.errors import DecodeError, DwarfError
+from rocdbg.dwarf.operations import LLVM_USER, Operand, OperationInfo, operation_table
+
+__all__ = ["Operation", "decode", "decode_prefix"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A decoded operation.
+
+    `offset` is the byte offset of its code in the expression, `size` its length in bytes. `operands` are ints;
+    blocks (`DW_OP_implicit_value`, `DW_OP_const_type`, `DW_OP_entry_value`) are bytes without their size.
+    """
+
+    offset: int
+    info: OperationInfo
+    operands: tuple[int | bytes, ...]
+    size: int
+
+    @property
+    def name(self) -> str:
+        """The operation's name in its dialect, for example "DW_OP_LLVM_push_lane"."""
+        return self.info.name
+
+    @property
+    def code(self) -> int:
+        """The operation code, 0xe9 for extension operations behind `DW_OP_LLVM_user`."""
+        return self.info.code
+
+
+def _operand(cursor: Cursor, kind: Operand, address_size: int, offset_size: int) -> int | bytes:
+    match kind:
+        case Operand.ULEB | Operand.REGISTER | Operand.BASE_TYPE:
+            return cursor.uleb()
+        case Operand.SLEB:
+            return cursor.sleb()
+        case Operand.U1:
+            return cursor.unsigned(1)
+        case Operand.S1:
+            return cursor.signed(1)
+        case Operand.U2 | Operand.UNIT_DIE2:
+            return cursor.unsigned(2)
+        case Operand.S2 | Operand.BRANCH:
+            return cursor.signed(2)
+        case Operand.U4 | Operand.UNIT_DIE4:
+            return cursor.unsigned(4)
+        case Operand.S4:
+            return cursor.signed(4)
+        case Operand.U8:
+            return cursor.unsigned(8)
+        case Operand.S8:
+            return cursor.signed(8)
+        case Operand.ADDRESS:
+            return cursor.unsigned(address_size)
+        case Operand.SECTION_DIE:
+            return cursor.unsigned(offset_size)
+        case Operand.BLOCK | Operand.EXPRESSION:
+            return cursor.take(cursor.uleb())
+        case Operand.BLOCK1:
+            return cursor.take(cursor.unsigned(1))
+
+
+def decode_prefix(
+    data: bytes, dialect: str = "amd", address_size: int = 8, offset_size: int = 4
+) -> tuple[list[Operation], DecodeError | None]:
+    """The operations up to the end or to the first that cannot be decoded, and the error that stopped it."""
+    plain, extended = operation_table(dialect)
+    cursor = Cursor(data, what="expression")
+    operations: list[Operation] = []
+    end = len(data)
+    while cursor.position < end:
+        start = cursor.position
+        name: str | None = None
+        try:
+            code = cursor.unsigned(1)
+            if code == LLVM_USER and extended:
+                name = "DW_OP_LLVM_user"
+                extension = cursor.uleb()
+                info = extended.get(extension)
+                if info is None:
+                    raise DecodeError(f"unknown extension operation {extension:#x}")
+            else:
+                info = plain.get(code)
+                if info is None:
+                    raise DecodeError(f"unknown operation code {code:#x} in dialect '{dialect}'")
+            name = info.name
+            operands = tuple(_operand(cursor, kind, address_size, offset_size) for kind in info.operands)
+        except DecodeError as error:
+            return operations, DecodeError(error.reason, operation=name, offset=start)
+        operations.append(Operation(start, info, operands, cursor.position - start))
+    return operations, None
+
+
+@lru_cache(maxsize=16384)
+def _decode(data: bytes, dialect: str, address_size: int, offset_size: int) -> tuple[Operation, ...]:
+    operations, error = decode_prefix(data, dialect, address_size, offset_size)
+    if error is not None:
+        raise error
+    return tuple(operations)
+
+
+def decode(
+    data: bytes, dialect: str = "amd", address_size: int = 8, offset_size: int = 4
+) -> list[Operation]:
+    """The operations of an expression (A.2.5.4).
+
+    `address_size` are the bytes of a default address space address, `offset_size` (4 or 8) the DWARF format.
+    Any byte string either decodes or raises `DecodeError` with the offset of the operation concerned.
+    Results are cached by content.
+    """
+    _check(dialect, address_size, offset_size)
+    return list(_decode(bytes(data), dialect, address_size, offset_size))
+
+
+def _check(dialect: str, address_size: int, offset_size: int) -> None:
+    from rocdbg.dwarf.operations import DIALECTS
+
+    if dialect not in DIALECTS:
+        raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
+    if address_size not in (1, 2, 4, 8) or offset_size not in (4, 8):
+        raise DwarfError(f"address size {address_size} or offset size {offset_size} is not supported")

@@ -1,0 +1,128 @@
+"""Evaluation of operation expressions and location lists (A.2.5.4, A.2.5.5): the way in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rocdbg.dwarf import machine_locations, machine_values  # noqa: F401  (they register the handlers)
+from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, LocationListEntry
+from rocdbg.dwarf.errors import DwarfError, EvaluationError
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.machine import Budget, Entry, Kind, Machine, check_allowed
+from rocdbg.dwarf.machine_locations import frame_base
+from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.values import ImplicitPointerValue, Value
+
+__all__ = [
+    "dereference",
+    "evaluate",
+    "evaluate_frame_base",
+    "evaluate_location",
+    "evaluate_location_list",
+    "evaluate_restricted",
+]
+
+_KINDS = (None, "value", "location")
+
+
+def _entry(item: Value | LocationDescription | int, mask: int) -> Entry:
+    """An initial stack entry as the machine keeps it."""
+    if isinstance(item, int):
+        return item & mask
+    if isinstance(item, Value) and item.type is None and not isinstance(item, ImplicitPointerValue):
+        assert isinstance(item.value, int)
+        return item.value & mask
+    return item
+
+
+def evaluate(
+    data: ExpressionLike,
+    context: Context,
+    kind: Kind = None,
+    dialect: str = "amd",
+    initial: Iterable[Value | LocationDescription | int] = (),
+) -> Value | LocationDescription:
+    """The result of an operation expression in a context (A.2.5.4).
+
+    `kind` is the result kind: "value", "location" or None for whatever the expression leaves. `initial` are the
+    entries of the initial stack, the last one on top; an int is a value of the generic type. An empty stack at
+    the end is the undefined location. `data` may also be an `Expression` or a `LocationList`, which brings
+    its own dialect.
+
+    Raises `IllFormed` (also `DecodeError`) if the expression breaks a rule and `EvaluationError` if it
+    cannot be evaluated in this context; both say at which operation. What a context's own methods raise
+    passes through.
+    """
+    if dialect not in DIALECTS:
+        raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
+    if kind not in _KINDS:
+        raise DwarfError(f"there is no result kind '{kind}'; it is 'value', 'location' or None")
+    if isinstance(data, LocationList):
+        return _machine(context, dialect).location_list(data, context)
+    if isinstance(data, Expression):
+        dialect = data.dialect or dialect
+        data = data.data
+    m = Machine(context, dialect, context.object, Budget())
+    if initial:
+        m.stack.extend(_entry(item, m.mask) for item in initial)
+    m.run(m.compile(data))
+    return m.result(kind)
+
+
+def evaluate_location(
+    data: ExpressionLike,
+    context: Context,
+    dialect: str = "amd",
+    initial: Iterable[Value | LocationDescription | int] = (),
+) -> LocationDescription:
+    """`evaluate` with result kind "location"."""
+    result = evaluate(data, context, "location", dialect, initial)
+    assert isinstance(result, LocationDescription)
+    return result
+
+
+def _machine(context: Context, dialect: str) -> Machine:
+    return Machine(context, dialect, None, Budget())
+
+
+def evaluate_location_list(
+    entries: LocationList | Sequence[LocationListEntry], context: Context, dialect: str = "amd"
+) -> LocationDescription:
+    """The union of the places given by all entries that match the current program location (A.2.5.5).
+
+    The default entry matches where no bounded one does; without any match the location is undefined.
+    Without a program location it is an `EvaluationError`.
+    """
+    if not isinstance(entries, LocationList):
+        entries = LocationList(entries)
+    return _machine(context, entries.dialect or dialect).location_list(entries, context)
+
+
+def evaluate_frame_base(context: Context, dialect: str = "amd") -> LocationDescription:
+    """The frame base of the context's subprogram: a memory location (A.3.3.5, DW_AT_frame_base)."""
+    return frame_base(_machine(context, dialect))
+
+
+def evaluate_restricted(
+    data: bytes,
+    context: Context,
+    kind: Kind,
+    dialect: str,
+    initial: Iterable[Value | LocationDescription | int],
+    forbidden: frozenset[str],
+    where: str,
+) -> Value | LocationDescription:
+    """`evaluate` without object, ill-formed if the expression has an operation whose meaning is `forbidden`."""
+    m = _machine(context, dialect)
+    m.stack.extend(_entry(item, m.mask) for item in initial)
+    program = m.compile(data)
+    check_allowed(program, forbidden, where)
+    m.run(program)
+    return m.result(kind)
+
+
+def dereference(pointer: Value, context: Context, dialect: str = "amd") -> LocationDescription:
+    """The location of the object that an implicit pointer value points to (A.2.5.4.4.5)."""
+    if not isinstance(pointer, ImplicitPointerValue):
+        raise EvaluationError("only an implicit pointer can be dereferenced without its address space")
+    return _machine(context, dialect).dereference(pointer)

@@ -1,0 +1,111 @@
+"""Reading location lists: .debug_loclists of DWARF 5 and .debug_loc of DWARF 2 to 4 (A.2.5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocdbg.dwarf.context import LocationList, LocationListEntry
+from rocdbg.dwarf.cursor import Cursor
+from rocdbg.dwarf.errors import DecodeError, EvaluationError, IllFormed
+
+__all__ = ["parse_location_list"]
+
+
+
+def parse_location_list(
+    section: bytes,
+    offset: int,
+    version: int = 5,
+    address_size: int = 8,
+    base_address: int = 0,
+    debug_addr: Sequence[int] | None = None,
+    dialect: str = "amd",
+) -> LocationList:
+    """The location list at byte `offset` of a section, with absolute addresses.
+
+    `version` is the unit's DWARF version: 5 reads DW_LLE_* entries, less the pairs of .debug_loc. `base_address` is
+    the unit's; `debug_addr` its part of .debug_addr, for entries that index it. Ranges are half open; empty
+    ones are left out. Raises `DecodeError` with the section offset for data that is no location list,
+    `EvaluationError` if .debug_addr is needed and not given.
+    """
+    if not 0 <= offset <= len(section):
+        raise DecodeError(f"the location list would begin beyond the section's {len(section)} bytes", offset=offset)
+    if not 2 <= version <= 5:
+        raise DecodeError(f"location lists of DWARF version {version} are not known", offset=offset)
+    if address_size not in (1, 2, 4, 8):
+        raise DecodeError(f"address size {address_size} is not supported", offset=offset)
+    cursor = Cursor(section, offset, what="location list")
+    read = _version_5 if version >= 5 else _version_4
+    return LocationList(read(cursor, address_size, base_address, debug_addr), dialect)
+
+
+def _version_5(
+    cursor: Cursor, address_size: int, base: int, debug_addr: Sequence[int] | None
+) -> list[LocationListEntry]:
+    def indexed(index: int) -> int:
+        if debug_addr is None:
+            raise EvaluationError("the location list needs .debug_addr", offset=start)
+        if index >= len(debug_addr):
+            raise IllFormed(f"the address index {index} is not below {len(debug_addr)}", offset=start)
+        return debug_addr[index]
+
+    mask = (1 << 8 * address_size) - 1
+    entries: list[LocationListEntry] = []
+    while True:
+        start = cursor.position
+        kind = cursor.unsigned(1)
+        match kind:
+            case 0x00:  # DW_LLE_end_of_list
+                return entries
+            case 0x01:  # DW_LLE_base_addressx
+                base = indexed(cursor.uleb())
+                continue
+            case 0x06:  # DW_LLE_base_address
+                base = cursor.unsigned(address_size)
+                continue
+            case 0x09:  # DW_LLE_GNU_view_pair: view numbers of the next entry's addresses
+                cursor.uleb()
+                cursor.uleb()
+                continue
+            case 0x05:  # DW_LLE_default_location
+                entries.append((None, None, cursor.take(cursor.uleb())))
+                continue
+            case 0x02:  # DW_LLE_startx_endx
+                low = indexed(cursor.uleb())
+                high = indexed(cursor.uleb())
+            case 0x03:  # DW_LLE_startx_length
+                low = indexed(cursor.uleb())
+                high = low + cursor.uleb()
+            case 0x04:  # DW_LLE_offset_pair
+                low = base + cursor.uleb() & mask
+                high = base + cursor.uleb() & mask
+            case 0x07:  # DW_LLE_start_end
+                low = cursor.unsigned(address_size)
+                high = cursor.unsigned(address_size)
+            case 0x08:  # DW_LLE_start_length
+                low = cursor.unsigned(address_size)
+                high = low + cursor.uleb()
+            case _:
+                raise DecodeError(f"unknown location list entry kind {kind:#x}", offset=start)
+        data = cursor.take(cursor.uleb())
+        if low < high:
+            entries.append((low, high, data))
+
+
+def _version_4(
+    cursor: Cursor, address_size: int, base: int, debug_addr: Sequence[int] | None
+) -> list[LocationListEntry]:
+    mask = (1 << 8 * address_size) - 1
+    entries: list[LocationListEntry] = []
+    while True:
+        low = cursor.unsigned(address_size)
+        high = cursor.unsigned(address_size)
+        if low == mask:  # base address selection
+            base = high
+            continue
+        if not low and not high:
+            return entries
+        data = cursor.take(cursor.unsigned(2))
+        low, high = base + low & mask, base + high & mask
+        if low < high:
+            entries.append((low, high, data))

@@ -1,0 +1,129 @@
+"""The context of a calling frame, made of the callee's context and where it kept the registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rocdbg.dwarf.architecture import Architecture
+from rocdbg.dwarf.context import Context, DieContent, ExpressionLike
+from rocdbg.dwarf.errors import EvaluationError
+from rocdbg.dwarf.location import LocationDescription
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.cfi import FrameTable
+
+__all__ = ["CallerContext"]
+
+
+class CallerContext:
+    """The frame that called the frame of `callee`; implements `Context`.
+
+    `locate(number)` tells where the caller's registers are; each is asked for once. `pc` is an address within
+    the call instruction, or None if unknown. Thread, lane, iteration and memory are the callee's. Frame
+    base and object are not specified until they are set. With `frames` the CFA and the registers on entry come from
+    call frame information; without it the CFA is unknown and the architecture's default rules hold.
+    """
+
+    def __init__(
+        self,
+        callee: Context,
+        locate: Callable[[int], LocationDescription],
+        pc: int | None,
+        frames: FrameTable | None = None,
+    ) -> None:
+        self.callee = callee
+        self.pc = pc
+        self.frames = frames
+        self.object: LocationDescription | None = None
+        self.frame_base: ExpressionLike | LocationDescription | None = None
+        self._locate = locate
+        self._locations: dict[int, LocationDescription] = {}
+        self._cfa: LocationDescription | None = None
+
+    @property
+    def architecture(self) -> Architecture:
+        """The callee's."""
+        return self.callee.architecture
+
+    @property
+    def offset_size(self) -> int:
+        """The callee's."""
+        return self.callee.offset_size
+
+    @property
+    def lane(self) -> int | None:
+        """The callee's."""
+        return self.callee.lane
+
+    @property
+    def lanes(self) -> int:
+        """The callee's."""
+        return self.callee.lanes
+
+    @property
+    def iteration(self) -> int | None:
+        """The callee's."""
+        return self.callee.iteration
+
+    @property
+    def iterations(self) -> int:
+        """The callee's."""
+        return self.callee.iterations
+
+    @property
+    def cfa(self) -> LocationDescription | None:
+        """The frame's CFA: as set, or after the call frame information at `pc`; None if unknown."""
+        if self._cfa is None and self.frames is not None and self.pc is not None:
+            row = self.frames.row(self.pc)
+            if row is not None and row.cfa is not None:
+                self._cfa = row.cfa_location(self)
+        return self._cfa
+
+    @cfa.setter
+    def cfa(self, location: LocationDescription | None) -> None:
+        self._cfa = location
+
+    def register_location(self, number: int) -> LocationDescription:
+        """Where the register of this frame is."""
+        location = self._locations.get(number)
+        if location is None:
+            location = self._locations[number] = self._locate(number)
+        return location
+
+    def entry_register_location(self, number: int) -> LocationDescription:
+        """Where the register of the next outer frame is."""
+        row = self.frames.row(self.pc) if self.frames is not None and self.pc is not None else None
+        if row is not None:
+            return row.register_location(number, self)
+        from rocdbg.dwarf.simple_context import default_location
+
+        return default_location(self, number)
+
+    def caller(self) -> Context:
+        """The next outer frame."""
+        caller = self.frames.unwind(self) if self.frames is not None else None
+        if caller is None:
+            raise EvaluationError("the calling frame cannot be found")
+        return caller
+
+    def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
+        """The callee's memory."""
+        return self.callee.read_memory(space, address, size, lane)
+
+    def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
+        """The callee's memory."""
+        self.callee.write_memory(space, address, data, lane)
+
+    def indexed_address(self, index: int) -> int:
+        """The callee's unit answers."""
+        return self.callee.indexed_address(index)
+
+    def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
+        """The callee's unit answers, for this frame."""
+        content, context = self.callee.die(offset, unit_relative)
+        return content, self if context is self.callee else context
+
+    def tls_location(self, address: int) -> LocationDescription:
+        """The callee's thread answers."""
+        return self.callee.tls_location(address)
