@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,13 @@ from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_text
 from rocdbg.sim.initial_state import DispatchState, GroupIds
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import Allocation, GlobalMemory
-from rocdbg.sim.native import Engine
 from rocdbg.sim.options import RunOptions, RunRequestError
 from rocdbg.sim.stops import DEBUG_TRAP, Stop, StopKind
 from rocdbg.sim.wave import Dim3, Wave, state_block
 from rocdbg.sim.workgroup import Workgroup
+
+if TYPE_CHECKING:
+    from rocdbg.sim.native import Engine
 
 QUANTUM = 10_000
 """Wave-instructions a wave may execute before the next has its turn, and between looks at the interrupt
@@ -192,7 +195,8 @@ class Dispatch:
         if stop is not None:
             return stop
         status = Status(self._engine.run(int(wave.state.ctypes.data), budget=1, step=True))
-        stop = self._handle(wave, status)
+        # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
+        stop = self._handle(wave, status) if status is not Status.BREAK else None
         if stop is not None:
             return stop
         if wave.ended:

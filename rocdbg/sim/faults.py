@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocdbg import isa
 from rocdbg.arch.targets import Target
 from rocdbg.sim import layout
 from rocdbg.sim.memory import GlobalMemory
-from rocdbg.sim.native import Fault as EngineFault
 from rocdbg.sim.stops import Access, Fault, Space
 from rocdbg.sim.wave import Wave
+
+if TYPE_CHECKING:
+    from rocdbg.sim.native import Fault as EngineFault
 
 _ACCESS = {
     layout.Access.LOAD: Access.READ,

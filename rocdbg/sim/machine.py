@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import mul
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rocdbg.arch.targets import ScratchKind, Target, target_by_name
 from rocdbg.codeobject.code_object import CodeObject
@@ -19,8 +20,10 @@ from rocdbg.sim.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.kernarg import HiddenValues, build_segment
 from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
-from rocdbg.sim.native import Engine
 from rocdbg.sim.wave import Dim3
+
+if TYPE_CHECKING:
+    from rocdbg.sim.native import Engine
 
 MAX_WORKGROUP = 1024
 """Work-items of the largest workgroup the hardware runs."""
@@ -153,6 +156,9 @@ class Machine:
         """The execution engine for waves of this size."""
         engine = self._engines.get(wave_size)
         if engine is None:
+            # Imported late: it brings LLVM, which looking at code and symbols does not need.
+            from rocdbg.sim.native import Engine
+
             engine = Engine(
                 self.target,
                 wave_size,

@@ -125,7 +125,7 @@ def test_errors_name_file_key_and_remedy(text: str, message: str) -> None:
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
-    with pytest.raises(LaunchError, match="none.toml: the file: cannot be read: No such file or directory"):
+    with pytest.raises(LaunchError, match=r"none.toml: the file: cannot be read: No such file or directory"):
         read_launch_file(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(LaunchError, match=r"is not UTF-8 text \(byte 0\)"):
@@ -153,7 +153,7 @@ def test_random_contents_depend_on_the_seed_alone() -> None:
     floats = Contents.parse("random:7", "i").make(ArrayType.parse("f32[100]"))
     assert floats.tolist() == Contents.parse("random:7", "i").make(ArrayType.parse("f32[100]")).tolist()
     assert floats.tolist() != Contents.parse("random:8", "i").make(ArrayType.parse("f32[100]")).tolist()
-    assert 0 <= floats.min() and floats.max() < 1
+    assert floats.min() >= 0 and floats.max() < 1
     assert len(set(Contents.parse("random:7", "i").make(ArrayType.parse("i16[1000]")).tolist())) > 900
 
 
@@ -190,7 +190,7 @@ def test_files_that_do_not_fit(tmp_path: Path, array: str, message: str) -> None
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x01\0", b"PK\x03\x04", b"nonsense", b"\x80\x04N."])
 def test_files_that_are_no_arrays(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "d.npy").write_bytes(content)
-    with pytest.raises(LaunchError, match="arg 1 init: .*d.npy"):
+    with pytest.raises(LaunchError, match=r"arg 1 init: .*d\.npy"):
         Contents.parse("file:d.npy", "arg 1 init", tmp_path).make(ArrayType.parse("u8[1]"))
 
 

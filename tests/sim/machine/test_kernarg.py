@@ -28,7 +28,7 @@ def metadata(*rows: tuple[str, int, int], size: int) -> KernelMetadata:
 def test_explicit_arguments_go_where_the_metadata_puts_them() -> None:
     meta = metadata(("by_value", 0, 4), ("global_buffer", 8, 8), ("by_value", 16, 3), size=24)
     data = build_segment("k", meta, 24, [b"abcd", b"12345678", b"xyz"], HIDDEN)
-    assert data[:24] == b"abcd\0\0\0\012345678xyz\0\0\0\0\0"
+    assert data[:24] == b"abcd" + bytes(4) + b"12345678" + b"xyz" + bytes(5)
     assert len(data) == 64
 
 

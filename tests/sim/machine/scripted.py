@@ -1,0 +1,114 @@
+"""A dispatch whose kernel is a list of words, run by an engine that only knows them: the scheduler on its own.
+
+Each word is one instruction of four bytes: ``nop``, ``barrier``, ``sleep``, ``end``, ``trap2``, ``trap3``,
+``illegal``, ``missing`` (unsupported), ``back:N`` (jump to instruction N), ``wait:N`` (stay here until wave N ended).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rocdbg.arch.targets import target_by_name
+from rocdbg.codeobject.descriptor import decode_descriptor
+from rocdbg.codeobject.source import Source
+from rocdbg.sim import layout
+from rocdbg.sim.dispatch import Dispatch, DispatchPlan
+from rocdbg.sim.initial_state import DispatchState
+from rocdbg.sim.layout import Status
+from rocdbg.sim.memory import GlobalMemory
+from rocdbg.sim.wave import Dim3, Wave, state_block
+
+BASE = 0x7F00_0010_0000
+TARGET = target_by_name("gfx90a")
+
+
+class ScriptedEngine:
+    """Follows the engine's interface in docs/architecture.md."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.words = words
+        self.stops: frozenset[int] = frozenset()
+        self.trace: list[tuple[int, str]] = []
+        self.ended: set[int] = set()
+        self.on_run: Callable[[], None] = lambda: None
+
+    def set_stops(self, stops: frozenset[int]) -> None:
+        self.stops = stops
+
+    def run(
+        self,
+        state: int,
+        *,
+        budget: int,
+        step: bool = False,
+        range: tuple[int, int] | None = None,
+        ignore_stop: bool = False,
+    ) -> Status:
+        self.on_run()
+        size = layout.state_size(64, TARGET.has_agprs)
+        block: Any = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(state))
+        wave = Wave(block, TARGET, 64, 0, (0, 0, 0), 0, (64, 1, 1), np.zeros(0, np.uint8))
+        number = wave.field("number")
+        first = True
+        for _ in iter(int, 1):
+            if wave.pc in self.stops and not (first and (ignore_stop or step)):
+                return Status.BREAK
+            if range is not None and not range[0] <= wave.pc < range[1]:
+                return Status.RANGE
+            if budget == 0:
+                return Status.BUDGET
+            word = self.words[(wave.pc - BASE) // 4]
+            if word in ("trap2", "trap3"):
+                wave.set_field("trap_id", int(word[-1]))
+                return Status.TRAP
+            if word in ("illegal", "missing"):
+                return Status.ILLEGAL if word == "illegal" else Status.UNSUPPORTED
+            first = False
+            self.trace.append((number, word))
+            wave.set_field("instructions", wave.instructions + 1)
+            budget -= 1
+            if word == "end":
+                self.ended.add(number)
+                return Status.END
+            jump = word.partition(":")
+            if jump[0] == "back":
+                wave.pc = BASE + int(jump[2]) * 4
+            elif jump[0] != "wait" or int(jump[2]) in self.ended:
+                wave.pc += 4
+            if word == "barrier":
+                return Status.BARRIER
+            if word == "sleep":
+                return Status.SLEEP
+        raise AssertionError
+
+    def fault(self) -> Any:
+        raise AssertionError("scripts do not fault")
+
+    def invalidate(self, low: int, high: int) -> None:
+        pass
+
+
+def scripted(
+    words: str, groups: Dim3 = (1, 1, 1), group_waves: int = 1, resident_groups: int = 4
+) -> tuple[Dispatch, ScriptedEngine]:
+    """A dispatch of ``groups`` workgroups of ``group_waves`` waves that run the words."""
+    engine = ScriptedEngine(words.split())
+    memory = GlobalMemory()
+    descriptor = decode_descriptor(Source("scripted", bytes(64)), 0, TARGET)
+    state = DispatchState(TARGET, 64, descriptor, BASE, groups, 0, 0, 0, b"", 0, 0, (0, 0, 0, 0), 0, 0, 0)
+    workgroup = (64 * group_waves, 1, 1)
+    grid = (64 * group_waves * groups[0], groups[1], groups[2])
+    area = memory.allocate(64)
+    kernel: Any = None
+    plan = DispatchPlan(
+        kernel, 1, state, grid, workgroup, 0, resident_groups, area, memory.allocate(64), None, 0
+    )
+    any_engine: Any = engine
+    return Dispatch(plan, any_engine, memory), engine
+
+
+__all__ = ["BASE", "TARGET", "ScriptedEngine", "scripted", "state_block"]
