@@ -119,7 +119,7 @@ class Value:
 
     __slots__ = ("builder", "ref", "type", "uniform")
 
-    def __init__(self, builder: Builder, type: Type, ref: object, uniform: bool) -> None:
+    def __init__(self, builder: Arithmetic, type: Type, ref: object, uniform: bool) -> None:
         self.builder, self.type, self.ref, self.uniform = builder, type, ref, uniform
 
     def __repr__(self) -> str:
@@ -376,14 +376,8 @@ class Value:
         return self._one(Op.FABS)
 
 
-class Builder(ABC):
-    """What a semantic's values record into: primitives, and the wave's state.
-
-    State access is by hardware numbers. ``read_vgpr`` and friends are legal only inside *lane code* (between
-    ``lanes()`` and ``scalar()``); they are about the current lane. Scalar state may be accessed anywhere.
-    """
-
-    wave_size: int
+class Arithmetic(ABC):
+    """What values record into: the primitives."""
 
     @abstractmethod
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
@@ -392,6 +386,16 @@ class Builder(ABC):
     @abstractmethod
     def const(self, value: int | float, type: Type) -> Value:
         """A constant. Ints wrap to the width; for float types a Python number is rounded to the type."""
+
+
+class Builder(Arithmetic):
+    """The primitives, and the wave's state.
+
+    State access is by hardware numbers. ``read_vgpr`` and friends are legal only inside *lane code* (between
+    ``lanes()`` and ``scalar()``); they are about the current lane. Scalar state may be accessed anywhere.
+    """
+
+    wave_size: int
 
     @property
     def mask_type(self) -> Type:
@@ -501,11 +505,30 @@ class Builder(ABC):
     def call(self, helper: str, args: Sequence[Value]) -> None:
         """Call a runtime routine (see `native_runtime`); a fault it reports ends the instruction without effect."""
 
+    @abstractmethod
+    def read_transfer(self, dword: int, lane: int = 0) -> Value:
+        """A dword of the transfer buffer, outside lane code, I32."""
+
+    @abstractmethod
+    def write_scalar_address(self, address: Value) -> None:
+        """Give the I64 address of a scalar memory access."""
+
+    @abstractmethod
+    def write_scalar_data(self, dword: int, value: Value) -> None:
+        """Write lane 0's dword of the transfer buffer, outside lane code."""
+
     # control
+    @abstractmethod
+    def branch(self, condition: Value | None, target: int) -> None:
+        """End the instruction: pc becomes the constant address ``target`` if ``condition`` (None: always)."""
+
     @abstractmethod
     def jump(self, target: Value) -> None:
         """End the instruction: pc becomes ``target`` (I64)."""
 
     @abstractmethod
-    def stop(self, status: int, target: Value | None = None) -> None:
-        """End the instruction and return ``status`` to the dispatcher; pc becomes ``target``, default the next instruction."""
+    def stop(self, status: int, target: Value | None = None, *, counted: bool = True) -> None:
+        """End the instruction and return ``status``; pc becomes ``target``, default the next instruction.
+
+        ``counted``: whether the instruction counts as executed.
+        """

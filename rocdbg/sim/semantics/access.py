@@ -7,7 +7,6 @@ a source in text order. A source that the text does not show (src2 of fmac, vcc 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,7 +67,8 @@ class Access:
         """Lanes a DPP form may write besides EXEC's restriction (uniform mask), or None for all."""
         self.dpp_source: int | None = None
         """Dword of the transfer buffer that holds src0, lanes permuted (DPP forms)."""
-        self.latched_sources: Mapping[int, Value] = {}
+        self.dpp_valid: Value | None = None
+        """Lanes whose permuted src0 is not to be read as 0 (DPP forms), or None for all."""
 
     # -- static facts --------------------
 
@@ -147,7 +147,7 @@ class Access:
             if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL):
                 raw = self.b.const(operand.value >> (32 * select if operand.bits > 32 or operand.dwords > 1 else 0), I32)
             else:
-                raw = self._dword(operand, select)
+                raw = self.dword(operand, select)
         else:
             raw = self._register(operand, 32).lshr(16 * select).trunc(I16) if select else self._register(operand, 32).trunc(I16)
         if not type.is_float:
@@ -194,8 +194,10 @@ class Access:
         """Write this lane's bit of lane-mask destination ``k`` (None or absent: VCC); inactive lanes get 0."""
         code = VCC_LO
         if k is not None and k < len(self.destinations):
-            code = self._scalar_code(self.destinations[k])
+            code = self.scalar_code(self.destinations[k])
         if code != self.context.null:
+            if self.write_mask is not None:
+                bit = bit & self.b.lane_bit(self.write_mask)
             self.b.write_lane_mask(code, bit)
 
     # -- scalar state --------------------
@@ -253,15 +255,22 @@ class Access:
         """The operand's bits before neg/abs, with selections (op_sel, SDWA, DPP) applied."""
         if k is not None:
             if k == 0 and self.dpp_source is not None and operand.kind is OperandKind.VGPR:
-                word = self.b.read_data(self.dpp_source)
+                word = self._permuted(0)
+                if bits == 64:
+                    return word.zext(I64) | self._permuted(1).zext(I64).shl(32)
                 return self._narrow(word, bits, operand, k)
             if k in (0, 1) and "sdwa" in self.insn.modifiers and f"src{k}_sel" in self.insn.modifiers:
                 return self._sdwa_select(operand, self.modifier(f"src{k}_sel"), bits)
             if bits <= 16 and operand.kind not in (OperandKind.CONSTANT, OperandKind.LITERAL):
-                return self._narrow(self._dword(operand, 0), bits, operand, k)
+                return self._narrow(self.dword(operand, 0), bits, operand, k)
         elif bits <= 16:
-            return self._narrow(self._dword(operand, 0), bits, operand, 3)
+            return self._narrow(self.dword(operand, 0), bits, operand, 3)
         return self._register(operand, bits)
+
+    def _permuted(self, n: int) -> Value:
+        assert self.dpp_source is not None
+        word = self.b.read_data(self.dpp_source + n)
+        return word if self.dpp_valid is None else self.b.lane_bit(self.dpp_valid).select(word, 0)
 
     def _narrow(self, word: Value, bits: int, operand: Operand, k: int) -> Value:
         if bits > 16:
@@ -294,12 +303,12 @@ class Access:
         if bits == 64:
             if operand.kind in (OperandKind.SGPR, OperandKind.TTMP, OperandKind.SPECIAL):
                 return self._scalar(operand, 2)
-            return self._dword(operand, 0).zext(I64) | self._dword(operand, 1).zext(I64).shl(32)
-        word = self._dword(operand, 0)
+            return self.dword(operand, 0).zext(I64) | self.dword(operand, 1).zext(I64).shl(32)
+        word = self.dword(operand, 0)
         return word if bits == 32 else word.trunc(I16 if bits == 16 else I8)
 
-    def _dword(self, operand: Operand, n: int) -> Value:
-        """Dword ``n`` of a register operand."""
+    def dword(self, operand: Operand, n: int) -> Value:
+        """Dword ``n`` of a register or constant operand, without modifiers."""
         if operand.kind is OperandKind.VGPR:
             return self.b.read_vgpr(operand.index + n)
         if operand.kind is OperandKind.AGPR:
@@ -307,12 +316,13 @@ class Access:
         if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE):
             return self.b.const(operand.value >> 32 * n, I32)
         if n and operand.kind is not OperandKind.SPECIAL:
-            return self.b.read_sgpr(self._scalar_code(operand) + n)
+            return self.b.read_sgpr(self.scalar_code(operand) + n)
         if operand.kind is OperandKind.SPECIAL and n:
             return self._scalar(operand, 2).lshr(32).trunc(I32)
         return self._scalar(operand, 1)
 
-    def _scalar_code(self, operand: Operand) -> int:
+    def scalar_code(self, operand: Operand) -> int:
+        """The hardware operand code of a scalar register operand."""
         if operand.kind is OperandKind.TTMP:
             return 108 + operand.index
         if operand.kind in (OperandKind.SGPR, OperandKind.SPECIAL):
@@ -320,7 +330,7 @@ class Access:
         raise TypeError(f"operand {operand.text} of {self.insn.text} is no scalar register")
 
     def _scalar(self, operand: Operand, dwords: int) -> Value:
-        code = self._scalar_code(operand)
+        code = self.scalar_code(operand)
         wide = I64 if dwords == 2 else I32
         if code == self.context.null:
             return self.b.const(0, wide)
@@ -340,7 +350,7 @@ class Access:
         raise Unsupported(f"operand {operand.text}")
 
     def _mask_bit(self, operand: Operand) -> Value:
-        code = self._scalar_code(operand)
+        code = self.scalar_code(operand)
         if code == self.context.null:
             return self.b.lane_bit(self.b.const(0, self.b.mask_type))
         return self.b.read_lane_mask(code)
@@ -397,7 +407,7 @@ class Access:
         if operand.kind in (OperandKind.VGPR, OperandKind.AGPR):
             self._store_vector(operand, value, preserve)
             return
-        code = self._scalar_code(operand)
+        code = self.scalar_code(operand)
         if code == self.context.null:
             return
         if value.type.bits < 32:

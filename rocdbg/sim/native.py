@@ -1,0 +1,371 @@
+"""The execution engine: runs waves in native code, translating what is not translated yet.
+
+One `Engine` serves one machine's waves of one size. Native code finds a block's function by pc in page directories, one per MODE key;
+a stop is an entry that points to a routine which only reports it, so that code without stops pays nothing for them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocdbg.arch.targets import Target
+from rocdbg.isa.instruction import Instruction
+from rocdbg.sim import layout
+from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, Status
+from rocdbg.sim.native_jit import default_cache_directory, shared_jit
+from rocdbg.sim.semantics.access import Context
+from rocdbg.sim.translator.blocks import Block, form_block, gather
+from rocdbg.sim.translator.runtime import Runtime, helper_names, prefix
+from rocdbg.sim.translator.translate import translate
+from rocdbg.sim.translator.wave_builder import WaveBuilder
+
+Fetch = Callable[[int, int], bytes]
+"""Bytes of code memory at (address, size); short or empty where nothing executable is mapped."""
+
+_LONGEST = 24  # bytes of the longest instruction
+_STEP_AHEAD = 24  # instructions translated one by one when single-stepping reaches new code
+_UNLIMITED = (1 << 64) - 1
+_STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A memory access that was not done. ``addresses`` maps each faulting lane to its address (see `layout.Space`);
+    for a scalar access ``lanes`` is 0 and the address is under lane 0."""
+
+    kind: layout.FaultKind
+    access: layout.Access
+    space: layout.Space
+    size: int
+    lanes: int
+    addresses: dict[int, int]
+
+
+class _CodeTable:
+    """Functions by pc, per MODE key, in the form native code reads."""
+
+    def __init__(self) -> None:
+        self.roots: NDArray[np.uint64] = np.zeros(2048, np.uint64)
+        self._directories: dict[int, NDArray[np.uint64]] = {}
+        self._pages: dict[tuple[int, int], NDArray[np.uint64]] = {}
+
+    def keys(self) -> Iterable[int]:
+        return list(self._directories)
+
+    def get(self, key: int, pc: int) -> int:
+        page = self._pages.get((key, (pc - WINDOW_BASE) >> PAGE_SHIFT))
+        return 0 if page is None else int(page[(pc & PAGE_SIZE - 1) >> 2])
+
+    def set(self, key: int, pc: int, function: int) -> None:
+        number = (pc - WINDOW_BASE) >> PAGE_SHIFT
+        page = self._pages.get((key, number))
+        if page is None:
+            directory = self._directories.get(key)
+            if directory is None:
+                directory = self._directories[key] = np.zeros(PAGE_COUNT, np.uint64)
+                self.roots[key] = directory.ctypes.data
+            page = self._pages[key, number] = np.zeros(PAGE_SIZE >> 2, np.uint64)
+            directory[number] = page.ctypes.data
+        page[(pc & PAGE_SIZE - 1) >> 2] = function
+
+
+class Engine:
+    """Runs waves of one size on one target's code.
+
+    ``page_table`` is the host address of simulated memory's page table. ``decode`` defaults to `rocdbg.isa.decode`.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        wave_size: int,
+        page_table: int,
+        fetch: Fetch,
+        cache_dir: Path | None = None,
+        decode: Callable[[bytes, int], Instruction] | None = None,
+    ) -> None:
+        self.target, self.wave_size = target, wave_size
+        self.jit = shared_jit(cache_dir or default_cache_directory())
+        self._fetch = fetch
+        self._decode_bytes = decode or self._isa_decode
+        self._helpers = {name: slot for slot, name in enumerate(helper_names())}
+        self._storage = np.zeros(layout.ENV_SIZE + 64, np.uint8)
+        self._env: int = self._storage.ctypes.data + 63 & ~63
+        self._blocks, self._steps = _CodeTable(), _CodeTable()
+        self._instructions: dict[int, Instruction] = {}
+        self._installed: dict[tuple[int, int], int] = {}  # (mode key, start) -> end of the block
+        self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
+        self._single: dict[tuple[int, int], int] = {}  # (mode key, pc) -> function of one instruction
+        self._stops: frozenset[int] = frozenset()
+        self._stubs: dict[Status, int] = {}
+        self._link_runtime()
+        self._set_env("page_table", page_table)
+        self._set_env("mode_tables", int(self._blocks.roots.ctypes.data))
+        self._set_env("step_tables", int(self._steps.roots.ctypes.data))
+        self.set_apertures(layout.SHARED_APERTURE, layout.PRIVATE_APERTURE)
+
+    # -- running --------------------
+
+    def run(
+        self,
+        state: int,
+        *,
+        budget: int,
+        step: bool = False,
+        range: tuple[int, int] | None = None,
+        ignore_stop: bool = False,
+    ) -> Status:
+        """Run the wave whose state block is at host address ``state``.
+
+        At most ``budget`` instructions are executed, exactly that many when BUDGET is returned. ``step``: one instruction, even if a
+        stop is set on it (BUDGET when it was executed). ``range``: stop with RANGE when pc leaves [lo, hi). ``ignore_stop``: a stop at the
+        current pc is passed over.
+        """
+        if budget <= 0:
+            return Status.BUDGET
+        count = _u64(state, "instructions")
+        limit = _u64(state, "limit")
+        limit.value = min(count.value + (1 if step else budget), _UNLIMITED)
+        if step or ignore_stop:
+            before, end = count.value, limit.value
+            limit.value = before + 1
+            status = self._one(state)
+            limit.value = end
+            if status is not Status.CONTINUE and not (status is Status.BUDGET and count.value > before):
+                return status
+            if step or count.value >= end:
+                return Status.BUDGET
+            if range is not None and not range[0] <= _u64(state, "pc").value < range[1]:
+                return Status.RANGE
+        native, table = self._run_native, self._blocks
+        if range is not None:
+            native, table = self._run_range, self._steps
+            self._set_env("range_lo", range[0])
+            self._set_env("range_size", range[1] - range[0])
+        while True:
+            status = Status(native(state, self._env, table.roots.ctypes.data))
+            if status is Status.MISS:
+                blocked = self._translate(state, table)
+                if blocked is not None:
+                    return blocked
+            elif status is Status.BUDGET and count.value < limit.value and table is self._blocks:
+                table = self._steps  # the rest does not fill the next block
+            else:
+                return status
+
+    def _one(self, state: int) -> Status:
+        """Execute the instruction at pc."""
+        pc, key = _u64(state, "pc").value, layout.mode_key(_u32(state, "mode").value)
+        function = self._single.get((key, pc))
+        if function is None:
+            blocked = self._translate_steps(pc, key)
+            if blocked is not None:
+                return blocked
+            function = self._single[key, pc]
+        return Status(_BLOCK(function)(state, self._env))
+
+    def fault(self) -> Fault:
+        """The record of the last FAULT."""
+        lanes = self._get_env("fault_lanes")
+        addresses = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_ADDRESS)
+        return Fault(
+            layout.FaultKind(self._get_env("fault_kind")),
+            layout.Access(self._get_env("fault_access")),
+            layout.Space(self._get_env("fault_space")),
+            self._get_env("fault_size"),
+            lanes,
+            {lane: addresses[lane] for lane in _bits(lanes or 1)},
+        )
+
+    def set_apertures(self, shared: int, private: int) -> None:
+        """Base addresses of the LDS and private apertures (multiples of 4 GiB)."""
+        self._set_env("shared_aperture", shared)
+        self._set_env("private_aperture", private)
+
+    # -- stops and changed code --------------------
+
+    def set_stops(self, stops: frozenset[int]) -> None:
+        """The pcs before which waves stop with BREAK."""
+        if stops == self._stops:
+            return
+        added, removed = stops - self._stops, self._stops - stops
+        self._stops = stops
+        for table in (self._blocks, self._steps):
+            for key in table.keys():
+                for pc in removed:
+                    table.set(key, pc, self._single.get((key, pc), 0) if table is self._steps else 0)
+                for pc in added:
+                    table.set(key, pc, self._stubs[Status.BREAK])
+        for (key, start), end in list(self._installed.items()):
+            if any(start < pc < end for pc in added):
+                del self._installed[key, start]
+                if start not in stops:
+                    self._blocks.set(key, start, 0)
+
+    def invalidate(self, lo: int, hi: int) -> None:
+        """Forget translations of code in [lo, hi): its bytes changed."""
+        self._instructions = {a: i for a, i in self._instructions.items() if a + i.size <= lo or hi <= a}
+        for (key, start), end in list(self._installed.items()):
+            if start < hi and lo < end:
+                del self._installed[key, start]
+                if start not in self._stops:
+                    self._blocks.set(key, start, 0)
+        for known in [k for k in self._compiled if k[1] < hi and lo < k[2]]:
+            del self._compiled[known]
+        for key, pc in [k for k in self._single if lo - _LONGEST < k[1] < hi]:
+            del self._single[key, pc]
+            if pc not in self._stops:
+                self._steps.set(key, pc, 0)
+        self._blocked_again(lo, hi)
+
+    def _blocked_again(self, lo: int, hi: int) -> None:
+        """Entries that say "cannot be executed" are looked at again."""
+        blocked = {self._stubs[Status.UNSUPPORTED], self._stubs[Status.ILLEGAL]}
+        for table in (self._blocks, self._steps):
+            for key in table.keys():
+                for pc in range((lo - _LONGEST) & ~3, hi, 4):
+                    if table.get(key, pc) in blocked:
+                        table.set(key, pc, 0)
+
+    # -- translation --------------------
+
+    def _isa_decode(self, code: bytes, address: int) -> Instruction:
+        from rocdbg import isa
+
+        return isa.decode(code, self.target, address, wave_size=self.wave_size)
+
+    def _decode(self, address: int) -> Instruction | None:
+        known = self._instructions.get(address)
+        if known is None:
+            code = self._fetch(address, _LONGEST)
+            if len(code) < 4:
+                return None
+            known = self._instructions[address] = self._decode_bytes(code, address)
+        return known
+
+    def _translate(self, state: int, table: _CodeTable) -> Status | None:
+        """Translate what is at the wave's pc. Returns a status if nothing can be executed there."""
+        pc, key = _u64(state, "pc").value, layout.mode_key(_u32(state, "mode").value)
+        if pc in self._stops:
+            self._new_key(key)
+            return Status.BREAK
+        if table is self._steps:
+            return self._translate_steps(pc, key)
+        blocks = gather(pc, self._decode, self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0)
+        if blocks[0].blocked is not None:
+            return self._block_entry(self._blocks, key, blocks[0])
+        fresh = [b for b in blocks if b.instructions]
+        missing = [b for b in fresh if (key, b.start, b.end) not in self._compiled]
+        translated = dict(zip((b.start for b in missing), self._compile(missing, key), strict=True))
+        for block in fresh:
+            done, function = translated.get(block.start, (block, self._compiled.get((key, block.start, block.end), 0)))
+            if done.instructions:
+                self._compiled[key, block.start, done.end] = function
+                self._installed[key, block.start] = done.end
+                self._blocks.set(key, block.start, function)
+            elif block.start == pc:
+                return self._block_entry(self._blocks, key, done)
+        self._new_key(key)
+        return None
+
+    def _translate_steps(self, pc: int, key: int) -> Status | None:
+        row = form_block(pc, self._decode, lambda _: False, _STEP_AHEAD)
+        if row.blocked is not None:
+            return self._block_entry(self._steps, key, row)
+        singles = [Block(i.address, (i,)) for i in row.instructions if (key, i.address) not in self._single]
+        for block, (done, function) in zip(singles, self._compile(singles, key), strict=True):
+            if done.instructions:
+                self._single[key, block.start] = function
+                if block.start not in self._stops:
+                    self._steps.set(key, block.start, function)
+            elif block.start == pc:
+                return self._block_entry(self._steps, key, done)
+        self._new_key(key)
+        return None
+
+    def _block_entry(self, table: _CodeTable, key: int, block: Block) -> Status:
+        assert block.blocked is not None
+        if block.blocked in self._stubs:
+            table.set(key, block.start, self._stubs[block.blocked])
+            self._new_key(key)
+        return block.blocked
+
+    def _new_key(self, key: int) -> None:
+        """Make sure the stops are in the tables of this MODE key."""
+        for table in (self._blocks, self._steps):
+            for pc in self._stops:
+                if table.get(key, pc) != self._stubs[Status.BREAK]:
+                    table.set(key, pc, self._stubs[Status.BREAK])
+
+    def _compile(self, blocks: list[Block], key: int) -> list[tuple[Block, int]]:
+        """Compile non-empty blocks as one module, or take it from the cache; (block as translated, function) each."""
+        if not blocks:
+            return []
+        base = blocks[0].start
+        shape = [(b.start - base, [i.size for i in b.instructions]) for b in blocks]
+        code = hashlib.sha256()
+        for block in blocks:
+            for instruction in block.instructions:
+                code.update(self._fetch(instruction.address, instruction.size))
+        module = self.jit.key(self.target.name, self.wave_size, key, shape, code.digest())
+        names = [f"b{module[:24]}_{n}" for n in range(len(blocks))]
+
+        def make() -> tuple[str, bytes]:
+            builder = WaveBuilder(self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers)
+            context = Context(self.target, self.wave_size, layout.Mode(key))
+            result = translate(builder, blocks, names, context)
+            return result.text, json.dumps([len(b.instructions) for b in result.blocks]).encode()
+
+        counts = json.loads(self.jit.load(module, make))
+        out: list[tuple[Block, int]] = []
+        for block, name, count in zip(blocks, names, counts, strict=True):
+            done = block
+            if count < len(block.instructions):
+                done = Block(block.start, block.instructions[:count], None if count else Status.UNSUPPORTED)
+            out.append((done, self.jit.address(name) if count else 0))
+        return out
+
+    # -- environment --------------------
+
+    def _link_runtime(self) -> None:
+        module = self.jit.key("runtime", self.wave_size)
+        self.jit.load(module, lambda: (Runtime(self.wave_size).text(), b""))
+        start = prefix(self.wave_size)
+        slots = (ctypes.c_uint64 * layout.MAX_HELPERS).from_address(self._env + layout.ENV_HELPERS)
+        for name, slot in self._helpers.items():
+            slots[slot] = self.jit.address(start + name)
+        self._stubs = {s: self.jit.address(f"{start}stub_{s.name.lower()}") for s in _STUBS}
+        self._run_native = _RUN(self.jit.address(f"{start}run"))
+        self._run_range = _RUN(self.jit.address(f"{start}run_range"))
+
+    def _set_env(self, name: str, value: int) -> None:
+        field = ENV[name]
+        ctypes.memmove(self._env + field.offset, value.to_bytes(field.size, "little"), field.size)
+
+    def _get_env(self, name: str) -> int:
+        field = ENV[name]
+        return int.from_bytes(ctypes.string_at(self._env + field.offset, field.size), "little")
+
+
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_BLOCK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def _u64(state: int, name: str) -> ctypes.c_uint64:
+    return ctypes.c_uint64.from_address(state + HEADER[name].offset)
+
+
+def _u32(state: int, name: str) -> ctypes.c_uint32:
+    return ctypes.c_uint32.from_address(state + HEADER[name].offset)
+
+
+def _bits(mask: int) -> Iterable[int]:
+    return [n for n in range(64) if mask >> n & 1]

@@ -1,0 +1,155 @@
+"""Instructions that move values between lanes, or between a lane and a scalar register."""
+
+from __future__ import annotations
+
+from rocdbg.isa.instruction import OperandKind
+from rocdbg.sim.builder import I32, Value
+from rocdbg.sim.layout import VGPR_COUNT
+from rocdbg.sim.semantics.access import Access, Unsupported
+from rocdbg.sim.semantics.registry import Kind, semantic
+
+
+def _register(i: Access, k: int) -> int:
+    operand = i.sources[k]
+    if operand.kind is OperandKind.VGPR:
+        return operand.index
+    if operand.kind is OperandKind.AGPR:
+        return VGPR_COUNT + operand.index
+    return -1
+
+
+@semantic("v_readfirstlane_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    i.b.scalar()
+    if (register := _register(i, 0)) < 0:
+        i.dst(0, i.raw_operand(i.sources[0]))
+        return
+    mask = i.exec
+    first = mask.cttz().trunc(I32) if i.wave_size == 64 else mask.cttz()
+    i.dst(0, i.b.read_lane(register, mask.eq(0).select(0, first)))
+
+
+@semantic("v_readlane_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    i.b.scalar()
+    if (register := _register(i, 0)) < 0:
+        i.dst(0, i.raw_operand(i.sources[0]))
+        return
+    i.dst(0, i.b.read_lane(register, i.raw_operand(i.sources[1])))
+
+
+@semantic("v_writelane_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    i.b.scalar()
+    value = i.raw_operand(i.sources[0])
+    i.b.write_lane(i.destinations[0].index, i.raw_operand(i.sources[1]), value)
+
+
+def _move(i: Access, fetch_inactive: bool, group: int) -> tuple[Value, Value]:
+    """The helper's answer in lane code: the value of the lane asked for, and whether that lane may be read."""
+    everything = i.const((1 << i.wave_size) - 1, i.mask_type)
+    i.b.call("bpermute", (everything if fetch_inactive else i.exec, i.const(group)))
+    i.b.lanes()
+    return i.b.read_data(2), i.b.read_data(3).ne(0)
+
+
+@semantic("ds_bpermute_b32", "ds_bpermute_fi_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    address, data, vdst = i.insn.operand("addr"), i.insn.operand("data0"), i.insn.operand("vdst")
+    assert address is not None and data is not None and vdst is not None
+    i.b.scalar()
+    # Lanes without EXEC can be sources of the _fi form: copied whatever EXEC says.
+    i.b.shuffle(data.index, list(range(i.wave_size)), 1)
+    i.b.lanes()
+    i.b.write_data(0, i.raw_operand(address) + i.modifier("offset"))
+    # Wave64 of GFX10 and later runs as two halves, each of which sees its own 32 lanes.
+    group = 32 if i.generation >= 10 else 64
+    value, valid = _move(i, i.name.endswith("fi_b32"), group)
+    i.b.write_vgpr(vdst.index, valid.select(value, 0))
+
+
+@semantic("ds_permute_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    address, data, vdst = i.insn.operand("addr"), i.insn.operand("data0"), i.insn.operand("vdst")
+    assert address is not None and data is not None and vdst is not None
+    i.b.lanes()
+    i.b.write_data(0, i.raw_operand(address) + i.modifier("offset"))
+    i.b.write_data(1, i.raw_operand(data))
+    i.b.scalar()
+    i.b.call("permute", (i.exec, i.const(32 if i.generation >= 10 else 64)))
+    i.b.lanes()
+    i.b.write_vgpr(vdst.index, i.b.read_data(2))
+
+
+def swizzle_sources(offset: int, wave_size: int) -> list[int | None]:
+    """Source lane of each lane for a ds_swizzle_b32 offset (within groups of 32)."""
+    lanes = range(wave_size)
+    if offset >= 0xE000:  # FFT
+        mask = offset & 31
+        sources: list[int | None] = []
+        for lane in lanes:
+            j = int(f"{lane & 31:05b}"[::-1], 2) >> mask.bit_count()
+            sources.append(j | lane & mask | lane & 32)
+        return sources
+    if offset >= 0xC000:  # rotate
+        amount, mask = offset >> 5 & 31, offset & 31
+        if offset >> 10 & 1:
+            amount = -amount
+        return [lane & mask | (lane + amount) & ~mask & 31 | lane & 32 for lane in lanes]
+    if offset & 0x8000:  # quad permutation
+        return [lane & ~3 | offset >> 2 * (lane & 3) & 3 for lane in lanes]
+    keep, either, flip = offset & 31, offset >> 5 & 31, offset >> 10 & 31
+    return [lane & 32 | ((lane & 31 & keep | either) ^ flip) for lane in lanes]
+
+
+@semantic("ds_swizzle_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    data, vdst = i.insn.operand("addr") or i.insn.operand("data0"), i.insn.operand("vdst")
+    assert data is not None and vdst is not None
+    sources = swizzle_sources(i.modifier("offset"), i.wave_size)
+    i.b.scalar()
+    i.b.shuffle(data.index, sources, 0)
+    valid = i.b.permute_mask(i.exec, sources)
+    i.b.lanes()
+    i.b.write_vgpr(vdst.index, i.b.lane_bit(valid).select(i.b.read_data(0), 0))
+
+
+@semantic("v_permlane16_b32", "v_permlanex16_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    register = _register(i, 0)
+    if register < 0:
+        raise Unsupported("v_permlane16_b32 of a scalar")
+    b = i.b
+    b.scalar()
+    b.shuffle(register, list(range(i.wave_size)), 1)
+    low, high = i.raw_operand(i.sources[1]), i.raw_operand(i.sources[2])
+    b.lanes()
+    lane = i.lane
+    nibble = (lane & 7).shl(2)
+    # A selector per lane of the row: lanes 0..7 in src1, 8..15 in src2.
+    word = (lane & 8).ne(0).select(high, low)
+    chosen = word.lshr(nibble) & 15
+    row = lane & ~15 & 0xFFFFFFFF
+    if i.name == "v_permlanex16_b32":
+        row = row ^ 16
+    b.write_data(0, (row | chosen).shl(2))
+    fetch_inactive = bool(i.modifier("op_sel") & 1)
+    value, valid = _move(i, fetch_inactive, 64)
+    old = b.read_vgpr(i.destinations[0].index)
+    other = i.const(0) if i.modifier("op_sel") & 2 else old
+    b.write_vgpr(i.destinations[0].index, valid.select(value, other))
+
+
+
+@semantic("v_permlane64_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    register = _register(i, 0)
+    if i.wave_size == 32 or register < 0:
+        return
+    i.b.scalar()
+    i.b.shuffle(register, [lane ^ 32 for lane in range(64)], 0)
+    i.b.lanes()
+    i.b.write_vgpr(i.destinations[0].index, i.b.read_data(0))
+
+
+__all__ = ["swizzle_sources"]

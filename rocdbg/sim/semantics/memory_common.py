@@ -1,0 +1,184 @@
+"""What all memory instructions share: element formats, addresses, transfers, atomics.
+
+A memory instruction is three steps: lane code writes each lane's address (and data) into the environment, a native routine checks
+*all* active lanes and then transfers, lane code writes the results to registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rocdbg.arch.targets import ScratchKind
+from rocdbg.isa.instruction import Operand, OperandKind
+from rocdbg.sim.builder import I8, I16, I32, I64, Value
+from rocdbg.sim.layout import VGPR_COUNT
+from rocdbg.sim.semantics.access import Access, Unsupported
+from rocdbg.sim.semantics.registry import Kind, semantic
+from rocdbg.sim.translator.atomics import BY_NAME
+from rocdbg.sim.translator.runtime import SPACES
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An element in memory: ``size`` bytes; narrow ones may be signed, and may use one half of the register (d16)."""
+
+    size: int
+    signed: bool = False
+    d16: bool = False
+    high: bool = False
+
+
+_GFX9_LOADS = {
+    "ubyte": Format(1), "sbyte": Format(1, True), "ushort": Format(2), "sshort": Format(2, True),
+    "dword": Format(4), "dwordx2": Format(8), "dwordx3": Format(12), "dwordx4": Format(16),
+    "ubyte_d16": Format(1, d16=True), "ubyte_d16_hi": Format(1, d16=True, high=True),
+    "sbyte_d16": Format(1, True, True), "sbyte_d16_hi": Format(1, True, True, True),
+    "short_d16": Format(2, d16=True), "short_d16_hi": Format(2, d16=True, high=True),
+}  # fmt: skip
+_GFX11_LOADS = {
+    "u8": Format(1), "i8": Format(1, True), "u16": Format(2), "i16": Format(2, True),
+    "b32": Format(4), "b64": Format(8), "b96": Format(12), "b128": Format(16),
+    "d16_u8": Format(1, d16=True), "d16_hi_u8": Format(1, d16=True, high=True),
+    "d16_i8": Format(1, True, True), "d16_hi_i8": Format(1, True, True, True),
+    "d16_b16": Format(2, d16=True), "d16_hi_b16": Format(2, d16=True, high=True),
+}  # fmt: skip
+LOADS = {**_GFX9_LOADS, **_GFX11_LOADS}
+STORES = {
+    "byte": Format(1), "short": Format(2), "dword": Format(4), "dwordx2": Format(8), "dwordx3": Format(12),
+    "dwordx4": Format(16), "byte_d16_hi": Format(1, d16=True, high=True), "short_d16_hi": Format(2, d16=True, high=True),
+    "b8": Format(1), "b16": Format(2), "b32": Format(4), "b64": Format(8), "b96": Format(12), "b128": Format(16),
+    "d16_hi_b8": Format(1, d16=True, high=True), "d16_hi_b16": Format(2, d16=True, high=True),
+}  # fmt: skip
+
+_CLASSIC_ATOMICS = {
+    "swap": "swap", "cmpswap": "cmpswap", "add": "add", "sub": "sub", "smin": "smin", "umin": "umin", "smax": "smax",
+    "umax": "umax", "and": "and", "or": "or", "xor": "xor", "inc": "inc", "dec": "dec", "fcmpswap": "fcmpswap",
+    "fmin": "fmin", "fmax": "fmax",
+}  # fmt: skip
+ATOMICS: dict[str, str] = {
+    **{name: f"{helper}_32" for name, helper in _CLASSIC_ATOMICS.items()},
+    **{f"{name}_x2": f"{helper}_64" for name, helper in _CLASSIC_ATOMICS.items()},
+    "csub": "sub_clamp_32", "csub_u32": "sub_clamp_32", "sub_clamp_u32": "sub_clamp_32", "cond_sub_u32": "cond_sub_32",
+    "add_f32": "fadd_32", "add_f64": "fadd_64", "min_f64": "fmin_64", "max_f64": "fmax_64", "min_f32": "fmin_32",
+    "max_f32": "fmax_32", "min_num_f32": "fmin_32", "max_num_f32": "fmax_32", "cmpswap_f32": "fcmpswap_32",
+    "pk_add_f16": "pk_add_f16", "pk_add_bf16": "pk_add_bf16",
+}  # fmt: skip
+for _bits in (32, 64):
+    for _name in ("swap", "cmpswap", "and", "or", "xor"):
+        ATOMICS[f"{_name}_b{_bits}"] = f"{_name}_{_bits}"
+    for _name in ("add", "sub", "inc", "dec"):
+        ATOMICS[f"{_name}_u{_bits}"] = f"{_name}_{_bits}"
+    for _name in ("min", "max"):
+        ATOMICS[f"{_name}_i{_bits}"] = f"s{_name}_{_bits}"
+        ATOMICS[f"{_name}_u{_bits}"] = f"u{_name}_{_bits}"
+
+
+def required(i: Access, name: str) -> Operand:
+    """An operand that the encoding always has."""
+    operand = i.insn.operand(name)
+    if operand is None:
+        raise Unsupported(f"{i.insn.text}: operand {name} is missing")
+    return operand
+
+
+def register(operand: Operand) -> int:
+    """The builder's number of a vector register operand."""
+    return operand.index + (VGPR_COUNT if operand.kind is OperandKind.AGPR else 0)
+
+
+def address64(i: Access, operand: Operand) -> Value:
+    """A 64-bit address in a pair of VGPRs."""
+    return i.raw_operand(operand, 64)
+
+
+def flat_scratch(i: Access) -> Value:
+    """Base of the wave's scratch for FLAT and SCRATCH instructions, I64."""
+    if i.generation == 9 and i.target.scratch is not ScratchKind.ARCHITECTED:
+        return i.b.read_sgpr(102, 2)
+    return i.b.read_field("flat_scratch")
+
+
+def store_lanes(i: Access, operand: Operand, form: Format, first: int = 0) -> None:
+    """Lane code: put the data of a store into the transfer buffer."""
+    base = register(operand)
+    for n in range(max(1, form.size // 4)):
+        word = i.b.read_vgpr(base + n)
+        if form.high or operand.half == 1:
+            word = word.lshr(16)
+        i.b.write_data(first + n, word)
+
+
+def load_lanes(i: Access, operand: Operand, form: Format, first: int = 0) -> None:
+    """Lane code: put loaded data into registers."""
+    base = register(operand)
+    if form.size >= 4:
+        for n in range(form.size // 4):
+            i.b.write_vgpr(base + n, i.b.read_data(first + n))
+        return
+    word = i.b.read_data(first)
+    narrow = word.trunc(I8 if form.size == 1 else I16)
+    if not form.d16 and operand.half is None:
+        i.b.write_vgpr(base, narrow.sext(I32) if form.signed else narrow.zext(I32))
+        return
+    half = (narrow.sext(I16) if form.signed else narrow.zext(I16)).zext(I32)
+    old = i.b.read_vgpr(base)
+    if form.high or operand.half == 1:
+        i.b.write_vgpr(base, old & 0xFFFF | half.shl(16))
+    else:
+        i.b.write_vgpr(base, old & 0xFFFF0000 | half)
+
+
+Addresses = Callable[[Access], "tuple[str, Value, Sequence[Value]]"]
+"""Lane code that gives (space, this lane's address, the routine's two arguments)."""
+
+
+def transfer(i: Access, how: Addresses, access: str, size: int) -> None:
+    """Lane code for addresses, then the routine. Data of a store must be in the transfer buffer already."""
+    i.b.lanes()
+    space, address, extra = how(i)
+    i.b.write_address(address)
+    i.b.scalar()
+    a, b = (*extra, i.const(0, I64), i.const(0, I64))[:2]
+    i.b.call(f"{access}_{space}", (i.exec, i.const(size, I64), a, b))
+
+
+def load(i: Access, how: Addresses, destination: Operand, form: Format) -> None:
+    if i.modifier("lds") or i.modifier("tfe"):
+        raise Unsupported(f"{i.insn.text}: lds and tfe forms")
+    transfer(i, how, "load", form.size)
+    i.b.lanes()
+    load_lanes(i, destination, form)
+
+
+def store(i: Access, how: Addresses, data: Operand, form: Format) -> None:
+    i.b.lanes()
+    store_lanes(i, data, form)
+    transfer(i, how, "store", form.size)
+
+
+def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], result: Operand | None) -> None:
+    """``data``: operands whose dwords, in order, are the routine's operands."""
+    row = BY_NAME[helper]
+    i.b.lanes()
+    position = 0
+    for operand in data:
+        for n in range(operand.dwords):
+            i.b.write_data(position, i.b.read_vgpr(register(operand) + n))
+            position += 1
+    space, address, extra = how(i)
+    i.b.write_address(address)
+    i.b.scalar()
+    a, b = (*extra, i.const(0, I64), i.const(0, I64))[:2]
+    size = row.type.bits // 8
+    number = i.const(SPACES.index(space), I64)
+    i.b.call(f"atomic_{helper}", (i.exec, i.const(size, I64), a, b, number))
+    if result is not None:
+        i.b.lanes()
+        for n in range(size // 4):
+            i.b.write_vgpr(register(result) + n, i.b.read_data(n))
+
+
+def memory(name: str, function: Callable[[Access], None]) -> None:
+    """Register a memory instruction."""
+    semantic(name, kind=Kind.WAVE)(function)

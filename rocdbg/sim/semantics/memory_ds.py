@@ -1,0 +1,138 @@
+"""LDS instructions.
+
+An address is the VGPR plus the offset field, modulo 2^32; every byte must lie in the workgroup's LDS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.semantics.access import Access, Unsupported
+from rocdbg.sim.semantics.memory_common import (
+    Addresses, Format, atomic, load, load_lanes, memory, register, required, store, store_lanes, transfer,
+)  # fmt: skip
+
+
+def _at(offset: Callable[[Access], int]) -> Addresses:
+    def how(i: Access) -> tuple[str, Value, Sequence[Value]]:
+        if i.modifier("gds"):
+            raise Unsupported(f"{i.insn.text}: GDS")
+        return "lds", (i.raw_operand(required(i, "addr")) + offset(i)).zext(I64), ()
+
+    return how
+
+
+_single = _at(lambda i: i.modifier("offset"))
+
+
+def _lane_slot(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    """ds_read_addtid_b32: M0 + offset + lane * 4."""
+    return "lds", ((i.m0 & 0xFFFF) + i.modifier("offset") + i.lane.shl(2)).zext(I64), ()
+
+
+def _pair(stride: int) -> tuple[Addresses, Addresses]:
+    return _at(lambda i: i.modifier("offset0") * stride), _at(lambda i: i.modifier("offset1") * stride)
+
+
+def _load(form: Format) -> Callable[[Access], None]:
+    return lambda i: load(i, _single, required(i, "vdst"), form)
+
+
+def _store(form: Format) -> Callable[[Access], None]:
+    return lambda i: store(i, _single, required(i, "data0"), form)
+
+
+_SECOND = 8  # where the transfer buffer keeps one element while the other is transferred
+
+
+def _load_two(size: int, stride: int) -> Callable[[Access], None]:
+    first, second = _pair(stride)
+
+    def function(i: Access) -> None:
+        transfer(i, first, "load", size)
+        i.b.lanes()
+        for n in range(size // 4):
+            i.b.write_data(_SECOND + n, i.b.read_data(n))
+        transfer(i, second, "load", size)
+        i.b.lanes()
+        destination = required(i, "vdst")
+        load_lanes(i, destination, Format(size), _SECOND)
+        words = size // 4
+        for n in range(words):
+            i.b.write_vgpr(register(destination) + words + n, i.b.read_data(n))
+
+    return function
+
+
+def _store_two(size: int, stride: int) -> Callable[[Access], None]:
+    first, second = _pair(stride)
+
+    def function(i: Access) -> None:
+        transfer(i, second, "check", size)  # nothing is stored if either place is illegal
+        i.b.lanes()
+        store_lanes(i, required(i, "data0"), Format(size))
+        transfer(i, first, "store", size)
+        i.b.lanes()
+        store_lanes(i, required(i, "data1"), Format(size))
+        transfer(i, second, "store", size)
+
+    return function
+
+
+def _atomic(helper: str, swap: bool) -> Callable[[Access], None]:
+    def function(i: Access) -> None:
+        data = [o for o in (i.insn.operand("data0"), i.insn.operand("data1")) if o is not None]
+        atomic(i, _single, helper, data[::-1] if swap else data, i.insn.operand("vdst"))
+
+    return function
+
+
+_LOADS = {
+    "u8": Format(1), "i8": Format(1, True), "u16": Format(2), "i16": Format(2, True), "b32": Format(4), "b64": Format(8),
+    "b96": Format(12), "b128": Format(16), "u8_d16": Format(1, d16=True), "u8_d16_hi": Format(1, d16=True, high=True),
+    "i8_d16": Format(1, True, True), "i8_d16_hi": Format(1, True, True, True), "u16_d16": Format(2, d16=True),
+    "u16_d16_hi": Format(2, d16=True, high=True),
+}  # fmt: skip
+_STORES = {
+    "b8": Format(1), "b16": Format(2), "b32": Format(4), "b64": Format(8), "b96": Format(12), "b128": Format(16),
+    "b8_d16_hi": Format(1, d16=True, high=True), "b16_d16_hi": Format(2, d16=True, high=True),
+}  # fmt: skip
+
+for _names in (("read", "read2", "read2st64"), ("load", "load_2addr", "load_2addr_stride64")):
+    for _suffix, _form in _LOADS.items():
+        memory(f"ds_{_names[0]}_{_suffix}", _load(_form))
+    for _size in (4, 8):
+        memory(f"ds_{_names[1]}_b{_size * 8}", _load_two(_size, _size))
+        memory(f"ds_{_names[2]}_b{_size * 8}", _load_two(_size, 64 * _size))
+for _names in (("write", "write2", "write2st64"), ("store", "store_2addr", "store_2addr_stride64")):
+    for _suffix, _form in _STORES.items():
+        memory(f"ds_{_names[0]}_{_suffix}", _store(_form))
+    for _size in (4, 8):
+        memory(f"ds_{_names[1]}_b{_size * 8}", _store_two(_size, _size))
+        memory(f"ds_{_names[2]}_b{_size * 8}", _store_two(_size, 64 * _size))
+for _name in ("ds_read_addtid_b32", "ds_load_addtid_b32"):
+    memory(_name, lambda i: load(i, _lane_slot, required(i, "vdst"), Format(4)))
+for _name in ("ds_write_addtid_b32", "ds_store_addtid_b32"):
+    memory(_name, lambda i: store(i, _lane_slot, required(i, "data0"), Format(4)))
+
+_RMW = {
+    "add_u": "add", "sub_u": "sub", "rsub_u": "rsub", "inc_u": "inc", "dec_u": "dec", "min_i": "smin", "max_i": "smax",
+    "min_u": "umin", "max_u": "umax", "and_b": "and", "or_b": "or", "xor_b": "xor", "mskor_b": "mskor", "add_f": "fadd",
+    "min_f": "fmin", "max_f": "fmax", "min_num_f": "fmin", "max_num_f": "fmax",
+}  # fmt: skip
+for _bits in (32, 64):
+    for _key, _helper in _RMW.items():
+        _stem, _, _letter = _key.rpartition("_")
+        memory(f"ds_{_stem}_{_letter}{_bits}", _atomic(f"{_helper}_{_bits}", False))
+        memory(f"ds_{_stem}_rtn_{_letter}{_bits}", _atomic(f"{_helper}_{_bits}", False))
+    for _word in ("wrxchg", "storexchg"):
+        memory(f"ds_{_word}_rtn_b{_bits}", _atomic(f"swap_{_bits}", False))
+    # cmpst: data0 is compared, data1 is stored; cmpstore (gfx11+): the other way round, as in VMEM.
+    for _kind, _helper in (("b", "cmpswap"), ("f", "fcmpswap")):
+        for _word, _swap in (("cmpst", True), ("cmpstore", False)):
+            memory(f"ds_{_word}_{_kind}{_bits}", _atomic(f"{_helper}_{_bits}", _swap))
+            memory(f"ds_{_word}_rtn_{_kind}{_bits}", _atomic(f"{_helper}_{_bits}", _swap))
+for _kind in ("f16", "bf16"):
+    memory(f"ds_pk_add_{_kind}", _atomic(f"pk_add_{_kind}", False))
+    memory(f"ds_pk_add_rtn_{_kind}", _atomic(f"pk_add_{_kind}", False))

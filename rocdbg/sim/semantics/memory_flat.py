@@ -1,0 +1,80 @@
+"""FLAT, GLOBAL and SCRATCH instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rocdbg.isa.instruction import OperandKind
+from rocdbg.sim.builder import I32, I64, Value
+from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.memory_common import (
+    ATOMICS, LOADS, STORES, Addresses, Format, address64, atomic, flat_scratch, load, memory, required, store,
+)  # fmt: skip
+
+
+def _offset(i: Access) -> int:
+    return i.modifier("offset")
+
+
+def _global(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    vaddr, saddr = required(i, "vaddr"), i.insn.operand("saddr")
+    if saddr is None or saddr.kind is OperandKind.OFF:
+        return "global", address64(i, vaddr) + _offset(i), ()
+    base = i.raw_operand(saddr, 64)
+    if vaddr.kind is OperandKind.OFF:
+        return "global", base + _offset(i), ()
+    return "global", base + i.raw_operand(vaddr).zext(I64) + _offset(i), ()
+
+
+def _global_lane(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    """global_load_dword_addtid and the like: each lane its own dword."""
+    saddr = i.insn.operand("saddr")
+    base = i.const(0, I64) if saddr is None or saddr.kind is OperandKind.OFF else i.raw_operand(saddr, 64)
+    return "global", base + _offset(i) + i.lane.shl(2).zext(I64), ()
+
+
+def _flat(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    vaddr, saddr = required(i, "vaddr"), i.insn.operand("saddr")
+    if saddr is None or saddr.kind is OperandKind.OFF:
+        address = address64(i, vaddr)
+    else:
+        address = i.raw_operand(saddr, 64) + i.raw_operand(vaddr).zext(I64)
+    return "flat", address + _offset(i), (flat_scratch(i),)
+
+
+def _scratch(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    vaddr, saddr = i.insn.operand("vaddr"), i.insn.operand("saddr")
+    offset = i.const(_offset(i), I32)
+    if saddr is not None and saddr.kind is not OperandKind.OFF:
+        offset = offset + i.raw_operand(saddr)
+    if vaddr is not None and vaddr.kind is not OperandKind.OFF:
+        offset = offset + i.raw_operand(vaddr)
+    return "scratch", offset.zext(I64), (flat_scratch(i),)
+
+
+def _load(how: Addresses, form: Format) -> Callable[[Access], None]:
+    return lambda i: load(i, how, required(i, "vdst"), form)
+
+
+def _store(how: Addresses, form: Format) -> Callable[[Access], None]:
+    return lambda i: store(i, how, required(i, "vdata"), form)
+
+
+def _atomic(how: Addresses, helper: str) -> Callable[[Access], None]:
+    return lambda i: atomic(i, how, helper, (required(i, "vdata"),), i.insn.operand("vdst"))
+
+
+for _prefix, _how in (("global", _global), ("flat", _flat), ("scratch", _scratch)):
+    for _suffix, _form in LOADS.items():
+        memory(f"{_prefix}_load_{_suffix}", _load(_how, _form))
+    for _suffix, _form in STORES.items():
+        memory(f"{_prefix}_store_{_suffix}", _store(_how, _form))
+    if _prefix != "scratch":
+        for _suffix, _helper in ATOMICS.items():
+            memory(f"{_prefix}_atomic_{_suffix}", _atomic(_how, _helper))
+
+for _suffix in ("dword", "b32"):
+    memory(f"global_load_{_suffix}_addtid" if _suffix == "dword" else "global_load_addtid_b32",
+           _load(_global_lane, Format(4)))  # fmt: skip
+    memory(f"global_store_{_suffix}_addtid" if _suffix == "dword" else "global_store_addtid_b32",
+           _store(_global_lane, Format(4)))  # fmt: skip

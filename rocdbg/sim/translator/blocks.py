@@ -1,0 +1,104 @@
+"""Which instructions form a block.
+
+A block is a straight run of instructions that ends after a branch or another instruction that leaves native code, before an
+instruction that cannot be translated, before a stop, before a known block's start when that start is a branch target, or at a
+length limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rocdbg.isa.instruction import Flow, Instruction
+from rocdbg.sim.layout import Status
+from rocdbg.sim.semantics.registry import Ends, Semantic, lookup
+
+MAX_BLOCK = 128
+"""Instructions in one block."""
+MAX_BATCH = 320
+"""Instructions translated in one go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Instructions to translate as one function; ``[start, end)`` in bytes. Empty: nothing at ``start`` can run."""
+
+    start: int
+    instructions: tuple[Instruction, ...]
+    blocked: Status | None = None
+    """If empty: ILLEGAL, UNSUPPORTED or FETCH."""
+
+    @property
+    def end(self) -> int:
+        if not self.instructions:
+            return self.start + 4
+        last = self.instructions[-1]
+        return last.address + last.size
+
+
+Decode = Callable[[int], Instruction | None]
+"""The instruction at an address, or None if there is no executable memory."""
+
+
+def obstacle(instruction: Instruction) -> Status | None:
+    """Why an instruction cannot be translated, or None."""
+    if instruction.illegal:
+        return Status.ILLEGAL
+    return None if lookup(instruction.name) is not None else Status.UNSUPPORTED
+
+
+def ends_block(instruction: Instruction, semantic: Semantic) -> bool:
+    return instruction.flow is not Flow.NEXT or semantic.ends is Ends.ALWAYS
+
+
+def form_block(start: int, decode: Decode, is_stop: Callable[[int], bool], limit: int = MAX_BLOCK) -> Block:
+    """The block that begins at ``start``."""
+    found: list[Instruction] = []
+    address = start
+    while len(found) < limit:
+        instruction = decode(address)
+        if instruction is None:
+            return Block(start, tuple(found), None if found else Status.FETCH)
+        semantic = lookup(instruction.name)
+        if instruction.illegal or semantic is None:
+            return Block(start, tuple(found), None if found else obstacle(instruction))
+        if found and is_stop(address):
+            break
+        found.append(instruction)
+        address += instruction.size
+        if ends_block(instruction, semantic):
+            break
+    return Block(start, tuple(found))
+
+
+def successors(block: Block) -> list[int]:
+    """Addresses that control may reach from the block and that are known."""
+    if not block.instructions:
+        return []
+    last = block.instructions[-1]
+    after = [last.address + last.size]
+    if last.flow is Flow.END or last.flow is Flow.INDIRECT:
+        return []
+    target = [last.branch_target] if last.branch_target is not None else []
+    if last.flow is Flow.BRANCH:
+        return target
+    return target + after
+
+
+def gather(start: int, decode: Decode, is_stop: Callable[[int], bool], known: Callable[[int], bool]) -> list[Block]:
+    """The block at ``start`` and those reached from it that are not ``known`` yet, up to `MAX_BATCH` instructions."""
+    blocks: list[Block] = []
+    seen: set[int] = set()
+    pending = [start]
+    total = 0
+    while pending and total < MAX_BATCH:
+        address = pending.pop(0)
+        if address in seen or (address != start and (known(address) or is_stop(address))):
+            continue
+        seen.add(address)
+        block = form_block(address, decode, is_stop)
+        blocks.append(block)
+        total += len(block.instructions)
+        pending += successors(block)
+    return blocks

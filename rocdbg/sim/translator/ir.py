@@ -1,0 +1,282 @@
+"""Text of LLVM IR for the builder's primitives, on scalars and on vectors of lanes.
+
+`Writer` knows types, constants and primitives; it knows no wave. A uniform value is an LLVM scalar, a varying one a
+vector of ``width`` lanes. f16 is computed in f32 or f64 where that rounds once (both are wide enough for what is done in them), so
+that nothing depends on whether the host has f16 arithmetic.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+
+from rocdbg.sim.builder import F16, F32, F64, I1, I32, INTEGER, Arithmetic, Op, Type, Value
+
+_NAMES = {"f16": "half", "f32": "float", "f64": "double"}
+_INTRINSIC_SUFFIX = {"f16": "f16", "f32": "f32", "f64": "f64"}
+
+_BINARY = {
+    Op.ADD: "add", Op.SUB: "sub", Op.MUL: "mul", Op.UDIV: "udiv", Op.UREM: "urem", Op.AND: "and", Op.OR: "or",
+    Op.XOR: "xor", Op.SHL: "shl", Op.LSHR: "lshr", Op.ASHR: "ashr", Op.FADD: "fadd", Op.FSUB: "fsub",
+    Op.FMUL: "fmul", Op.FDIV: "fdiv",
+}  # fmt: skip
+_COMPARE = {
+    Op.EQ: "icmp eq", Op.NE: "icmp ne", Op.ULT: "icmp ult", Op.ULE: "icmp ule", Op.SLT: "icmp slt", Op.SLE: "icmp sle",
+    Op.FEQ: "fcmp oeq", Op.FLT: "fcmp olt", Op.FLE: "fcmp ole", Op.FNE: "fcmp une", Op.FUNO: "fcmp uno",
+}  # fmt: skip
+_CONVERT = {
+    Op.ZEXT: "zext", Op.SEXT: "sext", Op.TRUNC: "trunc", Op.BITCAST: "bitcast", Op.FPEXT: "fpext",
+    Op.FPTRUNC: "fptrunc", Op.SITOFP: "sitofp", Op.UITOFP: "uitofp",
+}  # fmt: skip
+_INTRINSIC = {
+    Op.UMIN: "umin", Op.UMAX: "umax", Op.SMIN: "smin", Op.SMAX: "smax", Op.CTPOP: "ctpop", Op.BITREVERSE: "bitreverse",
+    Op.FSHL: "fshl", Op.FSHR: "fshr", Op.UADD_SAT: "uadd.sat", Op.USUB_SAT: "usub.sat", Op.SADD_SAT: "sadd.sat",
+    Op.SSUB_SAT: "ssub.sat", Op.FMA: "fma", Op.SQRT: "sqrt", Op.FLOOR: "floor", Op.CEIL: "ceil", Op.FTRUNC: "trunc",
+    Op.RINT: "rint",
+}  # fmt: skip
+_VIA_F32 = frozenset(
+    (Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.SQRT, Op.FLOOR, Op.CEIL, Op.FTRUNC, Op.RINT)
+)
+_FLOAT_COMPARES = frozenset((Op.FEQ, Op.FLT, Op.FLE, Op.FNE, Op.FUNO))
+
+
+def float_literal(value: float, type: Type) -> str:
+    """A float constant as LLVM writes it, after rounding to ``type``."""
+    if type is F16:
+        return f"0xH{int.from_bytes(struct.pack('<e', value), 'little'):04X}"
+    if type is F32:
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"0x{int.from_bytes(struct.pack('<d', value), 'little'):016X}"
+
+
+def int_literal(value: int, type: Type) -> str:
+    """An integer constant, wrapped to the width."""
+    value &= (1 << type.bits) - 1
+    if type is I1:
+        return "true" if value else "false"
+    return str(value - (1 << type.bits) if value >> (type.bits - 1) else value)
+
+
+def scalar_type(type: Type) -> str:
+    return _NAMES.get(type.name, type.name)
+
+
+class Constant(str):
+    """A reference that is a literal."""
+
+    __slots__ = ()
+
+
+class Writer(Arithmetic):
+    """Emits primitives. ``lines`` receives uniform code, ``lane_lines`` varying code."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.lines: list[str] = []
+        self.declarations: set[str] = set()
+        self._counter = 0
+        self._splats: dict[str, str] = {}
+
+    # -- names and text --------------------
+
+    def fresh(self, stem: str = "v") -> str:
+        self._counter += 1
+        return f"%{stem}{self._counter}"
+
+    def text_type(self, type: Type, uniform: bool) -> str:
+        name = scalar_type(type)
+        return name if uniform else f"<{self.width} x {name}>"
+
+    def put(self, uniform: bool, line: str) -> None:
+        """Append a line to the uniform or the lane code."""
+        (self.lines if uniform else self.lane_lines()).append(line)
+
+    def lane_lines(self) -> list[str]:
+        """Where lane code goes."""
+        raise TypeError("no lane code here")
+
+    def new(self, type: Type, uniform: bool, text: str) -> Value:
+        """A new value defined by the instruction ``text``."""
+        name = self.fresh()
+        self.put(uniform, f"{name} = {text}")
+        return Value(self, type, name, uniform)
+
+    def const(self, value: int | float, type: Type) -> Value:
+        if type.is_float:
+            return Value(self, type, Constant(float_literal(float(value), type)), True)
+        if isinstance(value, float):
+            raise TypeError(f"{value} is no integer")
+        return Value(self, type, Constant(int_literal(value, type)), True)
+
+    def constant(self, value: Value) -> int | None:
+        """The value of an integer constant, or None if it is not known."""
+        if isinstance(value.ref, Constant) and not value.type.is_float:
+            text = str(value.ref)
+            number = {"true": 1, "false": 0}.get(text)
+            return (int(text) if number is None else number) & ((1 << value.type.bits) - 1)
+        return None
+
+    def ref(self, value: Value, uniform: bool) -> str:
+        """The value's name, splatted to a vector if it is uniform and a vector is wanted."""
+        name = str(value.ref)
+        if value.uniform == uniform:
+            return name
+        if not value.uniform:
+            raise TypeError(f"{value} differs by lane and is used where the wave is")
+        scalar = scalar_type(value.type)
+        if isinstance(value.ref, Constant):
+            return "<" + ", ".join([f"{scalar} {name}"] * self.width) + ">"
+        splat = self._splats.get(name)
+        if splat is None:
+            vector = f"<{self.width} x {scalar}>"
+            first, splat = self.fresh("i"), self.fresh("s")
+            self.lines.append(f"{first} = insertelement {vector} poison, {scalar} {name}, i32 0")
+            self.lines.append(
+                f"{splat} = shufflevector {vector} {first}, {vector} poison, <{self.width} x i32> zeroinitializer"
+            )
+            self._splats[name] = splat
+        return splat
+
+    def declare(self, name: str, result: str, args: Sequence[str]) -> None:
+        self.declarations.add(f"declare {result} @{name}({', '.join(args)})")
+
+    # -- primitives --------------------
+
+    def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
+        folded = _fold(self, op, type, args)
+        if folded is not None:
+            return folded
+        if F16 in (type, *(a.type for a in args)) and (special := self._half(op, type, args)) is not None:
+            return special
+        uniform = all(a.uniform for a in args)
+        t = self.text_type(args[-1].type, uniform)
+        refs = [self.ref(a, uniform) for a in args]
+        if op in _BINARY:
+            return self.new(type, uniform, f"{_BINARY[op]} {t} {refs[0]}, {refs[1]}")
+        if op in _COMPARE:
+            return self.new(type, uniform, f"{_COMPARE[op]} {t} {refs[0]}, {refs[1]}")
+        if op in _CONVERT:
+            return self.new(type, uniform, f"{_CONVERT[op]} {t} {refs[0]} to {self.text_type(type, uniform)}")
+        if op is Op.SELECT:
+            c = self.text_type(I1, uniform)
+            return self.new(type, uniform, f"select {c} {refs[0]}, {t} {refs[1]}, {t} {refs[2]}")
+        if op is Op.FNEG:
+            return self.new(type, uniform, f"fneg {t} {refs[0]}")
+        if op is Op.FABS:
+            magnitude = args[0].bits() & (1 << type.bits - 1) - 1
+            return magnitude.bitcast(type)
+        if op in (Op.FPTOSI, Op.FPTOUI):
+            return self._intrinsic("fptosi.sat" if op is Op.FPTOSI else "fptoui.sat", type, args, refs, uniform, True)
+        if op in (Op.CTLZ, Op.CTTZ):
+            return self._intrinsic(op.name.lower(), type, args, [*refs, "i1 false"], uniform, False)
+        return self._intrinsic(_INTRINSIC[op], type, args, refs, uniform, False)
+
+    def _intrinsic(
+        self, name: str, type: Type, args: Sequence[Value], refs: list[str], uniform: bool, two_types: bool
+    ) -> Value:
+        result = self.text_type(type, uniform)
+        prefix = "" if uniform else f"v{self.width}"
+        full = f"llvm.{name}.{prefix}{type.name}"
+        if two_types:
+            full += f".{prefix}{args[0].type.name}"
+        kinds = [self.text_type(a.type, uniform) for a in args] + ["i1"] * (len(refs) - len(args))
+        self.declare(full, result, kinds)
+        texts = [
+            f"{k} {r}" if not r.startswith("i1 ") else r for k, r in zip(kinds, refs, strict=True)
+        ]
+        return self.new(type, uniform, f"call {result} @{full}({', '.join(texts)})")
+
+    # -- f16 --------------------
+
+    def _half(self, op: Op, type: Type, args: Sequence[Value]) -> Value | None:
+        """f16 through wider types. f32 has 24 >= 2 * 11 + 2 bits: rounding twice equals rounding once.
+
+        fma: the product of two f16 and a third, added in f64, loses nothing that could move a tie.
+        """
+        if op in _VIA_F32:
+            return self.emit(op, F32, [a.fpext(F32) for a in args]).fptrunc(F16)
+        if op in _FLOAT_COMPARES:
+            return self.emit(op, type, [a.fpext(F32) for a in args])
+        if op is Op.FMA:
+            return self.emit(op, F64, [a.fpext(F64) for a in args]).fptrunc(F16)
+        if op is Op.FPEXT and type is F64:
+            return args[0].fpext(F32).fpext(F64)
+        if op is Op.FPTRUNC and args[0].type is F64:
+            return _round_to_odd(args[0]).fptrunc(F16)
+        if op in (Op.FPTOSI, Op.FPTOUI):
+            return self.emit(op, type, [args[0].fpext(F32)])
+        if op in (Op.SITOFP, Op.UITOFP):
+            # Integers of up to 24 bits are exact in f32, larger ones are infinite in f16 either way.
+            return self.emit(op, F32, args).fptrunc(F16)
+        if op is Op.FNEG:
+            return (args[0].bits() ^ 0x8000).bitcast(F16)
+        return None
+
+
+def _round_to_odd(value: Value) -> Value:
+    """f64 to f32 such that rounding the result again equals rounding once."""
+    near = value.fptrunc(F32)
+    back = near.fpext(F64)
+    bits = near.bits()
+    keep = back.eq(value) | value.is_nan() | (bits & 1).ne(0)
+    toward = back.fabs().fgt(value.fabs()).select(bits - 1, bits + 1)
+    return keep.select(bits, toward).bitcast(F32)
+
+
+def _signed(value: int, bits: int) -> int:
+    return value - (1 << bits) if value >> (bits - 1) & 1 else value
+
+
+_FOLDS: dict[Op, Callable[[int, int, int], int]] = {
+    Op.ADD: lambda a, b, n: a + b,
+    Op.SUB: lambda a, b, n: a - b,
+    Op.MUL: lambda a, b, n: a * b,
+    Op.AND: lambda a, b, n: a & b,
+    Op.OR: lambda a, b, n: a | b,
+    Op.XOR: lambda a, b, n: a ^ b,
+    Op.SHL: lambda a, b, n: a << b,
+    Op.LSHR: lambda a, b, n: a >> b,
+    Op.ASHR: lambda a, b, n: _signed(a, n) >> b,
+    Op.EQ: lambda a, b, n: int(a == b),
+    Op.NE: lambda a, b, n: int(a != b),
+    Op.ULT: lambda a, b, n: int(a < b),
+    Op.ULE: lambda a, b, n: int(a <= b),
+    Op.SLT: lambda a, b, n: int(_signed(a, n) < _signed(b, n)),
+    Op.SLE: lambda a, b, n: int(_signed(a, n) <= _signed(b, n)),
+}
+
+
+def _fold(writer: Writer, op: Op, type: Type, args: Sequence[Value]) -> Value | None:
+    """Integer constants are folded here, since no optimiser runs over the text."""
+    first = writer.constant(args[0])
+    if len(args) == 2 and op in _FOLDS:
+        second = writer.constant(args[1])
+        if second is None:
+            return None
+        if first is not None:
+            return writer.const(_FOLDS[op](first, second, args[0].type.bits), type)
+        if second == 0 and op in (Op.ADD, Op.SUB, Op.OR, Op.XOR, Op.SHL, Op.LSHR, Op.ASHR):
+            return args[0]
+        return None
+    if first is None:
+        return None
+    if op in (Op.ZEXT, Op.TRUNC):
+        return writer.const(first, type)
+    if op is Op.SEXT:
+        return writer.const(_signed(first, args[0].type.bits), type)
+    if op is Op.SELECT:
+        return args[1] if first else args[2]
+    if op is Op.BITCAST and type in (F16, F32, F64):
+        return _float_constant(writer, first, type)
+    return None
+
+
+def _float_constant(writer: Writer, bits: int, type: Type) -> Value | None:
+    exponent = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF << 52}[type.bits]
+    if bits & exponent == exponent:
+        return None  # NaN payloads would not survive the detour through a host float
+    code = {16: "e", 32: "f", 64: "d"}[type.bits]
+    return writer.const(struct.unpack(f"<{code}", bits.to_bytes(type.bits // 8, "little"))[0], type)
+
+
+__all__ = ["I32", "INTEGER", "Constant", "Writer", "float_literal", "int_literal", "scalar_type"]

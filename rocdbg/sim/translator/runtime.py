@@ -1,0 +1,609 @@
+"""The native routines that blocks call: address translation, transfers, atomics, lane moves; and the dispatcher.
+
+Every routine is ``i32 name(ptr state, ptr env, i64 mask, i64...)`` and returns 0, or 1 after writing the fault
+record of the environment. A memory routine first turns each active lane's address (``ENV_ADDRESS``) into a host pointer and a dword
+stride (``ENV_POINTER``, ``ENV_KIND``) and only then touches memory, so that an instruction that faults in any lane has no effect.
+
+A stride is the distance in memory of a lane's consecutive dwords: 4, or 4 * wave size in scratch, which is interleaved by lane;
+0 marks a lane whose access is dropped (out-of-range buffer access): it reads 0 and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocdbg.sim import layout
+from rocdbg.sim.builder import I8, I16, I32, I64, INTEGER, Type, Value
+from rocdbg.sim.layout import (
+    ENV, HEADER, MAX_HELPERS, PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE, Access, FaultKind, Space,
+    Status,
+)  # fmt: skip
+from rocdbg.sim.translator.atomics import ATOMICS, Atomic
+from rocdbg.sim.translator.ir import Writer
+
+SPACES = ("global", "flat", "lds", "scratch", "buffer")
+_SPACE = {"global": Space.GLOBAL, "flat": Space.FLAT, "lds": Space.LDS, "scratch": Space.SCRATCH, "buffer": Space.BUFFER}
+
+
+class Routine(Writer):
+    """Emits one routine, all scalar."""
+
+    def __init__(self, wave_size: int) -> None:
+        super().__init__(1)
+        self.wave_size = wave_size
+        self.label = "entry"
+
+    def value(self, name: str, type: Type = I64) -> Value:
+        return Value(self, type, name, True)
+
+    def gep(self, base: str, offset: Value | int) -> str:
+        pointer = self.fresh("p")
+        at = offset if isinstance(offset, int) else offset.ref
+        self.lines.append(f"{pointer} = getelementptr i8, ptr {base}, i64 {at}")
+        return pointer
+
+    def pointer(self, address: Value) -> str:
+        pointer = self.fresh("p")
+        self.lines.append(f"{pointer} = inttoptr i64 {address.ref} to ptr")
+        return pointer
+
+    def load(self, pointer: str, type: Type) -> Value:
+        return self.new(type, True, f"load {type.name}, ptr {pointer}, align 1")
+
+    def store(self, pointer: str, value: Value) -> None:
+        self.lines.append(f"store {value.type.name} {value.ref}, ptr {pointer}, align 1")
+
+    def state(self, name: str) -> Value:
+        return self.load(self.gep("%state", HEADER[name].offset), INTEGER[HEADER[name].size * 8])
+
+    def env(self, name: str) -> Value:
+        return self.load(self.gep("%env", ENV[name].offset), INTEGER[ENV[name].size * 8])
+
+    def set_env(self, name: str, value: Value | int) -> None:
+        t = INTEGER[ENV[name].size * 8]
+        self.store(self.gep("%env", ENV[name].offset), self.const(value, t) if isinstance(value, int) else value)
+
+    def slot(self, base: int, lane: Value, size: int) -> str:
+        return self.gep("%env", lane.shl(size.bit_length() - 1) + base)
+
+    def data(self, dword: int | Value, lane: Value) -> str:
+        if isinstance(dword, int):
+            return self.gep("%env", lane.shl(2) + (layout.ENV_DATA + dword * 256))
+        return self.gep("%env", lane.shl(2) + dword.shl(8) + layout.ENV_DATA)
+
+    def mark(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def go(self, label: str) -> None:
+        self.lines.append(f"br label %{label}")
+
+    def branch_if(self, condition: Value, yes: str, no: str) -> None:
+        self.lines.append(f"br i1 {condition.ref}, label %{yes}, label %{no}")
+
+    def when(self, condition: Value, body: Callable[[], None]) -> None:
+        """Run ``body`` if the condition holds."""
+        yes, after = self.fresh("yes")[1:], self.fresh("after")[1:]
+        self.branch_if(condition, yes, after)
+        self.mark(yes)
+        body()
+        self.go(after)
+        self.mark(after)
+
+    def for_lanes(self, mask: Value, body: Callable[[Value], None]) -> None:
+        """Run ``body`` for each set bit of the 64-bit mask, in order."""
+        head, inside, after = (self.fresh(n)[1:] for n in ("each", "lane", "done"))
+        left = self.fresh("left")
+        before = self.label
+        rest = self.fresh("rest")
+        latch = self.fresh("latch")[1:]
+        self.go(head)
+        self.mark(head)
+        self.lines.append(f"{left} = phi i64 [ {mask.ref}, %{before} ], [ {rest}, %{latch} ]")
+        self.branch_if(self.value(left).eq(0), after, inside)
+        self.mark(inside)
+        body(self.value(left).cttz())
+        self.go(latch)
+        self.mark(latch)
+        self.lines.append(f"{rest} = and i64 {left}, {(self.value(left) - 1).ref}")
+        self.go(head)
+        self.mark(after)
+
+    def for_range(self, count: Value, body: Callable[[Value], None]) -> None:
+        """Run ``body`` for 0 .. count - 1."""
+        head, inside, after, latch = (self.fresh(n)[1:] for n in ("for", "body", "end", "latch"))
+        index, following = self.fresh("index"), self.fresh("next")
+        before = self.label
+        self.go(head)
+        self.mark(head)
+        self.lines.append(f"{index} = phi i64 [ 0, %{before} ], [ {following}, %{latch} ]")
+        self.branch_if(self.value(index).ult(count), inside, after)
+        self.mark(inside)
+        body(self.value(index))
+        self.go(latch)
+        self.mark(latch)
+        self.lines.append(f"{following} = add i64 {index}, 1")
+        self.go(head)
+        self.mark(after)
+
+
+class Runtime:
+    """Builds the runtime module for one wave size."""
+
+    def __init__(self, wave_size: int) -> None:
+        self.wave_size = wave_size
+        self.declarations: set[str] = set()
+        self.functions: list[str] = []
+        self._counter = 0
+
+    def define(self, name: str, params: str, body: Callable[[Routine], None], linkage: str = "") -> None:
+        routine = Routine(self.wave_size)
+        routine._counter = self._counter
+        body(routine)
+        self._counter = routine._counter
+        self.declarations |= routine.declarations
+        if linkage != "internal":
+            name = f"{prefix(self.wave_size)}{name}"
+        self.functions.append("\n".join([f"define {linkage} i32 @{name}({params}) #0 {{", "entry:", *routine.lines, "}"]))
+
+    def text(self) -> str:
+        """The module."""
+        for space in SPACES:
+            self._translator(space)
+        self.define("gather", "ptr %env, i64 %mask, i64 %size", self._gather, "internal")
+        self.define("scatter", "ptr %env, i64 %mask, i64 %size", self._scatter, "internal")
+        args = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"
+        for space in SPACES:
+            for access, move in (("load", "gather"), ("store", "scatter")):
+                self.define(f"{access}_{space}", args, self._access(space, access, move))
+        self.define("check_lds", args, self._check_lds)
+        self.define("sload", args, self._scalar_load)
+        self.define("translate_atomic", "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b, i64 %space",
+                    self._atomic_addresses, "internal")  # fmt: skip
+        for atomic in ATOMICS:
+            self.define(f"atomic_{atomic.name}", f"{args}, i64 %space", self._atomic(atomic))
+        two = "ptr %state, ptr %env, i64 %mask, i64 %group"
+        self.define("bpermute", two, self._bpermute)
+        self.define("permute", two, self._permute)
+        for status in (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL, Status.FETCH):
+            self.define(f"stub_{status.name.lower()}", "ptr %state, ptr %env", _stub(status))
+        self.define("run", "ptr %state, ptr %env, ptr %tables", self._run(False))
+        self.define("run_range", "ptr %state, ptr %env, ptr %tables", self._run(True))
+        attributes = "attributes #0 = { nounwind }"
+        return "\n".join([*sorted(self.declarations), *self.functions, attributes, ""])
+
+    # -- addresses --------------------
+
+    def _translator(self, space: str) -> None:
+        """``translate_SPACE(state, env, mask, size, need, a, b)``: need = page flags; a, b depend on the space."""
+        params = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %need, i64 %a, i64 %b"
+        per_lane = {
+            "global": self._global, "flat": self._flat, "lds": self._lds, "scratch": self._scratch, "buffer": self._buffer,
+        }[space]  # fmt: skip
+
+        def body(r: Routine) -> None:
+            r.set_env("fault_lanes", 0)
+            r.set_env("fault_kind", 0)
+
+            def lane(lane: Value) -> None:
+                address = r.load(r.slot(layout.ENV_ADDRESS, lane, 8), I64)
+                pointer, stride, kind = per_lane(r, address, lane)
+                r.store(r.slot(layout.ENV_POINTER, lane, 8), pointer)
+                r.store(r.slot(layout.ENV_KIND, lane, 8), stride)
+                r.when(kind.ne(0), lambda: self._note(r, lane, kind))
+
+            r.for_lanes(r.value("%mask"), lane)
+            faulted = r.env("fault_lanes").ne(0)
+            r.when(faulted, lambda: self._record(r, _SPACE[space]))
+            r.lines.append(f"ret i32 {faulted.zext(I32).ref}")
+
+        self.define(f"translate_{space}", params, body, "internal")
+
+    @staticmethod
+    def _note(r: Routine, lane: Value, kind: Value) -> None:
+        r.set_env("fault_lanes", r.env("fault_lanes") | r.const(1, I64).shl(lane))
+        first = r.env("fault_kind")
+        r.set_env("fault_kind", first.eq(0).select(kind.trunc(I32), first))
+
+    @staticmethod
+    def _record(r: Routine, space: Space) -> None:
+        need = r.value("%need")
+        access = need.eq(1).select(int(Access.LOAD), need.eq(2).select(r.const(int(Access.STORE), I64), int(Access.ATOMIC)))
+        r.set_env("fault_access", access.trunc(I32))
+        r.set_env("fault_size", r.value("%size").trunc(I32))
+        r.set_env("fault_space", int(space))
+
+    def _page(self, r: Routine, address: Value, size: Value) -> tuple[Value, Value]:
+        """Host pointer of a simulated address, and the fault kind (I64, 0 if legal)."""
+        offset = address - WINDOW_BASE
+        inside = offset.ult(WINDOW_SIZE)
+        index = inside.select(offset.lshr(PAGE_SHIFT), 0)
+        entry = r.env("page_table") + index * PAGE_ENTRY_SIZE
+        at = r.pointer(entry)
+        host, low, high, flags = (r.load(r.gep(at, n * 8), I64) for n in range(4))
+        within = offset & PAGE_SIZE - 1
+        legal = inside & low.ule(within) & (within + size).ule(high)
+        need = r.value("%need")
+        allowed = (flags & need).eq(need)
+        kind = legal.select(
+            allowed.select(r.const(0, I64), int(FaultKind.PERMISSION)), r.const(int(FaultKind.UNMAPPED), I64)
+        )
+        return host + within, kind
+
+    def _global(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
+        pointer, kind = self._page(r, address, r.value("%size"))
+        return pointer, r.const(4, I64), kind
+
+    def _lds(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
+        end = address + r.value("%size")
+        legal = end.ule(r.state("lds_size").zext(I64)) & address.ule(0xFFFFFFFF)
+        kind = legal.select(r.const(0, I64), int(FaultKind.LDS_RANGE))
+        return r.state("lds_pointer") + address, r.const(4, I64), kind
+
+    def _in_scratch(self, r: Routine, first: Value, last: Value) -> Value:
+        """Whether the physical addresses [first, last] lie in the wave's own area."""
+        base, size = r.state("scratch_base"), r.state("scratch_size")
+        return base.ule(first) & (last - base).ult(size) & first.ule(last)
+
+    def _interleaved(self, r: Routine, base: Value, offset: Value, lane: Value) -> tuple[Value, Value, Value]:
+        """Private memory at byte ``offset``: dword n of lane L is at base + (n * wave size + L) * 4."""
+        wave = self.wave_size
+
+        def physical(at: Value) -> Value:
+            return base + at.lshr(2) * (4 * wave) + lane.shl(2) + (at & 3)
+
+        size = r.value("%size")
+        first, last = physical(offset), physical(offset + size - 1)
+        mine = self._in_scratch(r, first, last) & offset.ule(0xFFFFFFFF)
+        pointer, kind = self._page(r, mine.select(first, r.state("scratch_base")), r.const(1, I64))
+        kind = mine.select(kind, int(FaultKind.SCRATCH_RANGE))
+        return pointer, r.const(4 * wave, I64), kind
+
+    def _scratch(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
+        return self._interleaved(r, r.value("%a"), address, lane)
+
+    def _flat(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
+        """Generic address; %a is the scratch base. Apertures are 4 GiB long."""
+        high = address.lshr(32)
+        low = address & 0xFFFFFFFF
+        shared = high.eq(r.env("shared_aperture").lshr(32))
+        private = high.eq(r.env("private_aperture").lshr(32))
+        g, gs, gk = self._global(r, address, lane)
+        l, _, lk = self._lds(r, low, lane)
+        p, ps, pk = self._interleaved(r, r.value("%a"), low, lane)
+        return (
+            shared.select(l, private.select(p, g)), private.select(ps, gs), shared.select(lk, private.select(pk, gk))
+        )  # fmt: skip
+
+    def _buffer(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
+        """Buffer resource: %a = offset in the state of its four dwords | flags, %b = soffset.
+
+        The address slot has the offset (instruction + VGPR) in its low half, the VGPR index in its high half.
+        Flags of %a: bit 32 GFX10+ rules, bit 33 GFX11+ rules, bit 34 the index is used.
+        """
+        a = r.value("%a")
+        at = r.gep("%state", a & 0xFFFFFFFF)
+        w0, w1, w2, w3 = (r.load(r.gep(at, n * 4), I32).zext(I64) for n in range(4))
+        gfx10, gfx11 = (a & 1 << 32).ne(0), (a & 1 << 33).ne(0)
+        base = w0 | (w1 & 0xFFFF).shl(32)
+        add_tid = (w3 & 1 << 23).ne(0)
+        stride = w1.lshr(16) & 0x3FFF
+        swizzle11 = w1.lshr(30) & 3
+        swizzled = gfx11.select(swizzle11.ne(0), (w1 & 1 << 31).ne(0))
+        element9 = r.const(2, I64).shl(w3.lshr(19) & 3)
+        element = gfx11.select(r.const(2, I64).shl(swizzle11), gfx10.select(r.const(4, I64), element9))
+        index_stride = r.const(8, I64).shl(w3.lshr(21) & 3)
+        soffset = r.value("%b")
+        size = r.value("%size")
+        offset = address & 0xFFFFFFFF
+        index = address.lshr(32) + add_tid.select(lane, 0)
+        # Linear: base + soffset + index * stride + offset.
+        linear = offset + index * stride
+        # Swizzled: elements of consecutive indices lie side by side.
+        group = index.udiv(index_stride)
+        spread = (group * stride + offset.udiv(element) * element) * index_stride
+        swizzle = spread + index.urem(index_stride) * element + offset.urem(element)
+        physical = base + soffset + swizzled.select(swizzle, linear)
+        scratch = swizzled & add_tid
+        records = w2
+        # Range checks. Raw: byte range, soffset included; structured (stride): by record, and offset within it when swizzled.
+        raw = (offset + soffset + size).ule(records)
+        record = index.ult(records) & (~swizzled | (offset + size).ule(stride))
+        structured = stride.ne(0) & ~add_tid & ((a & 1 << 34).ne(0) | swizzled)
+        in_range = structured.select(record, raw)
+        tail = offset + size - 1
+        last_swizzle = (group * stride + tail.udiv(element) * element) * index_stride
+        last = base + soffset + last_swizzle + index.urem(index_stride) * element + tail.urem(element)
+        mine = self._in_scratch(r, physical, last)
+        safe = scratch.select(mine, in_range)
+        pointer, kind = self._page(
+            r, safe.select(physical, r.state("scratch_base")), scratch.select(r.const(1, I64), safe.select(size, 0))
+        )
+        kind = scratch.select(mine.select(kind, int(FaultKind.SCRATCH_RANGE)), in_range.select(kind, 0))
+        step = swizzled.select((element.eq(4)).select(index_stride.shl(2), 4), r.const(4, I64))
+        return pointer, (scratch | in_range).select(step, 0), kind
+
+    # -- transfers --------------------
+
+    def _access(self, space: str, access: str, move: str) -> Callable[[Routine], None]:
+        need = 1 if access == "load" else 2
+
+        def body(r: Routine) -> None:
+            status = r.new(
+                I32, True,
+                f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 {need}, i64 %a, i64 %b)",
+            )  # fmt: skip
+            ok, bad = r.fresh("ok")[1:], r.fresh("bad")[1:]
+            r.branch_if(status.eq(0), ok, bad)
+            r.mark(ok)
+            r.lines.append(f"call i32 @{move}(ptr %env, i64 %mask, i64 %size)")
+            r.lines.append("ret i32 0")
+            r.mark(bad)
+            r.lines.append("ret i32 1")
+
+        return body
+
+    def _check_lds(self, r: Routine) -> None:
+        """Only check that a store would be legal (instructions that store to two places)."""
+        call = "call i32 @translate_lds(ptr %state, ptr %env, i64 %mask, i64 %size, i64 2, i64 %a, i64 %b)"
+        r.lines.append(f"ret i32 {r.new(I32, True, call).ref}")
+
+    def _each(self, r: Routine, whole: Callable[[Value, Value, Value, Value], None],
+              part: Callable[[Value, Value, Value], None], dropped: Callable[[Value], None]) -> None:  # fmt: skip
+        """Visit lanes: ``whole(lane, dword, pointer, stride)`` per dword if aligned or linear, ``part`` per byte otherwise."""
+        size = r.value("%size")
+
+        def visit(lane: Value) -> None:
+            pointer = r.load(r.slot(layout.ENV_POINTER, lane, 8), I64)
+            stride = r.load(r.slot(layout.ENV_KIND, lane, 8), I64)
+            live = stride.ne(0)
+            aligned = (size & 3).eq(0) & (stride.eq(4) | (pointer & 3).eq(0))
+
+            def dwords() -> None:
+                r.for_range(size.lshr(2), lambda n: whole(lane, n, pointer + n * stride, stride))
+
+            def bytes_() -> None:
+                def one(n: Value) -> None:
+                    at = (pointer & 3) + n
+                    jump = stride.eq(4).select(pointer + n, (pointer & ~3) + at.lshr(2) * stride + (at & 3))
+                    part(lane, n, jump)
+
+                r.for_range(size, one)
+
+            r.when(~live, lambda: dropped(lane))
+            r.when(live & aligned, dwords)
+            r.when(live & ~aligned, bytes_)
+
+        r.for_lanes(r.value("%mask"), visit)
+        r.lines.append("ret i32 0")
+
+    def _byte(self, r: Routine, lane: Value, n: Value) -> str:
+        """Where byte ``n`` of the lane's data lies in the transfer buffer."""
+        return r.gep("%env", lane.shl(2) + n.lshr(2).shl(8) + (n & 3) + layout.ENV_DATA)
+
+    def _gather(self, r: Routine) -> None:
+        def clear(lane: Value) -> None:
+            r.for_range((r.value("%size") + 3).lshr(2), lambda n: r.store(r.data(n, lane), r.const(0, I32)))
+
+        def part(lane: Value, n: Value, pointer: Value) -> None:
+            r.when(n.urem(4).eq(0), lambda: r.store(r.data(n.lshr(2), lane), r.const(0, I32)))
+            r.store(self._byte(r, lane, n), r.load(r.pointer(pointer), I8))
+
+        def whole(lane: Value, n: Value, pointer: Value, stride: Value) -> None:
+            r.store(r.data(n, lane), r.load(r.pointer(pointer), I32))
+
+        self._each(r, whole, part, clear)
+
+    def _scatter(self, r: Routine) -> None:
+        def part(lane: Value, n: Value, pointer: Value) -> None:
+            r.store(r.pointer(pointer), r.load(self._byte(r, lane, n), I8))
+
+        def whole(lane: Value, n: Value, pointer: Value, stride: Value) -> None:
+            r.store(r.pointer(pointer), r.load(r.data(n, lane), I32))
+
+        self._each(r, whole, part, lambda lane: None)
+
+    def _scalar_load(self, r: Routine) -> None:
+        """Load %size bytes at ENV_ADDRESS[0] into lane 0 of the transfer buffer. %a: bytes that are known to be
+        readable count as in range; a buffer load (%b = 1) reads 0 beyond %a bytes from the address."""
+        r.set_env("fault_lanes", 0)
+        r.set_env("fault_kind", 0)
+        r.lines.append("%need = add i64 1, 0")
+        address = r.load(r.gep("%env", layout.ENV_ADDRESS), I64)
+        zero = r.const(0, I64)
+        limit = r.value("%b").ne(0).select(r.value("%a").umin(r.value("%size")), r.value("%size"))
+        r.for_range(r.value("%size").lshr(2), lambda n: r.store(r.data(n, zero), r.const(0, I32)))
+        pointer, kind = self._page(r, address, limit)
+        wanted = limit.ne(0)
+        bad = wanted & kind.ne(0)
+
+        def record() -> None:
+            r.set_env("fault_kind", kind.trunc(I32))
+            r.set_env("fault_access", int(Access.LOAD))
+            r.set_env("fault_size", r.value("%size").trunc(I32))
+            r.set_env("fault_space", int(Space.SCALAR))
+
+        r.when(bad, record)
+        count = bad.select(r.const(0, I64), limit.lshr(2))
+        r.for_range(count, lambda n: r.store(r.data(n, zero), r.load(r.pointer(pointer + n.shl(2)), I32)))
+        r.lines.append(f"ret i32 {bad.zext(I32).ref}")
+
+    # -- atomics --------------------
+
+    def _atomic_addresses(self, r: Routine) -> None:
+        """Translate for an atomic of %size bytes in space number %space, and check alignment."""
+        r.lines.append("switch i64 %space, label %none [" + " ".join(
+            f"i64 {n}, label %{s}" for n, s in enumerate(SPACES)) + "]")  # fmt: skip
+        r.mark("none")
+        r.lines.append("ret i32 1")
+        results: list[str] = []
+        for space in SPACES:
+            r.mark(space)
+            call = f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 3, i64 %a, i64 %b)"
+            results.append(f"[ {r.new(I32, True, call).ref}, %{space} ]")
+            r.go("checked")
+        r.mark("checked")
+        status = r.new(I32, True, f"phi i32 {', '.join(results)}")
+        r.branch_if(status.eq(0), "align", "out")
+        r.mark("out")
+        r.lines.append("ret i32 1")
+        r.mark("align")
+
+        def check(lane: Value) -> None:
+            pointer = r.load(r.slot(layout.ENV_POINTER, lane, 8), I64)
+            stride = r.load(r.slot(layout.ENV_KIND, lane, 8), I64)
+            # Interleaved by lane, a lane's 8 bytes are two dwords: more than dword alignment does not show.
+            needed = stride.eq(4).select(r.value("%size") - 1, 3)
+            wrong = stride.ne(0) & (pointer & needed).ne(0)
+            r.when(wrong, lambda: self._note(r, lane, r.const(int(FaultKind.MISALIGNED), I64)))
+
+        r.for_lanes(r.value("%mask"), check)
+        faulted = r.env("fault_lanes").ne(0)
+
+        def record() -> None:
+            r.set_env("fault_access", int(Access.ATOMIC))
+            r.set_env("fault_size", r.value("%size").trunc(I32))
+            r.set_env("fault_space", r.value("%space").trunc(I32))
+
+        r.when(faulted, record)
+        r.lines.append(f"ret i32 {faulted.zext(I32).ref}")
+
+    def _atomic(self, atomic: Atomic) -> Callable[[Routine], None]:
+        def body(r: Routine) -> None:
+            size = atomic.type.bits // 8
+            call = (
+                f"call i32 @translate_atomic(ptr %state, ptr %env, i64 %mask, i64 {size}, i64 %a, i64 %b, i64 %space)"
+            )
+            r.branch_if(r.new(I32, True, call).eq(0), "go", "bad")
+            r.mark("bad")
+            r.lines.append("ret i32 1")
+            r.mark("go")
+
+            def words(lane: Value, first: int) -> Value:
+                low = r.load(r.data(first, lane), I32)
+                if size == 4:
+                    return low
+                return low.zext(I64) | r.load(r.data(first + 1, lane), I32).zext(I64).shl(32)
+
+            def lane(lane: Value) -> None:
+                pointer = r.load(r.slot(layout.ENV_POINTER, lane, 8), I64)
+                stride = r.load(r.slot(layout.ENV_KIND, lane, 8), I64)
+
+                def dropped() -> None:
+                    for n in range(size // 4):
+                        r.store(r.data(n, lane), r.const(0, I32))
+
+                def one() -> None:
+                    at = r.pointer(pointer)
+                    high = r.pointer(pointer + stride)
+                    old = r.load(at, I32)
+                    if size == 8:
+                        old = old.zext(I64) | r.load(high, I32).zext(I64).shl(32)
+                    new = atomic.compute(r, old, words(lane, 0), words(lane, size // 4) if atomic.operands == 2 else None)
+                    r.store(at, new.trunc(I32))
+                    r.store(r.data(0, lane), old.trunc(I32))
+                    if size == 8:
+                        r.store(high, new.lshr(32).trunc(I32))
+                        r.store(r.data(1, lane), old.lshr(32).trunc(I32))
+
+                r.when(stride.eq(0), dropped)
+                r.when(stride.ne(0), one)
+
+            r.for_lanes(r.value("%mask"), lane)
+            r.lines.append("ret i32 0")
+
+        return body
+
+    # -- lanes --------------------
+
+    def _all(self, r: Routine) -> Value:
+        return r.const((1 << self.wave_size) - 1, I64)
+
+    def _bpermute(self, r: Routine) -> None:
+        """data[2][L] = data[1][S], data[3][L] = S in mask, S = lane data[0][L] / 4 of L's group of lanes."""
+        inside = r.value("%group").umin(self.wave_size) - 1
+
+        def lane(lane: Value) -> None:
+            source = r.load(r.data(0, lane), I32).zext(I64).lshr(2) & inside
+            source = source | lane & ~inside
+            r.store(r.data(2, lane), r.load(r.data(1, source), I32))
+            r.store(r.data(3, lane), (r.value("%mask").lshr(source) & 1).trunc(I32))
+
+        r.for_lanes(self._all(r), lane)
+        r.lines.append("ret i32 0")
+
+    def _permute(self, r: Routine) -> None:
+        """data[2][D] = data[1][L] for active lanes L in order, D = lane data[0][L] / 4 of L's group; else 0."""
+        inside = r.value("%group").umin(self.wave_size) - 1
+        r.for_lanes(self._all(r), lambda lane: r.store(r.data(2, lane), r.const(0, I32)))
+
+        def lane(lane: Value) -> None:
+            target = r.load(r.data(0, lane), I32).zext(I64).lshr(2) & inside
+            r.store(r.data(2, target | lane & ~inside), r.load(r.data(1, lane), I32))
+
+        r.for_lanes(r.value("%mask"), lane)
+        r.lines.append("ret i32 0")
+
+    # -- the dispatcher --------------------
+
+    def _run(self, ranged: bool) -> Callable[[Routine], None]:
+        """Call blocks until one returns a status. %tables: host address of the page directories, by MODE key."""
+
+        def body(r: Routine) -> None:
+            r.go("loop")
+            r.mark("loop")
+            mode = r.state("mode")
+            key = (mode & 0x3FF | mode.lshr(13) & 0x400).zext(I64)
+            directory = r.load(r.gep("%tables", key.shl(3)), I64)
+            offset = r.state("pc") - WINDOW_BASE
+            good = offset.ult(WINDOW_SIZE) & (offset & 3).eq(0)
+            r.branch_if(good, "fetch", "wild")
+            r.mark("wild")
+            r.lines.append(f"ret i32 {int(Status.FETCH)}")
+            r.mark("miss")
+            r.lines.append(f"ret i32 {int(Status.MISS)}")
+            r.mark("fetch")
+            r.branch_if(directory.eq(0), "miss", "page")
+            r.mark("page")
+            page = r.load(r.gep(r.pointer(directory), offset.lshr(PAGE_SHIFT).shl(3)), I64)
+            r.branch_if(page.eq(0), "miss", "entry2")
+            r.mark("entry2")
+            function = r.load(r.gep(r.pointer(page), (offset & PAGE_SIZE - 1).shl(1)), I64)
+            r.branch_if(function.eq(0), "miss", "call")
+            r.mark("call")
+            status = r.new(I32, True, f"call i32 {r.pointer(function)}(ptr %state, ptr %env)")
+            r.branch_if(status.eq(0), "next", "leave")
+            r.mark("leave")
+            r.lines.append(f"ret i32 {status.ref}")
+            r.mark("next")
+            if ranged:
+                inside = (r.state("pc") - r.env("range_lo")).ult(r.env("range_size"))
+                r.branch_if(inside, "loop", "left")
+                r.mark("left")
+                r.lines.append(f"ret i32 {int(Status.RANGE)}")
+            else:
+                r.go("loop")
+
+        return body
+
+
+def _stub(status: Status) -> Callable[[Routine], None]:
+    return lambda r: r.lines.append(f"ret i32 {int(status)}")
+
+
+def prefix(wave_size: int) -> str:
+    """What the names of the runtime's exported functions begin with."""
+    return f"rocdbg_w{wave_size}_"
+
+
+def helper_names() -> list[str]:
+    """The routines blocks may call, in the order of their slots in the environment."""
+    names = [f"{access}_{space}" for space in SPACES for access in ("load", "store")]
+    names += ["check_lds", "sload", "bpermute", "permute"]
+    names += [f"atomic_{a.name}" for a in ATOMICS]
+    if len(names) > MAX_HELPERS:
+        raise ValueError("more helpers than slots")
+    return names
+
+
+__all__ = ["I16", "SPACES", "Runtime", "helper_names"]

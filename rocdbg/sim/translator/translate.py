@@ -1,0 +1,90 @@
+"""Translation of blocks: runs each instruction's semantic over a `WaveBuilder`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocdbg.isa.instruction import Instruction
+from rocdbg.sim.layout import EXEC_LO, Status
+from rocdbg.sim.semantics.access import Access, Context, Unsupported
+from rocdbg.sim.semantics.lanes_dpp import dpp_prepare
+from rocdbg.sim.semantics.registry import Kind, Semantic, lookup
+from rocdbg.sim.translator.blocks import Block
+from rocdbg.sim.translator.wave_builder import RunConflict, WaveBuilder
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A module of blocks. ``blocks`` may be shorter than asked for: an instruction that turned out to be unsupported
+    in its form ends its block before it."""
+
+    text: str
+    names: tuple[str, ...]
+    blocks: tuple[Block, ...]
+
+
+def translate(builder: WaveBuilder, blocks: Sequence[Block], names: Sequence[str], context: Context) -> Translated:
+    """Translate non-empty blocks into one module; block k becomes function ``names[k]``."""
+    done: list[Block] = []
+    for block, name in zip(blocks, names, strict=True):
+        current = block
+        while current.instructions:
+            count = _record(builder, current, name, context)
+            if count == len(current.instructions):
+                break
+            current = Block(block.start, block.instructions[:count], None if count else Status.UNSUPPORTED)
+        done.append(current)
+    return Translated(builder.module(), tuple(names), tuple(done))
+
+
+def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> int:
+    """Record a block; returns how many instructions could be (the function is kept only if all)."""
+    builder.begin(name, block.start, len(block.instructions))
+    for number, instruction in enumerate(block.instructions):
+        semantic = lookup(instruction.name)
+        assert semantic is not None
+        builder.instruction(instruction.address, instruction.size)
+        try:
+            execute(builder, instruction, semantic, context)
+        except Unsupported:
+            return number
+        builder.done()
+    builder.finish()
+    return len(block.instructions)
+
+
+def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context) -> None:
+    """Record one instruction. Closes the open run of lane code first if the instruction cannot join it."""
+    check_rounding(instruction, semantic, context)
+    if semantic.kind is Kind.SCALAR:
+        builder.soft_scalar()
+        semantic.function(Access(builder, instruction, context))
+        return
+    snapshot = builder.snapshot()
+    try:
+        _record_vector(builder, instruction, semantic, context)
+    except RunConflict:
+        builder.rollback(snapshot)
+        builder.scalar()
+        _record_vector(builder, instruction, semantic, context)
+
+
+def _record_vector(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context) -> None:
+    access = Access(builder, instruction, context)
+    if semantic.kind is Kind.LANE:
+        if "dpp_ctrl" in instruction.modifiers or "dpp8" in instruction.modifiers:
+            dpp_prepare(access)
+        builder.lanes()
+    semantic.function(access)
+    if builder.collects(EXEC_LO):
+        builder.scalar()
+
+
+def check_rounding(instruction: Instruction, semantic: Semantic, context: Context) -> None:
+    """Rounding other than to nearest even is not modelled: stop rather than compute something else."""
+    if semantic.any_rounding or semantic.kind is not Kind.LANE:
+        return
+    name, mode = instruction.name, context.mode
+    if mode.round32 and ("f32" in name) or mode.round16_64 and ("f16" in name or "f64" in name):
+        raise Unsupported(f"rounding mode {mode.key & 15}")
