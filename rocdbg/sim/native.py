@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Target
+from rocdbg.isa.decoder import decode
 from rocdbg.isa.instruction import Instruction
 from rocdbg.sim import layout
 from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, Status
@@ -80,7 +81,7 @@ class _CodeTable:
 class Engine:
     """Runs waves of one size on one target's code.
 
-    ``page_table`` is the host address of simulated memory's page table. ``decode`` defaults to `rocdbg.isa.decode`.
+    ``page_table`` is the host address of simulated memory's page table. ``decoder`` defaults to `rocdbg.isa.decode`.
     """
 
     def __init__(
@@ -90,12 +91,12 @@ class Engine:
         page_table: int,
         fetch: Fetch,
         cache_dir: Path | None = None,
-        decode: Callable[[bytes, int], Instruction] | None = None,
+        decoder: Callable[[bytes, int], Instruction] | None = None,
     ) -> None:
         self.target, self.wave_size = target, wave_size
         self.jit = shared_jit(cache_dir or default_cache_directory())
         self._fetch = fetch
-        self._decode_bytes = decode or self._isa_decode
+        self._decode_bytes = decoder or self._isa_decode
         self._helpers = {name: slot for slot, name in enumerate(helper_names())}
         self._storage = np.zeros(layout.ENV_SIZE + 64, np.uint8)
         self._env: int = self._storage.ctypes.data + 63 & ~63
@@ -238,9 +239,7 @@ class Engine:
     # -- translation --------------------
 
     def _isa_decode(self, code: bytes, address: int) -> Instruction:
-        from rocdbg import isa
-
-        return isa.decode(code, self.target, address, wave_size=self.wave_size)
+        return decode(code, self.target, address, wave_size=self.wave_size)
 
     def _decode(self, address: int) -> Instruction | None:
         known = self._instructions.get(address)
