@@ -1,0 +1,195 @@
+"""Machine code to instructions, driven by the generated tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from types import MappingProxyType
+
+from rocdbg.arch.targets import Target
+from rocdbg.errors import Error
+from rocdbg.isa.flow import branch_distance, flow_of
+from rocdbg.isa.formats import Layout, extract, layouts
+from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
+from rocdbg.isa.row import CompiledRow, RowTable
+from rocdbg.isa.table import load
+
+_LONGEST = 20
+"""Bytes: 96 bits and a literal of up to 64."""
+
+
+class DecodeError(Error):
+    """The bytes end inside an instruction. ``address`` is the instruction's, ``available`` the bytes there are, ``needed`` its size."""
+
+    def __init__(self, address: int, available: int, needed: int) -> None:
+        super().__init__(f"The instruction at {address:#x} has {needed} bytes, but the code ends after {available}.")
+        self.address = address
+        self.available = available
+        self.needed = needed
+
+
+class UnknownEncodingError(Error):
+    """There is no encoding table for a target. ``target`` is its name."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(f"Cannot disassemble code for {target}: no encoding table.")
+        self.target = target
+
+
+class _LayoutRows:
+    """A layout with its rows; ``select`` finds the row of an instruction word."""
+
+    __slots__ = ("layout", "mask", "value", "opcode", "selectors", "cases", "rows", "src0", "src0_shift", "opcodes")
+
+    def __init__(self, layout: Layout, rows: dict[int, CompiledRow]) -> None:
+        self.layout = layout
+        self.mask, self.value = layout.mask, layout.value
+        self.opcode = layout.opcode
+        self.selectors = layout.selectors
+        self.cases = [len(s.codes) + 1 for s in layout.selectors]
+        self.rows = rows
+        self.src0 = frozenset(layout.src0)
+        self.src0_shift = 32 * layout.src0_dword
+
+    def select(self, word: int) -> CompiledRow | None:
+        if word & self.mask != self.value:
+            return None
+        if self.src0 and word >> self.src0_shift & 0x1FF not in self.src0:
+            return None
+        key = extract(word, self.opcode)
+        for selector, cases in zip(self.selectors, self.cases, strict=True):
+            code = extract(word, selector.bits)
+            key = key * cases + (selector.codes.index(code) + 1 if code in selector.codes else 0)
+        row = self.rows.get(key)
+        if row is None or (word ^ row.must_value) & row.must_mask:
+            return None
+        return row
+
+
+class Decoder:
+    """Decodes for one target and wave size. Results are memoised by the bytes of the instruction."""
+
+    def __init__(self, target: str, wave_size: int) -> None:
+        try:
+            table = load(target)
+        except FileNotFoundError:
+            raise UnknownEncodingError(target) from None
+        self.target = target
+        self.wave_size = wave_size
+        self.family: str = table["family"]
+        self._rows = RowTable(table, wave_size)
+        by_prefix: dict[int, list[_LayoutRows]] = {}
+        forms = layouts(self.family)
+        # The DPP and SDWA forms are told from the plain one by src0, so they are asked first.
+        for layout in sorted(forms, key=lambda form: not form.src0):
+            rows = _LayoutRows(layout, self._rows.of(layout))
+            for prefix in range(512):
+                word = prefix << 23
+                if not (word ^ layout.value) & layout.mask & 0xFF800000:
+                    by_prefix.setdefault(prefix, []).append(rows)
+        self._by_prefix = by_prefix
+        self._memo: dict[bytes, Instruction] = {}
+
+    def decode(self, code: bytes, address: int = 0, offset: int = 0) -> Instruction:
+        """The instruction at ``code[offset:]``; raises DecodeError if it is cut off."""
+        memo = self._memo
+        found = (
+            memo.get(code[offset : offset + 4])
+            or memo.get(code[offset : offset + 8])
+            or memo.get(code[offset : offset + 12])
+        )
+        if found is None:
+            chunk = bytes(code[offset : offset + _LONGEST])
+            found = self._decode(chunk, address)
+            if len(memo) > 1 << 18:
+                memo.clear()
+            memo[chunk[: found.size]] = found
+        return self._place(found, address)
+
+    def _place(self, found: Instruction, address: int) -> Instruction:
+        operands, target = found.operands, None
+        distance = branch_distance(found)
+        if distance is not None:
+            target = (address + found.size + 4 * distance) & 0xFFFFFFFFFFFFFFFF
+            operands = tuple(
+                Operand(o.name, OperandKind.LABEL, -1, 0, target, text=o.text) if o.name == "simm16" else o
+                for o in operands
+            )
+        elif found.address == address:
+            return found
+        return Instruction(
+            address, found.size, found.encoding, found.mnemonic, found.name, operands, found.modifiers,
+            found.text, found.flow, target, found.illegal, found.opcode,
+        )  # fmt: skip
+
+    def _decode(self, chunk: bytes, address: int) -> Instruction:
+        if len(chunk) < 4:
+            raise DecodeError(address, len(chunk), 4)
+        word = int.from_bytes(chunk, "little")
+        for candidate in self._by_prefix.get(word >> 23 & 511, ()):
+            row = candidate.select(word)
+            if row is None:
+                continue
+            parts = row.read(word)
+            if parts is None:
+                continue
+            size, operands, modifiers, text = parts
+            if size > len(chunk):
+                raise DecodeError(address, len(chunk), size)
+            return Instruction(
+                0, size, candidate.layout.encoding, row.mnemonic, row.name, operands, MappingProxyType(modifiers), text,
+                flow_of(row.name), None, False, extract(word, candidate.opcode),
+            )  # fmt: skip
+        return illegal(chunk[:4], 0)
+
+
+_NO_MODIFIERS: MappingProxyType[str, int | str] = MappingProxyType({})
+
+
+def illegal(data: bytes, address: int) -> Instruction:
+    """Bytes that are no instruction, printed as llvm-objdump prints them."""
+    if len(data) == 4:
+        text = f".long 0x{int.from_bytes(data, 'little'):08x}"
+    else:
+        text = ".byte " + ", ".join(f"0x{byte:02x}" for byte in data)
+    mnemonic = text.split(" ", 1)[0]
+    return Instruction(address, len(data), "", mnemonic, mnemonic, (), _NO_MODIFIERS, text, Flow.NEXT, None, True)
+
+
+@cache
+def _decoder(target: str, wave_size: int) -> Decoder:
+    return Decoder(target, wave_size)
+
+
+def decoder_for(target: str | Target, wave_size: int | None = None) -> Decoder:
+    """The decoder of a target, made once. Without ``wave_size``: 32 from gfx10 on, as LLVM assumes, else 64."""
+    name = target if isinstance(target, str) else target.name
+    if wave_size is None:
+        wave_size = 64 if name.startswith("gfx9") else 32
+    return _decoder(name, wave_size)
+
+
+def decode(
+    code: bytes, target: str | Target, address: int = 0, offset: int = 0, *, wave_size: int | None = None
+) -> Instruction:
+    """Decode the instruction at ``code[offset:]``, which is at ``address``.
+
+    An illegal encoding is an Instruction with ``illegal`` set. Raises DecodeError if the code ends inside the instruction,
+    UnknownEncodingError for a target without a table.
+    """
+    return decoder_for(target, wave_size).decode(code, address, offset)
+
+
+def disassemble(
+    code: bytes, target: str | Target, address: int = 0, *, wave_size: int | None = None
+) -> Iterator[Instruction]:
+    """Decode all of ``code``; an instruction cut off by the end comes out as illegal dwords and bytes."""
+    decoder = decoder_for(target, wave_size)
+    offset = 0
+    while offset < len(code):
+        try:
+            instruction = decoder.decode(code, address + offset, offset)
+        except DecodeError:
+            instruction = illegal(code[offset : offset + 4], address + offset)
+        yield instruction
+        offset += instruction.size

@@ -1,0 +1,393 @@
+"""Bit layouts of the instruction encodings, per family of targets.
+
+A layout names the fields of one encoding; what each opcode makes of them (operand order, widths, constants,
+which modifiers exist) is in the generated tables. Both the generator and the decoder read these layouts.
+
+A bit range is ``(lowest bit, width)``, counted from bit 0 of the first dword; a field is a tuple of ranges, least significant
+first. Fields of different operands may share bits (the AGPR bit of gfx90a memory instructions, the lsb of VOPD's vdsty).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Bits = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Selector:
+    """Bits that decide which operands an opcode has. Case 0 is any other value, case i is ``codes[i - 1]``."""
+
+    name: str
+    bits: Bits
+    codes: tuple[int, ...] = (1,)
+    other: int = 0
+    """A value of case 0, for probing."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One encoding.
+
+    ``value``/``mask`` recognise the first dword; ``src0`` (if not empty) are the codes of the low 9 bits of the dword that holds
+    src0 (dword ``src0_dword``) that select this DPP or SDWA form of ``encoding``.
+    """
+
+    name: str
+    encoding: str
+    mask: int
+    value: int
+    dwords: int
+    opcode: Bits
+    operands: dict[str, Bits] = field(default_factory=dict)
+    modifiers: dict[str, Bits] = field(default_factory=dict)
+    immediates: dict[str, Bits] = field(default_factory=dict)
+    selectors: tuple[Selector, ...] = ()
+    src0: tuple[int, ...] = ()
+    src0_dword: int = 0
+    operand_cases: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Operands that exist in one case of the selectors only."""
+    opcodes: range | None = None
+    """Opcodes this layout holds, when the same prefix has two layouts."""
+
+
+def extract(word: int, bits: Bits) -> int:
+    """The value of a field in an instruction word."""
+    value = shift = 0
+    for low, width in bits:
+        value |= ((word >> low) & ((1 << width) - 1)) << shift
+        shift += width
+    return value
+
+
+def insert(bits: Bits, value: int) -> int:
+    """An instruction word with a field set to ``value`` and zeros elsewhere."""
+    word = 0
+    for low, width in bits:
+        word |= (value & ((1 << width) - 1)) << low
+        value >>= width
+    return word
+
+
+def width(bits: Bits) -> int:
+    """Number of bits of a field."""
+    return sum(size for _, size in bits)
+
+
+def _prefix(bits: str) -> tuple[int, int]:
+    return ((1 << len(bits)) - 1) << (32 - len(bits)), int(bits, 2) << (32 - len(bits))
+
+
+def _layout(name: str, prefix: str, dwords: int, opcode: tuple[int, int], **rest: object) -> Layout:
+    mask, value = _prefix(prefix)
+    return Layout(name, str(rest.pop("encoding", name)), mask, value, dwords, (opcode,), **rest)  # type: ignore[arg-type]
+
+
+def _b(*ranges: tuple[int, int]) -> Bits:
+    return ranges
+
+
+_SDST = _b((16, 7))
+_DPP16 = {
+    "dpp_ctrl": (8, 9), "fi": (18, 1), "bound_ctrl": (19, 1),
+    "bank_mask": (24, 4), "row_mask": (28, 4),
+}
+
+
+def _scalar(gfx: int) -> list[Layout]:
+    s0, s1 = _b((0, 8)), _b((8, 8))
+    return [
+        _layout("SOP1", "101111101", 1, (8, 8), operands={"sdst": _SDST, "ssrc0": s0}),
+        _layout("SOPC", "101111110", 1, (16, 7), operands={"ssrc0": s0, "ssrc1": s1}),
+        _layout("SOPP", "101111111", 1, (16, 7), immediates={"simm16": _b((0, 16))}),
+        _layout("SOPK", "1011", 1, (23, 5), opcodes=range(29), operands={"sdst": _SDST}, immediates={"simm16": _b((0, 16))}),
+        _layout("SOP2", "10", 1, (23, 7), opcodes=range(96), operands={"sdst": _SDST, "ssrc0": s0, "ssrc1": s1}),
+    ]
+
+
+def _smem(family: str) -> Layout:
+    operands = {"sbase": _b((0, 6)), "sdata": _b((6, 7)), "soffset": _b((57, 7))}
+    if family.startswith("gfx9"):
+        return _layout(
+            "SMEM", "110000", 2, (18, 8), operands=operands | {"soffset_lo": _b((32, 7))},
+            operand_cases={"soffset_lo": (0, 0)}, modifiers={"cpol": _b((15, 2))},
+            immediates={"offset": _b((32, 21))},
+            selectors=(Selector("imm", _b((17, 1))), Selector("soffset_en", _b((14, 1)))),
+        )
+    if family == "gfx12":
+        return _layout(
+            "SMEM", "111101", 2, (13, 6), operands=operands, modifiers={"cpol": _b((20, 5))},
+            immediates={"offset": _b((32, 24))}, selectors=(Selector("soffset_off", _b((57, 7)), (124,)),),
+        )
+    cpol = _b((14, 1), (16, 1)) if family.startswith("gfx10") else _b((13, 2))
+    null = 125 if family.startswith("gfx10") else 124
+    return _layout(
+        "SMEM", "111101", 2, (18, 8), operands=operands, modifiers={"cpol": cpol},
+        immediates={"offset": _b((32, 21))}, selectors=(Selector("soffset_off", _b((57, 7)), (null,)),),
+    )
+
+
+def _vector32(family: str) -> list[Layout]:
+    """VOP1, VOP2, VOPC and their SDWA and DPP forms."""
+    src0, vsrc1, vdst = _b((0, 9)), _b((9, 8)), _b((17, 8))
+    base = {
+        "VOP1": ("0111111", (9, 8), {"vdst": vdst}),
+        "VOPC": ("0111110", (17, 8), {"vsrc1": vsrc1}),
+        "VOP2": ("0", (25, 6), {"vdst": vdst, "vsrc1": vsrc1}),
+    }
+    layouts = []
+    for name, (prefix, opcode, ops) in base.items():
+        lo, _ = opcode
+        if name == "VOP2":
+            opcode = (25, 6)
+        legal = range(62) if name == "VOP2" else None
+        layouts.append(_layout(name, prefix, 1, opcode, opcodes=legal, operands={"src0": src0, **ops}))
+        two = "vsrc1" in ops
+        if family.startswith(("gfx9", "gfx10")):
+            sdwa_ops = dict(ops) | {"src0": _b((32, 8), (55, 1))}
+            sdwa_ops = {k: v for k, v in sdwa_ops.items() if k != "vsrc1"}
+            mods = {"src0_sel": _b((48, 3)), "src0_sext": _b((51, 1)), "src0_neg": _b((52, 1)), "src0_abs": _b((53, 1))}
+            if two:
+                sdwa_ops["vsrc1"] = _b((9, 8), (63, 1))
+                mods |= {"src1_sel": _b((56, 3)), "src1_sext": _b((59, 1)), "src1_neg": _b((60, 1)), "src1_abs": _b((61, 1))}
+            if name == "VOPC":
+                sdwa_ops["sdst"] = _b((40, 8))
+            else:
+                mods |= {"dst_sel": _b((40, 3)), "dst_unused": _b((43, 2)), "clamp": _b((45, 1)), "omod": _b((46, 2))}
+            layouts.append(_layout(name + "_SDWA", prefix, 2, opcode, encoding=name, opcodes=legal, operands=sdwa_ops, modifiers=mods, src0=(249,)))
+        if name == "VOPC" and family.startswith(("gfx9", "gfx10")):
+            continue
+        dpp_ops = dict(ops) | {"src0": _b((32, 8))}
+        mods = {k: _b((lo + 32, w)) for k, (lo, w) in _DPP16.items()}
+        mods |= {"src0_neg": _b((52, 1)), "src0_abs": _b((53, 1))}
+        if two:
+            mods |= {"src1_neg": _b((54, 1)), "src1_abs": _b((55, 1))}
+        layouts.append(_layout(name + "_DPP", prefix, 2, opcode, encoding=name, opcodes=legal, operands=dpp_ops, modifiers=mods, src0=(250,)))
+        if not family.startswith("gfx9"):
+            layouts.append(
+                _layout(
+                    name + "_DPP8", prefix, 2, opcode, encoding=name, opcodes=legal, operands=dpp_ops,
+                    modifiers={"fi": _b((0, 2))}, immediates={"dpp8": _b((40, 24))}, src0=(233, 234),
+                )
+            )
+    return layouts
+
+
+def _vop3(family: str) -> list[Layout]:
+    """VOP3 (with and without scalar destination), VOP3P, MAI and their DPP forms."""
+    gfx9 = family.startswith("gfx9")
+    true16 = family in ("gfx11", "gfx12")
+    prefix3 = "110100" if gfx9 else "110101"
+    prefixp = "110100111" if gfx9 else "11001100"
+    opcode3 = (16, 10)
+    opcodes3 = range(0x380) if gfx9 else None  # VOP3P has the rest
+    half = [_b((11 + i, 1)) if true16 else () for i in range(4)]
+    vdst = _b((0, 8)) + half[3]
+    src = [_b((32 + 9 * i, 9)) + half[i] for i in range(3)]
+    plain = {"vdst": vdst, "src0": src[0], "src1": src[1], "src2": src[2]}
+    scalar = {
+        "vdst": _b((0, 8)), "sdst": _b((8, 7)),
+        "src0": _b((32, 9)), "src1": _b((41, 9)), "src2": _b((50, 9)),
+    }
+    mods = {"abs": _b((8, 3)), "op_sel": _b((11, 4)), "clamp": _b((15, 1)), "omod": _b((59, 2)), "neg": _b((61, 3))}
+    mods_s = {"clamp": _b((15, 1)), "omod": _b((59, 2)), "neg": _b((61, 3))}
+    packed = {
+        "vdst": _b((0, 8)), "src0": _b((32, 9)), "src1": _b((41, 9)), "src2": _b((50, 9)),
+    }
+    mods_p = {
+        "neg_hi": _b((8, 3)), "op_sel": _b((11, 3)), "op_sel_hi": _b((59, 2), (14, 1)),
+        "clamp": _b((15, 1)), "neg_lo": _b((61, 3)),
+    }
+    layouts = [
+        _layout("VOP3SD", prefix3, 2, opcode3, encoding="VOP3", opcodes=opcodes3, operands=scalar, modifiers=mods_s),
+        _layout("VOP3", prefix3, 2, opcode3, opcodes=opcodes3, operands=plain, modifiers=mods),
+    ]
+    if gfx9:
+        mai = {
+            "vdst": _b((0, 8), (15, 1)), "src0": _b((32, 9), (59, 1)), "src1": _b((41, 9), (60, 1)),
+            "src2": _b((50, 9), (15, 1)),
+        }
+        mods_m = {"cbsz": _b((8, 3)), "abid": _b((11, 4)), "blgp": _b((61, 3))}
+        layouts.append(_layout("VOP3P_MAI", prefixp, 2, (16, 7), encoding="VOP3P", operands=mai, modifiers=mods_m, opcodes=range(64, 128)))
+        layouts.append(_layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p, opcodes=range(64)))
+    else:
+        layouts.append(_layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p))
+    if true16:
+        dpp = {k: _b((lo + 64, w)) for k, (lo, w) in _DPP16.items()}
+        for name, prefix, opcode, ops, extra in (
+            ("VOP3SD", prefix3, opcode3, scalar, mods_s),
+            ("VOP3", prefix3, opcode3, plain, mods),
+            ("VOP3P", prefixp, (16, 7), packed, mods_p),
+        ):
+            enc = "VOP3" if name == "VOP3SD" else name
+            dops = dict(ops) | {"src0": _b((64, 8)) + (half[0] if name == "VOP3" else ())}
+            layouts.append(_layout(name + "_DPP", prefix, 3, opcode, encoding=enc, operands=dops, modifiers=extra | dpp, src0=(250,), src0_dword=1))
+            layouts.append(
+                _layout(
+                    name + "_DPP8", prefix, 3, opcode, encoding=enc, operands=dops, modifiers=extra | {"fi": _b((32, 2))},
+                    immediates={"dpp8": _b((72, 24))}, src0=(233, 234), src0_dword=1,
+                )
+            )
+        layouts.append(
+            _layout(
+                "VINTERP", "11001101", 2, (16, 7), operands=plain,
+                modifiers={"wait_exp": _b((8, 3)), "op_sel": _b((11, 4)), "clamp": _b((15, 1)), "neg": _b((61, 3))},
+            )
+        )
+        layouts.append(
+            _layout(
+                "LDSDIR", "11001110", 1, (20, 2), operands={"vdst": _b((0, 8)), "attr": _b((8, 8))} ,
+                modifiers={"wait_vdst": _b((16, 4))},
+            )
+        )
+        for opy in (None,):
+            layouts.append(
+                Layout(
+                    "VOPD", "VOPD", 0xFC000000, 0xC8000000, 2, _b((22, 4), (17, 5)),
+                    {
+                        "vdstx": _b((56, 8)), "src0x": _b((0, 9)), "vsrc1x": _b((9, 8)),
+                        "vdsty": _b((56, 1), (49, 7)), "src0y": _b((32, 9)), "vsrc1y": _b((41, 8)),
+                    },
+                )
+            )
+    return layouts
+
+
+def _ds(family: str) -> Layout:
+    acc = _b((25, 1)) if family in ("gfx90a", "gfx940") else ()
+    opcode = (17, 8) if family.startswith("gfx9") else (18, 8)
+    gds = {} if family == "gfx12" else {"gds": _b((16, 1) if family.startswith("gfx9") else (17, 1))}
+    return _layout(
+        "DS", "110110", 2, opcode,
+        operands={"addr": _b((32, 8)), "data0": _b((40, 8)) + acc, "data1": _b((48, 8)) + acc, "vdst": _b((56, 8)) + acc},
+        modifiers=gds, immediates={"offset": _b((0, 16)), "offset0": _b((0, 8)), "offset1": _b((8, 8))},
+    )
+
+
+def _flat(family: str) -> list[Layout]:
+    result = []
+    acc = _b((55, 1)) if family in ("gfx90a", "gfx940") else ()
+    for seg, name in enumerate(("FLAT", "SCRATCH", "GLOBAL")):
+        if family == "gfx12":
+            value = (0xEC, 0xED, 0xEE)[seg] << 24
+            selectors = [Selector("saddr_off", _b((0, 7)), (124,)), Selector("return", _b((52, 1)))]
+            mods = {"cpol": _b((50, 5))}
+            if name == "SCRATCH":
+                selectors.append(Selector("sve", _b((49, 1))))
+            result.append(
+                Layout(
+                    name, name, 0xFF000000, value, 3, _b((14, 7)),
+                    {"saddr": _b((0, 7)), "vdst": _b((32, 8)), "vdata": _b((55, 8)), "vaddr": _b((64, 8))},
+                    mods, {"offset": _b((72, 24))}, tuple(selectors),
+                )
+            )
+            continue
+        off = {"gfx10": (125, 127), "gfx11": (124,)}.get(family, (127,))
+        seg_shift = 16 if family == "gfx11" else 14
+        mods = {
+            "gfx9": {"cpol": _b((16, 2)), "nv": _b((55, 1))},
+            "gfx90a": {"cpol": _b((16, 2), (25, 1))},
+            "gfx940": {"cpol": _b((16, 2), (25, 1))},
+            "gfx10": {"cpol": _b((16, 2), (12, 1))},
+            "gfx11": {"cpol": _b((13, 3))},
+        }[family]
+        selectors = []
+        if name != "FLAT":
+            selectors.append(Selector("saddr_off", _b((48, 7)), off))
+        if name != "SCRATCH":
+            selectors.append(Selector("return", _b((14 if family == "gfx11" else 16, 1))))
+        if name == "SCRATCH" and family in ("gfx940", "gfx11"):
+            selectors.append(Selector("sve", _b((13, 1) if family == "gfx940" else (55, 1))))
+        if family not in ("gfx11", "gfx940"):
+            selectors.append(Selector("lds", _b((13, 1))))
+        elif family == "gfx940" and name != "SCRATCH":
+            selectors.append(Selector("lds", _b((13, 1))))
+        operands = {"vaddr": _b((32, 8)), "vdata": _b((40, 8)) + acc, "vdst": _b((56, 8)) + acc, "saddr": _b((48, 7))}
+        result.append(
+            Layout(
+                name, name, 0xFC000000 | 3 << seg_shift, 0xDC000000 | seg << seg_shift, 2, _b((18, 7)), operands, mods,
+                {"offset": _b((0, 12 if family == "gfx10" else 13))}, tuple(selectors),
+            )
+        )
+    return result
+
+
+def _buffer(family: str) -> list[Layout]:
+    if family == "gfx12":
+        ops = {"soffset": _b((0, 7)), "vdata": _b((32, 8)), "srsrc": _b((41, 9)), "vaddr": _b((64, 8))}
+        sel = (Selector("offen", _b((62, 1))), Selector("idxen", _b((63, 1))), Selector("tfe", _b((22, 1))))
+        return [
+            Layout("MTBUF", "MTBUF", 0xFC200000, 0xC4200000, 3, _b((14, 4)), ops,
+                   {"cpol": _b((50, 5)), "format": _b((55, 7))}, {"offset": _b((72, 24))}, sel),
+            Layout("MUBUF", "MUBUF", 0xFC200000, 0xC4000000, 3, _b((14, 8)), ops,
+                   {"cpol": _b((50, 5))}, {"offset": _b((72, 24))}, sel),
+        ]  # fmt: skip
+    ops = {"vdata": _b((40, 8)), "vaddr": _b((32, 8)), "srsrc": _b((48, 5)), "soffset": _b((56, 8))}
+    if family in ("gfx90a", "gfx940"):
+        ops["vdata"] = _b((40, 8), (55, 1))
+    if family == "gfx11":
+        sel = (Selector("offen", _b((54, 1))), Selector("idxen", _b((55, 1))), Selector("tfe", _b((53, 1))))
+        cpol, cpol_t = _b((12, 3)), _b((12, 3))
+    else:
+        sel = (Selector("offen", _b((12, 1))), Selector("idxen", _b((13, 1))))
+        if family not in ("gfx90a", "gfx940"):
+            sel += (Selector("tfe", _b((55, 1))),)
+        cpol = {
+            "gfx9": _b((14, 1), (17, 1)), "gfx90a": _b((14, 2), (17, 1)), "gfx940": _b((14, 2), (17, 1)),
+            "gfx10": _b((14, 2), (54, 1)),
+        }[family]  # fmt: skip
+        cpol_t = {
+            "gfx9": _b((14, 1), (54, 1)), "gfx90a": _b((14, 1), (54, 1), (53, 1)), "gfx940": _b((14, 1), (54, 1), (53, 1)),
+            "gfx10": _b((14, 2), (54, 1)),
+        }[family]  # fmt: skip
+    lds = (Selector("lds", _b((16, 1))),) if family != "gfx11" else ()
+    mubuf_op = _b((18, 8)) if family in ("gfx10", "gfx11") else _b((18, 7))
+    mtbuf_op = _b((15, 4)) if family != "gfx10" else _b((16, 3), (53, 1))
+    return [
+        Layout("MUBUF", "MUBUF", 0xFC000000, 0xE0000000, 2, mubuf_op, ops, {"cpol": cpol}, {"offset": _b((0, 12))}, sel + lds),
+        Layout(
+            "MTBUF", "MTBUF", 0xFC000000, 0xE8000000, 2, mtbuf_op, ops,
+            {"cpol": cpol_t, "format": _b((19, 7))}, {"offset": _b((0, 12))}, sel,
+        ),
+    ]  # fmt: skip
+
+
+def _export(family: str) -> list[Layout]:
+    prefix = "110001" if family.startswith("gfx9") else "111110"
+    enable = [_b((i, 1)) for i in range(4)]
+    operands = {"tgt": _b((4, 6))} | {f"vsrc{i}": _b((32 + 8 * i, 8)) + enable[i] for i in range(4)}
+    modifiers = {"done": _b((11, 1))}
+    if family in ("gfx11", "gfx12"):
+        modifiers["row_en"] = _b((13, 1))
+        selectors: tuple[Selector, ...] = ()
+    else:
+        modifiers["vm"] = _b((12, 1))
+        selectors = (Selector("compr", _b((10, 1))),)
+    mask, value = _prefix(prefix)
+    result = [Layout("EXP", "EXP", mask, value, 2, (), operands, modifiers, {}, selectors)]
+    if family.startswith(("gfx9", "gfx10")) and family not in ("gfx90a", "gfx940"):
+        result.append(
+            _layout(
+                "VINTRP", "110101" if family.startswith("gfx9") else "110010", 1, (16, 2),
+                operands={"vdst": _b((18, 8)), "vsrc": _b((0, 8)), "attr": _b((8, 2), (10, 6))},
+            )
+        )
+    return result
+
+
+FAMILIES = ("gfx9", "gfx90a", "gfx940", "gfx10", "gfx11", "gfx12")
+
+
+def layouts(family: str) -> list[Layout]:
+    """The layouts of one family, in the order in which they are tried."""
+    return [
+        *_scalar(0), _smem(family), *_vector32(family), *_vop3(family), _ds(family), *_flat(family),
+        *_buffer(family), *_export(family),
+    ]  # fmt: skip
+
+
+def family_of(target: str) -> str:
+    """The family whose layouts a target uses, by name ("gfx1036" -> "gfx10")."""
+    if target in ("gfx90a", "gfx942", "gfx950", "gfx940", "gfx941"):
+        return "gfx90a" if target == "gfx90a" else "gfx940"
+    return target[:-2]

@@ -1,0 +1,129 @@
+"""Learn all rows of a target and put them into a table."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+from rocdbg.isa.formats import Layout, family_of, layouts, width
+from rocdbg.isa.generate.learn import Item, Learner, Row
+from rocdbg.isa.generate.oracle import Oracle
+from rocdbg.isa.table import bits_text, pack
+
+TARGETS = (
+    "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1011", "gfx1012", "gfx1013",
+    "gfx1030", "gfx1100", "gfx1150", "gfx1200",
+)  # fmt: skip
+LLVM = "LLVM 22"
+
+
+class _Pool:
+    """Numbers for values that repeat."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, value: Any) -> int:
+        key = json.dumps(value)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.values)
+            self.values.append(value)
+        return self._numbers[key]
+
+
+def _item(item: Item, texts: _Pool) -> list[Any]:
+    match item.sort:
+        case "operand":
+            packed = texts.number(pack(item.texts))
+            return ["o", item.name, bits_text(item.bits), packed, item.literal, item.neg, item.abs, item.sext]
+        case "modifier":
+            return ["m", item.name, bits_text(item.bits), texts.number(pack(item.texts))]
+        case "number" | "nummod":
+            exceptions = texts.number(sorted(item.exceptions.items())) if item.exceptions else -1
+            kind = "n" if item.sort == "number" else "N"
+            return [kind, item.name, bits_text(item.bits), item.style, item.prefix, int(item.silent), exceptions]
+        case "literal":
+            return ["l", item.style]
+        case "fixed":
+            return ["f", item.text]
+        case _:
+            return ["F", item.text]
+
+
+def learn_layouts(oracle: Oracle, selected: list[Layout], known: dict[Any, Any] | None = None) -> dict[tuple[str, int], Row]:
+    """All rows of some layouts; the key is layout name and opcode combined with the selector case."""
+    rows: dict[tuple[str, int], Row] = {}
+    known = {} if known is None else known
+    for layout in selected:
+        learner = Learner(oracle, layout, known)
+        cases = list(itertools.product(*[range(len(s.codes) + 1) for s in layout.selectors]))
+        for opcode in layout.opcodes or range(1 << width(layout.opcode)):
+            plain = layout.name.replace("VOP3SD", "VOP3")
+            if plain != layout.name and not learner.has_scalar_destination(opcode):
+                continue
+            if layout.name.startswith("VOP3") and ("VOP3SD" + layout.name[4:], opcode) in rows:
+                continue
+            for number, case in enumerate(cases):
+                row = learner.learn(opcode, case)
+                if row is not None:
+                    rows[layout.name, opcode * len(cases) + number] = row
+    return rows
+
+
+def build(target: str) -> tuple[dict[str, Any], list[str]]:
+    """The table of a target, and what was odd on the way."""
+    family = family_of(target)
+    texts, signatures = _Pool(), _Pool()
+    notes: list[str] = []
+    table: dict[str, Any] = {"target": target, "family": family, "from": LLVM, "count": 0}
+    base: dict[str, dict[str, list[Any]]] = {}
+    waves = ("", "+wavefrontsize64") if family in ("gfx10", "gfx11", "gfx12") else ("",)
+    for features in waves:
+        oracle = Oracle(target, features)
+        encoded: dict[str, dict[str, list[Any]]] = {}
+        for (name, key), row in learn_layouts(oracle, layouts(family)).items():
+            notes += [f"{features}{name} {key} {row.mnemonic}: {note}" for note in row.notes]
+            signature = [row.size, hex(row.must_mask), hex(row.must_value), [_item(i, texts) for i in row.items]]
+            encoded.setdefault(name, {})[str(key)] = [row.mnemonic, signatures.number(signature)]
+        oracle.close()
+        if not features:
+            base = encoded
+            table["rows"] = base
+            table["count"] = sum(len(v) for v in base.values())
+        else:
+            table["wave64"] = {
+                name: changed
+                for name, some in encoded.items()
+                if (changed := {k: v for k, v in some.items() if base.get(name, {}).get(k) != v})
+            }
+            for name, some in base.items():
+                missing = set(some) - set(encoded.get(name, {}))
+                for key in missing:
+                    table["wave64"].setdefault(name, {})[key] = None
+    table["signatures"] = signatures.values
+    table["texts"] = texts.values
+    return table, notes
+
+
+def write(table: dict[str, Any], path: Path) -> int:
+    """Write a table, one layout, signature or vector per line; returns the size in bytes."""
+
+    def compact(value: Any) -> str:
+        return json.dumps(value, separators=(",", ":"))
+
+    parts = []
+    for key, value in table.items():
+        if isinstance(value, dict):
+            inner = ",\n".join(f"{compact(k)}:{compact(v)}" for k, v in value.items())
+            parts.append(f"{compact(key)}:{{\n{inner}}}")
+        elif isinstance(value, list):
+            inner = ",\n".join(compact(v) for v in value)
+            parts.append(f"{compact(key)}:[\n{inner}]")
+        else:
+            parts.append(f"{compact(key)}:{compact(value)}")
+    text = "{" + ",\n".join(parts) + "}\n"
+    path.write_text(text, encoding="utf-8")
+    return len(text)

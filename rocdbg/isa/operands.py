@@ -1,0 +1,190 @@
+"""Register and constant operands: names, codes, and the parser for what users type."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+
+from rocdbg.arch.targets import Generation, Target, target_by_name
+from rocdbg.errors import Error
+from rocdbg.isa.instruction import OperandKind
+
+SPECIAL_CODES = {
+    "flat_scratch_lo": 102, "flat_scratch_hi": 103, "xnack_mask_lo": 104, "xnack_mask_hi": 105,
+    "vcc_lo": 106, "vcc_hi": 107, "exec_lo": 126, "exec_hi": 127,
+    "src_flat_scratch_base_lo": 230, "src_flat_scratch_base_hi": 231,
+    "src_shared_base": 235, "src_shared_limit": 236, "src_private_base": 237, "src_private_limit": 238,
+    "src_pops_exiting_wave_id": 239, "src_vccz": 251, "src_execz": 252, "src_scc": 253, "src_lds_direct": 254,
+}  # fmt: skip
+"""Operand codes of the special registers; m0 and null depend on the generation."""
+
+PAIRS = {"vcc": "vcc_lo", "exec": "exec_lo", "flat_scratch": "flat_scratch_lo", "xnack_mask": "xnack_mask_lo"}
+"""64-bit names and their low halves."""
+
+_PLAIN_ALIASES = {
+    "scc": "src_scc", "vccz": "src_vccz", "execz": "src_execz", "shared_base": "src_shared_base",
+    "shared_limit": "src_shared_limit", "private_base": "src_private_base", "private_limit": "src_private_limit",
+    "pops_exiting_wave_id": "src_pops_exiting_wave_id", "lds_direct": "src_lds_direct",
+}  # fmt: skip
+
+FLOAT_CONSTANTS = {
+    240: 0.5, 241: -0.5, 242: 1.0, 243: -1.0, 244: 2.0, 245: -2.0, 246: 4.0, 247: -4.0,
+}  # fmt: skip
+"""Inline constants by operand code; 248 is 1/(2*pi), whose bits are in ``INV_2PI``."""
+INV_2PI = {"f16": 0x3118, "bf16": 0x3E22, "f32": 0x3E22F983, "f64": 0x3FC45F306DC9C882}
+
+_FILES = {
+    "v": OperandKind.VGPR, "a": OperandKind.AGPR, "acc": OperandKind.AGPR, "s": OperandKind.SGPR,
+    "ttmp": OperandKind.TTMP,
+}  # fmt: skip
+_SINGLE = re.compile(r"^(ttmp|acc|[vas])(\d+|\[\s*(\w+)\s*\])(\.[lh])?$")
+_RANGE = re.compile(r"^(ttmp|acc|[vas])\[\s*(\w+)\s*:\s*(\w+)\s*\]$")
+_INTEGER = re.compile(r"^[-+]?(?:0x[0-9a-f]+|0b[01]+|0o?[0-7]*|[1-9]\d*)$")
+
+
+class OperandSyntaxError(Error):
+    """A register or constant operand that cannot be understood; ``text`` is what was typed."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(f"Invalid operand `{text}': {reason}.")
+        self.text = text
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register, a range of registers or an inline constant as a user names it.
+
+    ``index`` is the register number in its file, for SPECIAL the operand code; ``dwords`` the number of registers; ``half`` 0 or 1 for
+    ``.l`` and ``.h``. For CONSTANT, ``value`` has 32 bits (64 for integers that need them) and ``index`` is the operand code,
+    or -1 if the value is no inline constant.
+    """
+
+    kind: OperandKind
+    index: int
+    dwords: int = 1
+    value: int = 0
+    half: int | None = None
+
+
+def special_code(name: str, generation: Generation) -> int | None:
+    """Operand code of a special register in a generation, or None if there is none of that name."""
+    if name in ("m0", "null"):
+        swapped = generation >= Generation.GFX11
+        if name == "null" and generation < Generation.GFX10:
+            return None
+        return 124 if (name == "null") == swapped else 125
+    return SPECIAL_CODES.get(name)
+
+
+def float_bits(value: float, kind: str) -> int:
+    """Bits of a float as ``f16``, ``bf16``, ``f32`` or ``f64``; exact for the inline constants."""
+    if kind == "f16":
+        return int(struct.unpack("<H", struct.pack("<e", value))[0])
+    if kind == "f64":
+        return int(struct.unpack("<Q", struct.pack("<d", value))[0])
+    bits = int(struct.unpack("<I", struct.pack("<f", value))[0])
+    return bits >> 16 if kind == "bf16" else bits
+
+
+def _number(text: str, whole: str) -> int:
+    if not _INTEGER.match(text):
+        raise OperandSyntaxError(whole, f"`{text}' is not an integer")
+    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
+    if re.match(r"^0[0-7]+$", digits):
+        return sign * int(digits, 8)
+    return sign * int(digits, 0)
+
+
+def _limit(prefix: str, target: Target) -> int:
+    if prefix == "s":
+        return 106 if target.generation >= Generation.GFX10 else 102
+    return 16 if prefix == "ttmp" else 256
+
+
+def _file(prefix: str, low: int, high: int, target: Target, text: str) -> Register:
+    kind = _FILES[prefix]
+    if kind is OperandKind.AGPR and not target.has_agprs:
+        raise OperandSyntaxError(text, f"{target.name} has no accumulation registers")
+    if high < low:
+        raise OperandSyntaxError(text, "the range is empty")
+    limit = _limit(prefix, target)
+    if low < 0 or high >= limit:
+        raise OperandSyntaxError(text, f"{target.name} has registers {prefix}0 to {prefix}{limit - 1}")
+    count = high - low + 1
+    if count > 12 and count not in (16, 32):
+        raise OperandSyntaxError(text, "a range has 1 to 12, 16 or 32 registers")
+    if kind in (OperandKind.SGPR, OperandKind.TTMP) and count > 1 and low % (4 if count >= 4 else 2):
+        raise OperandSyntaxError(text, f"the range must start at a multiple of {4 if count >= 4 else 2}")
+    return Register(kind, low, count)
+
+
+def parse_register(text: str, target: str | Target, wave_size: int | None = None) -> Register:
+    """Read a register or constant operand in assembler syntax, with or without a leading ``$``.
+
+    ``v5``, ``v[0:3]``, ``[s4,s5]``, ``a7``, ``acc7``, ``ttmp[4:5]``, ``vcc``, ``vcc_lo``, ``exec``, ``m0``, ``null``, ``src_scc``/``scc``,
+    ``v3.h``, ``64``, ``-16``, ``0.5``, ``0x1234``. ``vcc`` and ``exec`` have two registers in wave64 and one in wave32. Raises OperandSyntaxError.
+    """
+    target = target_by_name(target) if isinstance(target, str) else target
+    if wave_size is None:
+        wave_size = 32 if target.generation >= Generation.GFX10 else 64
+    name = text.strip().removeprefix("$").lower()
+    if name.startswith("[") and name.endswith("]"):
+        return _listed(name, target, wave_size, text)
+    if match := _RANGE.match(name):
+        return _file(match[1], _number(match[2], text), _number(match[3], text), target, text)
+    if match := _SINGLE.match(name):
+        number = _number(match[3] if match[3] else match[2], text) if match[3] else int(match[2])
+        register = _file(match[1], number, number, target, text)
+        if match[4]:
+            if register.kind is not OperandKind.VGPR or target.generation < Generation.GFX11:
+                raise OperandSyntaxError(text, "only vector registers of gfx11 and later have halves")
+            return Register(register.kind, register.index, 1, half=int(match[4] == ".h"))
+        return register
+    name = _PLAIN_ALIASES.get(name, name)
+    if name in PAIRS:
+        code = special_code(PAIRS[name], target.generation)
+        assert code is not None
+        narrow = wave_size == 32 and name in ("vcc", "exec")
+        return Register(OperandKind.SPECIAL, code, 1 if narrow else 2)
+    if (code := special_code(name, target.generation)) is not None:
+        return Register(OperandKind.SPECIAL, code)
+    return _constant(name, text)
+
+
+def _listed(name: str, target: Target, wave_size: int, text: str) -> Register:
+    """``[v1,v2,v3]``: consecutive registers of one file."""
+    parts = [parse_register(part, target, wave_size) for part in name[1:-1].split(",") if part.strip()]
+    if not parts:
+        raise OperandSyntaxError(text, "the list is empty")
+    first = parts[0]
+    if any(p.kind is not first.kind or p.index != first.index + i or p.dwords != 1 for i, p in enumerate(parts)):
+        raise OperandSyntaxError(text, "the registers of a list must be of one kind and consecutive")
+    if first.kind is OperandKind.SPECIAL or first.kind is OperandKind.CONSTANT:
+        return Register(first.kind, first.index, len(parts), first.value)
+    prefix = {kind: key for key, kind in _FILES.items() if key != "acc"}[first.kind]
+    return _file(prefix, first.index, first.index + len(parts) - 1, target, text)
+
+
+def _constant(name: str, text: str) -> Register:
+    if _INTEGER.match(name):
+        value = _number(name, text)
+        code = 128 + value if 0 <= value <= 64 else 192 - value if -16 <= value < 0 else -1
+        width = 32 if -(1 << 31) <= value < 1 << 32 else 64
+        if not -(1 << 63) <= value < 1 << 64:
+            raise OperandSyntaxError(text, "the constant does not fit into 64 bits")
+        return Register(OperandKind.CONSTANT, code, width // 32, value & ((1 << width) - 1))
+    try:
+        number = float(name)
+    except ValueError:
+        raise OperandSyntaxError(text, "it is neither a register nor a constant") from None
+    if number == float("inf") or number != number or name.strip("+-").startswith(("inf", "nan")):
+        raise OperandSyntaxError(text, "it is neither a register nor a constant")
+    if name in ("0.15915494", "0.15915494309189532", "0.1592"):
+        return Register(OperandKind.CONSTANT, 248, 1, INV_2PI["f32"])
+    code = next((c for c, v in FLOAT_CONSTANTS.items() if v == number), -1)
+    try:
+        return Register(OperandKind.CONSTANT, code, 1, float_bits(number, "f32"))
+    except OverflowError:
+        raise OperandSyntaxError(text, "the constant does not fit into a 32-bit float") from None

@@ -1,0 +1,359 @@
+"""Rows of the encoding tables, made ready for decoding.
+
+A row is compiled when an instruction first needs it; the vectors of operand texts are unpacked and parsed once per table.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from rocdbg.isa.constants import constant_bits, constant_type, literal_value
+from rocdbg.isa.formats import Bits, Layout, extract, width
+from rocdbg.isa.immediates import EXCEPTION_MASKS, LITERAL_STYLES, STYLES, hwreg
+from rocdbg.isa.instruction import Operand, OperandKind
+from rocdbg.isa.operands import PAIRS, SPECIAL_CODES
+from rocdbg.isa.table import Texts, parse_bits, unpack
+
+_SUFFIX = re.compile(r"(?:_e32|_e64|_sdwa|_dpp8|_dpp)+$")
+_REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(?:\.([lh]))?(?:/\*.*\*/)?$")
+_KINDS = {"v": OperandKind.VGPR, "a": OperandKind.AGPR, "s": OperandKind.SGPR, "ttmp": OperandKind.TTMP}
+_VALUE = re.compile(r"^([a-z_0-9]+):(.*)$")
+_ALWAYS = frozenset({
+    "op_sel_hi", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "dpp_ctrl", "row_mask", "bank_mask", "dpp8", "format",
+})  # fmt: skip
+"""Modifiers whose zero means something."""
+_NOT_MODIFIERS = frozenset({"saddr_off", "return", "sve", "imm", "soffset_en", "soffset_off"})
+"""Selectors that the operands show already."""
+
+Parts = tuple[int, tuple[Operand, ...], dict[str, int | str], str]
+
+
+def base_name(mnemonic: str) -> str:
+    """The mnemonic without encoding suffixes (``v_add_f32_e64_dpp`` is ``v_add_f32``)."""
+    return _SUFFIX.sub("", mnemonic)
+
+
+def register_operand(name: str, text: str, code: int) -> Operand | None:
+    """An operand from its text if that is a register or ``off``."""
+    if match := _REGISTER.match(text):
+        prefix, single, low, high, half = match.groups()
+        first = int(single or low)
+        dwords = 1 if single else int(high) - first + 1
+        return Operand(
+            name, _KINDS[prefix], first, dwords, half=None if half is None else int(half == "h"),
+            bits=16 if half else 32, text=text,
+        )  # fmt: skip
+    if text == "off":
+        return Operand(name, OperandKind.OFF, dwords=0, text=text)
+    plain = text.partition("/*")[0]
+    if plain in PAIRS:
+        return Operand(name, OperandKind.SPECIAL, SPECIAL_CODES[PAIRS[plain]], 2, text=text)
+    if plain in SPECIAL_CODES:
+        return Operand(name, OperandKind.SPECIAL, SPECIAL_CODES[plain], text=text)
+    if plain in ("m0", "null"):
+        return Operand(name, OperandKind.SPECIAL, code, text=text)
+    return None
+
+
+class _OperandItem:
+    """An operand whose text is chosen by bits; operands are made when first met."""
+
+    __slots__ = ("name", "bits", "texts", "literal", "neg", "abs", "sext", "dwords", "type", "_made")
+
+    def __init__(self, item: list[Any], texts: Texts, mnemonic: str, table: RowTable) -> None:
+        _, self.name, bits, number, self.literal, self.neg, self.abs, self.sext = item
+        self.bits: Bits = parse_bits(bits)
+        self.texts = texts
+        self.dwords = table.dwords(number)
+        style = self.literal if self.literal not in ("", "invalid") else ""
+        self.type: str = style.removesuffix("l") or constant_type(mnemonic, self.name, self.dwords, table.literal_types)
+        self._made: dict[int, Operand] = {}
+
+    def plain(self, code: int) -> Operand | None:
+        made = self._made.get(code)
+        if made is None:
+            text = self.texts[code]
+            if text is None:
+                return None
+            made = self._made[code] = self._make(code, text)
+        return made
+
+    def _make(self, code: int, text: str) -> Operand:
+        operand = register_operand(self.name, text, code & 0x1FF)
+        if operand is not None:
+            if operand.kind is OperandKind.SPECIAL and operand.dwords < self.dwords and operand.index >= 230:
+                operand = Operand(self.name, operand.kind, operand.index, self.dwords, text=text)
+            return operand
+        bits = constant_bits(code & 0x1FF, self.type, text)
+        if bits is None:
+            return Operand(self.name, OperandKind.IMMEDIATE, -1, 0, code, text=text)
+        size = 64 if self.type.endswith("64") else 16 if self.type in ("f16", "bf16", "b16") else 32
+        return Operand(
+            self.name, OperandKind.CONSTANT, code & 0x1FF, self.dwords, bits, bits=size, type=self.type, text=text
+        )
+
+
+class CompiledRow:
+    """One opcode. ``read`` turns an instruction word into operands, modifiers and text, or None if it is illegal."""
+
+    __slots__ = (
+        "mnemonic", "name", "must_mask", "must_value", "_size", "_items", "_table", "_layout", "_raw", "_fixed", "_split",
+    )  # fmt: skip
+
+    def __init__(self, mnemonic: str, signature: list[Any], layout: Layout, fixed: dict[str, int], table: RowTable) -> None:
+        self.mnemonic = mnemonic
+        self.name = base_name(mnemonic.partition(" :: ")[0])
+        self._size: int = signature[0]
+        self.must_mask = int(signature[1], 16)
+        self.must_value = int(signature[2], 16)
+        self._raw = signature[3]
+        self._items: list[tuple[str, Any]] | None = None
+        self._table = table
+        self._layout = layout
+        self._fixed = fixed
+        self._split = 0
+
+    def _compile(self) -> list[tuple[str, Any]]:
+        items: list[tuple[str, Any]] = []
+        for raw in self._raw:
+            kind = raw[0]
+            if kind == "o":
+                items.append((kind, _OperandItem(raw, self._table.texts(raw[3]), self.name, self._table)))
+                if raw[1] == "vdsty":
+                    self._split = len(items) - 1
+            elif kind == "m":
+                items.append((kind, (raw[1], parse_bits(raw[2]), self._table.texts(raw[3]))))
+            elif kind in "nN":
+                bits = parse_bits(raw[2])
+                exceptions = dict(self._table.values(raw[6])) if raw[6] >= 0 else {}
+                items.append((kind, (raw[1], bits, width(bits), raw[3], raw[4], raw[5], exceptions)))
+            elif kind == "f":
+                items.append((kind, self._fixed_operand(raw[1])))
+            else:
+                items.append((kind, raw[1] if len(raw) > 1 else None))
+        self._items = items
+        return items
+
+    def _fixed_operand(self, text: str) -> Operand:
+        """An operand that no bits choose: vcc, off, m0, a zero."""
+        name = "src2"
+        if text == "off":
+            name = "saddr" if self._layout.encoding == "GLOBAL" else "vaddr"
+            if self._layout.encoding == "SCRATCH":
+                name = "saddr" if any(r[0] == "o" and r[1] == "vaddr" for r in self._raw) else "vaddr"
+                if not any(r[0] == "o" and r[1] in ("vaddr", "saddr") for r in self._raw):
+                    first = next(i for i, r in enumerate(self._raw) if r == ["f", "off"])
+                    name = "vaddr"
+                    if sum(r == ["f", "off"] for r in self._raw) == 1 and first:
+                        name = "saddr"
+        elif self._layout.encoding == "VOPC" or self._raw[0] == ["f", text]:
+            name = "sdst"
+        elif len(self._raw) > 1 and self._raw[1] == ["f", text]:
+            name = "sdst"
+        operand = register_operand(name, text, 124)
+        return operand or Operand(name, OperandKind.IMMEDIATE, -1, 0, text=text)
+
+    def read(self, word: int) -> Parts | None:
+        items = self._items
+        if items is None:
+            items = self._compile()
+        operands: list[Operand] = []
+        words: list[str] = []
+        tail: list[str] = []
+        modifiers: dict[str, int | str] = dict(self._fixed)
+        size = self._size
+        for kind, item in items:
+            if kind == "o":
+                operand = item.plain(extract(word, item.bits))
+                if operand is None:
+                    return None
+                if operand.text == "LITERAL":
+                    size = 4 * self._layout.dwords + 4
+                    value = word >> (32 * self._layout.dwords) & 0xFFFFFFFF
+                    operand = self._literal(item, value)
+                if item.neg >= 0 or item.abs >= 0 or item.sext >= 0:
+                    operand = _modified(operand, word, item)
+                operands.append(operand)
+                words.append(operand.text)
+            elif kind == "m":
+                name, bits, texts = item
+                code = extract(word, bits)
+                text = texts[code]
+                if text is None:
+                    return None
+                if text:
+                    tail.append(text)
+                self._note(modifiers, name, bits, code, text, word)
+            elif kind == "n" or kind == "N":
+                name, bits, size_bits, style, prefix, silent, exceptions = item
+                code = extract(word, bits)
+                if silent and code == 0:
+                    text = ""
+                elif style == "hwreg":
+                    text = hwreg(code, exceptions)
+                else:
+                    text = exceptions.get(code & EXCEPTION_MASKS.get(style, -1))
+                    if text is None:
+                        text = prefix + STYLES[style](code, size_bits)
+                signed = style.startswith("signed") and name != "simm16" and code >> (size_bits - 1)
+                value = code - (1 << size_bits) if signed else code
+                if kind == "N":
+                    if text:
+                        tail.append(text)
+                    if value:
+                        modifiers[name] = value
+                    continue
+                operands.append(Operand(name, OperandKind.IMMEDIATE, -1, 0, value, bits=size_bits, text=text))
+                if text:
+                    words.append(text)
+            elif kind == "f":
+                operands.append(item)
+                words.append(item.text)
+            elif kind == "l":
+                size = 4 * self._layout.dwords + 4
+                value = word >> (32 * self._layout.dwords) & 0xFFFFFFFF
+                kind16 = "f16" if self.name.endswith("16") else "f32"
+                operands.append(
+                    Operand(
+                        "literal", OperandKind.LITERAL, -1, 1, value & 0xFFFF if kind16 == "f16" else value,
+                        bits=16 if kind16 == "f16" else 32, type="f16" if kind16 == "f16" else "b32", text=LITERAL_STYLES[item](value),
+                    )  # fmt: skip
+                )
+                words.append(operands[-1].text)
+            else:
+                tail.append(item)
+                self._flags(modifiers, item)
+        if self._layout.src0 == (249,):
+            modifiers["sdwa"] = 1
+        text = self.mnemonic
+        if self._split:
+            first, _, second = text.partition(" :: ")
+            modifiers["opy"] = second
+            text = f"{first} {', '.join(words[: self._split])} :: {second} {', '.join(words[self._split :])}"
+        elif words:
+            text += " " + ", ".join(words)
+        if tail:
+            text += " " + " ".join(tail)
+        return size, tuple(operands), modifiers, text
+
+    def _literal(self, item: _OperandItem, value: int) -> Operand:
+        bits, size = literal_value(value, item.type, self.name)
+        return Operand(
+            item.name, OperandKind.LITERAL, -1, item.dwords, bits, bits=size, type=item.type,
+            text=LITERAL_STYLES[item.literal](value),
+        )  # fmt: skip
+
+    def _note(self, modifiers: dict[str, int | str], name: str, bits: Bits, code: int, text: str, word: int) -> None:
+        if name == "cpol":
+            self._flags(modifiers, text)
+            if self._table.family == "gfx12":
+                low = 21 if self._layout.encoding == "SMEM" else 50
+                modifiers["scope"] = word >> low & 3
+                modifiers["th"] = word >> (low + 2) & 7
+        elif name == "fi" and self._layout.name.endswith("DPP8"):
+            if code == 2:
+                modifiers["fi"] = 1
+        elif name not in ("abs", "neg", "src0_neg", "src0_abs", "src1_neg", "src1_abs", "src0_sext", "src1_sext") and (
+            code or name in _ALWAYS
+        ):
+            modifiers[name] = extract(word, self._layout.modifiers[name]) if name in self._layout.modifiers else code
+
+    @staticmethod
+    def _flags(modifiers: dict[str, int | str], text: str) -> None:
+        for word in text.split():
+            if match := _VALUE.match(word):
+                if match[1] not in ("th", "scope"):
+                    modifiers[match[1]] = int(match[2], 0) if match[2].isdigit() else match[2]
+            elif word.isidentifier():
+                modifiers[word] = 1
+
+
+def _modified(operand: Operand, word: int, item: _OperandItem) -> Operand:
+    """Apply neg, abs and sext as LLVM prints them."""
+    neg = item.neg >= 0 and bool(word >> item.neg & 1)
+    absolute = item.abs >= 0 and bool(word >> item.abs & 1)
+    sext = item.sext >= 0 and bool(word >> item.sext & 1)
+    if not (neg or absolute or sext):
+        return operand
+    text = operand.text
+    immediate = operand.kind in (OperandKind.CONSTANT, OperandKind.IMMEDIATE) or (
+        operand.kind is OperandKind.LITERAL and not text.startswith("lit(")
+    )
+    if sext:
+        text = f"sext({text})"
+    if absolute:
+        text = f"|{text}|"
+    if neg:
+        text = f"neg({text})" if immediate and not absolute else f"-{text}"
+    return Operand(
+        operand.name, operand.kind, operand.index, operand.dwords, operand.value, neg, absolute, sext,
+        operand.half, operand.bits, operand.type, text,
+    )  # fmt: skip
+
+
+class RowTable:
+    """The rows of one table for one wave size."""
+
+    def __init__(self, table: dict[str, Any], wave_size: int) -> None:
+        self.family: str = table["family"]
+        self._table = table
+        self._wave64 = table.get("wave64", {}) if wave_size == 64 else {}
+        self._texts: dict[int, Texts] = {}
+        self._dwords: dict[int, int] = {}
+        self.literal_types = _literal_types(table)
+
+    def of(self, layout: Layout) -> dict[int, CompiledRow]:
+        """All rows of a layout by opcode and case."""
+        cases = 1
+        for selector in layout.selectors:
+            cases *= len(selector.codes) + 1
+        rows: dict[int, CompiledRow] = {}
+        raw = self._table["rows"].get(layout.name, {}) | self._wave64.get(layout.name, {})
+        for key, row in raw.items():
+            if row is None:
+                continue
+            number = int(key)
+            case, fixed = number % cases, {}
+            for selector in reversed(layout.selectors):
+                case, index = divmod(case, len(selector.codes) + 1)
+                if index and selector.name not in _NOT_MODIFIERS:
+                    fixed[selector.name] = 1
+            rows[number] = CompiledRow(row[0], self._table["signatures"][row[1]], layout, fixed, self)
+        return rows
+
+    def texts(self, number: int) -> Texts:
+        """An unpacked vector."""
+        texts = self._texts.get(number)
+        if texts is None:
+            texts = self._texts[number] = unpack(self._table["texts"][number])
+        return texts
+
+    def values(self, number: int) -> list[Any]:
+        """A pooled list that is no vector."""
+        values: list[Any] = self._table["texts"][number]
+        return values
+
+    def dwords(self, number: int) -> int:
+        """Registers an operand covers, from the first vector or scalar register of its vector."""
+        if number not in self._dwords:
+            widest = 1
+            for entry in self._table["texts"][number][1:]:
+                if len(entry) > 2 and entry[3] in ("v", "a", "s", "ttmp"):
+                    widest = entry[6] or 1
+                    if entry[3] in ("v", "a"):
+                        break
+            self._dwords[number] = widest
+        return self._dwords[number]
+
+
+def _literal_types(table: dict[str, Any]) -> dict[tuple[str, str], str]:
+    """Type of the constants of (instruction, operand) in the 32-bit encodings, for forms that allow no literal."""
+    types: dict[tuple[str, str], str] = {}
+    signatures = table["signatures"]
+    for layout in ("VOP1", "VOP2", "VOPC"):
+        for row in table["rows"].get(layout, {}).values():
+            for item in signatures[row[1]][3]:
+                if item[0] == "o" and item[4] not in ("", "invalid"):
+                    types[base_name(row[0]), item[1]] = item[4]
+    return types

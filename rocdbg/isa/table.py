@@ -1,0 +1,113 @@
+"""The generated encoding tables: their file format, reading and writing.
+
+A table is JSON. ``texts`` are vectors of operand or modifier texts, run-length packed (``pack``); ``signatures`` are
+lists of items that many opcodes share; ``rows`` maps layout and opcode (with the case of its selectors) to mnemonic and signature;
+``wave64`` holds the rows that differ in wave64.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from rocdbg.isa.formats import Bits
+
+Texts = tuple[str | None, ...]
+_REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(\.[lh]|/\*.*\*/)?$")
+_NUMBER = re.compile(r"^(-?)(\d+)$")
+
+ALIASES = {
+    "gfx904": "gfx900", "gfx902": "gfx900", "gfx909": "gfx900", "gfx90c": "gfx900",
+}  # fmt: skip
+"""Targets whose tables are those of another one; the generator checks that they are."""
+
+
+def bits_text(bits: Bits) -> str:
+    """``((0, 9), (11, 1))`` as ``0+9,11+1``."""
+    return ",".join(f"{low}+{size}" for low, size in bits)
+
+
+def parse_bits(text: str) -> Bits:
+    """The reverse of :func:`bits_text`."""
+    result = []
+    for part in text.split(","):
+        low, _, size = part.partition("+")
+        result.append((int(low), int(size)))
+    return tuple(result)
+
+
+def pack(texts: Texts) -> list[Any]:
+    """Pack a vector: ``[length, [code, count, step, prefix, first, number step, registers, suffix] | [code, text]...]``.
+
+    Runs are registers (or decimal numbers, prefix ``#``) whose number advances with the code; codes in no entry are None.
+    """
+    entries: list[list[Any]] = []
+    done: set[int] = set()
+    parsed: dict[int, tuple[str, int, int, str]] = {}
+    for code, text in enumerate(texts):
+        if text is None:
+            continue
+        if match := _REGISTER.match(text):
+            prefix, single, low, high, suffix = match.groups()
+            first = int(single or low)
+            count = 0 if single else int(high) - first + 1
+            parsed[code] = (prefix, first, count, suffix or "")
+        elif match := _NUMBER.match(text):
+            parsed[code] = ("#", int(text), 0, "")
+    for code, text in enumerate(texts):
+        if text is None or code in done:
+            continue
+        if code in parsed:
+            prefix, first, count, suffix = parsed[code]
+            best: list[Any] | None = None
+            for step, stride in ((1, 1), (1, 2), (1, 4), (1, -1), (2, 2), (4, 4), (2, 0), (1, 0)):
+                n = 1
+                while code + n * step not in done and parsed.get(code + n * step) == (
+                    prefix, first + n * stride, count, suffix,
+                ):  # fmt: skip
+                    n += 1
+                if best is None or n > best[1]:
+                    best = [code, n, step, prefix, first, stride, count, suffix]
+            assert best is not None
+            if best[1] > 2:
+                done.update(code + i * best[2] for i in range(best[1]))
+                entries.append(best)
+                continue
+        done.add(code)
+        entries.append([code, text])
+    return [len(texts), *entries]
+
+
+def unpack(packed: list[Any]) -> Texts:
+    """The reverse of :func:`pack`."""
+    texts: list[str | None] = [None] * packed[0]
+    for entry in packed[1:]:
+        if len(entry) == 2:
+            texts[entry[0]] = entry[1]
+            continue
+        code, n, step, prefix, first, stride, count, suffix = entry
+        for i in range(n):
+            low = first + i * stride
+            if prefix == "#":
+                texts[code + i * step] = str(low)
+            elif count:
+                texts[code + i * step] = f"{prefix}[{low}:{low + count - 1}]{suffix}"
+            else:
+                texts[code + i * step] = f"{prefix}{low}{suffix}"
+    return tuple(texts)
+
+
+def table_name(target: str) -> str:
+    """File name of a target's table."""
+    return ALIASES.get(target, target) + ".json"
+
+
+@cache
+def load(target: str) -> dict[str, Any]:
+    """The raw table of a target. Raises FileNotFoundError if there is none."""
+    text = files("rocdbg.isa").joinpath("tables", table_name(target)).read_text(encoding="utf-8")
+    table: dict[str, Any] = json.loads(text)
+    return table
