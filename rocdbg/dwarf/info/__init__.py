@@ -1,7 +1,8 @@
 """Debug information of a code object: units, functions, scopes, variables, types, lines, names.
 
-``DebugInfo(sections)`` is the way in. Everything is read lazily, so that opening costs nothing and a question about
-one function reads little more than that function. Addresses are link-time addresses of the code object.
+``DebugInfo(sections)`` is the way in. Everything is read lazily, so that opening costs nothing and a
+question about one function reads little more than that function. Addresses are link-time addresses of the
+code object.
 
     info = DebugInfo({".debug_info": ..., ".debug_abbrev": ..., ...})
     function, = info.functions_named("saxpy")
@@ -76,12 +77,61 @@ from rocdbg.dwarf.info.types import (
 from rocdbg.dwarf.info.unit import Unit
 
 __all__ = [
-    "VOID", "Access", "Address", "AddressRange", "ArrayType", "AttributeValue", "BaseClass", "BaseType", "Block",
-    "CallSite", "CallSiteParameter", "ClassKind", "ClassType", "CodeLocation", "Constant", "DebugInfo",
-    "DebugInfoError", "Die", "Encoding", "EnumType", "Enumerator", "Exprloc", "Flag", "Function", "FunctionType",
-    "InlinedSubroutine", "LexicalBlock", "LineRow", "Location", "Loclist", "Member", "MemberPointerType", "Method",
-    "Parameter", "PointerKind", "PointerType", "QualifiedType", "Qualifier", "Reference", "Rnglist", "Scope",
-    "SectionOffset", "SourceFile", "StaticMember", "String", "SupplementaryReference", "TemplateArgument", "Type",
-    "TypeSignature", "TypedefType", "UnspecifiedType", "Unit", "Variable", "VectorType", "VoidType", "describe",
+    "VOID",
+    "Access",
+    "Address",
+    "AddressRange",
+    "ArrayType",
+    "AttributeValue",
+    "BaseClass",
+    "BaseType",
+    "Block",
+    "CallSite",
+    "CallSiteParameter",
+    "ClassKind",
+    "ClassType",
+    "CodeLocation",
+    "Constant",
+    "DebugInfo",
+    "DebugInfoError",
+    "Die",
+    "Encoding",
+    "EnumType",
+    "Enumerator",
+    "Exprloc",
+    "Flag",
+    "Function",
+    "FunctionType",
+    "InlinedSubroutine",
+    "LexicalBlock",
+    "LineRow",
+    "Location",
+    "Loclist",
+    "Member",
+    "MemberPointerType",
+    "Method",
+    "Parameter",
+    "PointerKind",
+    "PointerType",
+    "QualifiedType",
+    "Qualifier",
+    "Reference",
+    "Rnglist",
+    "Scope",
+    "SectionOffset",
+    "SourceFile",
+    "StaticMember",
+    "String",
+    "SupplementaryReference",
+    "TemplateArgument",
+    "Type",
+    "TypeSignature",
+    "TypedefType",
+    "Unit",
+    "UnspecifiedType",
+    "Variable",
+    "VectorType",
+    "VoidType",
+    "describe",
     "type_name",
 ]

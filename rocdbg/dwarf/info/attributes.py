@@ -94,8 +94,9 @@ class SupplementaryReference:
 class Loclist:
     """A location list: what ``rocdbg.dwarf.parse_location_list`` needs to read it.
 
-    ``section`` is all of ``section_name`` (``.debug_loclists``, or ``.debug_loc`` before DWARF 5) and ``offset``
-    the list's position in it; ``base_address``, ``debug_addr``, ``version`` and ``address_size`` are in ``unit``.
+    ``section`` is all of ``section_name`` (``.debug_loclists``, or ``.debug_loc`` before DWARF 5) and
+    ``offset`` the list's position in it; ``base_address``, ``debug_addr``, ``version`` and
+    ``address_size`` are in ``unit``.
     """
 
     section: bytes = field(repr=False)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 
+from rocdbg.dwarf.info.code_locations import after_prologue, function_locations, line_locations, location_at
 from rocdbg.dwarf.info.die import Die
-from rocdbg.dwarf.info.model import CodeLocation, LineRow, SourceFile
+from rocdbg.dwarf.info.entries import Entries
+from rocdbg.dwarf.info.function_index import FunctionIndex
+from rocdbg.dwarf.info.lines import LineTable
+from rocdbg.dwarf.info.model import AddressRange, CodeLocation, LineRow, SourceFile
 from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine, Scope, Variable
+from rocdbg.dwarf.info.sections import Sections
+from rocdbg.dwarf.info.symbol_index import TypeIndex, VariableIndex
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.info.unit import Unit
 
@@ -15,139 +22,215 @@ from rocdbg.dwarf.info.unit import Unit
 class DebugInfo:
     """Debug information of one code object, read lazily.
 
-    ``sections`` maps section names (``".debug_info"``) to their bytes, relocated and uncompressed; missing sections are
-    empty. Opening reads nothing; the first question about a name or an address makes a quick pass over the
-    entries of the units it concerns. Addresses are those of the file: subtract the load base first.
+    ``sections`` maps section names (``".debug_info"``) to their bytes, relocated and uncompressed; missing
+    sections are empty. Opening reads nothing; the first question about a name or an address makes a quick
+    pass over the entries of the units it concerns. Addresses are those of the file: subtract the load bias
+    first.
+
+    ``address_sizes`` gives the size in bytes of pointers into DWARF address spaces where it differs from
+    the unit's address size (AMDGPU: 4 for region, local and private), since compilers do not write it
+    down. ``code`` lists the address ranges of the object's code; with it, what the linker dropped (left at
+    address 0) is told apart.
 
     All methods raise ``DebugInfoError`` for debug information that is damaged where they have to read it.
 
-    Names are matched as in GDB. A name may be plain (``add``), partly or wholly qualified (``S<float, 3>::get``,
-    ``ns::add``; ``::add`` only at global scope), a linkage name, and may leave out template arguments (``kern`` finds ``kern<2>``
-    and ``kern<3>``) or give parameter types (``add(int, int)``). White space does not matter.
+    Names are matched as in GDB. A name may be plain (``add``), partly or wholly qualified (``S<float,
+    3>::get``, ``ns::add``; ``::add`` only at global scope), a linkage name, and may leave out template
+    arguments (``kern`` finds ``kern<2>`` and ``kern<3>``) or give parameter types (``add(int, int)``).
+    White space does not matter.
     """
 
-    def __init__(self, sections: Mapping[str, bytes]) -> None:
-        raise NotImplementedError
+    def __init__(
+        self, sections: Mapping[str, bytes], *, address_sizes: Mapping[int, int] | None = None,
+        code: Iterable[AddressRange] | None = None,
+    ) -> None:
+        live = None if code is None else tuple(code)
+        self._entries = Entries(Sections(sections), address_sizes or {}, live)
+        self._functions = FunctionIndex(self._entries)
+        self._variables = VariableIndex(self._entries)
+        self._types = TypeIndex(self._entries)
+        self._breakpoint_addresses: dict[Function, int | None] = {}
 
     # Units and entries
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """All compile units, in order."""
-        raise NotImplementedError
+        """All units, in order; type units among them."""
+        return tuple(self._entries.units)
 
     def unit_at(self, pc: int) -> Unit | None:
         """The unit with code at ``pc``."""
-        raise NotImplementedError
+        function = self.function_at(pc)
+        if function is not None:
+            return function.unit
+        return next((unit for unit in self._functions.units_at(pc) if unit.ranges), None)
 
     def die(self, offset: int) -> Die:
         """The entry at ``offset`` of ``.debug_info``."""
-        raise NotImplementedError
+        return self._entries.die(offset)
 
     # Functions
 
     def functions_named(self, name: str) -> list[Function]:
-        """All functions ``name`` stands for, those that were only inlined included; empty when there are none."""
-        raise NotImplementedError
+        """All functions ``name`` stands for, those that were only inlined included; empty when there are
+        none."""
+        return self._functions.named(name)
 
     def functions_matching(self, pattern: str | re.Pattern[str] = "") -> list[Function]:
         """Functions whose ``qualified_name`` the regular expression is found in, sorted by it."""
-        raise NotImplementedError
+        return self._functions.matching(pattern)
 
     def function_at(self, pc: int) -> Function | None:
         """The (not inlined) function with code at ``pc``."""
-        raise NotImplementedError
+        return self._functions.at(pc)
 
     def inlined_instances(self, function: Function) -> list[InlinedSubroutine]:
         """Every place where ``function`` was inlined, in order of address."""
-        raise NotImplementedError
+        return self._functions.inlined(function)
 
     # Scopes
 
     def scopes_at(self, pc: int) -> tuple[Scope, ...]:
-        """The scopes around ``pc``, innermost first; the last is the ``Function``. Empty outside all functions."""
-        raise NotImplementedError
+        """The scopes around ``pc``, innermost first; the last is the ``Function``. Empty outside all
+        functions."""
+        function = self.function_at(pc)
+        return () if function is None else tuple(reversed(function.chain_at(pc)))
 
     def inline_frames_at(self, pc: int) -> tuple[InlinedSubroutine, ...]:
         """The inlined calls around ``pc``, innermost first.
 
-        The innermost virtual frame is at ``line_at(pc)``; frame k+1 at ``call_file``:``call_line`` of element k.
+        The innermost virtual frame is at ``line_at(pc)``; the frame that element k was called from is at its
+        ``call_file``:``call_line``.
         """
-        raise NotImplementedError
+        return tuple(scope for scope in self.scopes_at(pc) if isinstance(scope, InlinedSubroutine))
 
     # Variables
 
     def variables_named(self, name: str) -> list[Variable]:
         """Global variables and static class members called ``name``, definitions before declarations."""
-        raise NotImplementedError
+        return self._variables.named(name)
 
     def global_variables_matching(self, pattern: str | re.Pattern[str] = "") -> list[Variable]:
         """Global variables whose qualified name the regular expression is found in, sorted by it."""
-        raise NotImplementedError
+        return self._variables.matching(pattern)
 
     # Types
 
     def types_named(self, name: str) -> list[Type]:
-        """Types called ``name``, without keyword (``S``, ``ns::S<float, 3>``, ``unsigned int``); definitions first."""
-        raise NotImplementedError
+        """Types called ``name``, without keyword (``S``, ``ns::S<float, 3>``, ``unsigned int``);
+        definitions first.
+
+        Types declared inside functions are found through ``Scope.types``.
+        """
+        return self._types.named(name)
 
     def types_matching(self, pattern: str | re.Pattern[str] = "") -> list[Type]:
         """Named types whose qualified name the regular expression is found in, sorted by it."""
-        raise NotImplementedError
+        return self._types.matching(pattern)
 
     def type_at(self, offset: int) -> Type:
         """The type whose entry is at ``offset`` of ``.debug_info``."""
-        raise NotImplementedError
+        return self._entries.types.at(offset)
 
     def complete_type(self, type: Type) -> Type:
-        """The definition of a class or enumeration that was only declared; ``type`` itself when there is none."""
-        raise NotImplementedError
+        """The definition of a class or enumeration that was only declared; ``type`` itself when there is
+        none."""
+        return self._types.definition(type)
 
     # Lines
 
-    @property
+    @cached_property
+    def line_tables(self) -> tuple[LineTable, ...]:
+        """The line tables of all units, each once."""
+        tables = {unit.line_table: None for unit in self._entries.units}
+        return tuple(table for table in tables if table is not None)
+
+    @cached_property
     def source_files(self) -> list[SourceFile]:
         """All files of all line tables, each once, sorted by path."""
-        raise NotImplementedError
+        files: dict[SourceFile, SourceFile] = {}
+        for table in self.line_tables:
+            for file in table.files:
+                known = files.get(file)
+                if known is None or known.source is None:
+                    files[file] = file
+        return sorted(files.values(), key=lambda file: (file.path, file.name))
 
     def files_named(self, name: str) -> list[SourceFile]:
         """The files ``name`` stands for (see ``SourceFile.matches``)."""
-        raise NotImplementedError
+        return [file for file in self.source_files if file.matches(name)]
+
+    def _files(self, file: str | SourceFile) -> set[SourceFile]:
+        if isinstance(file, str):
+            return set(self.files_named(file))
+        return {other for other in self.source_files if other.path == file.path}
 
     def line_at(self, pc: int) -> LineRow | None:
         """The row whose addresses hold ``pc``; its ``line`` may be 0."""
-        raise NotImplementedError
+        for unit in self._functions.units_at(pc):
+            table = unit.line_table
+            row = None if table is None else table.row_at(pc)
+            if row is not None:
+                return row
+        return None
 
-    def lines_of(self, function: Scope) -> list[LineRow]:
+    def lines_of(self, scope: Scope) -> list[LineRow]:
         """The rows of a function's (or any scope's) code, in order of address, clipped to its ranges."""
-        raise NotImplementedError
+        table = scope.unit.line_table
+        if table is None:
+            return []
+        return [row for part in sorted(scope.ranges) for row in table.rows_between(part.low, part.high)]
 
     def rows_of_line(self, file: str | SourceFile, line: int) -> list[LineRow]:
         """All rows of exactly that line, statement starts or not, by address (``info line``)."""
-        raise NotImplementedError
+        files = self._files(file)
+        found = []
+        for table in self.line_tables:
+            numbers = table.numbers_of(files)
+            if numbers:
+                found += [
+                    table.line_row(sequence, index) for sequence, index, row in table.rows()
+                    if row.line == line and row.file in numbers
+                ]
+        return sorted(found, key=lambda row: row.address)
 
     def lines_with_code(self, file: str | SourceFile) -> list[int]:
         """The lines of a file that have code, ascending."""
-        raise NotImplementedError
+        files = self._files(file)
+        lines: set[int] = set()
+        for table in self.line_tables:
+            numbers = table.numbers_of(files)
+            if numbers:
+                lines |= {row.line for _, _, row in table.rows() if row.file in numbers}
+        return sorted(lines - {0})
 
     # Breakpoints
 
     def addresses_of(self, file: str | SourceFile, line: int) -> list[CodeLocation]:
-        """Where GDB puts the breakpoints for ``file:line``, by address; empty when there is no code there or below.
+        """Where GDB puts the breakpoints for ``file:line``, by address; empty when no code is there or below.
 
-        Statement starts of that line, else of the next line that has any, but not of another function
-        further down. One location per function or inlined instance (its lowest address); at the
-        start of a function it is moved behind the prologue.
+        Statement starts of that line, else of the next line of the file that has any
+        (``CodeLocation.line`` tells which). One location per function or inlined instance, its lowest
+        address; where that is the start of a function it is moved behind the prologue.
         """
-        raise NotImplementedError
+        return line_locations(self, self._files(file), line)
 
     def breakpoint_address(self, function: Function) -> int | None:
         """Where GDB puts a breakpoint on a function: behind the prologue. None without code.
 
         The first row marked ``prologue_end``; else the address of the function's second line; else its entry.
         """
-        raise NotImplementedError
+        if function not in self._breakpoint_addresses:
+            entry = function.entry_pc
+            self._breakpoint_addresses[function] = (
+                None if entry is None else after_prologue(self.lines_of(function), entry)
+            )
+        return self._breakpoint_addresses[function]
 
     def breakpoint_locations(self, function: Function) -> list[CodeLocation]:
         """``breakpoint_address`` of the function, and the entry of every inlined instance of it."""
-        raise NotImplementedError
+        return function_locations(self, function)
+
+    def location_at(self, pc: int) -> CodeLocation:
+        """The line and innermost function at an address."""
+        return location_at(self, pc)

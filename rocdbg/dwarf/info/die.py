@@ -3,36 +3,210 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rocdbg.dwarf.info.attributes import AttributeValue
+from rocdbg.dwarf.info.abbrev import Abbreviation
+from rocdbg.dwarf.info.attributes import (
+    AttributeValue,
+    Constant,
+    Flag,
+    Reference,
+    String,
+    TypeSignature,
+)
+from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.convert import convert
+from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, Raw, raw_reader, read_indirect, uleb
+from rocdbg.dwarf.info.walk import subtree_end
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
+_LONGEST_CHAIN = 16
+"""Steps of specification and abstract origin; real ones have at most three."""
+
 
 class Die:
-    """An entry: tag, attributes, children. ``offset`` in ``.debug_info``; ``tag`` a DW_TAG_* number."""
+    """An entry: tag, attributes, children.
 
-    offset: int
-    tag: int
-    unit: Unit
+    ``offset`` is its position in ``.debug_info``, ``tag`` a DW_TAG_* number (``constants.Tag``). Entries
+    are equal when they are the same entry of the same object.
+    """
+
+    def __init__(self, unit: Unit, offset: int) -> None:
+        self.unit = unit
+        self.offset = offset
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Die) and self.offset == other.offset and self.unit is other.unit
+
+    def __hash__(self) -> int:
+        return hash(self.offset)
+
+    def __repr__(self) -> str:
+        return f"<Die {self.offset:#x}>"
+
+    @cached_property
+    def _start(self) -> tuple[Abbreviation, int]:
+        """Abbreviation, position of the first attribute."""
+        unit = self.unit
+        try:
+            code, pos = uleb(unit.entries.data, self.offset)
+        except IndexError:
+            raise unit.entries.error(self.offset, "entry is truncated") from None
+        abbreviation = unit.abbreviations.get(code)
+        if abbreviation is None:
+            reason = f"abbreviation {code} is not defined" if code else "no entry there"
+            raise unit.entries.error(self.offset, reason)
+        return abbreviation, pos
+
+    @property
+    def tag(self) -> int:
+        """DW_TAG_* number."""
+        return self._start[0].tag
+
+    @property
+    def has_children(self) -> bool:
+        """True when the entry can have children."""
+        return self._start[0].has_children
+
+    @cached_property
+    def _parsed(self) -> tuple[dict[int, tuple[int, Raw]], int]:
+        """Form and raw value by attribute, and the position behind the attributes."""
+        abbreviation, pos = self._start
+        unit = self.unit
+        data = unit.entries.data
+        values: dict[int, tuple[int, Raw]] = {}
+        try:
+            for spec in abbreviation.attributes:
+                form, value = spec.form, spec.implicit
+                if spec.reader is not None:
+                    raw, pos = spec.reader(data, pos)
+                elif form == IMPLICIT_CONST and value is not None:
+                    raw = value
+                else:
+                    form, pos = read_indirect(data, pos)
+                    reader = raw_reader(form, unit.version, unit.address_size, unit.offset_size)
+                    raw, pos = reader(data, pos)
+                values.setdefault(spec.code, (form, raw))
+        except IndexError:
+            pos = unit.end + 1
+        if pos > unit.end:
+            raise unit.entries.error(self.offset, "entry goes beyond the end of its unit")
+        return values, pos
+
+    def raw_attribute(self, code: int) -> Raw | None:
+        """The value of an attribute before its form is resolved (an index stays one); None when absent."""
+        entry = self._parsed[0].get(code)
+        return None if entry is None else entry[1]
+
+    def has(self, code: int) -> bool:
+        """True when the entry itself has the attribute."""
+        return code in self._parsed[0]
 
     def attribute(self, code: int) -> AttributeValue | None:
         """The attribute with that code, of this very entry; None when absent."""
-        raise NotImplementedError
+        entry = self._parsed[0].get(code)
+        return None if entry is None else convert(self.unit, code, FORMS[entry[0]][2], entry[0], entry[1])
 
     @property
     def attributes(self) -> dict[int, AttributeValue]:
         """All attributes by code."""
-        raise NotImplementedError
+        return {
+            code: convert(self.unit, code, FORMS[form][2], form, raw)
+            for code, (form, raw) in self._parsed[0].items()
+        }
+
+    def number(self, code: int) -> int | None:
+        """A constant attribute of this very entry; None when absent or of another class."""
+        value = self.attribute(code)
+        return value.value if isinstance(value, Constant) else None
+
+    def string(self, code: int) -> str | None:
+        """A string attribute of this very entry; None when absent, empty or of another class."""
+        value = self.attribute(code)
+        return value.value or None if isinstance(value, String) else None
+
+    def flag(self, code: int) -> bool:
+        """A flag of this very entry."""
+        value = self.attribute(code)
+        return isinstance(value, Flag) and value.value
+
+    @property
+    def name(self) -> str | None:
+        """DW_AT_name, from this entry or its origins; None when it has none."""
+        value = self.find(At.NAME)
+        return value.value or None if isinstance(value, String) else None
+
+    def reference(self, code: int) -> Die | None:
+        """The entry an attribute refers to; None when absent, or when it is in another file."""
+        value = self.attribute(code)
+        entries = self.unit.entries
+        if isinstance(value, Reference):
+            return entries.die(value.offset)
+        if isinstance(value, TypeSignature):
+            return entries.type_of_signature(value.signature)
+        return None
+
+    def origins(self) -> Iterator[Die]:
+        """This entry, then those its specification and abstract origin lead to.
+
+        Raises DebugInfoError for a chain that does not end.
+        """
+        die: Die | None = self
+        for _ in range(_LONGEST_CHAIN):
+            if die is None:
+                return
+            yield die
+            die = die.reference(At.SPECIFICATION) or die.reference(At.ABSTRACT_ORIGIN)
+        if die is not None:
+            raise self.unit.entries.error(self.offset, "endless chain of specifications and abstract origins")
+
+    def find(self, code: int) -> AttributeValue | None:
+        """The attribute, from this entry or from what its specification and abstract origin lead to."""
+        for die in self.origins():
+            value = die.attribute(code)
+            if value is not None:
+                return value
+        return None
+
+    def find_reference(self, code: int) -> Die | None:
+        """As ``find``, for an attribute that refers to an entry."""
+        for die in self.origins():
+            if die.has(code):
+                return die.reference(code)
+        return None
 
     @property
     def children(self) -> Iterator[Die]:
-        """The entries directly below."""
-        raise NotImplementedError
+        """The entries directly below, in order."""
+        if not self.has_children:
+            return
+        unit = self.unit
+        data, end = unit.entries.data, unit.end
+        pos = self._parsed[1]
+        while pos < end and data[pos] != 0:
+            child = Die(unit, pos)
+            yield child
+            pos = child.end
+
+    @cached_property
+    def end(self) -> int:
+        """Position behind the entry and everything below it."""
+        values, pos = self._parsed
+        if not self.has_children:
+            return pos
+        unit = self.unit
+        sibling = values.get(At.SIBLING)
+        if sibling is not None and isinstance(sibling[1], int):
+            target = self.attribute(At.SIBLING)
+            if isinstance(target, Reference) and pos < target.offset <= unit.end:
+                return target.offset
+        return subtree_end(unit, pos)
 
     @property
     def parent(self) -> Die | None:
         """The entry above; None for the top entry of a unit."""
-        raise NotImplementedError
+        offset = self.unit.index.parent_of(self.offset)
+        return None if offset is None else Die(self.unit, offset)

@@ -24,9 +24,9 @@ class AddressRange(NamedTuple):
 class SourceFile:
     """A source file of a line table.
 
-    ``name`` is as the table has it (GDB shows this one), ``directory`` what it is relative to, ``path`` both joined
-    (absolute when DW_AT_comp_dir was). ``source`` is the embedded text (DW_LNCT_LLVM_source), None when there is
-    none; ``md5`` the checksum of the contents. Files are equal when name and path are.
+    ``name`` is as the table has it (GDB shows this one), ``directory`` what it is relative to, ``path``
+    both joined (absolute when DW_AT_comp_dir was). ``source`` is the embedded text (DW_LNCT_LLVM_source),
+    None when there is none; ``md5`` the checksum of the contents. Files are equal when name and path are.
     """
 
     name: str
@@ -43,7 +43,8 @@ class SourceFile:
         return PurePosixPath(self.path).name
 
     def matches(self, wanted: str) -> bool:
-        """True when ``wanted`` names this file as GDB sees it: its path, or whole trailing components of it."""
+        """True when ``wanted`` names this file as GDB sees it: its path, or whole trailing components of
+        it."""
         mine, asked = PurePosixPath(self.path).parts, PurePosixPath(wanted).parts
         return bool(asked) and (mine[-len(asked):] == asked or self.name == wanted)
 
@@ -52,8 +53,8 @@ class SourceFile:
 class LineRow:
     """A row of a line table with the addresses it holds for: ``address`` up to ``end_address``.
 
-    ``line`` 0 means that the code belongs to no source line. ``end_address`` equals ``address`` when another row
-    starts at the same address; the last of those is the one that covers code.
+    ``line`` 0 means that the code belongs to no source line. ``end_address`` equals ``address`` when
+    another row starts at the same address; the last of those is the one that covers code.
     """
 
     address: int

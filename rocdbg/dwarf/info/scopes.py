@@ -2,68 +2,152 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from rocdbg.dwarf.info.attributes import AttributeValue, Exprloc, Loclist, Location
+from rocdbg.dwarf.info.attributes import (
+    Address,
+    AttributeValue,
+    Block,
+    Constant,
+    Exprloc,
+    Flag,
+    Location,
+    Loclist,
+    String,
+)
+from rocdbg.dwarf.info.constants import At, Convention, Inline, Tag
+from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
+from rocdbg.dwarf.info.ranges import ranges_of
 from rocdbg.dwarf.info.types import FunctionType, TemplateArgument, Type
+from rocdbg.dwarf.info.unit import Unit
+from rocdbg.dwarf.info.unit_index import NAMED_TYPE_TAGS
 
-if TYPE_CHECKING:
-    from rocdbg.dwarf.info.die import Die
-    from rocdbg.dwarf.info.unit import Unit
+_VARIABLE_TAGS = frozenset({Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT})
+_CALL_SITE_TAGS = frozenset({Tag.CALL_SITE, Tag.GNU_CALL_SITE})
+_PARAMETER_TAGS = frozenset({Tag.CALL_SITE_PARAMETER, Tag.GNU_CALL_SITE_PARAMETER})
+_DEEPEST = 512
 
 
 class Entity:
-    """A named thing with an entry (``die``): its attributes, looked up through specification and abstract origin."""
+    """A named thing with an entry (``die``): its attributes, looked up through specification and abstract
+    origin.
 
-    die: Die
-    unit: Unit
+    Two entities are equal when they are the same entry.
+    """
+
+    def __init__(self, die: Die) -> None:
+        self.die = die
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and isinstance(other, Entity) and self.die == other.die
+
+    def __hash__(self) -> int:
+        return hash(self.die)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.qualified_name or ''} at {self.offset:#x}>"
+
+    @property
+    def unit(self) -> Unit:
+        """The unit it is described in."""
+        return self.die.unit
 
     @property
     def offset(self) -> int:
         """Offset of the entry in ``.debug_info``; identifies the thing."""
-        raise NotImplementedError
+        return self.die.offset
 
     def attribute(self, code: int) -> AttributeValue | None:
-        """Attribute ``code`` (see ``constants.At``; vendor codes as numbers), also from the entry's origin."""
-        raise NotImplementedError
+        """Attribute ``code`` (see ``constants.At``; vendor codes as numbers), also from the entry's
+        origins."""
+        return self.die.find(code)
+
+    def _string(self, *codes: int) -> str | None:
+        for code in codes:
+            value = self.die.find(code)
+            if isinstance(value, String):
+                return value.value
+        return None
+
+    def _number(self, code: int) -> int | None:
+        value = self.die.find(code)
+        return value.value if isinstance(value, Constant) else None
+
+    def _flag(self, code: int) -> bool:
+        value = self.die.find(code)
+        return isinstance(value, Flag) and value.value
+
+    def _file(self, code: int) -> SourceFile | None:
+        for die in self.die.origins():
+            value = die.attribute(code)
+            if isinstance(value, Constant):
+                return die.unit.file(value.value)
+        return None
 
     @cached_property
     def name(self) -> str | None:
         """Source name without scopes (``add``, ``kern<2>``); None when anonymous."""
-        raise NotImplementedError
+        return self._string(At.NAME)
+
+    @cached_property
+    def scope_names(self) -> tuple[str, ...]:
+        """Names of the namespaces and classes around it, outermost first."""
+        *_, declaration = self.die.origins()
+        return enclosing_names(declaration)
 
     @cached_property
     def qualified_name(self) -> str | None:
         """Name with namespaces and classes: ``ns::S<float, 3>::get``."""
-        raise NotImplementedError
+        return None if self.name is None else "::".join((*self.scope_names, self.name))
 
     @cached_property
     def linkage_name(self) -> str | None:
-        """Mangled name, the one in the symbol table; None where the producer gives none (then ``name`` is it)."""
-        raise NotImplementedError
+        """Mangled name, the one in the symbol table; None where the producer gives none.
+
+        In C and OpenCL C the symbol is then ``name``.
+        """
+        return self._string(At.LINKAGE_NAME, At.MIPS_LINKAGE_NAME)
 
     @cached_property
     def decl_file(self) -> SourceFile | None:
         """File of the declaration."""
-        raise NotImplementedError
+        return self._file(At.DECL_FILE)
 
     @cached_property
     def decl_line(self) -> int | None:
         """Line of the declaration, from 1; None when not given."""
-        raise NotImplementedError
+        return self._number(At.DECL_LINE)
 
     @property
     def external(self) -> bool:
         """Visible outside its unit."""
-        raise NotImplementedError
+        return self._flag(At.EXTERNAL)
 
     @property
     def artificial(self) -> bool:
         """Made by the compiler, not written in the source."""
-        raise NotImplementedError
+        return self._flag(At.ARTIFICIAL)
+
+
+def enclosing_names(die: Die) -> tuple[str, ...]:
+    """Names of the namespaces and classes around an entry, outermost first."""
+    names: list[str] = []
+    parent = die.parent
+    while parent is not None:
+        tag = parent.tag
+        if tag in NAMED_TYPE_TAGS or tag in (Tag.NAMESPACE, Tag.MODULE):
+            name = parent.find(At.NAME)
+            scoped = tag != Tag.ENUMERATION_TYPE or parent.has(At.ENUM_CLASS)
+            if isinstance(name, String):
+                if scoped:
+                    names.append(name.value)
+            elif tag == Tag.NAMESPACE:
+                names.append("(anonymous namespace)")
+        parent = parent.parent
+    return tuple(reversed(names))
 
 
 class Variable(Entity):
@@ -72,27 +156,33 @@ class Variable(Entity):
     @property
     def is_parameter(self) -> bool:
         """A formal parameter of the enclosing function."""
-        raise NotImplementedError
+        return self.die.tag == Tag.FORMAL_PARAMETER
 
     @property
     def declaration(self) -> bool:
         """Only declared here."""
-        raise NotImplementedError
+        value = self.die.attribute(At.DECLARATION)
+        return isinstance(value, Flag) and value.value
 
     @cached_property
     def type(self) -> Type:
         """Its type."""
-        raise NotImplementedError
+        return self.unit.entries.types.type_of(self.die)
 
     @cached_property
     def location(self) -> Location | None:
-        """DW_AT_location (``Exprloc`` or ``Loclist``), else DW_AT_const_value (``Constant``, ``Block``, ``String``).
+        """DW_AT_location (``Exprloc`` or ``Loclist``), else DW_AT_const_value (``Constant``, ``Block``,
+        ``String``).
 
         None: the compiler kept neither. For a local variable that is "optimized out"; a variable in LDS
-        (``__shared__``, ``local``) has no location either, and is found by ``linkage_name``/``name`` as a symbol.
-        A ``Constant`` of a signed type is to be read with ``signed_value(type.size)``.
+        (``__shared__``, ``local``) has no location either, and is found by ``linkage_name`` or ``name`` as a
+        symbol. A ``Constant`` of a signed type is to be read with ``signed_value(type.size)``.
         """
-        raise NotImplementedError
+        for code in (At.LOCATION, At.CONST_VALUE):
+            value = self.die.find(code)
+            if isinstance(value, Exprloc | Loclist | Constant | Block | String | Address):
+                return value
+        return None
 
 
 class Scope(Entity):
@@ -101,26 +191,50 @@ class Scope(Entity):
     @cached_property
     def ranges(self) -> tuple[AddressRange, ...]:
         """The code, in the order of the debug information; empty when there is none."""
-        raise NotImplementedError
+        return ranges_of(self.die)
 
     @property
     def low_pc(self) -> int | None:
         """Lowest address of the code."""
-        raise NotImplementedError
+        return min((part.low for part in self.ranges), default=None)
 
     @property
     def high_pc(self) -> int | None:
         """End (exclusive) of the highest range."""
-        raise NotImplementedError
+        return max((part.high for part in self.ranges), default=None)
 
     @property
     def entry_pc(self) -> int | None:
-        """Where it is entered: DW_AT_entry_pc, else the start of the first range."""
-        raise NotImplementedError
+        """Where it is entered: DW_AT_entry_pc, else the start of the first range; None without code."""
+        if not self.ranges:
+            return None
+        value = self.die.attribute(At.ENTRY_PC)
+        if isinstance(value, Address):
+            return value.value
+        if isinstance(value, Constant):  # DWARF 5: an offset from the start
+            return self.ranges[0].low + value.value
+        return self.ranges[0].low
 
     def contains(self, pc: int) -> bool:
         """True when ``pc`` is in its code."""
-        raise NotImplementedError
+        return any(pc in part for part in self.ranges)
+
+    @cached_property
+    def _members(self) -> list[Die]:
+        """The entries directly in this scope, and those of its origin that have no instance here."""
+        own = list(self.die.children)
+        origin = self.die.reference(At.ABSTRACT_ORIGIN)
+        if origin is None or origin == self.die:
+            return own
+        instances = {die.reference(At.ABSTRACT_ORIGIN): die for die in own if die.has(At.ABSTRACT_ORIGIN)}
+        merged: list[Die] = []
+        for abstract in origin.children:
+            if abstract.tag in _VARIABLE_TAGS:
+                merged.append(instances.pop(abstract, abstract))
+            elif abstract.tag in NAMED_TYPE_TAGS:
+                merged.append(abstract)
+        placed = set(merged)
+        return merged + [die for die in own if die not in placed]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -128,17 +242,35 @@ class Scope(Entity):
 
         Those the compiler dropped from this instance of an inlined function are there too, without location.
         """
-        raise NotImplementedError
+        return tuple(Variable(die) for die in self._members if die.tag in _VARIABLE_TAGS)
 
     @cached_property
     def types(self) -> tuple[Type, ...]:
         """Named types declared directly in this scope."""
-        raise NotImplementedError
+        types = self.unit.entries.types
+        return tuple(types.read(die) for die in self._members if die.tag in NAMED_TYPE_TAGS)
 
     @cached_property
     def children(self) -> tuple[Scope, ...]:
         """Blocks and inlined calls directly in this scope."""
-        raise NotImplementedError
+        found: list[Scope] = []
+        for die in self._members:
+            if die.tag == Tag.LEXICAL_BLOCK:
+                found.append(LexicalBlock(die))
+            elif die.tag == Tag.INLINED_SUBROUTINE:
+                found.append(InlinedSubroutine(die))
+        return tuple(found)
+
+    def chain_at(self, pc: int) -> list[Scope]:
+        """This scope and those inside it that hold ``pc``, outermost first."""
+        chain: list[Scope] = [self]
+        while True:
+            inner = next((child for child in chain[-1].children if child.contains(pc)), None)
+            if inner is None:
+                return chain
+            if len(chain) > _DEEPEST:
+                raise self.unit.entries.error(self.offset, f"scopes are nested deeper than {_DEEPEST}")
+            chain.append(inner)
 
 
 class LexicalBlock(Scope):
@@ -147,7 +279,7 @@ class LexicalBlock(Scope):
 
 @dataclass(frozen=True, slots=True)
 class CallSiteParameter:
-    """What a call passes: ``location`` in the callee and the expression of its ``value`` in the caller."""
+    """What a call passes: ``location`` in the callee, and the expression of its ``value`` in the caller."""
 
     location: Exprloc | Loclist | None
     value: Exprloc | None
@@ -177,53 +309,83 @@ class Function(Scope):
     @property
     def parameters(self) -> tuple[Variable, ...]:
         """The formal parameters, in order."""
-        raise NotImplementedError
+        return tuple(variable for variable in self.variables if variable.is_parameter)
 
     @cached_property
     def type(self) -> FunctionType:
-        """Its type."""
-        raise NotImplementedError
+        """Its type. The parameter list is that of the instance, ``this`` included."""
+        return self.unit.entries.types.function_type(self.die)
 
     @property
     def return_type(self) -> Type:
         """What it returns; VOID for nothing."""
-        raise NotImplementedError
+        return self.type.return_type
 
     @cached_property
     def template_arguments(self) -> tuple[TemplateArgument, ...]:
         """Template arguments of an instantiation."""
-        raise NotImplementedError
+        types = self.unit.entries.types
+        for die in self.die.origins():
+            arguments = types.template_arguments(die)
+            if arguments:
+                return arguments
+        return ()
 
     @cached_property
     def frame_base(self) -> Exprloc | Loclist | None:
         """DW_AT_frame_base."""
-        raise NotImplementedError
+        value = self.die.find(At.FRAME_BASE)
+        return value if isinstance(value, Exprloc | Loclist) else None
 
     @property
     def calling_convention(self) -> int | None:
         """DW_AT_calling_convention."""
-        raise NotImplementedError
+        return self._number(At.CALLING_CONVENTION)
 
     @property
     def is_kernel(self) -> bool:
-        """True when the calling convention says so. HIP kernels of clang carry none: there only the code object
-        knows (a kernel descriptor whose entry is ``entry_pc``)."""
-        raise NotImplementedError
+        """True when the calling convention says so.
+
+        HIP kernels of clang carry none: there only the code object knows (a kernel descriptor whose entry
+        is ``entry_pc``).
+        """
+        return self.calling_convention == Convention.LLVM_DEVICE_KERNEL
 
     @property
     def is_inline(self) -> bool:
-        """True when instances of it were inlined somewhere, or could have been (DW_AT_inline)."""
-        raise NotImplementedError
+        """True when instances of it were or could have been inlined (DW_AT_inline is not
+        DW_INL_not_inlined)."""
+        return self._number(At.INLINE) not in (None, Inline.NOT_INLINED)
+
+    @property
+    def abstract(self) -> Die:
+        """The entry that inlined instances have as their origin."""
+        return self.die.reference(At.ABSTRACT_ORIGIN) or self.die
 
     @property
     def display_name(self) -> str:
         """Name with parameter types in C++, as ``info functions`` lists it: ``ns::add(int, int)``."""
-        raise NotImplementedError
+        name = self.qualified_name or self.linkage_name or ""
+        if not self.unit.is_cxx:
+            return name
+        shown = [str(parameter.type) for parameter in self.type.parameters if not parameter.artificial]
+        if self.type.variadic:
+            shown.append("...")
+        return f"{name}({', '.join(shown) or 'void'})"
 
     @cached_property
     def call_sites(self) -> tuple[CallSite, ...]:
-        """The calls in its code, those in its blocks included."""
-        raise NotImplementedError
+        """The calls in its code, those in its blocks and inlined calls included."""
+        return tuple(self._call_sites(self.die, _DEEPEST))
+
+    def _call_sites(self, die: Die, depth: int) -> Iterator[CallSite]:
+        if depth == 0:
+            raise self.unit.entries.error(self.offset, f"scopes are nested deeper than {_DEEPEST}")
+        for child in die.children:
+            if child.tag in _CALL_SITE_TAGS:
+                yield _call_site(child)
+            elif child.tag in (Tag.LEXICAL_BLOCK, Tag.INLINED_SUBROUTINE):
+                yield from self._call_sites(child, depth - 1)
 
 
 class InlinedSubroutine(Scope):
@@ -232,19 +394,52 @@ class InlinedSubroutine(Scope):
     @cached_property
     def function(self) -> Function:
         """The function that was inlined."""
-        raise NotImplementedError
+        return Function(self.die.reference(At.ABSTRACT_ORIGIN) or self.die)
 
     @cached_property
     def call_file(self) -> SourceFile | None:
         """File of the call."""
-        raise NotImplementedError
+        value = self.die.attribute(At.CALL_FILE)
+        return self.unit.file(value.value) if isinstance(value, Constant) else None
 
     @property
     def call_line(self) -> int | None:
         """Line of the call."""
-        raise NotImplementedError
+        value = self.die.attribute(At.CALL_LINE)
+        return value.value if isinstance(value, Constant) else None
 
     @property
     def call_column(self) -> int | None:
         """Column of the call."""
-        raise NotImplementedError
+        value = self.die.attribute(At.CALL_COLUMN)
+        return value.value if isinstance(value, Constant) else None
+
+
+def _call_site(die: Die) -> CallSite:
+    def address(*codes: int) -> int | None:
+        return next((value.value for value in map(die.attribute, codes) if isinstance(value, Address)), None)
+
+    gnu = die.tag == Tag.GNU_CALL_SITE
+    target = die.reference(At.ABSTRACT_ORIGIN if gnu else At.CALL_ORIGIN)
+    tail = die.attribute(At.GNU_TAIL_CALL if gnu else At.CALL_TAIL_CALL)
+    return CallSite(
+        die.offset,
+        address(At.LOW_PC if gnu else At.CALL_RETURN_PC),
+        address(At.CALL_PC),
+        Function(target) if target is not None and target.tag == Tag.SUBPROGRAM else None,
+        isinstance(tail, Flag) and tail.value,
+        tuple(_call_site_parameter(child) for child in die.children if child.tag in _PARAMETER_TAGS),
+    )
+
+
+def _call_site_parameter(die: Die) -> CallSiteParameter:
+    def expression(*codes: int) -> Exprloc | None:
+        return next((value for value in map(die.attribute, codes) if isinstance(value, Exprloc)), None)
+
+    location = die.attribute(At.LOCATION)
+    return CallSiteParameter(
+        location if isinstance(location, Exprloc | Loclist) else None,
+        expression(At.CALL_VALUE, At.GNU_CALL_SITE_VALUE),
+        expression(At.CALL_DATA_LOCATION),
+        expression(At.CALL_DATA_VALUE, At.GNU_CALL_SITE_DATA_VALUE),
+    )

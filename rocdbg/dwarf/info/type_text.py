@@ -2,17 +2,275 @@
 
 from __future__ import annotations
 
-from rocdbg.dwarf.info.types import Type
+import re
+from dataclasses import replace
+
+from rocdbg.dwarf.info.types import (
+    Access,
+    ArrayType,
+    BaseType,
+    ClassKind,
+    ClassType,
+    EnumType,
+    FunctionType,
+    Member,
+    MemberPointerType,
+    Method,
+    PointerType,
+    QualifiedType,
+    Qualifier,
+    StaticMember,
+    TemplateArgument,
+    Type,
+    TypedefType,
+    UnspecifiedType,
+    VectorType,
+    VoidType,
+)
+
+_ORDER = (Qualifier.CONST, Qualifier.VOLATILE, Qualifier.RESTRICT, Qualifier.ATOMIC)
 
 
 def type_name(type: Type, declarator: str = "") -> str:
-    """The name of a type as ``whatis`` prints it, wrapped around ``declarator``: ``int (*f)(int)`` for ``f``."""
-    raise NotImplementedError
+    """The name of a type as ``whatis`` prints it, wrapped around ``declarator``.
+
+    ``type_name(t, "f")`` declares ``f``: ``int (*f)(int)``, ``char f[3][4]``.
+    """
+    return _declare(type, declarator, _Leaves(show=-1))
 
 
 def describe(type: Type) -> list[str]:
-    """The lines ``ptype`` prints: the outermost typedef resolved, classes and enumerations with their bodies.
+    """The lines ``ptype`` prints after ``type = ``: typedefs resolved, classes and enumerations with their
+    bodies.
 
-    Like GDB's ``ptype``, only the type at the end of pointers and arrays is expanded (``struct S {`` ... ``} *``).
+    As in GDB the type at the end of pointers, arrays and function results is expanded: ``struct S {`` ...
+    ``} *``.
     """
-    raise NotImplementedError
+    return _declare(_resolve(type), "", _Leaves(show=1)).split("\n")
+
+
+class _Leaves:
+    """Writes what is at the end of a declarator. ``show``: how many levels of bodies to write, as GDB counts.
+
+    From 1 on a body is written, at 0 only that of an anonymous class, below 0 none. ``names`` are the
+    template arguments to abbreviate by their parameters' names; ``indent`` is the column bodies stand in.
+    """
+
+    def __init__(self, show: int, indent: int = 0, names: dict[str, str] | None = None) -> None:
+        self.show = show
+        self.indent = indent
+        self.names = names or {}
+
+    def text(self, type: Type) -> str:
+        match type:
+            case VoidType():
+                return "void"
+            case BaseType(name=name) | UnspecifiedType(name=name):
+                return self.names.get(name, name)
+            case TypedefType(name=name, qualified_name=qualified):
+                return self._abbreviate(qualified or name)
+            case ClassType():
+                return self._class(type)
+            case EnumType():
+                return self._enum(type)
+        return ""
+
+    def _abbreviate(self, name: str) -> str:
+        """Inside a class template, its arguments go by the names of the parameters."""
+        if not self.names or "<" not in name:
+            return self.names.get(name, name)
+        start = name.index("<")
+        rest = name[start:]
+        for value, parameter in self.names.items():
+            rest = re.sub(rf"(?<![\w:]){re.escape(value)}(?![\w:])", parameter, rest)
+        return name[:start] + rest
+
+    def _class(self, type: ClassType) -> str:
+        name = self._abbreviate(type.qualified_name) if type.qualified_name else None
+        if name is not None and self.show <= 0:
+            return f"{type.kind.value} {name}" if type.tagged else name
+        head = type.kind.value if name is None else f"{type.kind.value} {type.qualified_name}"
+        return f"{head} {{...}}" if self.show < 0 else f"{head} {_class_body(type, self)}"
+
+    def _enum(self, type: EnumType) -> str:
+        name = self._abbreviate(type.qualified_name) if type.qualified_name else None
+        if name is not None and self.show <= 0:
+            return f"enum {name}" if type.tagged else name
+        head = "enum class" if type.scoped else "enum"
+        if name is not None:
+            head += f" {type.qualified_name}"
+        if self.show < 0:
+            return f"{head} {{...}}"
+        if not type.tagged and not isinstance(type.underlying, VoidType):
+            head += f" : {type_name(type.underlying)}"
+        if type.is_declaration and not type.enumerators:
+            return f"{head} {{<incomplete type>}}"
+        return f"{head} {{{', '.join(_enumerators(type))}}}"
+
+
+def _enumerators(type: EnumType) -> list[str]:
+    """``A``, ``B = 5``, ``C``: values are written where they do not follow from the one before."""
+    scope = ""
+    if not type.tagged and type.qualified_name:
+        # a scoped enumeration is a scope of its own; the names of others are in the scope around it
+        scope = f"{type.qualified_name}::" if type.scoped else type.qualified_name[: -len(type.name or "")]
+    shown, expected = [], 0
+    for item in type.enumerators:
+        shown.append(f"{scope}{item.name}" + (f" = {item.value}" if item.value != expected else ""))
+        expected = item.value + 1
+    return shown
+
+
+def _declare(type: Type, declarator: str, leaves: _Leaves) -> str:
+    qualifiers: list[Qualifier] = []
+    while isinstance(type, QualifiedType):
+        qualifiers.append(type.qualifier)
+        type = type.target
+    words = " ".join(qualifier.value for qualifier in _ORDER if qualifier in qualifiers)
+    match type:
+        case PointerType(target=target, kind=kind):
+            return _declare_pointer(target, kind.value, words, declarator, leaves)
+        case MemberPointerType(target=target, containing=containing):
+            return _declare_pointer(target, f"{type_name(containing)}::*", words, declarator, leaves)
+        case ArrayType(element=element, count=count):
+            size = "" if count is None else str(count) if isinstance(count, int) else "variable length"
+            element = _requalify(element, qualifiers)
+            return _declare(element, f"{declarator}[{size}]", leaves)
+        case VectorType(element=element, count=count):
+            element = _requalify(element, qualifiers)
+            return _declare(element, f"{declarator} __attribute__ ((vector_size({count})))", leaves)
+        case FunctionType(return_type=result):
+            suffix = f" {words}" if words else ""
+            return _declare(result, f"{declarator}({_parameters(type)}){suffix}", leaves)
+    leaf = leaves.text(type)
+    if words:
+        leaf = f"{words} {leaf}"
+    declarator = declarator.lstrip()
+    return f"{leaf} {declarator}" if declarator else leaf
+
+
+def _declare_pointer(target: Type, mark: str, words: str, declarator: str, leaves: _Leaves) -> str:
+    if words:
+        mark += f" {words}"
+        if declarator:
+            mark += " "
+    declarator = mark + declarator
+    bare = target.strip_qualifiers()
+    if isinstance(bare, ArrayType | FunctionType):
+        declarator = f"({declarator})"
+    return _declare(target, declarator, leaves)
+
+
+def _requalify(element: Type, qualifiers: list[Qualifier]) -> Type:
+    """A qualified array is an array of qualified elements."""
+    for qualifier in reversed(qualifiers):
+        element = QualifiedType(qualifier, element)
+    return element
+
+
+def _parameters(type: FunctionType, *, without_this: bool = False) -> str:
+    shown = [
+        type_name(parameter.type)
+        for parameter in type.parameters if not (without_this and parameter.artificial)
+    ]
+    if type.variadic:
+        shown.append("...")
+    return ", ".join(shown) or ("void" if type.prototyped else "")
+
+
+def _resolve(type: Type) -> Type:
+    """The type with typedefs resolved along its declarator, down to its end."""
+    match type:
+        case TypedefType(target=target):
+            return _resolve(target)
+        case QualifiedType(target=target) | PointerType(target=target) | MemberPointerType(target=target):
+            return replace(type, target=_resolve(target))
+        case ArrayType(element=element) | VectorType(element=element):
+            return replace(type, element=_resolve(element))
+        case FunctionType(return_type=result):
+            return replace(type, return_type=_resolve(result))
+    return type
+
+
+def _class_body(type: ClassType, leaves: _Leaves) -> str:
+    body = type.body
+    indent = " " * (leaves.indent + 4)
+    names = {**leaves.names, **_template_names(body.template_arguments)}
+    inner = _Leaves(leaves.show - 1, leaves.indent + 4, names)
+    types = [argument for argument in body.template_arguments if argument.value is None and argument.name]
+    head = ""
+    if types:
+        head = f"[with {', '.join(f'{argument.name} = {type_name(argument.type)}' for argument in types)}] "
+    if body.bases:
+        bases = (
+            f"{base.access.name.lower()} {'virtual ' if base.virtual else ''}{type_name(base.type)}"
+            for base in body.bases
+        )
+        head += f": {', '.join(bases)} "
+    fields = [
+        (member.access, _member_text(member, inner))
+        for member in sorted((*body.members, *body.static_members), key=lambda member: member.offset or 0)
+        if not (member.name or "").startswith("_vptr")
+    ]
+    methods = [
+        (method.access, _method_text(type, method, names)) for method in body.methods if not method.artificial
+    ]
+    lines = [head + "{"]
+    if not fields and not methods:
+        incomplete = type.is_declaration and type.byte_size is None
+        lines.append(f"{indent}<{'incomplete type' if incomplete else 'no data fields'}>")
+    labels = _needs_labels(type, [access for access, _ in fields + methods])
+    current: Access | None = None
+    for number, (access, text) in enumerate(fields + methods):
+        if number == len(fields) and fields:
+            lines.append("")
+        if labels and access != current:
+            lines.append(f"{indent[2:]}{access.name.lower()}:")
+            current = access
+        lines.append(f"{indent}{text}")
+    lines.append(" " * leaves.indent + "}")
+    return "\n".join(lines)
+
+
+def _template_names(arguments: tuple[TemplateArgument, ...]) -> dict[str, str]:
+    return {
+        type_name(argument.type): argument.name
+        for argument in arguments if argument.value is None and argument.name
+    }
+
+
+def _needs_labels(type: ClassType, accesses: list[Access]) -> bool:
+    """Labels are written unless everything has the access the keyword gives."""
+    if type.tagged:
+        return False
+    default = Access.PRIVATE if type.kind is ClassKind.CLASS else Access.PUBLIC
+    return any(access != default for access in accesses)
+
+
+def _member_text(member: Member | StaticMember, leaves: _Leaves) -> str:
+    declared = _declare(member.type, member.name or "", leaves)
+    if isinstance(member, StaticMember):
+        return f"static {declared};"
+    return f"{declared};" if member.bit_size is None else f"{declared} : {member.bit_size};"
+
+
+def _method_text(owner: ClassType, method: Method, names: dict[str, str]) -> str:
+    parameters = _parameters(method.type, without_this=True)
+    text = f"{method.name}({parameters})"
+    bare = (owner.name or "").partition("<")[0]
+    if method.name.lstrip("~") != bare:
+        text = _declare(method.type.return_type, text, _Leaves(show=-1, names=names))
+    prefix = "static " if method.static else "virtual " if method.virtual else ""
+    return f"{prefix}{text}{' const' if _is_const(method) else ''};"
+
+
+def _is_const(method: Method) -> bool:
+    """True when ``this`` points to something constant."""
+    if not method.type.parameters or method.static:
+        return False
+    this = method.type.parameters[0].type.strip_typedefs()
+    return (
+        isinstance(this, PointerType)
+        and isinstance(this.target, QualifiedType)
+        and this.target.qualifier is Qualifier.CONST
+    )

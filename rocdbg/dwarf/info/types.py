@@ -5,8 +5,8 @@ they are built alike; classes and enumerations are compared by identity, and a `
 one object per entry. Only classes are lazy: their members are read when first asked for, so
 that self-referential types need no care.
 
-``str(type)`` is the name as GDB prints it (``float *``, ``int (*)(int, int)``, ``struct S`` in C and ``S`` in C++).
-``rocdbg.dwarf.info.type_text.describe(type)`` gives the lines of ``ptype``.
+``str(type)`` is the name as GDB prints it (``float *``, ``int (*)(int, int)``, ``struct S`` in C and ``S``
+in C++). ``rocdbg.dwarf.info.type_text.describe(type)`` gives the lines of ``ptype``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-from rocdbg.dwarf.info.attributes import Exprloc, Loclist, Location, Reference
+from rocdbg.dwarf.info.attributes import Exprloc, Location, Loclist, Reference
 
 
 class Encoding(enum.IntEnum):
@@ -78,7 +78,8 @@ class Access(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Type:
-    """Base of all types. ``offset``: the entry in ``.debug_info`` it was read from, None for one made by hand."""
+    """Base of all types. ``offset``: the entry in ``.debug_info`` it was read from, None for one made by
+    hand."""
 
     offset: int | None = field(default=None, kw_only=True, compare=False, repr=False)
 
@@ -144,8 +145,8 @@ class BaseType(Type):
 class PointerType(Type):
     """A pointer or reference.
 
-    ``address_class`` is DW_AT_address_class (clang writes the DWARF address space the pointer's values are in:
-    1 generic, 3 local, 5 private_lane; absent for global), or DW_AT_LLVM_address_space where the
+    ``address_class`` is DW_AT_address_class (clang writes the DWARF address space the pointer's values are
+    in: 1 generic, 3 local, 5 private_lane; absent for global), or DW_AT_LLVM_address_space where the
     producer has it. ``memory_space`` is DW_AT_LLVM_memory_space. ``byte_size`` is the pointer's own size.
     """
 
@@ -306,6 +307,7 @@ class Member:
 
     ``bit_offset`` counts from the start of the class (little-endian numbering), also for ordinary members;
     it is None when ``location`` has to be evaluated. ``bit_size`` is None unless it is a bit field.
+    ``offset`` is its entry in ``.debug_info``.
     """
 
     name: str | None
@@ -315,6 +317,7 @@ class Member:
     access: Access = Access.PUBLIC
     artificial: bool = False
     location: Exprloc | Loclist | None = None
+    offset: int | None = None
 
     @property
     def byte_offset(self) -> int | None:

@@ -1,85 +1,285 @@
-"""Units of ``.debug_info``."""
+"""Units of ``.debug_info``: headers, bases, and what the top entry says about all of a unit."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from rocdbg.dwarf.info.abbrev import Abbreviation
+from rocdbg.dwarf.info.attributes import Address, Constant, SectionOffset, String
+from rocdbg.dwarf.info.constants import LANGUAGE_NAMES, At, UnitType
+from rocdbg.dwarf.info.dialect import unit_dialect
 from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
+from rocdbg.dwarf.info.ranges import ranges_of
+from rocdbg.dwarf.info.unit_index import UnitIndex
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.entries import Entries
+    from rocdbg.dwarf.info.lines import LineTable
 
 
 class Unit:
     """A unit: its header, and what its top entry says about all of it.
 
-    ``offset`` and ``end`` in ``.debug_info``; ``version`` 2 to 5; ``address_size`` and ``offset_size`` (4 or 8) in bytes.
+    ``offset`` and ``end`` delimit it in ``.debug_info``, ``first`` is where its entries begin. ``version``
+    is 2 to 5; ``address_size`` and ``offset_size`` (4 or 8) are in bytes. ``type_signature`` and
+    ``type_offset`` (relative to the unit) only in type units. Equality is identity.
     """
 
-    offset: int
-    end: int
-    version: int
-    address_size: int
-    offset_size: int
+    def __init__(
+        self, entries: Entries, *, offset: int, end: int, first: int, version: int, unit_type: int,
+        address_size: int, offset_size: int, abbrev_offset: int, type_signature: int | None, type_offset: int,
+    ) -> None:
+        self.entries = entries
+        self.offset = offset
+        self.end = end
+        self.first = first
+        self.version = version
+        self.unit_type = unit_type
+        self.address_size = address_size
+        self.offset_size = offset_size
+        self.abbrev_offset = abbrev_offset
+        self.type_signature = type_signature
+        self.type_offset = type_offset
+
+    def __repr__(self) -> str:
+        return f"<Unit {self.offset:#x} {self.name!r}>"
+
+    @cached_property
+    def abbreviations(self) -> dict[int, Abbreviation]:
+        """The unit's abbreviation table."""
+        return self.entries.abbreviations(self)
 
     @cached_property
     def top(self) -> Die:
         """The unit's own entry."""
-        raise NotImplementedError
+        return Die(self, self.first)
+
+    @cached_property
+    def index(self) -> UnitIndex:
+        """Where its functions, variables and types are."""
+        return UnitIndex(self)
 
     @property
+    def is_type_unit(self) -> bool:
+        """True for a unit that only describes one type."""
+        return self.unit_type in (UnitType.TYPE, UnitType.SPLIT_TYPE)
+
+    # What the top entry says
+
+    def _top_string(self, code: int) -> str:
+        value = self.top.attribute(code)
+        return value.value if isinstance(value, String) else ""
+
+    @cached_property
     def name(self) -> str:
         """Name of the primary source file, as given to the compiler."""
-        raise NotImplementedError
+        return self._top_string(At.NAME)
 
-    @property
+    @cached_property
     def comp_dir(self) -> str:
         """Directory of the compilation, empty when unknown."""
-        raise NotImplementedError
+        return self._top_string(At.COMP_DIR)
 
-    @property
+    @cached_property
     def producer(self) -> str:
         """The compiler's name for itself."""
-        raise NotImplementedError
+        return self._top_string(At.PRODUCER)
 
-    @property
+    @cached_property
     def language(self) -> int | None:
-        """DW_LANG_* code (see ``constants.Lang``)."""
-        raise NotImplementedError
+        """DW_LANG_* code; None when not given."""
+        value = self.top.attribute(At.LANGUAGE)
+        return value.value if isinstance(value, Constant) else None
 
     @property
     def language_name(self) -> str:
-        """Language as GDB writes it: ``c``, ``c++``, ``opencl``, ``asm``, ..., ``unknown``. HIP is ``c++``."""
-        raise NotImplementedError
+        """Language as GDB writes it: ``c``, ``c++``, ``opencl``, ``asm``, ``fortran``, ``rust``, else
+        ``unknown``.
 
-    @property
+        HIP is ``c++``, with which clang labels it in any case.
+        """
+        return "unknown" if self.language is None else LANGUAGE_NAMES.get(self.language, "unknown")
+
+    @cached_property
+    def is_cxx(self) -> bool:
+        """True for C++ and its relatives: class names need no keyword, names have scopes."""
+        return self.language_name in ("c++", "rust", "unknown")
+
+    @cached_property
     def augmentation(self) -> str:
         """DW_AT_LLVM_augmentation, such as ``[amdgpu:v0.0]``; empty without one."""
-        raise NotImplementedError
+        return self._top_string(At.LLVM_AUGMENTATION)
 
-    @property
+    @cached_property
     def dialect(self) -> str:
-        """Which encoding of the heterogeneous extensions is used: ``"amd"``, ``"proposal2020"`` or ``"llvm22"``."""
-        raise NotImplementedError
+        """Encoding of the heterogeneous extensions in this unit: ``"amd"``, ``"proposal2020"`` or
+        ``"llvm22"``."""
+        return unit_dialect(self)
 
-    @property
+    @cached_property
     def base_address(self) -> int:
         """Base of the unit's location and range lists: its DW_AT_low_pc, else 0."""
-        raise NotImplementedError
+        value = self.top.attribute(At.LOW_PC)
+        return value.value if isinstance(value, Address) else 0
+
+    @cached_property
+    def ranges(self) -> tuple[AddressRange, ...]:
+        """The unit's code, as its top entry has it; empty when that says nothing."""
+        return ranges_of(self.top)
+
+    # Bases
+
+    def _base(self, code: int, default: int) -> int:
+        raw = self.top.raw_attribute(code)
+        return raw if isinstance(raw, int) else default
+
+    @property
+    def _table_header(self) -> int:
+        """Size of the header of a DWARF 5 contribution to an index section."""
+        return 8 if self.offset_size == 4 else 16
+
+    @cached_property
+    def str_offsets_base(self) -> int:
+        """Position of string index 0 in ``.debug_str_offsets``."""
+        return self._base(At.STR_OFFSETS_BASE, self._table_header)
+
+    @cached_property
+    def addr_base(self) -> int:
+        """Position of address index 0 in ``.debug_addr``."""
+        default = self._base(At.GNU_ADDR_BASE, self._table_header if self.version >= 5 else 0)
+        return self._base(At.ADDR_BASE, default)
+
+    @cached_property
+    def rnglists_base(self) -> int:
+        """Position of the offset table in ``.debug_rnglists``."""
+        return self._base(At.RNGLISTS_BASE, self._table_header + 4)
+
+    @cached_property
+    def loclists_base(self) -> int:
+        """Position of the offset table in ``.debug_loclists``."""
+        return self._base(At.LOCLISTS_BASE, self._table_header + 4)
+
+    def indexed_string(self, index: int) -> str:
+        """The string with an index into ``.debug_str_offsets``."""
+        sections = self.entries.sections
+        size = self.offset_size
+        offset = sections.number(".debug_str_offsets", self.str_offsets_base + index * size, size)
+        return sections.string(".debug_str", offset)
+
+    def indexed_address(self, index: int) -> int:
+        """The address with an index into ``.debug_addr``."""
+        size = self.address_size
+        return self.entries.sections.number(".debug_addr", self.addr_base + index * size, size)
 
     @cached_property
     def debug_addr(self) -> list[int]:
         """The unit's part of ``.debug_addr``: what address indices in its expressions and lists stand for."""
-        raise NotImplementedError
+        data, size = self.entries.sections[".debug_addr"], self.address_size
+        start, end = self.addr_base, len(data)
+        if self.version >= 5 and start >= self._table_header:
+            # The contribution's own header says how far it goes.
+            header = start - self._table_header
+            length_size = 4 if self.offset_size == 4 else 8
+            length_at = header if length_size == 4 else header + 4
+            length = int.from_bytes(data[length_at:length_at + length_size], "little")
+            end = min(end, length_at + length_size + length)
+        return [
+            int.from_bytes(data[at:at + size], "little") for at in range(start, end - size + 1, size)
+        ]
+
+    # Lines
 
     @cached_property
-    def ranges(self) -> tuple[AddressRange, ...]:
-        """The unit's code."""
-        raise NotImplementedError
+    def line_table(self) -> LineTable | None:
+        """The unit's line table; None without one."""
+        value = self.top.attribute(At.STMT_LIST)
+        if not isinstance(value, SectionOffset | Constant):
+            return None
+        offset = value.offset if isinstance(value, SectionOffset) else value.value
+        return self.entries.line_table(offset, self)
 
     @property
     def files(self) -> tuple[SourceFile, ...]:
         """Files of its line table; the first is the primary source file."""
-        raise NotImplementedError
+        table = self.line_table
+        return table.files if table is not None else ()
+
+    def file(self, number: int) -> SourceFile | None:
+        """The file with a number of DW_AT_decl_file or DW_AT_call_file; None for no file."""
+        table = self.line_table
+        return table.file(number) if table is not None else None
 
     def die(self, offset: int) -> Die:
         """The entry at ``offset`` *relative to the unit*, as DW_OP_convert and others give it."""
-        raise NotImplementedError
+        if not self.first - self.offset <= offset < self.end - self.offset:
+            raise self.entries.error(self.offset, f"no entry at {offset:#x} of this unit")
+        return Die(self, self.offset + offset)
+
+
+def read_unit_headers(entries: Entries, data: bytes, start: int, *, types_section: bool) -> list[Unit]:
+    """The units of ``data`` from ``start`` on (``.debug_types`` has another header: ``types_section``).
+
+    A damaged header ends the list: what comes before it stays usable; DebugInfoError is raised when it is
+    the very first.
+    """
+    units: list[Unit] = []
+    pos = start
+    while pos < len(data):
+        try:
+            unit = _read_unit_header(entries, data, pos, types_section)
+        except DebugInfoError:
+            if not units:
+                raise
+            break
+        if unit is None:
+            break
+        units.append(unit)
+        pos = unit.end
+    return units
+
+
+def _read_unit_header(entries: Entries, data: bytes, start: int, types_section: bool) -> Unit | None:
+    pos = start
+
+    def take(size: int) -> int:
+        nonlocal pos
+        if pos + size > len(data):
+            raise entries.error(start, "unit header is truncated")
+        pos += size
+        return int.from_bytes(data[pos - size:pos], "little")
+
+    length, offset_size = take(4), 4
+    if length == 0xFFFFFFFF:
+        length, offset_size = take(8), 8
+    elif length >= 0xFFFFFFF0:
+        raise entries.error(start, f"reserved unit length {length:#x}")
+    if length == 0:
+        return None  # padding at the end of the section
+    end = pos + length
+    if end > len(data):
+        raise entries.error(start, f"unit of {length:#x} bytes goes beyond the section's end")
+    version = take(2)
+    if not 2 <= version <= 5:
+        raise entries.error(start, f"unit version {version} is not supported")
+    unit_type = UnitType.TYPE if types_section else UnitType.COMPILE
+    if version >= 5:
+        unit_type, address_size, abbrev_offset = take(1), take(1), take(offset_size)
+    else:
+        abbrev_offset, address_size = take(offset_size), take(1)
+    if address_size not in (2, 4, 8):
+        raise entries.error(start, f"address size {address_size} is not supported")
+    signature, type_offset = None, 0
+    if unit_type in (UnitType.TYPE, UnitType.SPLIT_TYPE):
+        signature, type_offset = take(8), take(offset_size)
+    elif unit_type in (UnitType.SKELETON, UnitType.SPLIT_COMPILE):
+        take(8)  # the split unit's id; split files are not followed
+    if pos > end:
+        raise entries.error(start, "unit is shorter than its header")
+    return Unit(
+        entries, offset=start, end=end, first=pos, version=version, unit_type=unit_type,
+        address_size=address_size, offset_size=offset_size, abbrev_offset=abbrev_offset,
+        type_signature=signature, type_offset=type_offset,
+    )

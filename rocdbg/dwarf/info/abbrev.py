@@ -1,0 +1,83 @@
+"""Abbreviation tables (``.debug_abbrev``), compiled for reading and for skipping entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.forms import (
+    FORMS,
+    IMPLICIT_CONST,
+    INDIRECT,
+    RawReader,
+    raw_reader,
+    skip_steps,
+    sleb,
+    uleb,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeSpec:
+    """One attribute of an abbreviation. ``reader`` is None for forms whose value is not in the entry as
+    such."""
+
+    code: int
+    form: int
+    implicit: int | None
+    reader: RawReader | None
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviation:
+    """Shape of an entry: its tag, whether children follow, its attributes, and how to skip over those."""
+
+    tag: int
+    has_children: bool
+    attributes: tuple[AttributeSpec, ...]
+    steps: tuple[int, ...]
+
+
+def read_abbreviations(
+    section: bytes, offset: int, version: int, address_size: int, offset_size: int
+) -> dict[int, Abbreviation]:
+    """The table at ``offset`` of ``.debug_abbrev``, by code, for units of the given parameters.
+
+    Raises DebugInfoError for a truncated table, an unknown form or a code defined twice.
+    """
+    if offset >= len(section):
+        raise DebugInfoError(".debug_abbrev", offset, f"table is beyond the section's {len(section)} bytes")
+    table: dict[int, Abbreviation] = {}
+    pos = offset
+    try:
+        while True:
+            start = pos
+            code, pos = uleb(section, pos)
+            if code == 0:
+                return table
+            tag, pos = uleb(section, pos)
+            has_children = section[pos] != 0
+            pos += 1
+            attributes = []
+            while True:
+                at, pos = uleb(section, pos)
+                form, pos = uleb(section, pos)
+                if at == 0 and form == 0:
+                    break
+                if form not in FORMS:
+                    raise DebugInfoError(".debug_abbrev", pos, f"unknown form {form:#x} of attribute {at:#x}")
+                implicit = None
+                if form == IMPLICIT_CONST:
+                    implicit, pos = sleb(section, pos)
+                reader = None
+                if form not in (IMPLICIT_CONST, INDIRECT):
+                    reader = raw_reader(form, version, address_size, offset_size)
+                attributes.append(AttributeSpec(at, form, implicit, reader))
+            if code in table:
+                raise DebugInfoError(".debug_abbrev", start, f"abbreviation {code} is defined twice")
+            forms = [attribute.form for attribute in attributes]
+            table[code] = Abbreviation(
+                tag, has_children, tuple(attributes), skip_steps(forms, version, address_size, offset_size)
+            )
+    except IndexError:
+        raise DebugInfoError(".debug_abbrev", pos, "table is truncated") from None

@@ -1,0 +1,95 @@
+"""Where breakpoints go: from functions and lines to addresses, by GDB's rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.dwarf.info.line_program import IS_STMT
+from rocdbg.dwarf.info.lines import LineTable
+from rocdbg.dwarf.info.model import CodeLocation, LineRow, SourceFile
+from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine, Scope
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.debug_info import DebugInfo
+
+
+def after_prologue(rows: list[LineRow], entry: int) -> int:
+    """Address behind the prologue of a function with these rows that is entered at ``entry``.
+
+    Where the compiler marked the end of the prologue, that is it. Else it is the address of the second
+    line: the first row after the entry's that has a line (GDB's rule, which works since compilers write
+    one row for the opening and one for the first statement). With one line only there is no telling, and
+    it is the entry.
+    """
+    for row in rows:
+        if row.prologue_end and row.address >= entry:
+            return row.address
+    for row in rows:
+        if row.address > entry and row.line != 0 and row.is_stmt:
+            return row.address
+    return entry
+
+
+def function_locations(info: DebugInfo, function: Function) -> list[CodeLocation]:
+    """Behind the prologue of the function's own code, and the entry of each inlined instance."""
+    found = []
+    address = info.breakpoint_address(function)
+    if address is not None:
+        found.append(location_at(info, address))
+    for instance in info.inlined_instances(function):
+        if instance.entry_pc is not None:
+            found.append(location_at(info, instance.entry_pc))
+    return found
+
+
+def line_locations(info: DebugInfo, files: set[SourceFile], line: int) -> list[CodeLocation]:
+    """Where to stop for a line of the files: see ``DebugInfo.addresses_of``."""
+    rows: list[tuple[LineTable, int, int]] = []
+    best: int | None = None
+    for table in info.line_tables:
+        numbers = table.numbers_of(files)
+        if not numbers:
+            continue
+        for sequence, _, row in table.rows():
+            if row.line < line or row.file not in numbers or not row.flags & IS_STMT:
+                continue
+            if row.address >= sequence.end:
+                continue
+            if best is None or row.line < best:
+                best = row.line
+                rows.clear()
+            if row.line == best:
+                rows.append((table, row.address, row.line))
+    found: dict[Scope | None, int] = {}
+    for _, address, _ in sorted(rows, key=lambda entry: entry[1]):
+        scope = _code_of(info, address)
+        if scope not in found:
+            found[scope] = address
+    return sorted(
+        (_line_location(info, scope, address) for scope, address in found.items()),
+        key=lambda location: location.address,
+    )
+
+
+def _code_of(info: DebugInfo, address: int) -> Scope | None:
+    """The function or inlined instance whose own code is at an address: one location goes to each."""
+    scopes = info.scopes_at(address)
+    return next((scope for scope in scopes if isinstance(scope, Function | InlinedSubroutine)), None)
+
+
+def _line_location(info: DebugInfo, scope: Scope | None, address: int) -> CodeLocation:
+    """The location, moved behind the prologue when it is the start of a function."""
+    if isinstance(scope, Function) and address == scope.entry_pc:
+        address = info.breakpoint_address(scope) or address
+    return location_at(info, address)
+
+
+def location_at(info: DebugInfo, address: int) -> CodeLocation:
+    """The location of an address: its line, and the innermost function, inlined or not."""
+    row = info.line_at(address)
+    scope = _code_of(info, address)
+    function = scope.function if isinstance(scope, InlinedSubroutine) else scope
+    return CodeLocation(
+        address, None if row is None else row.file, 0 if row is None else row.line,
+        function if isinstance(function, Function) else None,
+    )

@@ -1,0 +1,47 @@
+"""Which encoding of the heterogeneous extensions a unit uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.dwarf.info.attributes import Exprloc
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.die import Die
+    from rocdbg.dwarf.info.unit import Unit
+
+_ENTRIES_LOOKED_AT = 5000
+
+
+def unit_dialect(unit: Unit) -> str:
+    """``"llvm22"`` without an augmentation string; else ``"amd"`` or ``"proposal2020"``.
+
+    Both of the latter announce themselves as ``[amdgpu:v0.0]``. The proposal of 2020 has operations of one
+    byte (0xe1 to 0xec) where later text has a prefix, so the unit's expressions tell: the first one that
+    can be decoded in only one of the two decides, and without any it is ``"amd"``.
+    """
+    if "[amd" not in unit.augmentation:
+        return "llvm22"
+    budget = _ENTRIES_LOOKED_AT
+    todo: list[Die] = [unit.top]
+    while todo and budget:
+        die = todo.pop()
+        budget -= 1
+        for value in die.attributes.values():
+            if isinstance(value, Exprloc) and any(0xE1 <= byte <= 0xEC for byte in value.data):
+                amd = _decodes(value.data, "amd", unit)
+                if amd != _decodes(value.data, "proposal2020", unit):
+                    return "amd" if amd else "proposal2020"
+        todo.extend(die.children)
+    return "amd"
+
+
+def _decodes(data: bytes, dialect: str, unit: Unit) -> bool:
+    from rocdbg.dwarf import decode
+
+    try:
+        decode(data, dialect=dialect, address_size=unit.address_size)
+    except Error:
+        return False
+    return True

@@ -1,0 +1,113 @@
+"""All entries of ``.debug_info`` (and ``.debug_types``): units, and entries by offset."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from functools import cached_property
+
+from rocdbg.dwarf.info.abbrev import Abbreviation, read_abbreviations
+from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.lines import LineTable
+from rocdbg.dwarf.info.model import AddressRange
+from rocdbg.dwarf.info.sections import Sections
+from rocdbg.dwarf.info.type_reader import TypeReader
+from rocdbg.dwarf.info.unit import Unit, read_unit_headers
+
+
+class Entries:
+    """Units and their entries.
+
+    ``data`` is ``.debug_info`` with ``.debug_types`` behind it, so that one offset names any entry;
+    ``where`` tells which section an offset is in. ``address_sizes`` gives the pointer size of DWARF
+    address spaces whose pointers are not as wide as the unit's addresses; ``code``, if given, is where
+    code can be: what is elsewhere was dropped by the linker.
+    """
+
+    def __init__(
+        self, sections: Sections, address_sizes: Mapping[int, int], code: tuple[AddressRange, ...] | None
+    ) -> None:
+        self.sections = sections
+        self.address_sizes = address_sizes
+        self.code = code
+        self._abbreviations: dict[tuple[int, int, int, int], dict[int, Abbreviation]] = {}
+        self._line_tables: dict[int, LineTable] = {}
+
+    @cached_property
+    def types(self) -> TypeReader:
+        """Types, one object per entry."""
+        return TypeReader(self)
+
+    def is_live(self, address: int) -> bool:
+        """True when there can be code at ``address``."""
+        return self.code is None or any(address in part for part in self.code)
+
+    @cached_property
+    def data(self) -> bytes:
+        """The entries' bytes."""
+        types = self.sections[".debug_types"]
+        info = self.sections[".debug_info"]
+        return info + types if types else info
+
+    def where(self, offset: int) -> tuple[str, int]:
+        """Section and offset in it of an offset in ``data``."""
+        size = len(self.sections[".debug_info"])
+        if offset >= size and self.sections[".debug_types"]:
+            return ".debug_types", offset - size
+        return ".debug_info", offset
+
+    def error(self, offset: int, reason: str) -> DebugInfoError:
+        """An error about the entry or unit at ``offset``."""
+        section, position = self.where(offset)
+        return DebugInfoError(section, position, reason)
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """All units, in order of offset."""
+        info = self.sections[".debug_info"]
+        units = read_unit_headers(self, info, 0, types_section=False)
+        if self.sections[".debug_types"]:
+            units += read_unit_headers(self, self.data, len(info), types_section=True)
+        return units
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [unit.offset for unit in self.units]
+
+    def unit_of(self, offset: int) -> Unit:
+        """The unit that holds the entry at ``offset``."""
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0 or not self.units[index].first <= offset < self.units[index].end:
+            raise self.error(offset, "a reference to an entry leads outside all units")
+        return self.units[index]
+
+    def die(self, offset: int) -> Die:
+        """The entry at ``offset``."""
+        return Die(self.unit_of(offset), offset)
+
+    @cached_property
+    def _type_units(self) -> dict[int, Unit]:
+        return {unit.type_signature: unit for unit in self.units if unit.type_signature is not None}
+
+    def type_of_signature(self, signature: int) -> Die | None:
+        """The type a type unit describes; None when the unit is not in this object."""
+        unit = self._type_units.get(signature)
+        return None if unit is None else unit.die(unit.type_offset)
+
+    def abbreviations(self, unit: Unit) -> dict[int, Abbreviation]:
+        """The abbreviation table of a unit; units share tables."""
+        key = (unit.abbrev_offset, unit.version, unit.address_size, unit.offset_size)
+        table = self._abbreviations.get(key)
+        if table is None:
+            table = self._abbreviations[key] = read_abbreviations(self.sections[".debug_abbrev"], *key)
+        return table
+
+    def line_table(self, offset: int, unit: Unit) -> LineTable:
+        """The line table at ``offset`` of ``.debug_line``; type units share that of their compile unit."""
+        table = self._line_tables.get(offset)
+        if table is None:
+            table = self._line_tables[offset] = LineTable(
+                self.sections, offset, address_size=unit.address_size, comp_dir=unit.comp_dir, code=self.code
+            )
+        return table

@@ -1,0 +1,174 @@
+"""All functions of an object, by name and by address."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from functools import cached_property
+
+from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.entries import Entries
+from rocdbg.dwarf.info.model import AddressRange
+from rocdbg.dwarf.info.names import component, normalise, parse_name
+from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine
+from rocdbg.dwarf.info.unit import Unit
+
+
+class FunctionIndex:
+    """Functions, units made known one by one as addresses ask for them, all at once for names."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+        self._by_unit: dict[int, list[Function]] = {}
+        self._inlined: dict[int, dict[int, list[InlinedSubroutine]]] = {}
+
+    def of_unit(self, unit: Unit) -> list[Function]:
+        """The functions a unit defines: those with code, then those that were only inlined."""
+        functions = self._by_unit.get(unit.offset)
+        if functions is None:
+            functions = self._by_unit[unit.offset] = self._read_unit(unit)
+        return functions
+
+    def _read_unit(self, unit: Unit) -> list[Function]:
+        concrete: list[Function] = []
+        abstract: dict[int, Function] = {}
+        for offset in unit.index.tagged(Tag.SUBPROGRAM):
+            die = Die(unit, offset)
+            if die.has(At.LOW_PC) or die.has(At.RANGES):
+                function = Function(die)
+                if function.ranges:
+                    concrete.append(function)
+            elif die.has(At.INLINE):
+                abstract[offset] = Function(die)
+        for function in concrete:
+            abstract.pop(function.abstract.offset, None)
+        return concrete + list(abstract.values())
+
+    @cached_property
+    def all(self) -> list[Function]:
+        """The functions of all units."""
+        return [function for unit in self._entries.units for function in self.of_unit(unit)]
+
+    # By name
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[Function]]:
+        """By last link of the name, without template arguments."""
+        table: dict[str, list[Function]] = defaultdict(list)
+        for function in self.all:
+            if function.name is not None:
+                table[component(function.name).base].append(function)
+        return table
+
+    @cached_property
+    def _by_linkage_name(self) -> dict[str, list[Function]]:
+        table: dict[str, list[Function]] = defaultdict(list)
+        for function in self.all:
+            if function.linkage_name is not None:
+                table[function.linkage_name].append(function)
+        return table
+
+    def named(self, name: str) -> list[Function]:
+        """The functions a name as typed stands for, in order of address, those without code last."""
+        query = parse_name(name)
+        found = [
+            function for function in self._by_base.get(query.components[-1].base, ())
+            if function.name is not None
+            and query.accepts(tuple(map(component, (*function.scope_names, function.name))))
+            and (query.parameters is None or _parameters(function) == query.parameters)
+        ]
+        if not found:
+            found = list(self._by_linkage_name.get(name.strip(), ()))
+        return sorted(found, key=lambda function: (function.low_pc is None, function.low_pc or 0))
+
+    def matching(self, pattern: str | re.Pattern[str]) -> list[Function]:
+        """The functions whose qualified name the pattern is found in, by name."""
+        search = re.compile(pattern).search
+        found = [
+            (function.qualified_name, function.low_pc or 0, number, function)
+            for number, function in enumerate(self.all)
+            if function.qualified_name is not None and search(function.qualified_name)
+        ]
+        return [entry[-1] for entry in sorted(found, key=lambda entry: entry[:3])]
+
+    # By address
+
+    @cached_property
+    def _unit_ranges(self) -> tuple[list[tuple[AddressRange, Unit]], list[Unit]]:
+        """Ranges of the units that have some, by address; and the other compile units."""
+        ranges: list[tuple[AddressRange, Unit]] = []
+        others: list[Unit] = []
+        for unit in self._entries.units:
+            if unit.is_type_unit:
+                continue
+            if unit.ranges:
+                ranges += ((part, unit) for part in unit.ranges)
+            else:
+                others.append(unit)
+        return sorted(ranges, key=lambda entry: entry[0]), others
+
+    def units_at(self, pc: int) -> list[Unit]:
+        """The units that may have code at ``pc``: those that say so, else those that say nothing about
+        their code."""
+        ranges, others = self._unit_ranges
+        index = bisect_right(ranges, pc, key=lambda entry: entry[0].low)
+        found = [unit for part, unit in ranges[max(0, index - 8):index] if pc in part]
+        return found[::-1] or others
+
+    def at(self, pc: int) -> Function | None:
+        """The function with code at ``pc``."""
+        for unit in self.units_at(pc):
+            lows, parts = self._addresses(unit)
+            index = bisect_right(lows, pc) - 1
+            if index >= 0 and pc in parts[index][0]:
+                return parts[index][1]
+        return None
+
+    @cached_property
+    def _address_tables(self) -> dict[int, tuple[list[int], list[tuple[AddressRange, Function]]]]:
+        return {}
+
+    def _addresses(self, unit: Unit) -> tuple[list[int], list[tuple[AddressRange, Function]]]:
+        table = self._address_tables.get(unit.offset)
+        if table is None:
+            parts = [(part, function) for function in self.of_unit(unit) for part in function.ranges]
+            parts.sort(key=lambda entry: entry[0])
+            table = self._address_tables[unit.offset] = ([part.low for part, _ in parts], parts)
+        return table
+
+    # Inlined instances
+
+    def inlined(self, function: Function) -> list[InlinedSubroutine]:
+        """The places where a function was inlined, by address."""
+        abstract = function.abstract
+        if not function.is_inline:
+            return []
+        found: list[InlinedSubroutine] = []
+        for unit in self._entries.units:
+            if unit is abstract.unit or not unit.is_type_unit:
+                found += self._inlined_in(unit).get(abstract.offset, ())
+        return sorted(
+            (instance for instance in found if instance.ranges), key=lambda instance: instance.entry_pc or 0
+        )
+
+    def _inlined_in(self, unit: Unit) -> dict[int, list[InlinedSubroutine]]:
+        """Inlined instances in a unit, by the entry of their function."""
+        table = self._inlined.get(unit.offset)
+        if table is None:
+            table = defaultdict(list)
+            for offset in unit.index.inlined:
+                die = Die(unit, offset)
+                origin = die.reference(At.ABSTRACT_ORIGIN)
+                if origin is not None:
+                    table[origin.offset].append(InlinedSubroutine(die))
+            self._inlined[unit.offset] = table
+        return table
+
+
+def _parameters(function: Function) -> str:
+    shown = [str(parameter.type) for parameter in function.type.parameters if not parameter.artificial]
+    if function.type.variadic:
+        shown.append("...")
+    return normalise(f"({', '.join(shown)})")

@@ -1,0 +1,218 @@
+"""Headers of line number programs (``.debug_line``, DWARF 2 to 5): parameters, directories, files."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import Final
+
+from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.forms import FORMS, Kind, Raw, raw_reader, uleb
+from rocdbg.dwarf.info.model import SourceFile
+from rocdbg.dwarf.info.sections import Sections
+
+SECTION: Final = ".debug_line"
+_MOST_FILES: Final = 1_000_000
+
+
+class Content:
+    """DW_LNCT_*: what a column of the directory or file table holds."""
+
+    PATH: Final = 0x1
+    DIRECTORY_INDEX: Final = 0x2
+    TIMESTAMP: Final = 0x3
+    SIZE: Final = 0x4
+    MD5: Final = 0x5
+    LLVM_SOURCE: Final = 0x2001
+    LLVM_IS_MD5: Final = 0x2002
+
+
+@dataclass(frozen=True, slots=True)
+class LineHeader:
+    """Parameters of a line number program; the program is ``[program, end)`` of the section.
+
+    ``files[0]`` has number ``first_file``: 0 in DWARF 5, 1 before.
+    """
+
+    version: int
+    address_size: int
+    min_instruction: int
+    max_operations: int
+    default_is_stmt: bool
+    line_base: int
+    line_range: int
+    opcode_base: int
+    operand_counts: tuple[int, ...]
+    files: tuple[SourceFile, ...]
+    first_file: int
+    program: int
+    end: int
+
+
+class _Cursor:
+    """Reads the header, never beyond ``end``."""
+
+    def __init__(self, data: bytes, pos: int, end: int) -> None:
+        self.data, self.pos, self.end = data, pos, end
+
+    def number(self, size: int) -> int:
+        self.pos += size
+        self.check()
+        return int.from_bytes(self.data[self.pos - size:self.pos], "little")
+
+    def uleb(self) -> int:
+        value, self.pos = uleb(self.data, self.pos)
+        self.check()
+        return value
+
+    def string(self) -> str:
+        stop = self.data.find(b"\0", self.pos, self.end)
+        if stop < 0:
+            raise IndexError
+        text = self.data[self.pos:stop]
+        self.pos = stop + 1
+        return text.decode("utf-8", "surrogateescape")
+
+    def check(self) -> None:
+        if self.pos > self.end:
+            raise IndexError
+
+
+def read_line_header(sections: Sections, offset: int, address_size: int, comp_dir: str) -> LineHeader:
+    """The header at ``offset``. ``address_size`` and ``comp_dir`` are the unit's, for tables that lack
+    their own.
+
+    Raises DebugInfoError for a damaged header.
+    """
+    data = sections[SECTION]
+    cursor = _Cursor(data, offset, len(data))
+    try:
+        length, offset_size = cursor.number(4), 4
+        if length == 0xFFFFFFFF:
+            length, offset_size = cursor.number(8), 8
+        end = cursor.pos + length
+        if end > len(data):
+            raise DebugInfoError(SECTION, offset, f"its {length:#x} bytes go beyond the section's end")
+        cursor.end = end
+        version = cursor.number(2)
+        if not 2 <= version <= 5:
+            raise DebugInfoError(SECTION, offset, f"line table version {version} is not supported")
+        if version >= 5:
+            address_size = cursor.number(1)
+            cursor.number(1)  # segment selector size
+        header_length = cursor.number(offset_size)
+        program = cursor.pos + header_length
+        min_instruction = cursor.number(1)
+        max_operations = cursor.number(1) if version >= 4 else 1
+        default_is_stmt = cursor.number(1) != 0
+        line_base = cursor.number(1)
+        line_range = cursor.number(1)
+        opcode_base = cursor.number(1)
+        if line_range == 0 or max_operations == 0 or opcode_base == 0 or address_size not in (2, 4, 8):
+            raise DebugInfoError(SECTION, offset, "line table header has a zero or impossible parameter")
+        if not cursor.pos <= program <= end:
+            raise DebugInfoError(SECTION, offset, f"a header of {header_length:#x} bytes does not fit")
+        counts = tuple(cursor.number(1) for _ in range(opcode_base - 1))
+        cursor.end = program
+        if version >= 5:
+            files = _read_tables(sections, cursor, offset_size, address_size, comp_dir)
+        else:
+            files = _read_old_tables(cursor, comp_dir)
+    except IndexError:
+        raise DebugInfoError(SECTION, offset, "line table header is truncated") from None
+    return LineHeader(
+        version, address_size, min_instruction, max_operations, default_is_stmt,
+        line_base - 256 if line_base >= 128 else line_base, line_range, opcode_base, counts, files,
+        0 if version >= 5 else 1, program, end,
+    )
+
+
+def _join(comp_dir: str, directory: str, name: str, *, in_comp_dir: bool) -> tuple[str, str]:
+    """Name as GDB shows it (with the directory unless that is the compilation's), and the path."""
+    shown = name if in_comp_dir else posixpath.join(directory, name)
+    return shown, posixpath.normpath(posixpath.join(comp_dir, directory, name))
+
+
+def _read_old_tables(cursor: _Cursor, comp_dir: str) -> tuple[SourceFile, ...]:
+    """Tables of DWARF 2 to 4: null-terminated sequences; directory 0 is that of the compilation."""
+    directories = [comp_dir]
+    while directory := cursor.string():
+        directories.append(directory)
+    files = []
+    while name := cursor.string():
+        index, modified, length = cursor.uleb(), cursor.uleb(), cursor.uleb()
+        directory = directories[index] if index < len(directories) else comp_dir
+        shown, path = _join(comp_dir, directory, name, in_comp_dir=index == 0)
+        files.append(SourceFile(shown, directory, path, modified=modified or None, length=length or None))
+    return tuple(files)
+
+
+def _read_tables(
+    sections: Sections, cursor: _Cursor, offset_size: int, address_size: int, comp_dir: str
+) -> tuple[SourceFile, ...]:
+    """Tables of DWARF 5: self-describing; directory 0 is that of the compilation, file 0 the primary
+    source."""
+
+    def text(form: int, raw: Raw | None) -> str:
+        if isinstance(raw, bytes):
+            return raw.decode("utf-8", "surrogateescape")
+        if raw is None:
+            return ""
+        kind = FORMS[form][2]
+        if kind is Kind.LINE_STRING_OFFSET:
+            return sections.string(".debug_line_str", raw)
+        if kind is Kind.STRING_OFFSET:
+            return sections.string(".debug_str", raw)
+        raise DebugInfoError(SECTION, cursor.pos, f"form DW_FORM_{FORMS[form][0]} of a path is not supported")
+
+    def table() -> list[dict[int, tuple[int, Raw]]]:
+        columns = [(cursor.uleb(), cursor.uleb()) for _ in range(cursor.number(1))]
+        readers = []
+        for content, form in columns:
+            if form not in FORMS:
+                raise DebugInfoError(SECTION, cursor.pos, f"unknown form {form:#x} of content {content:#x}")
+            try:
+                readers.append((content, form, raw_reader(form, 5, address_size, offset_size)))
+            except KeyError:
+                raise DebugInfoError(SECTION, cursor.pos, "indirect form in a line table header") from None
+        count = cursor.uleb()
+        if count > _MOST_FILES or (count and not columns):
+            raise DebugInfoError(SECTION, cursor.pos, f"table of {count} files or directories")
+        rows = []
+        for _ in range(count):
+            row = {}
+            for content, form, reader in readers:
+                raw, cursor.pos = reader(cursor.data, cursor.pos)
+                row[content] = (form, raw)
+            cursor.check()
+            rows.append(row)
+        return rows
+
+    absent: tuple[int, None] = (0, None)
+    directories = [text(*row.get(Content.PATH, absent)) for row in table()]
+    root = posixpath.join(comp_dir, directories[0]) if directories else comp_dir
+    files = []
+    for row in table():
+        name = text(*row.get(Content.PATH, absent))
+        index = _number(row, Content.DIRECTORY_INDEX) or 0
+        directory = directories[index] if index < len(directories) else root
+        shown, path = _join(root, directory, name, in_comp_dir=index == 0)
+        md5 = row.get(Content.MD5, absent)[1]
+        valid = _number(row, Content.LLVM_IS_MD5)
+        files.append(SourceFile(
+            shown, directory, path,
+            md5=md5.to_bytes(16, "little") if isinstance(md5, int) and valid != 0 else None,
+            source=_embedded(text(*row[Content.LLVM_SOURCE])) if Content.LLVM_SOURCE in row else None,
+            modified=_number(row, Content.TIMESTAMP), length=_number(row, Content.SIZE),
+        ))
+    return tuple(files)
+
+
+def _number(row: dict[int, tuple[int, Raw]], content: int) -> int | None:
+    raw = row.get(content, (0, None))[1]
+    return raw if isinstance(raw, int) else None
+
+
+def _embedded(text: str) -> str | None:
+    """Embedded source: an empty string says that there is none, a single newline that the file is empty."""
+    return None if not text else "" if text == "\n" else text

@@ -1,0 +1,168 @@
+"""Line tables: rows by address and by line, decoded no further than a question needs.
+
+A program holds a sequence per contiguous piece of code, and code objects often have thousands of them. To
+answer a question about an address, the operations that set addresses are searched for in the bytes, and
+only the sequence that can hold the address is run. What was found that way is checked while it runs;
+whenever the check fails, the whole program is run as the standard has it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
+
+from rocdbg.dwarf.info import line_program
+from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.line_header import SECTION, LineHeader, read_line_header
+from rocdbg.dwarf.info.line_program import RawRow, Sequence
+from rocdbg.dwarf.info.model import AddressRange, LineRow, SourceFile
+from rocdbg.dwarf.info.sections import Sections
+
+_END_SEQUENCE: Final = b"\x00\x01\x01"
+
+
+class LineTable:
+    """The line table at ``offset`` of ``.debug_line``. ``code`` limits it to ranges known to hold code, if
+    given."""
+
+    def __init__(
+        self, sections: Sections, offset: int, *, address_size: int, comp_dir: str,
+        code: tuple[AddressRange, ...] | None = None,
+    ) -> None:
+        self._sections = sections
+        self.offset = offset
+        self._address_size = address_size
+        self._comp_dir = comp_dir
+        self._code = code
+        self._quick: dict[int, Sequence | None] = {}
+
+    @cached_property
+    def header(self) -> LineHeader:
+        """The header."""
+        return read_line_header(self._sections, self.offset, self._address_size, self._comp_dir)
+
+    @property
+    def files(self) -> tuple[SourceFile, ...]:
+        """All files; see ``file`` for their numbers."""
+        return self.header.files
+
+    def file(self, number: int) -> SourceFile | None:
+        """The file with a number as used in rows and in DW_AT_decl_file; None when there is none."""
+        index = number - self.header.first_file
+        return self.header.files[index] if 0 <= index < len(self.header.files) else None
+
+    @cached_property
+    def sequences(self) -> list[Sequence]:
+        """All sequences of live code, by address."""
+        header = self.header
+        sequences = [
+            sequence for sequence in line_program.run(self._sections[SECTION], header.program, header)
+            if self._is_live(sequence)
+        ]
+        sequences.sort(key=lambda sequence: sequence.low)
+        return sequences
+
+    @cached_property
+    def _lows(self) -> list[int]:
+        return [sequence.low for sequence in self.sequences]
+
+    def _is_live(self, sequence: Sequence) -> bool:
+        """False for code the linker dropped: it has the address -1, or 0, or -2."""
+        low = sequence.low
+        if low >= (1 << 8 * self.header.address_size) - 2:
+            return False
+        return self._code is None or any(low in part for part in self._code)
+
+    @cached_property
+    def _candidates(self) -> tuple[list[int], list[int]]:
+        """Addresses that bytes looking like DW_LNE_set_address set, sorted, and where those bytes are."""
+        header = self.header
+        size = header.address_size
+        pattern = re.compile(b"(?=\x00" + bytes((size + 1,)) + b"\x02(" + b"." * size + b"))", re.DOTALL)
+        found = sorted(
+            (int.from_bytes(match[1], "little"), match.start())
+            for match in pattern.finditer(self._sections[SECTION], header.program, header.end)
+        )
+        return [address for address, _ in found], [pos for _, pos in found]
+
+    def sequence_at(self, pc: int) -> Sequence | None:
+        """The sequence whose code holds ``pc``."""
+        if "sequences" not in self.__dict__:
+            sequence = self._quick_sequence_at(pc)
+            if sequence is not None:
+                return sequence
+        for index in range(bisect_right(self._lows, pc) - 1, -1, -1):
+            if pc < self.sequences[index].end:
+                return self.sequences[index]
+        return None
+
+    def _quick_sequence_at(self, pc: int) -> Sequence | None:
+        addresses, positions = self._candidates
+        index = bisect_right(addresses, pc) - 1
+        if index < 0:
+            return None
+        at = positions[index]
+        if at not in self._quick:
+            header = self.header
+            data = self._sections[SECTION]
+            before = data.rfind(_END_SEQUENCE, header.program, at)
+            start = header.program if before < 0 else before + len(_END_SEQUENCE)
+            try:
+                sequences = line_program.run(data, start, header, one=True)
+            except DebugInfoError:
+                sequences = []  # no operation after all, or the whole program will say the same
+            good = bool(sequences) and sequences[0].set_address == at and self._is_live(sequences[0])
+            self._quick[at] = sequences[0] if good else None
+        sequence = self._quick[at]
+        return sequence if sequence is not None and sequence.low <= pc < sequence.end else None
+
+    def row_at(self, pc: int) -> LineRow | None:
+        """The row whose addresses hold ``pc``."""
+        sequence = self.sequence_at(pc)
+        if sequence is None:
+            return None
+        index = bisect_right(sequence.rows, pc, key=lambda row: row.address) - 1
+        return self._row(sequence, index) if index >= 0 else None
+
+    def rows_between(self, low: int, high: int) -> Iterator[LineRow]:
+        """Rows with code in ``[low, high)``, by address, clipped to it."""
+        sequence = self.sequence_at(low)
+        if sequence is None:
+            return
+        first = max(0, bisect_right(sequence.rows, low, key=lambda row: row.address) - 1)
+        while first > 0 and sequence.rows[first - 1].address == low:
+            first -= 1
+        for index in range(first, len(sequence.rows)):
+            if sequence.rows[index].address >= high:
+                return
+            yield self._row(sequence, index, low, high)
+
+    def rows(self) -> Iterator[tuple[Sequence, int, RawRow]]:
+        """All rows of live code: their sequence, their index in it, the row."""
+        for sequence in self.sequences:
+            for index, row in enumerate(sequence.rows):
+                yield sequence, index, row
+
+    def numbers_of(self, files: set[SourceFile]) -> set[int]:
+        """The numbers of some files in this table."""
+        first = self.header.first_file
+        return {index + first for index, file in enumerate(self.header.files) if file in files}
+
+    def _row(self, sequence: Sequence, index: int, low: int = 0, high: int | None = None) -> LineRow:
+        row = sequence.rows[index]
+        end = sequence.rows[index + 1].address if index + 1 < len(sequence.rows) else sequence.end
+        file = self.file(row.file) or SourceFile("", "", "")
+        flags = row.flags
+        return LineRow(
+            max(row.address, low), end if high is None else min(end, high), file, row.line, row.column,
+            flags & line_program.IS_STMT != 0, flags & line_program.BASIC_BLOCK != 0,
+            flags & line_program.PROLOGUE_END != 0, flags & line_program.EPILOGUE_BEGIN != 0,
+            row.isa, row.discriminator,
+        )
+
+    def line_row(self, sequence: Sequence, index: int) -> LineRow:
+        """The row at ``index`` of a sequence of this table."""
+        return self._row(sequence, index)

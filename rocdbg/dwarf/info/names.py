@@ -1,0 +1,101 @@
+"""Names as users type them, matched against the names of the debug information (GDB's rules).
+
+A name is a chain of scopes. What the user writes matches when it is the end of that chain, when template
+arguments are the same or left out, and when parameter types are the same or left out. White space does not
+matter.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_SPACE = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
+_OPERATOR = re.compile(r"(?<![\w$])operator\s*(\(\)|\[\]|->\*?|[-+*/%^&|~!=<>,]+)")
+_OPENING, _CLOSING = "(<[{", ")>]}"
+
+
+def normalise(name: str) -> str:
+    """The name without white space that does not separate words: ``S<float, 3>`` -> ``S<float,3>``."""
+    return _SPACE.sub("", re.sub(r"\s+", " ", name.strip()))
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One link of a name: ``S`` and ``<float,3>``. ``arguments`` is None when there are none."""
+
+    base: str
+    arguments: str | None
+
+    def accepts(self, other: Component) -> bool:
+        """True when this one, as typed, stands for ``other``."""
+        return self.base == other.base and self.arguments in (None, other.arguments)
+
+
+def component(name: str) -> Component:
+    """A single link, split into base and template arguments."""
+    name = normalise(name)
+    found = _OPERATOR.match(name)
+    start = name.find("<", found.end() if found else 0)
+    if start <= 0 or not name.endswith(">"):
+        return Component(name, None)
+    return Component(name[:start], name[start:])
+
+
+@dataclass(frozen=True, slots=True)
+class NameQuery:
+    """A name as typed: links, whether they begin at global scope, parameter types or None when not given."""
+
+    components: tuple[Component, ...]
+    is_global: bool
+    parameters: str | None
+
+    def accepts(self, components: tuple[Component, ...]) -> bool:
+        """True when a thing with these links (outermost first) goes by this name."""
+        count = len(self.components)
+        if len(components) < count or (self.is_global and len(components) != count):
+            return False
+        return all(
+            mine.accepts(other) for mine, other in zip(self.components, components[-count:], strict=True)
+        )
+
+
+def parse_name(text: str) -> NameQuery:
+    """What a user typed, as a query. An empty name matches nothing."""
+    text = normalise(text)
+    is_global = text.startswith("::")
+    parts = _split(text[2:] if is_global else text)
+    last, parameters = _split_parameters(parts[-1])
+    return NameQuery(tuple(component(part) for part in (*parts[:-1], last)), is_global, parameters)
+
+
+def _split(text: str) -> list[str]:
+    """Split at ``::`` outside brackets."""
+    parts, depth, start, pos = [], 0, 0, 0
+    while pos < len(text):
+        operator = _OPERATOR.match(text, pos)
+        if operator:
+            pos = operator.end()
+            continue
+        char = text[pos]
+        if char in _OPENING:
+            depth += 1
+        elif char in _CLOSING:
+            depth -= 1
+        elif char == ":" and depth == 0 and text.startswith("::", pos):
+            parts.append(text[start:pos])
+            pos += 2
+            start = pos
+            continue
+        pos += 1
+    return [*parts, text[start:]]
+
+
+def _split_parameters(text: str) -> tuple[str, str | None]:
+    """Take the parameter list off the last link: ``add(int,int)`` -> ``add``, ``(int,int)``."""
+    operator = _OPERATOR.match(text)
+    start = text.find("(", operator.end() if operator else 0)
+    if start <= 0:  # none, or "(anonymous namespace)"
+        return text, None
+    parameters = text[start:]
+    return text[:start], "()" if parameters == "(void)" else parameters

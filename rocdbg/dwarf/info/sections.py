@@ -1,0 +1,37 @@
+"""The sections debug information is spread over, and what the entries look up in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocdbg.dwarf.info.errors import DebugInfoError
+
+
+class Sections:
+    """Bytes of the debug sections by name; missing ones are empty. Nothing is fetched before it is asked
+    for."""
+
+    def __init__(self, source: Mapping[str, bytes]) -> None:
+        self._source = source
+        self._bytes: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        data = self._bytes.get(name)
+        if data is None:
+            data = self._bytes[name] = bytes(self._source[name]) if name in self._source else b""
+        return data
+
+    def string(self, name: str, offset: int) -> str:
+        """The null-terminated string at ``offset`` of a string section."""
+        data = self[name]
+        end = data.find(b"\0", offset) if offset < len(data) else -1
+        if end < 0:
+            raise DebugInfoError(name, offset, f"no string there (the section has {len(data)} bytes)")
+        return data[offset:end].decode("utf-8", "surrogateescape")
+
+    def number(self, name: str, offset: int, size: int) -> int:
+        """The unsigned number of ``size`` bytes at ``offset``."""
+        data = self[name]
+        if offset + size > len(data):
+            raise DebugInfoError(name, offset, f"value lies beyond the section's {len(data)} bytes")
+        return int.from_bytes(data[offset:offset + size], "little")

@@ -1,0 +1,317 @@
+"""From entries to types.
+
+Everything but the bodies of classes is read at once, with one object per entry. Types that lead back to
+themselves without passing through a class, and chains of unreasonable length, are errors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocdbg.dwarf.info.attributes import (
+    AttributeValue,
+    Block,
+    Constant,
+    Exprloc,
+    Flag,
+    Location,
+    Loclist,
+    Reference,
+    String,
+    TypeSignature,
+)
+from rocdbg.dwarf.info.class_reader import read_class_body
+from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.types import (
+    VOID,
+    ArrayType,
+    BaseType,
+    Bound,
+    ClassKind,
+    ClassType,
+    Encoding,
+    Enumerator,
+    EnumType,
+    FunctionType,
+    MemberPointerType,
+    Parameter,
+    PointerKind,
+    PointerType,
+    QualifiedType,
+    Qualifier,
+    TemplateArgument,
+    Type,
+    TypedefType,
+    UnspecifiedType,
+    VectorType,
+)
+from rocdbg.dwarf.info.unit_index import CLASS_TAGS
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.entries import Entries
+
+_DEEPEST: Final = 128
+_MOST_MEMBERS: Final = 1_000_000
+
+_POINTERS: Final = {
+    Tag.POINTER_TYPE: PointerKind.POINTER,
+    Tag.REFERENCE_TYPE: PointerKind.REFERENCE,
+    Tag.RVALUE_REFERENCE_TYPE: PointerKind.RVALUE_REFERENCE,
+}
+_QUALIFIERS: Final = {
+    Tag.CONST_TYPE: Qualifier.CONST,
+    Tag.IMMUTABLE_TYPE: Qualifier.CONST,
+    Tag.VOLATILE_TYPE: Qualifier.VOLATILE,
+    Tag.RESTRICT_TYPE: Qualifier.RESTRICT,
+    Tag.ATOMIC_TYPE: Qualifier.ATOMIC,
+}
+_CLASSES: Final = {
+    Tag.STRUCTURE_TYPE: ClassKind.STRUCT,
+    Tag.CLASS_TYPE: ClassKind.CLASS,
+    Tag.INTERFACE_TYPE: ClassKind.CLASS,
+    Tag.UNION_TYPE: ClassKind.UNION,
+}
+_TEMPLATE_TAGS: Final = (Tag.TEMPLATE_TYPE_PARAMETER, Tag.TEMPLATE_VALUE_PARAMETER)
+_SIGNATURE_TAGS: Final = (Tag.FORMAL_PARAMETER, Tag.UNSPECIFIED_PARAMETERS)
+_BIG_ENDIAN: Final = 1
+_SIGNED: Final = (Encoding.SIGNED, Encoding.SIGNED_CHAR)
+
+
+class TypeReader:
+    """Types of one object, by entry. Raises DebugInfoError for entries that describe no type."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+        self._types: dict[int, Type] = {}
+        self._reading: set[int] = set()
+
+    def at(self, offset: int) -> Type:
+        """The type whose entry is at ``offset``."""
+        return self._types.get(offset) or self.read(self._entries.die(offset))
+
+    def type_of(self, die: Die) -> Type:
+        """The type DW_AT_type of an entry (or of its origins) refers to; VOID when there is none."""
+        target = die.find_reference(At.TYPE)
+        return VOID if target is None else self.read(target)
+
+    def read(self, die: Die) -> Type:
+        """The type an entry describes."""
+        known = self._types.get(die.offset)
+        if known is not None:
+            return known
+        if die.offset in self._reading:
+            raise self._entries.error(die.offset, "a type is defined in terms of itself")
+        if len(self._reading) >= _DEEPEST:
+            raise self._entries.error(die.offset, f"more than {_DEEPEST} types are built one on the other")
+        self._reading.add(die.offset)
+        try:
+            result = self._read(die)
+        finally:
+            self._reading.discard(die.offset)
+        self._types[die.offset] = result
+        return result
+
+    def _read(self, die: Die) -> Type:
+        tag = die.tag
+        if tag in _QUALIFIERS:
+            return QualifiedType(_QUALIFIERS[tag], self.type_of(die), offset=die.offset)
+        if tag in _POINTERS:
+            return self._pointer(die, _POINTERS[tag])
+        if tag in CLASS_TAGS:
+            return self._class(die)
+        match tag:
+            case Tag.BASE_TYPE:
+                return self._base(die)
+            case Tag.TYPEDEF | Tag.TEMPLATE_ALIAS:
+                name = die.name or ""
+                return TypedefType(name, self.type_of(die), _qualified(die, name), offset=die.offset)
+            case Tag.ARRAY_TYPE:
+                return self._array(die)
+            case Tag.ENUMERATION_TYPE:
+                return self._enumeration(die)
+            case Tag.SUBROUTINE_TYPE | Tag.SUBPROGRAM:
+                return self.function_type(die)
+            case Tag.PTR_TO_MEMBER_TYPE:
+                containing = die.reference(At.CONTAINING_TYPE)
+                return MemberPointerType(
+                    self.type_of(die), VOID if containing is None else self.read(containing),
+                    die.number(At.BYTE_SIZE), offset=die.offset,
+                )
+            case Tag.UNSPECIFIED_TYPE:
+                return UnspecifiedType(die.name or "", die.number(At.BYTE_SIZE), offset=die.offset)
+            case Tag.SUBRANGE_TYPE:
+                return self.type_of(die)
+            case Tag.STRING_TYPE:
+                size = die.number(At.BYTE_SIZE) or 0
+                return ArrayType(BaseType("char", Encoding.UNSIGNED_CHAR, 1), size, offset=die.offset)
+        raise self._entries.error(die.offset, f"an entry with tag {tag:#x} is used as a type")
+
+    def _base(self, die: Die) -> Type:
+        name = die.name or ""
+        bit_size = die.number(At.BIT_SIZE)
+        byte_size = die.number(At.BYTE_SIZE)
+        if byte_size is None:
+            byte_size = ((bit_size or 0) + 7) // 8
+        code = die.number(At.ENCODING) or 0
+        encoding = Encoding(code) if Encoding.ADDRESS <= code <= Encoding.ASCII else code
+        vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE))
+        base = BaseType(
+            name, encoding, byte_size // vector_size if vector_size else byte_size,
+            bit_size if bit_size is not None and bit_size != 8 * byte_size else None,
+            die.number(At.DATA_BIT_OFFSET) or 0, die.number(At.ENDIANITY) == _BIG_ENDIAN, offset=die.offset,
+        )
+        # A base type with a vector size (A.5.1 of the extensions) holds that many elements of its encoding.
+        return VectorType(base, vector_size, byte_size, offset=die.offset) if vector_size else base
+
+    def _pointer(self, die: Die, kind: PointerKind) -> PointerType:
+        space = die.number(At.ADDRESS_CLASS)
+        if space is None:
+            space = vendor_number(die, (At.LLVM22_ADDRESS_SPACE,))
+        size = die.number(At.BYTE_SIZE)
+        if size is None:
+            size = self._entries.address_sizes.get(space or 0, die.unit.address_size)
+        memory_space = vendor_number(die, (At.LLVM22_MEMORY_SPACE,))
+        return PointerType(self.type_of(die), kind, size, space, memory_space, offset=die.offset)
+
+    def _class(self, die: Die) -> Type:
+        signature = die.attribute(At.SIGNATURE)
+        if isinstance(signature, TypeSignature):
+            definition = self._entries.type_of_signature(signature.signature)
+            if definition is not None and definition != die:
+                return self.read(definition)
+        name = die.name
+        return ClassType(
+            _CLASSES[die.tag], name, None if name is None else _qualified(die, name), die.number(At.BYTE_SIZE),
+            lambda: read_class_body(self, die), not die.unit.is_cxx, die.flag(At.DECLARATION), offset=die.offset,
+        )
+
+    def _enumeration(self, die: Die) -> EnumType:
+        name = die.name
+        underlying = self.type_of(die)
+        size = die.number(At.BYTE_SIZE)
+        base = underlying.strip_typedefs()
+        signed = isinstance(base, BaseType) and base.encoding in _SIGNED
+        enumerators = []
+        for child in die.children:
+            if child.tag == Tag.ENUMERATOR:
+                value = child.attribute(At.CONST_VALUE)
+                enumerators.append(Enumerator(child.name or "", _enumerator_value(value, signed, size)))
+        return EnumType(
+            name, None if name is None else _qualified(die, name), tuple(enumerators), underlying, size,
+            die.flag(At.ENUM_CLASS), not die.unit.is_cxx, die.flag(At.DECLARATION), offset=die.offset,
+        )
+
+    def _array(self, die: Die) -> Type:
+        element = self.type_of(die)
+        byte_size = die.number(At.BYTE_SIZE)
+        dimensions = [
+            child for child in die.children
+            if child.tag in (Tag.SUBRANGE_TYPE, Tag.GENERIC_SUBRANGE, Tag.ENUMERATION_TYPE)
+        ]
+        if die.flag(At.GNU_VECTOR):
+            return self._vector(die, element, dimensions, byte_size)
+        if not dimensions:
+            return ArrayType(element, None, byte_size=byte_size, offset=die.offset)
+        result = element
+        for depth, dimension in enumerate(reversed(dimensions)):
+            outermost = depth == len(dimensions) - 1
+            lower = self._bound(dimension, At.LOWER_BOUND)
+            stride = self._bound(dimension, At.BYTE_STRIDE)
+            result = ArrayType(
+                result, self._count(dimension, lower), lower if lower is not None else 0, stride,
+                byte_size if outermost else None, self.type_of(dimension) if dimension.has(At.TYPE) else None,
+                offset=die.offset,
+            )
+        return result
+
+    def _vector(self, die: Die, element: Type, dimensions: list[Die], byte_size: int | None) -> VectorType:
+        count = self._count(dimensions[0], None) if dimensions else None
+        size = element.size
+        if not isinstance(count, int) or count > _MOST_MEMBERS or size is None:
+            raise self._entries.error(die.offset, "a vector type does not say how many elements it has")
+        total = byte_size if byte_size is not None else count * size
+        return VectorType(element, count, total, offset=die.offset)
+
+    def _bound(self, die: Die, code: int) -> Bound | None:
+        value = die.attribute(code)
+        if isinstance(value, Constant):
+            return value.signed_value()
+        return value if isinstance(value, Exprloc | Loclist | Reference) else None
+
+    def _count(self, die: Die, lower: Bound | None) -> Bound | None:
+        """Number of elements of a dimension; None for ``[]``."""
+        if die.tag == Tag.ENUMERATION_TYPE:
+            return sum(child.tag == Tag.ENUMERATOR for child in die.children)
+        count = die.attribute(At.COUNT)
+        if isinstance(count, Constant):
+            return count.value if count.value >= 0 else None
+        if isinstance(count, Exprloc | Loclist | Reference):
+            return count
+        upper = die.attribute(At.UPPER_BOUND)
+        if isinstance(upper, Constant):
+            first = lower if isinstance(lower, int) else 0
+            # -1 in any width is how producers write "unknown" (and how GCC writes int a[0])
+            last = upper.signed_value()
+            return last - first + 1 if last >= first else None if last == -1 else 0
+        return upper if isinstance(upper, Exprloc | Loclist | Reference) else None
+
+    def function_type(self, die: Die) -> FunctionType:
+        """The type of a function (DW_TAG_subprogram) or a function type."""
+        parameters: list[Parameter] = []
+        variadic = False
+        source = die
+        for origin in die.origins():  # a definition may leave its parameters to the declaration
+            source = origin
+            if any(child.tag in _SIGNATURE_TAGS for child in origin.children):
+                break
+        for child in source.children:
+            if child.tag == Tag.FORMAL_PARAMETER:
+                artificial = child.find(At.ARTIFICIAL)
+                parameters.append(Parameter(
+                    self.type_of(child), child.name, isinstance(artificial, Flag) and artificial.value,
+                ))
+            elif child.tag == Tag.UNSPECIFIED_PARAMETERS:
+                variadic = True
+        prototyped = die.unit.is_cxx or isinstance(die.find(At.PROTOTYPED), Flag) or bool(parameters)
+        return FunctionType(self.type_of(die), tuple(parameters), variadic, prototyped, offset=die.offset)
+
+    def template_arguments(self, die: Die) -> tuple[TemplateArgument, ...]:
+        """Template arguments listed directly in an entry."""
+        return tuple(
+            TemplateArgument(
+                child.name, self.type_of(child),
+                constant_value(child) if child.tag == Tag.TEMPLATE_VALUE_PARAMETER else None,
+            )
+            for child in die.children if child.tag in _TEMPLATE_TAGS
+        )
+
+
+def constant_value(die: Die) -> Location | None:
+    """DW_AT_const_value, else DW_AT_location; None without both."""
+    for code in (At.CONST_VALUE, At.LOCATION):
+        value = die.attribute(code)
+        if isinstance(value, Constant | Block | String | Exprloc | Loclist):
+            return value
+    return None
+
+
+def vendor_number(die: Die, codes: tuple[int, ...]) -> int | None:
+    """The first of several vendor codes that is there as a constant."""
+    return next((value for value in (die.number(code) for code in codes) if value is not None), None)
+
+
+def _qualified(die: Die, name: str) -> str:
+    from rocdbg.dwarf.info.scopes import enclosing_names
+
+    if not die.unit.is_cxx:
+        return name
+    return "::".join((*enclosing_names(die), name))
+
+
+def _enumerator_value(value: AttributeValue | None, signed: bool, size: int | None) -> int:
+    if isinstance(value, Constant):
+        return value.signed_value(size) if signed and value.size is not None else value.value
+    if isinstance(value, Block):
+        return int.from_bytes(value.data, "little", signed=signed)
+    return 0

@@ -1,0 +1,175 @@
+"""A quick pass over a unit's entries: where its functions, variables, types and inlined calls are.
+
+Every entry is passed over once with the compiled skip programs, nothing is read. Only entries that a name
+outside functions can refer to are recorded, with the entry they are in.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from rocdbg.dwarf.info.constants import Tag
+from rocdbg.dwarf.info.forms import SKIP_BLOCK, SKIP_OTHER, SKIP_ULEB, uleb
+from rocdbg.dwarf.info.walk import skip_attributes
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.unit import Unit
+
+CLASS_TAGS: Final = frozenset({Tag.STRUCTURE_TYPE, Tag.CLASS_TYPE, Tag.UNION_TYPE, Tag.INTERFACE_TYPE})
+NAMED_TYPE_TAGS: Final = CLASS_TAGS | {
+    Tag.ENUMERATION_TYPE, Tag.TYPEDEF, Tag.BASE_TYPE, Tag.UNSPECIFIED_TYPE, Tag.TEMPLATE_ALIAS,
+}
+_UNIT_TAGS: Final = frozenset({Tag.COMPILE_UNIT, Tag.PARTIAL_UNIT, Tag.TYPE_UNIT, Tag.SKELETON_UNIT})
+_CONTAINERS: Final = CLASS_TAGS | _UNIT_TAGS | {Tag.NAMESPACE, Tag.MODULE, Tag.ENUMERATION_TYPE}
+_RECORDED: Final = NAMED_TYPE_TAGS | _CONTAINERS | {
+    Tag.SUBPROGRAM, Tag.VARIABLE, Tag.CONSTANT, Tag.ENUMERATOR,
+}
+_DEEPEST: Final = 4096
+
+_RECORD, _CONTAINER, _INLINED = 1, 2, 4
+
+
+@dataclass(slots=True)
+class Records:
+    """Recorded entries in order of offset: offset, tag, and index of the entry they are in (-1 for the
+    top)."""
+
+    offsets: list[int] = field(default_factory=list)
+    tags: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    inlined: list[int] = field(default_factory=list)
+
+
+class UnitIndex:
+    """Index of one unit, made on first use. Raises DebugInfoError where an entry cannot be passed over."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    @cached_property
+    def records(self) -> Records:
+        """What the pass found."""
+        return _scan(self._unit)
+
+    def tagged(self, *tags: int) -> list[int]:
+        """Offsets of the recorded entries with one of the tags."""
+        records = self.records
+        return [offset for offset, tag in zip(records.offsets, records.tags, strict=True) if tag in tags]
+
+    @property
+    def inlined(self) -> list[int]:
+        """Offsets of all inlined subroutines."""
+        return self.records.inlined
+
+    def parent_of(self, offset: int) -> int | None:
+        """Offset of the entry that the one at ``offset`` is in; None for the top entry."""
+        if offset == self._unit.first:
+            return None
+        records = self.records
+        index = bisect_left(records.offsets, offset)
+        if index < len(records.offsets) and records.offsets[index] == offset:
+            return records.offsets[records.parents[index]]
+        return self._search_parent(offset)
+
+    def _search_parent(self, offset: int) -> int:
+        """The parent of an entry that was not recorded: go down from the nearest recorded entry around it."""
+        unit, records = self._unit, self.records
+        index = bisect_right(records.offsets, offset) - 1
+        while index > 0:
+            die = unit.die(records.offsets[index] - unit.offset)
+            if die.end > offset:
+                break
+            index = records.parents[index]
+        parent = unit.die(records.offsets[max(index, 0)] - unit.offset)
+        for _ in range(_DEEPEST):
+            for child in parent.children:
+                if child.offset == offset:
+                    return parent.offset
+                if child.offset < offset < child.end:
+                    parent = child
+                    break
+            else:
+                break
+        raise unit.entries.error(offset, "no entry starts there")
+
+
+def _kind(tag: int) -> int:
+    kind = _INLINED if tag == Tag.INLINED_SUBROUTINE else 0
+    if tag in _RECORDED:
+        kind |= _RECORD
+    if tag in _CONTAINERS:
+        kind |= _CONTAINER
+    return kind
+
+
+def _scan(unit: Unit) -> Records:
+    entries = unit.entries
+    data, end, pos = entries.data, unit.end, unit.first
+    table = {
+        code: (_kind(abbreviation.tag), abbreviation.tag, abbreviation.has_children, abbreviation.steps,
+               SKIP_OTHER in abbreviation.steps)
+        for code, abbreviation in unit.abbreviations.items()
+    }
+    records = Records()
+    offsets, tags, parents, inlined = records.offsets, records.tags, records.parents, records.inlined
+    stack: list[int] = []
+    parent = -1
+    inside = 0  # depth below an entry whose contents are not recorded
+    start = pos
+    try:
+        while pos < end:
+            start = pos
+            code = data[pos]
+            pos += 1
+            if code == 0:
+                if inside:
+                    inside -= 1
+                    continue
+                if not stack:
+                    break
+                parent = stack.pop()
+                if parent < 0:
+                    break
+                continue
+            if code >= 0x80:
+                code, pos = uleb(data, start)
+            kind, tag, has_children, steps, other = table[code]
+            if kind and not inside and kind & _RECORD:
+                offsets.append(start)
+                tags.append(tag)
+                parents.append(parent)
+            elif kind == _INLINED:
+                inlined.append(start)
+            if other:
+                pos = skip_attributes(unit, pos, steps)
+            else:
+                for step in steps:
+                    if step >= 0:
+                        pos += step
+                    elif step == SKIP_BLOCK:
+                        size = data[pos]
+                        if size < 0x80:
+                            pos += size + 1
+                        else:
+                            size, pos = uleb(data, pos)
+                            pos += size
+                    elif step == SKIP_ULEB:
+                        while data[pos] >= 0x80:
+                            pos += 1
+                        pos += 1
+            if has_children:
+                if inside or not kind & _CONTAINER:
+                    inside += 1
+                else:
+                    stack.append(parent)
+                    parent = len(offsets) - 1
+                    if len(stack) > _DEEPEST:
+                        raise entries.error(start, f"scopes are nested deeper than {_DEEPEST}")
+    except IndexError:
+        raise entries.error(start, "entry is truncated") from None
+    except KeyError:
+        raise entries.error(start, f"abbreviation {code} is not defined") from None
+    return records

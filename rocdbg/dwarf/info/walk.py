@@ -1,0 +1,80 @@
+"""Passing over entries without reading them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.dwarf.info.forms import INDIRECT as INDIRECT_FORM
+from rocdbg.dwarf.info.forms import (
+    SKIP_BLOCK,
+    SKIP_OTHER,
+    SKIP_ULEB,
+    raw_reader,
+    read_indirect,
+    uleb,
+)
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.unit import Unit
+
+
+def skip_attributes(unit: Unit, pos: int, steps: tuple[int, ...]) -> int:
+    """Position behind attributes whose compiled skip program is ``steps``. Raises IndexError at the data's
+    end."""
+    data = unit.entries.data
+    other = False
+    for step in steps:
+        if other:
+            other = False
+            form = step
+            if form == INDIRECT_FORM:
+                form, pos = read_indirect(data, pos)
+            pos = raw_reader(form, unit.version, unit.address_size, unit.offset_size)(data, pos)[1]
+        elif step >= 0:
+            pos += step
+        elif step == SKIP_BLOCK:
+            size = data[pos]
+            if size < 0x80:
+                pos += size + 1
+            else:
+                size, pos = uleb(data, pos)
+                pos += size
+        elif step == SKIP_ULEB:
+            while data[pos] >= 0x80:
+                pos += 1
+            pos += 1
+        else:
+            assert step == SKIP_OTHER
+            other = True
+    return pos
+
+
+def subtree_end(unit: Unit, pos: int) -> int:
+    """Position behind the list of children (and all below them) that starts at ``pos``.
+
+    A list that the unit ends without a null entry ends with the unit. Raises DebugInfoError for entries that
+    cannot be read.
+    """
+    data, end, table = unit.entries.data, unit.end, unit.abbreviations
+    depth = 1
+    try:
+        while pos < end:
+            start = pos
+            code = data[pos]
+            pos += 1
+            if code == 0:
+                depth -= 1
+                if depth == 0:
+                    return pos
+                continue
+            if code >= 0x80:
+                code, pos = uleb(data, start)
+            abbreviation = table.get(code)
+            if abbreviation is None:
+                raise unit.entries.error(start, f"abbreviation {code} is not defined")
+            pos = skip_attributes(unit, pos, abbreviation.steps)
+            if abbreviation.has_children:
+                depth += 1
+    except IndexError:
+        raise unit.entries.error(start, "entry is truncated") from None
+    return end
