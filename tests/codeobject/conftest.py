@@ -113,14 +113,16 @@ class ElfBuilder:
                     section["info"],
                     section["align"],
                     section["entry_size"],
-                )  # fmt: skip
+                )
             )
         shoff = len(body)
         linked = self.type == 3
+        ident = (b"\x7fELF", 2, 1, 1, self.os_abi, self.abi_version)
+        headers_at = (0, 64 if linked else 0, shoff)
+        counts = (64, 56, int(linked), 64, len(headers), len(headers) - 1)
         body[:64] = struct.pack(
-            "<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, self.os_abi, self.abi_version, self.type, self.machine,
-            1, 0, 64 if linked else 0, shoff, self.flags, 64, 56, int(linked), 64, len(headers), len(headers) - 1,
-        )  # fmt: skip
+            "<4s5B7xHHIQQQIHHHHHH", *ident, self.type, self.machine, 1, *headers_at, self.flags, *counts
+        )
         if linked:
             body[64:120] = struct.pack("<IIQQQQQQ", 1, 7, 0, 0, 0, len(body), len(body), 4096)
         self._sections.pop()
