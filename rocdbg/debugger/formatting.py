@@ -28,6 +28,7 @@ from rocdbg.dwarf.info.types import (
     VectorType,
     VoidType,
 )
+from rocdbg.errors import Error
 
 FORMAT_LETTERS = "xduotcafszr"
 SIZE_LETTERS = {"b": 1, "h": 2, "w": 4, "g": 8}
@@ -240,11 +241,7 @@ class _Writer:
         while len(data) < limit and 0 not in data:
             try:
                 data += memory.read(space, address + len(data), min(chunk, limit - len(data)))
-            except Exception as error:
-                from rocdbg.errors import Error
-
-                if not isinstance(error, Error):
-                    raise
+            except Error as error:
                 if chunk == 1:
                     if data:
                         break
@@ -258,7 +255,8 @@ class _Writer:
     def _reference(self, value: Value, type_: PointerType, depth: int) -> str:
         space = type_.address_class or 0
         text = "@" + self.formatter.address(space, value.as_int())
-        if self.formatter.memory is None or (depth > 0 and isinstance(type_.target.strip_typedefs(), ClassType)):
+        nested_class = depth > 0 and isinstance(type_.target.strip_typedefs(), ClassType)
+        if self.formatter.memory is None or nested_class:
             return text
         target = self.formatter.complete(type_.target)
         referred = Value(target, MemoryStorage(self.formatter.memory, space, value.as_int()))
@@ -332,7 +330,7 @@ class _Writer:
     def _array(self, value: Value, depth: int) -> str:
         stripped = value.bare
         element, count, _ = value.elements()
-        if isinstance(stripped, ArrayType) and stripped.count is not None and not isinstance(stripped.count, int):
+        if isinstance(stripped, ArrayType) and not isinstance(stripped.count, int | None):
             return "<variable length array>"
         if 0 <= self.settings.max_depth <= depth:
             return "{...}"
@@ -400,9 +398,9 @@ class _Writer:
             return result
         if not result.children:
             return result.text or "{}"
+        named = result.hint != "array"
         parts = [
-            self.value(child, depth + 1) if result.hint == "array" else f"{name} = {self.value(child, depth + 1)}"
-            for name, child in result.children
+            (f"{name} = " if named else "") + self.value(child, depth + 1) for name, child in result.children
         ]
         body = self._braced(parts, depth)
         return f"{result.text} = {body}" if result.text else body

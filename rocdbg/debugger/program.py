@@ -98,7 +98,7 @@ class Program:
         return self.code_object.address_of(symbol)
 
     def symbolize(self, address: int, data: bool = True, mangled: bool = False, limit: int = 0) -> str | None:
-        """``fn+12``, ``fn+0`` as ``fn``; ``None`` where no symbol is. ``limit`` is the largest offset shown."""
+        """``fn+12``, ``fn+0`` as ``fn``; ``None`` where no symbol is, or beyond the offset ``limit``."""
         found = self.symbol_and_offset(address, data, mangled)
         if found is None or (limit and found[1] > limit):
             return None
@@ -183,9 +183,12 @@ class Program:
         metadata = kernel.metadata
         return metadata.name if metadata is not None and metadata.name else kernel.name
 
-    def is_kernel_entry(self, function_low: int) -> bool:
-        """Whether a kernel starts at this file address."""
-        symbol = self.code_object.symbols.at(function_low)
+    def is_kernel(self, function: Function) -> bool:
+        """Whether a function is a kernel: by its calling convention, or because a descriptor names it."""
+        if function.is_kernel:
+            return True
+        low = function.low_pc
+        symbol = self.code_object.symbols.at(low) if low is not None else None
         return symbol is not None and self.code_object.kernels.find(symbol.name) is not None
 
     def read(self, address: int, size: int) -> bytes:

@@ -149,7 +149,8 @@ class SimTarget:
         wave = self._wave(thread)
         register = dwarf_register(number)
         if register.is_vector:
-            self._vector(wave, number).view(np.uint8)[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+            lanes = self._vector(wave, number).view(np.uint8)
+            lanes[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
             return
         whole = bytearray(self.read_register(thread, number))
         whole[offset : offset + len(data)] = data

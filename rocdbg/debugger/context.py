@@ -1,0 +1,378 @@
+"""The DWARF evaluation context of one frame of one lane: the engine's answers to the evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from rocdbg import dwarf
+from rocdbg.debugger.errors import NoRegistersError
+from rocdbg.debugger.program import Program
+from rocdbg.debugger.storage import Memory
+from rocdbg.debugger.target import Target
+from rocdbg.debugger.unwind import FoundRow
+from rocdbg.dwarf.architecture import Architecture, architecture_by_name
+from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike, LocationList
+from rocdbg.dwarf.errors import EvaluationError
+from rocdbg.dwarf.info import Constant, Exprloc, Function, Loclist, Unit, Variable
+from rocdbg.dwarf.info.attributes import AttributeValue, Block
+from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
+from rocdbg.dwarf.storage import RegisterStorage
+from rocdbg.dwarf.values import ConstValue
+
+UPSTREAM = "llvm22"
+"""The dialect of upstream clang, whose locations are normalised before they are evaluated."""
+
+
+@dataclass(slots=True)
+class ThreadAccess:
+    """Registers and memory of one wave, as location storages want them; equal for the same wave."""
+
+    target: Target
+    thread: int
+
+    def read_register(self, number: int, offset: int, size: int) -> bytes:
+        """Bytes of a register of the innermost frame."""
+        return self.target.read_register(self.thread, number)[offset : offset + size]
+
+    def write_register(self, number: int, offset: int, data: bytes) -> None:
+        """Write bytes of a register of the innermost frame."""
+        self.target.write_register(self.thread, number, data, offset)
+
+    def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
+        """Memory as a lane of the wave sees it."""
+        return self.target.read_memory(space, address, size, self.thread, lane)
+
+    def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
+        """As `read_memory`, the other way."""
+        self.target.write_memory(space, address, data, self.thread, lane)
+
+
+class FrameContext:
+    """One physical frame of one lane (`rocdbg.dwarf.context.Context`).
+
+    ``pc`` is the address that decides scopes and rules: for callers the call itself, not the return
+    address. Addresses are as loaded. It is good until the target runs or a register is written.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        access: ThreadAccess,
+        pc: int,
+        lane: int | None,
+        row: Callable[[int], FoundRow | None],
+        callee: FrameContext | None = None,
+    ) -> None:
+        self.program = program
+        self.access = access
+        self.pc: int | None = pc
+        self.lane = lane
+        self.callee = callee
+        self._row = row
+        self._unit: Unit | None = None
+        self.object: LocationDescription | None = None
+        self.iteration: int | None = 0
+        self.iterations = 1
+
+    # -- what is known of the code
+
+    @cached_property
+    def architecture(self) -> Architecture:
+        """amdgcn."""
+        return architecture_by_name("amdgcn")
+
+    @cached_property
+    def function(self) -> Function | None:
+        """The function with code at ``pc``."""
+        return self.program.function_at(self.pc or 0)
+
+    @property
+    def unit(self) -> Unit | None:
+        """The compile unit whose entries and addresses expressions refer to."""
+        if self._unit is not None:
+            return self._unit
+        return self.function.unit if self.function is not None else None
+
+    def for_unit(self, unit: Unit) -> FrameContext:
+        """The same frame, for expressions of another compile unit (global variables)."""
+        other = copy(self)
+        other._unit = unit
+        return other
+
+    @property
+    def offset_size(self) -> int:
+        """4 or 8, of the unit."""
+        return self.unit.offset_size if self.unit is not None else 4
+
+    @cached_property
+    def wave_size(self) -> int:
+        """Lanes of the wave."""
+        return self.access.target.wave(self.access.thread).lane_count
+
+    @cached_property
+    def lanes(self) -> int:
+        """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
+        for code in lane_attribute_codes(self.unit):
+            value = self.function.attribute(code) if self.function is not None else None
+            if isinstance(value, Constant):
+                return value.value
+        return self.wave_size
+
+    @cached_property
+    def found_row(self) -> FoundRow | None:
+        """The unwind rules here."""
+        return self._row(self.program.to_file(self.pc or 0))
+
+    # -- frames
+
+    @cached_property
+    def cfa(self) -> LocationDescription | None:
+        """The canonical frame address, ``None`` where no rules are known."""
+        return self.found_row.row.cfa_location(self) if self.found_row is not None else None
+
+    @property
+    def frame_base(self) -> ExpressionLike | LocationDescription | None:
+        """DW_AT_frame_base of the function."""
+        if self.function is None or self.function.frame_base is None:
+            return None
+        return expression(self.function.frame_base, self.function.unit, self.program, normalise=False)
+
+    def register_location(self, number: int) -> LocationDescription:
+        """Where a register of this frame is: itself in the innermost, else as the callee's rules say."""
+        if self.callee is not None:
+            found = self.callee.found_row
+            if found is None:
+                return undefined_location()
+            return found.row.register_location(number, self.callee)
+        size = self.architecture.register_size(number)
+        if size is None:
+            raise EvaluationError(f"amdgcn has no DWARF register {number}")
+        return LocationDescription(Place(RegisterStorage(self.access, self.architecture, number, 8 * size)))
+
+    def entry_register_location(self, number: int) -> LocationDescription:
+        """Where the register's value on entry is now: the caller's copy of it."""
+        found = self.found_row
+        if found is None:
+            raise EvaluationError("the value on entry is not known: there is no call frame information")
+        return found.row.register_location(number, self)
+
+    def caller(self) -> FrameContext:
+        """The calling frame at its call. Raises `EvaluationError` when there is none."""
+        next_frame = self.next_frame()
+        if next_frame is None:
+            raise EvaluationError("there is no calling frame")
+        return next_frame
+
+    def next_frame(self) -> FrameContext | None:
+        """The calling frame; ``None`` for the outermost (undefined return address), or without rules."""
+        return_address = self.return_address()
+        if return_address is None:
+            return None
+        # the call is the instruction before the return address
+        return FrameContext(
+            self.program, self.access, return_address - 1, self.lane, self._row, self
+        )
+
+    def return_address(self) -> int | None:
+        """The PC of the calling frame, ``None`` for the outermost."""
+        found = self.found_row
+        if found is None:
+            return None
+        column = self.architecture.return_address_register
+        location = found.row.register_location(16 if column is None else column, self)
+        if location.is_undefined:
+            return None
+        return location.read(64)
+
+    # -- memory and debug information
+
+    def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
+        """Memory as a lane of this wave sees it."""
+        return self.access.read_memory(space, address, size, lane)
+
+    def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
+        """As `read_memory`, the other way."""
+        self.access.write_memory(space, address, data, lane)
+
+    def indexed_address(self, index: int) -> int:
+        """Entry ``index`` of the unit's addresses, as loaded."""
+        addresses = self.unit.debug_addr if self.unit is not None else []
+        if not 0 <= index < len(addresses):
+            raise EvaluationError(f"the unit has no address {index}; it has {len(addresses)}")
+        return self.program.to_loaded(addresses[index])
+
+    def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, FrameContext]:
+        """What an entry offers to an expression."""
+        if unit_relative:
+            if self.unit is None:
+                raise EvaluationError("there is no compile unit here")
+            die = self.unit.die(offset)
+        else:
+            die = self.program.info.die(offset)
+        content: DieContent = None
+        value = die.attribute(At.LOCATION)
+        if isinstance(value, Exprloc | Loclist):
+            content = expression(value, die.unit, self.program)
+        else:
+            content = base_type(die.unit, die.offset, self.program) or _const_value(
+                die.attribute(At.CONST_VALUE)
+            )
+        return content, self
+
+    def tls_location(self, address: int) -> LocationDescription:
+        """There is no thread-local storage on this target."""
+        raise EvaluationError(f"thread-local address {address:#x}: the target has no thread-local storage")
+
+
+def _const_value(value: AttributeValue | None) -> ConstValue | None:
+    if isinstance(value, Block):
+        return ConstValue(value.data)
+    if isinstance(value, Constant):
+        size = value.size or 8
+        return ConstValue((value.value & ((1 << 8 * size) - 1)).to_bytes(size, "little"))
+    return None
+
+
+def base_type(unit: Unit, offset: int, program: Program) -> dwarf.BaseType | None:
+    """The base type at an entry as the evaluator knows types; ``None`` when it is none."""
+    from rocdbg.dwarf.info.constants import Tag
+    from rocdbg.dwarf.info.types import BaseType as InfoBaseType
+    from rocdbg.dwarf.info.types import Encoding
+
+    die = program.info.die(offset)
+    if die.tag != Tag.BASE_TYPE:
+        return None
+    type_ = program.info.type_at(offset).strip_typedefs()
+    if not isinstance(type_, InfoBaseType):
+        return None
+    encoding = type_.encoding
+    name = "DW_ATE_" + (encoding.name.lower() if isinstance(encoding, Encoding) else "unsigned")
+    return dwarf.BaseType(name=type_.name, encoding=name, bit_size=type_.bit_size or 8 * type_.byte_size)
+
+
+def lane_attribute_codes(unit: Unit | None) -> tuple[int, ...]:
+    """The codes of DW_AT_LLVM_lanes in the unit's dialect."""
+    if unit is None:
+        return ()
+    return (0x3E11,) if unit.dialect == UPSTREAM else (0x3E0A,)
+
+
+def lane_pc_code(unit: Unit) -> int:
+    """The code of DW_AT_LLVM_lane_pc in the unit's dialect."""
+    return 0x3E12 if unit.dialect == UPSTREAM else 0x3E0B
+
+
+ACTIVE_LANE = 0x3E08
+"""DW_AT_LLVM_active_lane, in the dialects that have it."""
+
+
+@lru_cache(maxsize=8192)
+def _prepare(data: bytes, dialect: str, base: int, target: str, normalise: bool) -> bytes:
+    """An expression with load addresses in place and, of upstream clang, in its clean form."""
+    if base:
+        data = _relocate(data, dialect, base)
+    if normalise and dialect == UPSTREAM:
+        return dwarf.normalise(data, target=target)
+    return data
+
+
+def _relocate(data: bytes, dialect: str, base: int) -> bytes:
+    """Add the load address to the operands of DW_OP_addr; everything else stays where it is."""
+    patched: bytearray | None = None
+    for operation in dwarf.decode(data, dialect):
+        if operation.name == "DW_OP_addr":
+            patched = patched or bytearray(data)
+            at = operation.offset + 1
+            value = int.from_bytes(data[at : at + 8], "little") + base
+            patched[at : at + 8] = (value & (1 << 64) - 1).to_bytes(8, "little")
+    return bytes(patched) if patched is not None else data
+
+
+def expression(
+    value: Exprloc | Loclist, unit: Unit, program: Program, normalise: bool = True
+) -> Expression | LocationList:
+    """An attribute's expression or location list, relocated and normalised, ready to be evaluated."""
+    target = program.code_object.target.name
+    dialect = "amd" if normalise and unit.dialect == UPSTREAM else unit.dialect
+    if isinstance(value, Exprloc):
+        return Expression(_prepare(value.data, unit.dialect, program.base, target, normalise), dialect)
+    entries = dwarf.parse_location_list(
+        value.section,
+        value.offset,
+        version=unit.version,
+        address_size=unit.address_size,
+        base_address=program.to_loaded(unit.base_address),
+        debug_addr=[program.to_loaded(address) for address in unit.debug_addr],
+        dialect=unit.dialect,
+    )
+    return LocationList(
+        [
+            (low, high, _prepare(data, unit.dialect, program.base, target, normalise))
+            for low, high, data in entries
+        ],
+        dialect,
+    )
+
+
+class StaticContext(FrameContext):
+    """The context of a program that is not running: its file's memory, and nothing else."""
+
+    def __init__(self, program: Program, memory: Memory) -> None:
+        self.program = program
+        self.memory = memory
+        self.pc = None
+        self.lane = None
+        self.callee = None
+        self._unit = None
+        self.object = None
+        self.iteration = None
+        self.iterations = 1
+
+    @cached_property
+    def function(self) -> Function | None:
+        """There is no current function."""
+        return None
+
+    @cached_property
+    def wave_size(self) -> int:
+        """That of the target's usual waves."""
+        return self.program.code_object.target.default_wave_size
+
+    @cached_property
+    def found_row(self) -> FoundRow | None:
+        """There are no frames."""
+        return None
+
+    def register_location(self, number: int) -> LocationDescription:
+        """There are no registers."""
+        raise NoRegistersError
+
+    def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
+        """Bytes of the file."""
+        return self.memory.read(space, address, size)
+
+    def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
+        """Refused: the file is not changed."""
+        self.memory.write(space, address, data)
+
+
+def locate(variable: Variable, context: FrameContext) -> LocationDescription | None:
+    """Where a variable with a location attribute is; ``None`` when it has none of that kind."""
+    location = variable.location
+    if not isinstance(location, Exprloc | Loclist):
+        return None
+    return evaluate_location(expression(location, variable.unit, context.program), context)
+
+
+def evaluate_location(what: Expression | LocationList, context: FrameContext) -> LocationDescription:
+    """Evaluate to a location description."""
+    dialect = what.dialect or "amd"
+    if isinstance(what, LocationList):
+        return dwarf.evaluate_location_list(what, context, dialect=dialect)
+    result = dwarf.evaluate(what.data, context, kind="location", dialect=dialect)
+    assert isinstance(result, LocationDescription), "what kind='location' gives"
+    return result

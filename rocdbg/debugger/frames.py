@@ -1,0 +1,343 @@
+"""The frames of one lane: physical ones through unwind rules, inline ones between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from itertools import pairwise
+
+from rocdbg import dwarf
+from rocdbg.debugger.context import (
+    ACTIVE_LANE,
+    UPSTREAM,
+    FrameContext,
+    ThreadAccess,
+    evaluate_location,
+    expression,
+    lane_pc_code,
+)
+from rocdbg.debugger.program import Program
+from rocdbg.debugger.scope import Scope
+from rocdbg.debugger.target import Target
+from rocdbg.debugger.unwind import FoundRow, Unwinder
+from rocdbg.dwarf.context import Expression
+from rocdbg.dwarf.info import Exprloc, Function, InlinedSubroutine, LineRow, Loclist, SourceFile
+from rocdbg.dwarf.info import Scope as CodeScope
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.errors import Error
+
+MAX_FRAMES = 4096
+"""Physical frames that are unwound: a budget against damaged rules that never end."""
+
+
+class FrameKind(Enum):
+    """Whether a frame has registers of its own."""
+
+    NORMAL = "normal"
+    INLINE = "inline"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameId:
+    """What makes two frames the same one: the frame's place, its function's start, its inline depth.
+
+    ``place`` is the CFA and the return address as numbers, ``None`` for an outermost frame.
+    """
+
+    place: tuple[int | None, int | None] | None
+    function: int | None
+    inline_depth: int
+
+
+@dataclass(eq=False)
+class Frame:
+    """One frame of one lane.
+
+    ``level`` counts from 0, the innermost. ``pc`` is the address as loaded: for a caller the return
+    address; ``lookup_pc`` lies in the call and decides scopes and lines. ``function`` is the one whose
+    frame this is (of an inline frame: the inlined one), ``inline`` the inlined call when it is one.
+    ``scopes`` are the blocks of this frame, innermost first, its own function or inlined call last.
+    """
+
+    level: int
+    kind: FrameKind
+    scope: Scope
+    pc: int
+    lookup_pc: int
+    program: Program
+    context: FrameContext
+    function: Function | None
+    inline: InlinedSubroutine | None = None
+    inline_depth: int = 0
+    scopes: tuple[CodeScope, ...] = ()
+    call_file: SourceFile | None = None
+    call_line: int | None = None
+    is_outermost: bool = False
+    stop_reason: str = ""
+    """Why unwinding ended here, when it did for want of knowledge."""
+
+    @cached_property
+    def row(self) -> LineRow | None:
+        """The line table's row at this frame's PC."""
+        return self.program.line_at(self.lookup_pc)
+
+    @property
+    def file(self) -> SourceFile | None:
+        """The file this frame stands in: of the call for the frame around an inlined one."""
+        if self.call_line is not None:
+            return self.call_file
+        return self.row.file if self.row is not None and self.row.line else None
+
+    @property
+    def line(self) -> int | None:
+        """The line this frame stands at, ``None`` when not known."""
+        if self.call_line is not None:
+            return self.call_line
+        return self.row.line if self.row is not None and self.row.line else None
+
+    @property
+    def name(self) -> str | None:
+        """The function's name as backtraces show it, ``None`` when not even a symbol is known."""
+        if self.function is not None:
+            name = self.function.qualified_name or self.function.name
+            if name is not None:
+                return name
+        found = self.program.symbol_and_offset(self.pc, data=False)
+        return found[0] if found is not None else None
+
+    @property
+    def has_debug_info(self) -> bool:
+        """Whether the function is described."""
+        return self.function is not None
+
+    @property
+    def shows_address(self) -> bool:
+        """Whether a frame line shows the PC: it does not stand at the beginning of a line."""
+        if self.line is None or self.row is None:
+            return True
+        if self.call_line is not None:
+            # the caller of an inlined function shows no address while that function is the innermost
+            return self.level_of_physical != 0
+        if self.level_of_physical != 0:
+            return True
+        return self.program.to_loaded(self.row.address) != self.pc
+
+    @property
+    def level_of_physical(self) -> int:
+        """0 for the innermost physical frame and the inline frames in it."""
+        count = 0
+        context = self.context.callee
+        while context is not None:
+            count += 1
+            context = context.callee
+        return count
+
+    @cached_property
+    def id(self) -> FrameId:
+        """Identity for stepping."""
+        start = self.function.low_pc if self.function is not None else None
+        if self.inline is not None:
+            start = self.inline.low_pc
+        return FrameId(physical_place(self.context), start, self.inline_depth)
+
+
+def physical_place(context: FrameContext) -> tuple[int | None, int | None] | None:
+    """CFA and return address of a physical frame; ``None`` for an outermost one or without rules."""
+    try:
+        returns_to = context.return_address()
+        if returns_to is None:
+            return None
+        cfa = context.cfa
+        place = cfa.places[0].bit_offset if cfa is not None and cfa.places else None
+    except Error:
+        return None
+    return place, returns_to
+
+
+@dataclass(slots=True)
+class FrameChain:
+    """The frames of one lane, unwound as far as asked. Good until the target runs."""
+
+    program: Program
+    target: Target
+    scope: Scope
+    unwinder: Unwinder
+    _frames: list[Frame] = field(default_factory=list)
+    _iterator: Iterator[Frame] | None = None
+
+    def __iter__(self) -> Iterator[Frame]:
+        index = 0
+        while True:
+            frame = self.get(index)
+            if frame is None:
+                return
+            yield frame
+            index += 1
+
+    def get(self, level: int) -> Frame | None:
+        """The frame at a level, ``None`` past the outermost."""
+        if self._iterator is None:
+            self._iterator = self._unwind()
+        while len(self._frames) <= level:
+            frame = next(self._iterator, None)
+            if frame is None:
+                return None
+            self._frames.append(frame)
+        return self._frames[level]
+
+    def _row(self, pc: int) -> FoundRow | None:
+        return self.unwinder.row(pc)
+
+    def _unwind(self) -> Iterator[Frame]:
+        thread = self.scope.thread
+        assert thread is not None
+        wave = self.target.wave(thread)
+        pc = self.lane_pc(wave.pc)
+        access = ThreadAccess(self.target, thread)
+        context: FrameContext | None = FrameContext(
+            self.program, access, pc, self.scope.lane, self._row
+        )
+        level = 0
+        seen: set[tuple[int | None, int | None]] = set()
+        pc_shown = pc
+        for _ in range(MAX_FRAMES):
+            assert context is not None
+            frames = self._inline_frames(context, level, pc_shown)
+            caller, reason = self._caller(context, seen)
+            frames[-1].is_outermost = caller is None
+            frames[-1].stop_reason = reason
+            yield from frames
+            if caller is None:
+                return
+            level += len(frames)
+            pc_shown = (caller.pc or 0) + 1
+            context = caller
+
+    def _caller(
+        self, context: FrameContext, seen: set[tuple[int | None, int | None]]
+    ) -> tuple[FrameContext | None, str]:
+        function = context.function
+        if function is not None and self.program.is_kernel(function):
+            return None, ""
+        try:
+            caller = context.next_frame()
+        except Error as error:
+            return None, str(error)
+        if caller is None:
+            return None, "" if context.found_row is not None else "no unwind information"
+        place = physical_place(context)
+        if place is not None:
+            if place in seen:
+                return None, "previous frame identical to this frame (corrupt stack?)"
+            seen.add(place)
+        if caller.pc is None or self.program.symbol_at(caller.pc) is None:
+            return None, "the return address is not in the program"
+        return caller, ""
+
+    def _inline_frames(self, context: FrameContext, level: int, pc: int) -> list[Frame]:
+        """The frames at one physical PC, innermost first."""
+        program = self.program
+        lookup = context.pc or 0
+        file_pc = program.to_file(lookup)
+        function = context.function
+        scopes = program.info.scopes_at(file_pc) if function is not None else ()
+        inlined = program.info.inline_frames_at(file_pc) if function is not None else ()
+        frames: list[Frame] = []
+        start = 0
+        for depth, instance in enumerate(inlined):
+            end = next((i for i, s in enumerate(scopes) if s.offset == instance.offset), start)
+            frames.append(
+                Frame(
+                    level + depth, FrameKind.INLINE, self.scope.with_frame(level + depth), pc, lookup,
+                    program, context, instance.function, instance, len(inlined) - depth,
+                    tuple(scopes[start : end + 1]),
+                )
+            )  # fmt: skip
+            start = end + 1
+        number = level + len(frames)
+        frames.append(
+            Frame(
+                number, FrameKind.NORMAL, self.scope.with_frame(number), pc, lookup, program, context,
+                function, scopes=tuple(scopes[start:]),
+            )
+        )  # fmt: skip
+        for inner, outer in pairwise(frames):
+            assert inner.inline is not None
+            outer.call_file = inner.inline.call_file
+            outer.call_line = inner.inline.call_line
+        return frames
+
+    # -- the lane
+
+    def lane_pc(self, wave_pc: int) -> int:
+        """The logical PC of the lane: of an active lane the wave's, else what DW_AT_LLVM_lane_pc says.
+
+        The wave's own where nothing says more.
+        """
+        thread, lane = self.scope.thread, self.scope.lane
+        if lane is None or thread is None:
+            return wave_pc
+        if self.target.wave(thread).exec_mask >> lane & 1:
+            return wave_pc
+        vector = lane_pc_vector(self.program, self.target, self.scope, self.unwinder)
+        if vector is None or lane >= len(vector):
+            return wave_pc
+        return vector[lane] if vector[lane] is not None else wave_pc  # type: ignore[return-value]
+
+
+def top_context(program: Program, target: Target, scope: Scope, unwinder: Unwinder) -> FrameContext:
+    """The innermost physical frame at the wave's own PC."""
+    assert scope.thread is not None
+    pc = target.wave(scope.thread).pc
+    return FrameContext(program, ThreadAccess(target, scope.thread), pc, scope.lane, unwinder.row)
+
+
+def lane_pc_vector(
+    program: Program, target: Target, scope: Scope, unwinder: Unwinder
+) -> list[int | None] | None:
+    """DW_AT_LLVM_lane_pc of the function at the wave's PC: one address per lane, ``None`` where undefined.
+
+    ``None`` for a function without the attribute.
+    """
+    context = top_context(program, target, scope, unwinder)
+    location = _attribute_location(context, "lane_pc")
+    if location is None:
+        return None
+    return location.read_elements(64, context.wave_size)
+
+
+def active_lanes(program: Program, target: Target, thread: int, unwinder: Unwinder) -> int:
+    """The mask of active lanes: DW_AT_LLVM_active_lane where the function has it, else EXEC."""
+    wave = target.wave(thread)
+    context = top_context(program, target, Scope(thread, 0), unwinder)
+    location = _attribute_location(context, "active_lane")
+    if location is None:
+        return wave.exec_mask
+    return location.read(wave.lane_count)
+
+
+def _attribute_location(context: FrameContext, which: str) -> LocationDescription | None:
+    function = context.function
+    if function is None:
+        return None
+    unit = function.unit
+    if which == "active_lane":
+        if unit.dialect == UPSTREAM:
+            return None
+        code = ACTIVE_LANE
+    else:
+        code = lane_pc_code(unit)
+    value = function.attribute(code)
+    if not isinstance(value, Exprloc | Loclist):
+        return None
+    what = expression(value, unit, context.program, normalise=False)
+    if isinstance(what, Expression):
+        result = dwarf.evaluate(what.data, context, dialect=what.dialect or "amd")
+        if isinstance(result, LocationDescription):
+            return result
+        raise AssertionError("an evaluation without a kind gives a location description")
+    return evaluate_location(what, context)
+
+

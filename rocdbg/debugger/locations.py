@@ -1,0 +1,62 @@
+"""Values at DWARF locations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.storage import Absence, AbsentError, Address, Memory, MemoryStorage
+from rocdbg.debugger.values import Value
+from rocdbg.dwarf.errors import UndefinedValue
+from rocdbg.dwarf.info.types import Type
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.storage import StorageKind
+
+
+@dataclass(frozen=True, slots=True)
+class LocationStorage:
+    """Storage at a location description: registers, pieces, constants; writes go to every place."""
+
+    location: LocationDescription
+    absence: Absence = Absence.OPTIMIZED_OUT
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Raises `AbsentError` where a bit is undefined."""
+        try:
+            return self.location.read_bytes(size, 8 * offset)
+        except UndefinedValue:
+            raise AbsentError(self.absence) from None
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Raises a `rocdbg.Error` for constants and for what is not there."""
+        if self.location.is_undefined:
+            raise AbsentError(self.absence)
+        if all(place.kind is StorageKind.IMPLICIT for place in self.location.places):
+            raise DebuggerError("This value is a constant that the compiler folded; it cannot be changed.")
+        self.location.write(int.from_bytes(data, "little"), 8 * len(data), 8 * offset)
+
+    @property
+    def address(self) -> Address | None:
+        """The address when this is one place in memory."""
+        place = self.location.memory
+        if place is None or place.address is None or place.address_space is None:
+            return None
+        return Address(place.address_space, place.address)
+
+    @property
+    def register(self) -> str | None:
+        """Whether it is in a register: its description."""
+        places = self.location.places
+        return places[0].describe() if places and places[0].kind is StorageKind.REGISTER else None
+
+
+def value_at(type_: Type, location: LocationDescription, memory: Memory) -> Value:
+    """A value of a type at a location, lazily read."""
+    if location.is_undefined:
+        return Value.absent(type_, Absence.OPTIMIZED_OUT)
+    if location.places and location.places[0].kind is StorageKind.IMPLICIT_POINTER:
+        return Value.absent(type_, Absence.SYNTHETIC_POINTER)
+    place = location.memory
+    if place is not None and place.address is not None and place.address_space is not None:
+        return Value(type_, MemoryStorage(memory, place.address_space, place.address))
+    return Value(type_, LocationStorage(location))

@@ -1,0 +1,59 @@
+"""Memory as one lane sees it, and as the file has it before the program runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
+from rocdbg.debugger.program import Program
+from rocdbg.debugger.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class LaneMemory:
+    """All address spaces as a lane of a running wave sees them."""
+
+    target: Target
+    thread: int
+    lane: int | None
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises `MemoryAccessError`."""
+        return self.target.read_memory(space, address, size, self.thread, self.lane)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Raises `MemoryAccessError`."""
+        self.target.write_memory(space, address, data, self.thread, self.lane)
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalTargetMemory:
+    """The global space of a target whose waves are gone (before the first, after the last)."""
+
+    target: Target
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises `MemoryAccessError`."""
+        return self.target.read_memory(space, address, size)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Raises `MemoryAccessError`."""
+        self.target.write_memory(space, address, data)
+
+
+@dataclass(frozen=True, slots=True)
+class FileMemory:
+    """What the code object has in its file: code and initialised data."""
+
+    program: Program | None
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises `MemoryAccessError` for everything else."""
+        if space not in (AddressSpace.GLOBAL, AddressSpace.GENERIC) or self.program is None:
+            raise MemoryAccessError(address_space(space).name, address, size)
+        return self.program.read(address, size)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Refused."""
+        raise DebuggerError("cannot access memory without a process")

@@ -1,0 +1,74 @@
+"""Where a caller's registers are: rows of rules from real CFI, else from reading the prologue.
+
+All sources give the same kind of row; whoever applies one does not know where it came from, but the row
+remembers it for ``info frame``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from rocdbg import dwarf
+from rocdbg.debugger.program import Program
+from rocdbg.dwarf.context import Context
+from rocdbg.dwarf.location import LocationDescription
+
+
+class UnwindRow(Protocol):
+    """The rules at one PC."""
+
+    def cfa_location(self, context: Context) -> LocationDescription | None:
+        """The canonical frame address, evaluated in the frame's context."""
+
+    def register_location(self, number: int, context: Context) -> LocationDescription:
+        """Where the caller's register ``number`` is; undefined where it is lost."""
+
+
+class RowSource(Protocol):
+    """Gives rows by file address."""
+
+    def row(self, pc: int) -> UnwindRow | None:
+        """The row that holds at this address of the file; ``None`` when this source knows nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """A row and the name of the source that gave it."""
+
+    row: UnwindRow
+    source: str
+
+
+class Unwinder:
+    """Asks each source in turn. Lives as long as the program; sources keep their own caches."""
+
+    def __init__(self, program: Program, prologue: Callable[[Program], RowSource | None]) -> None:
+        self._program = program
+        self._prologue = prologue
+
+    @cached_property
+    def _sources(self) -> Sequence[tuple[str, RowSource]]:
+        sources: list[tuple[str, RowSource]] = []
+        sections = self._program.code_object.sections
+        for name, is_eh in ((".debug_frame", False), (".eh_frame", True)):
+            section = sections.get(name)
+            if section is not None:
+                frames = dwarf.parse_frames(
+                    section.data, eh_frame=is_eh, section_address=section.address if is_eh else 0
+                )
+                sources.append((f"DWARF CFI ({name})", frames))
+        prologue = self._prologue(self._program)
+        if prologue is not None:
+            sources.append(("prologue analysis", prologue))
+        return sources
+
+    def row(self, pc: int) -> FoundRow | None:
+        """The rules at a file address from the first source that has any."""
+        for name, source in self._sources:
+            row = source.row(pc)
+            if row is not None:
+                return FoundRow(row, name)
+        return None
