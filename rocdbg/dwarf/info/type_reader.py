@@ -182,8 +182,9 @@ class TypeReader:
                 return self.read(definition)
         name = die.name
         return ClassType(
-            _CLASSES[die.tag], name, None if name is None else _qualified(die, name), die.number(At.BYTE_SIZE),
-            lambda: read_class_body(self, die), not die.unit.is_cxx, die.flag(At.DECLARATION), offset=die.offset,
+            _CLASSES[die.tag], name, None if name is None else _qualified(die, name),
+            die.number(At.BYTE_SIZE), lambda: read_class_body(self, die), not die.unit.is_cxx,
+            die.flag(At.DECLARATION), offset=die.offset,
         )
 
     def _enumeration(self, die: Die) -> EnumType:

@@ -207,9 +207,10 @@ def _class_body(type: ClassType, leaves: _Leaves) -> str:
             for base in body.bases
         )
         head += f": {', '.join(bases)} "
+    data: tuple[Member | StaticMember, ...] = (*body.members, *body.static_members)
     fields = [
         (member.access, _member_text(member, inner))
-        for member in sorted((*body.members, *body.static_members), key=lambda member: member.offset or 0)
+        for member in sorted(data, key=lambda member: member.offset or 0)
         if not (member.name or "").startswith("_vptr")
     ]
     methods = [
