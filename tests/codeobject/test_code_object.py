@@ -1,0 +1,184 @@
+"""Code objects: sections, symbols, kernels; what is lazy and what survives stripping."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocdbg.codeobject import CodeObject, NoSuchKernelError, SymbolType, open_all, open_file
+from rocdbg.codeobject import code_object as code_object_module
+
+SECOND = "_Z6secondIdEvPT_1S"
+
+
+@pytest.fixture
+def hip(compiled: Callable[..., Path]) -> Path:
+    return compiled("kernels.hip", "gfx90a", 5)
+
+
+@pytest.mark.llvm
+def test_kernels(hip: Path) -> None:
+    code_object = open_file(hip)
+    assert list(code_object.kernels) == ["first", SECOND]
+    assert code_object.kernels["first"] is code_object.kernels["first.kd"]
+    assert "helper" not in code_object.kernels
+    kernel = code_object.kernels[SECOND]
+    assert kernel.metadata is not None and kernel.metadata.name == SECOND
+    assert kernel.entry_address == code_object.symbols.get(SECOND).value  # type: ignore[union-attr]
+    assert kernel.entry_address % 256 == 0
+    assert kernel.kernarg_size == kernel.metadata.kernarg_segment_size == kernel.descriptor.kernarg_size
+    with pytest.raises(NoSuchKernelError) as caught:
+        code_object.kernels["frist"]
+    assert str(caught.value) == f'no kernel "frist" in {hip} (did you mean first?)'
+
+
+@pytest.mark.llvm
+def test_descriptor_and_metadata_tell_the_same(compiled: Callable[..., Path]) -> None:
+    for processor in ("gfx803", "gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"):
+        for kernel in open_file(compiled("kernels.hip", processor, 5)).kernels.values():
+            metadata, found = kernel.metadata, kernel.descriptor
+            assert metadata is not None
+            assert metadata.wavefront_size == found.wave_size
+            assert metadata.group_segment_fixed_size == found.group_segment_fixed_size
+            assert metadata.private_segment_fixed_size == found.private_segment_fixed_size
+            assert metadata.kernarg_segment_size == found.kernarg_size
+            assert metadata.vgpr_count <= found.vgpr_count < metadata.vgpr_count + 16
+            assert metadata.sgpr_count <= found.sgpr_count
+
+
+@pytest.mark.llvm
+def test_symbols_as_readelf_lists_them(hip: Path) -> None:
+    command = ["llvm-readelf-22", "--symbols", "--wide", str(hip)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in text.split("'.symtab'")[1].splitlines()[2:] if line.strip()]
+    kinds = {"NOTYPE": 0, "OBJECT": 1, "FUNC": 2}
+    bindings = {"LOCAL": 0, "GLOBAL": 1, "WEAK": 2}
+    places = {"UND": 0, "ABS": 0xFFF1}
+    expected = [
+        (r[7] if len(r) > 7 else "", int(r[1], 16), int(r[2], 0), kinds[r[3]], bindings[r[4]],
+         places.get(r[6]) if r[6] in places else int(r[6]))
+        for r in rows
+    ]  # fmt: skip
+    found = open_file(hip).symbols
+    assert [(s.name, s.value, s.size, s.type, s.binding, s.section_index) for s in found] == expected
+    assert len(expected) > 20
+
+
+@pytest.mark.llvm
+def test_symbol_at_an_address(hip: Path) -> None:
+    symbols = open_file(hip).symbols
+    first = symbols.get("first")
+    assert first is not None and first.type == SymbolType.FUNC
+    for offset, name in ((0, "first"), (first.size - 1, "first")):
+        found = symbols.at(first.value + offset)
+        assert found is not None and found.name == name
+    assert symbols.at(first.value + first.size) is None
+    assert symbols.at(0) is None
+    table = symbols.get("table")
+    assert table is not None
+    assert symbols.at(table.value + 15) == table
+
+
+def test_symbol_at_prefers_functions_and_knows_labels(elf_builder: Any) -> None:
+    builder = elf_builder()
+    text = builder.section(".text", bytes(256), flags=6)
+    start = builder.offset_of(text)
+    builder.symbols(
+        ("label", start, 0, 0x00, text),
+        ("function", start, 16, 0x12, text),
+        ("object", start, 16, 0x11, text),
+        ("inner", start + 8, 0, 0x00, text),
+        ("constant", start + 4, 0, 0x00, 0xFFF1),
+    )
+    symbols = CodeObject(builder.build()).symbols
+    named = {offset: symbols.at(start + offset) for offset in (0, 4, 8, 12, 16)}
+    assert {offset: s and s.name for offset, s in named.items()} == {
+        0: "function", 4: "function", 8: "inner", 12: "function", 16: None,
+    }  # fmt: skip
+
+
+@pytest.mark.llvm
+def test_without_section_headers_or_symtab(hip: Path, tmp_path: Path) -> None:
+    """A loader needs neither; kernels, metadata and variables must still be found."""
+    for option in ("--strip-all", "--strip-sections"):
+        path = tmp_path / "stripped.co"
+        subprocess.run(["llvm-objcopy-22", option, str(hip), str(path)], check=True)
+        code_object = open_file(path)
+        assert list(code_object.kernels) == ["first", SECOND]
+        kernel = code_object.kernels["first"]
+        assert kernel.metadata is not None and kernel.metadata.group_segment_fixed_size == 256
+        assert kernel.descriptor == open_file(hip).kernels["first"].descriptor
+        image = code_object.load(0x4000)
+        whole = open_file(hip).load(0x4000)
+        counter = image.address_of("counter")
+        assert counter == whole.address_of("counter")
+        assert [bytes(s.data) for s in image.segments][1:] == [bytes(s.data) for s in whole.segments][1:]
+
+
+@pytest.mark.llvm
+def test_sections_and_pyelftools_see_the_same(hip: Path) -> None:
+    code_object = open_file(hip)
+    assert [s.name for s in code_object.elf.iter_sections()] == [
+        s.name for s in code_object.container.section_list
+    ]
+    for name in (".text", ".debug_info", ".note"):
+        assert code_object.sections[name].data == code_object.elf.get_section_by_name(name).data()
+    assert code_object.sections[".bss"].data == b""
+
+
+@pytest.mark.llvm
+def test_opening_reads_no_tables(hip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening must not cost more for an object of thousands of kernels."""
+
+    def unexpected(*_: object) -> None:
+        raise AssertionError("read too early")
+
+    monkeypatch.setattr(code_object_module, "read_metadata", unexpected)
+    monkeypatch.setattr(code_object_module, "SymbolTable", unexpected)
+    monkeypatch.setattr(code_object_module, "lay_out", unexpected)
+    assert str(open_file(hip).target_id) == "gfx90a"
+
+
+def test_v2_kernel(elf_builder: Any) -> None:
+    builder = elf_builder(abi_version=0, flags=0x12C)
+    text = builder.section(".text", (256).to_bytes(24, "little").rjust(40, b"\0").ljust(512, b"\0"), flags=6)
+    start = builder.offset_of(text)
+    builder.symbols(("scale", start, 300, 0x1A, text), ("other", start, 8, 0x12, text))
+    code_object = CodeObject(builder.build())
+    assert list(code_object.kernels) == ["scale"]
+    kernel = code_object.kernels["scale"]
+    assert kernel.metadata is None
+    assert kernel.descriptor.wave_size == 64
+    assert (kernel.descriptor_address, kernel.entry_address) == (start, start + 256)
+
+
+HOST = """
+#define __global__ __attribute__((global))
+struct dim3 { unsigned x, y, z; };
+typedef struct stream *hipStream_t;
+typedef int hipError_t;
+extern "C" hipError_t hipLaunchKernel(const void *, dim3, dim3, void **, unsigned long, hipStream_t);
+extern "C" hipError_t __hipPopCallConfiguration(dim3 *, dim3 *, unsigned long *, hipStream_t *);
+__global__ void KERNEL(int *p) { *p = 1; }
+"""
+
+
+@pytest.mark.llvm
+def test_host_library_made_by_clang(tmp_path: Path) -> None:
+    """Two translation units for two processors each."""
+    objects = []
+    for name in ("one", "two"):
+        source = tmp_path / f"{name}.hip"
+        source.write_text(HOST.replace("KERNEL", name))
+        objects.append(str(source.with_suffix(".o")))
+        options = "-x hip -nogpuinc -nogpulib --offload-arch=gfx90a --offload-arch=gfx1100 -fPIC -c"
+        subprocess.run(["clang-22", *options.split(), str(source), "-o", objects[-1]], check=True)
+    library = tmp_path / "host.so"
+    subprocess.run(["ld.lld-22", "-shared", *objects, "-o", str(library)], check=True)
+    units = open_all(library, "gfx1100")
+    assert [list(unit.kernels) for unit in units] == [["_Z3onePi"], ["_Z3twoPi"]]
+    assert [str(unit.target) for unit in units] == ["gfx1100", "gfx1100"]
