@@ -164,7 +164,7 @@ def _find(place: _Place) -> Iterator[_Found]:
     elf = Elf(source)
     if elf.header.machine == EM_AMDGPU:
         uri = FileUri(str(place.file.absolute())) if place.whole else place.uri(0, len(source))
-        code_object = CodeObject(source.data[:], name=source.name, path=place.file, uri=uri)
+        code_object = CodeObject(bytes(source.data), name=source.name, path=place.file, uri=uri)
         target_id = code_object.target_id
         entry = Entry(0, str(target_id), target_id, len(source), uri, False)
         yield _Found(entry, 0, code_object=code_object)

@@ -206,7 +206,7 @@ class Elf:
             yield tag, value
 
 
-def is_elf(data: bytes | mmap.mmap) -> bool:
+def is_elf(data: bytes | bytearray | mmap.mmap) -> bool:
     return data[:4] == ELF_MAGIC
 
 

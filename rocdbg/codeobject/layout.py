@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject
 
 PAGE = 4096
-MAX_IMAGE_SIZE = 512 << 20
+MAX_IMAGE_SIZE = 256 << 20
 """Largest image in bytes: a damaged segment size must not eat the machine's memory."""
 
 

@@ -72,7 +72,7 @@ def _notes_in(source: Source, at: int, end: int, section: str) -> Iterator[Note]
             reason = f"a note of {name_size} + {size} bytes runs past the end at {end:#x}"
             raise source.error(reason, section=section, offset=at)
         owner = source.data[name_at : name_at + name_size].rstrip(b"\0").decode("utf-8", "backslashreplace")
-        yield Note(owner, kind, source.data[data_at : data_at + size], data_at, section)
+        yield Note(owner, kind, source.bytes_at(data_at, size, section), data_at, section)
         at = data_at + _align4(size)
 
 

@@ -16,8 +16,8 @@ from rocdbg.errors import Error
 
 BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED_MAGIC = b"CCOB"
-MAX_UNCOMPRESSED = 512 << 20
-"""Bytes a compressed bundle may unpack to."""
+MAX_UNCOMPRESSED = 384 << 20
+"""Bytes a compressed bundle may unpack to: with a copy of its largest entry still below a gigabyte."""
 
 _COUNT = struct.Struct("<Q")
 _ENTRY = struct.Struct("<QQQ")
@@ -70,7 +70,7 @@ class Bundle:
     entries: tuple[BundleEntry, ...]
 
 
-def is_bundle(data: bytes | mmap.mmap, offset: int = 0) -> bool:
+def is_bundle(data: bytes | bytearray | mmap.mmap, offset: int = 0) -> bool:
     """Whether a plain or compressed bundle starts at ``offset``."""
     return data[offset : offset + 24] == BUNDLE_MAGIC or data[offset : offset + 4] == COMPRESSED_MAGIC
 
@@ -129,7 +129,7 @@ def _read_entries(source: Source, start: int) -> tuple[tuple[BundleEntry, ...], 
     return tuple(entries), end
 
 
-def _uncompress(source: Source, start: int, limit: int) -> tuple[bytes, int]:
+def _uncompress(source: Source, start: int, limit: int) -> tuple[bytearray, int]:
     """The content of the compressed bundle at ``start`` and the bytes it takes in the file."""
     what = "compressed bundle"
     _, version, method = source.unpack(_CCOB_START, start, what)
@@ -155,7 +155,7 @@ def _uncompress(source: Source, start: int, limit: int) -> tuple[bytes, int]:
     return data, (at + used if version == 1 else end) - start
 
 
-def _inflate(source: Source, start: int, end: int, size: int, method: int) -> tuple[bytes, int]:
+def _inflate(source: Source, start: int, end: int, size: int, method: int) -> tuple[bytearray, int]:
     """Unpack the stream between two offsets, which must give ``size`` bytes; also the stream's length."""
     what = "compressed bundle"
     data = bytearray()
@@ -168,7 +168,7 @@ def _inflate(source: Source, start: int, end: int, size: int, method: int) -> tu
         more = "more than " if len(data) > size else ""
         reason = f"the stream gives {more}{min(len(data), size)} bytes, the header says {size}"
         raise source.error(reason, section=what, offset=start)
-    return bytes(data), at - start
+    return data, at - start
 
 
 def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:

@@ -15,7 +15,7 @@ class Source:
     """The bytes of one file (or of one entry of a container) and the name errors call it by."""
 
     name: str
-    data: bytes | mmap.mmap
+    data: bytes | bytearray | mmap.mmap
 
     def __len__(self) -> int:
         return len(self.data)
@@ -25,7 +25,7 @@ class Source:
         if offset < 0 or size < 0 or offset + size > len(self.data):
             reason = f"needs {size} bytes, the file ends at {len(self.data):#x}"
             raise CodeObjectError(self.name, reason, section=section, offset=offset)
-        return self.data[offset : offset + size]
+        return bytes(self.data[offset : offset + size])
 
     def unpack(self, layout: struct.Struct, offset: int, section: str) -> tuple[Any, ...]:
         """The fields of ``layout`` at ``offset``; raises `CodeObjectError` if the file ends before."""
