@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg import isa
 from rocdbg.arch.targets import Target
+from rocdbg.isa.decoder import DecodeError, decode
 from rocdbg.sim import layout
 from rocdbg.sim.memory import GlobalMemory
 from rocdbg.sim.stops import Access, Fault, Space
@@ -27,14 +27,13 @@ _LONGEST_INSTRUCTION = 20
 def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fault:
     """The engine's fault record in terms of address spaces, lanes and allocations."""
     space, offset = _space_of(record, wave)
-    addresses = {lane: address - offset for lane, address in zip(record.lanes, record.addresses, strict=True)}
+    addresses = {lane: address - offset for lane, address in sorted(record.addresses.items())}
     if record.space == layout.Space.FLAT:
         # Lanes of one generic access may reach different spaces: report those of the first lane's.
         addresses = {lane: address for lane, address in addresses.items() if _in_space(address, space)}
+    address = next(iter(addresses.values()))
     if record.space == layout.Space.SCALAR:
-        address, addresses = record.addresses[0], {}
-    else:
-        address = next(iter(addresses.values()))
+        addresses = {}
     misaligned = record.kind == layout.FaultKind.MISALIGNED
     nearest = memory.nearest(address) if space is Space.GLOBAL else None
     where = _where(space, address, record.size, wave, memory)
@@ -72,8 +71,8 @@ def instruction_text(target: Target, wave_size: int, pc: int, memory: GlobalMemo
         return None
     code = memory.read(pc, min(_LONGEST_INSTRUCTION, allocation.end - pc))
     try:
-        return isa.decode(code, target, pc, wave_size=wave_size).text
-    except isa.DecodeError:
+        return decode(code, target, pc, wave_size=wave_size).text
+    except DecodeError:
         return None
 
 
@@ -85,7 +84,7 @@ def _space_of(record: EngineFault, wave: Wave) -> tuple[Space, int]:
         case layout.Space.SCRATCH:
             return Space.PRIVATE, 0
         case layout.Space.FLAT:
-            first = record.addresses[0]
+            first = record.addresses[min(record.addresses)]
             if first & -_APERTURE_SIZE == layout.SHARED_APERTURE:
                 return Space.LOCAL, layout.SHARED_APERTURE
             if first & -_APERTURE_SIZE == layout.PRIVATE_APERTURE:

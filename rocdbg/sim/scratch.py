@@ -42,10 +42,9 @@ def buffer_descriptor(target: Target, wave_size: int, address: int, size: int) -
         if target.generation is Generation.GFX10:
             word3 |= 1 << 24
     else:
+        # ELEMENT_SIZE 20:19 is 1, four bytes; the runtime sets it on gfx9 too, where that is the only size.
         # DATA_FORMAT, bits 18:15, is stride[17:14] from gfx8 on where the lane id is added: left 0.
-        word3 |= _NUM_FORMAT_UINT << 12
-        if target.generation < Generation.GFX9:
-            word3 |= 1 << 19  # ELEMENT_SIZE: four bytes
+        word3 |= _NUM_FORMAT_UINT << 12 | 1 << 19
         if target.generation < Generation.GFX8:
             word3 |= _DATA_FORMAT_32 << 15
     return address & 0xFFFF_FFFF, word1, size & 0xFFFF_FFFF, word3
