@@ -132,20 +132,25 @@ class Engine:
         """
         if budget <= 0:
             return Status.BUDGET
-        count = _u64(state, "instructions")
-        limit = _u64(state, "limit")
-        limit.value = min(count.value + (1 if step else budget), _UNLIMITED)
+        count, limit = _u64(state, "instructions"), _u64(state, "limit")
+        before, end = count.value, min(count.value + (1 if step else budget), _UNLIMITED)
         if step or ignore_stop:
-            before, end = count.value, limit.value
             limit.value = before + 1
             status = self._one(state)
+            if status is Status.CONTINUE or (status is Status.BUDGET and count.value > before):
+                status = Status.BUDGET if step or count.value >= end else Status.CONTINUE
+            if status is Status.CONTINUE and range is not None and not _inside(range, _u64(state, "pc").value):
+                status = Status.RANGE
+        else:
+            status = Status.CONTINUE
+        if status is Status.CONTINUE:
             limit.value = end
-            if status is not Status.CONTINUE and not (status is Status.BUDGET and count.value > before):
-                return status
-            if step or count.value >= end:
-                return Status.BUDGET
-            if range is not None and not range[0] <= _u64(state, "pc").value < range[1]:
-                return Status.RANGE
+            status = self._run(state, count, end, range)
+        limit.value = 0  # not part of what the wave is: states are compared
+        return status
+
+    def _run(self, state: int, count: ctypes.c_uint64, end: int, range: tuple[int, int] | None) -> Status:
+        """Run until something other than untranslated code comes up."""
         native, table = self._run_native, self._blocks
         if range is not None:
             native, table = self._run_range, self._steps
@@ -157,8 +162,8 @@ class Engine:
                 blocked = self._translate(state, table)
                 if blocked is not None:
                     return blocked
-            elif status is Status.BUDGET and count.value < limit.value and table is self._blocks:
-                table = self._steps  # the rest does not fill the next block
+            elif status is Status.BUDGET and count.value < end and table is self._blocks:
+                native, table = self._run_native, self._steps  # the rest does not fill the next block
             else:
                 return status
 
@@ -364,6 +369,10 @@ def _u64(state: int, name: str) -> ctypes.c_uint64:
 
 def _u32(state: int, name: str) -> ctypes.c_uint32:
     return ctypes.c_uint32.from_address(state + HEADER[name].offset)
+
+
+def _inside(bounds: tuple[int, int], pc: int) -> bool:
+    return bounds[0] <= pc < bounds[1]
 
 
 def _bits(mask: int) -> Iterable[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rocdbg.sim.builder import F16, F32, FLOAT, I16, I32, I64, Builder, Type, Value
+from rocdbg.sim.builder import F16, F32, FLOAT, I16, I32, I64, Type, Value
 
 Compute = Callable[[Value, Value], Value]
 
@@ -19,7 +19,7 @@ class Atomic:
     operands: int
     operation: Callable[[Value, Value, Value | None], Value]
 
-    def compute(self, builder: Builder, old: Value, data: Value, second: Value | None) -> Value:
+    def compute(self, old: Value, data: Value, second: Value | None) -> Value:
         """The new value."""
         return self.operation(old, data, second)
 

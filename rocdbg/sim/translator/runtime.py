@@ -499,7 +499,7 @@ class Runtime:
                     old = r.load(at, I32)
                     if size == 8:
                         old = old.zext(I64) | r.load(high, I32).zext(I64).shl(32)
-                    new = atomic.compute(r, old, words(lane, 0), words(lane, size // 4) if atomic.operands == 2 else None)
+                    new = atomic.compute(old, words(lane, 0), words(lane, size // 4) if atomic.operands == 2 else None)
                     r.store(at, new.trunc(I32))
                     r.store(r.data(0, lane), old.trunc(I32))
                     if size == 8:
