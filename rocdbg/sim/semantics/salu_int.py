@@ -390,3 +390,9 @@ def _quad_mask(type: Type) -> SemanticFunction:
 for _width, _type in WIDTHS.items():
     semantic(f"s_wqm_b{_width}")(_one(lambda a: integers.any_in_groups(a, 4), _type, scc=True))
     semantic(f"s_quadmask_b{_width}")(_quad_mask(_type))
+
+
+@semantic("s_getpc_b64")
+def _(i: Access) -> None:
+    """Address of the next instruction."""
+    i.dst(0, i.next_pc)

@@ -9,7 +9,7 @@ from rocdbg.sim.builder import F16, I8, I16, I32, I64, Type, Value
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
-from rocdbg.sim.semantics.valu_float import duals, preserves_half
+from rocdbg.sim.semantics.valu_float import preserves_half
 
 Two = Callable[[Value, Value], Value]
 Three = Callable[[Value, Value, Value], Value]
@@ -43,7 +43,7 @@ def _copy(type: Type) -> SemanticFunction:
     return _one(lambda a: a, type)
 
 
-semantic(*duals("v_mov_b32"), "v_accvgpr_read_b32", "v_accvgpr_write_b32", "v_accvgpr_mov_b32")(_copy(I32))
+semantic("v_mov_b32", "v_accvgpr_read_b32", "v_accvgpr_write_b32", "v_accvgpr_mov_b32")(_copy(I32))
 semantic("v_mov_b64")(_copy(I64))
 semantic("v_mov_b16")(_copy(I16))
 
@@ -65,7 +65,7 @@ def _(i: Access) -> None:
     i.b.write_vgpr(operand.index, merged)
 
 
-@semantic(*duals("v_cndmask_b32"))
+@semantic("v_cndmask_b32")
 def _(i: Access) -> None:
     i.dst(0, i.src_mask(2).select(i.src(1), i.src(0)))
 
@@ -78,7 +78,7 @@ def _(i: Access) -> None:
 # -- logic -----------------------------------------------------------------------------------------
 
 for _suffix, _type in (("b32", I32), ("b16", I16)):
-    semantic(*duals(f"v_and_{_suffix}"))(_two(lambda a, b: a & b, _type))
+    semantic(f"v_and_{_suffix}")(_two(lambda a, b: a & b, _type))
     semantic(f"v_or_{_suffix}")(_two(lambda a, b: a | b, _type))
     semantic(f"v_xor_{_suffix}")(_two(lambda a, b: a ^ b, _type))
     semantic(f"v_not_{_suffix}")(_one(lambda a: ~a, _type))
@@ -117,9 +117,9 @@ def _arithmetic_right(value: Value, count: Value) -> Value:
 
 
 for _type in (I16, I32, I64):
-    semantic(*duals(f"v_lshlrev_b{_type.bits}"))(_shift(_left, _type))
-    semantic(*duals(f"v_lshrrev_b{_type.bits}"))(_shift(_right, _type))
-    semantic(*duals(f"v_ashrrev_i{_type.bits}"))(_shift(_arithmetic_right, _type))
+    semantic(f"v_lshlrev_b{_type.bits}")(_shift(_left, _type))
+    semantic(f"v_lshrrev_b{_type.bits}")(_shift(_right, _type))
+    semantic(f"v_ashrrev_i{_type.bits}")(_shift(_arithmetic_right, _type))
 
 semantic("v_alignbit_b32")(_three(lambda a, b, c: a.fshr(b, c & 31)))
 semantic("v_alignbyte_b32")(_three(lambda a, b, c: a.fshr(b, (c & 3).shl(3))))

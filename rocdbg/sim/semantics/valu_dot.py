@@ -9,7 +9,6 @@ from rocdbg.sim.semantics import floats, integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_convert import from_bfloat16, to_bfloat16
-from rocdbg.sim.semantics.valu_float import duals
 
 _ORDER = (
     "products added one after the other, each step rounded; the hardware's internal precision is not public"
@@ -112,10 +111,10 @@ def _accumulator(i: Access) -> Value:
 
 semantic("v_dot2_f32_f16", approximate=_ORDER)(_float(_pairs_f16, accumulate=False))
 semantic("v_dot2_f32_bf16", approximate=_ORDER)(_float(_pairs_bf16, accumulate=False))
-semantic("v_dot2c_f32_f16", *duals("v_dot2acc_f32_f16"), approximate=_ORDER)(
+semantic("v_dot2c_f32_f16", "v_dot2acc_f32_f16", approximate=_ORDER)(
     _float(_pairs_f16, accumulate=True)
 )
-semantic("v_dot2c_f32_bf16", *duals("v_dot2acc_f32_bf16"), approximate=_ORDER)(
+semantic("v_dot2c_f32_bf16", "v_dot2acc_f32_bf16", approximate=_ORDER)(
     _float(_pairs_bf16, accumulate=True)
 )
 

@@ -17,11 +17,6 @@ Binary = Callable[[Value, Value], Value]
 Ternary = Callable[[Value, Value, Value], Value]
 
 
-def duals(name: str) -> tuple[str, ...]:
-    """The name of a vector instruction and that of its half of a VOPD pair."""
-    return name, name.replace("v_", "v_dual_", 1)
-
-
 def _binary(operation: Binary, type: Type, *, swap: bool = False) -> SemanticFunction:
     def run(i: Access) -> None:
         a, b = i.src(0, type), i.src(1, type)
@@ -31,11 +26,11 @@ def _binary(operation: Binary, type: Type, *, swap: bool = False) -> SemanticFun
 
 
 for _name, _type in TYPES.items():
-    semantic(*duals(f"v_add_{_name}"))(_binary(floats.add, _type))
-    semantic(*duals(f"v_mul_{_name}"))(_binary(floats.multiply, _type))
+    semantic(f"v_add_{_name}")(_binary(floats.add, _type))
+    semantic(f"v_mul_{_name}")(_binary(floats.multiply, _type))
     if _type is not F64:
-        semantic(*duals(f"v_sub_{_name}"))(_binary(floats.subtract, _type))
-        semantic(*duals(f"v_subrev_{_name}"))(_binary(floats.subtract, _type, swap=True))
+        semantic(f"v_sub_{_name}")(_binary(floats.subtract, _type))
+        semantic(f"v_subrev_{_name}")(_binary(floats.subtract, _type, swap=True))
 
 
 # -- multiply-add ----------------------------------------------------------------------------------
@@ -73,8 +68,8 @@ def _literal_form(type: Type) -> SemanticFunction:
 
 for _name, _type in TYPES.items():
     semantic(f"v_fma_{_name}")(_fma(_type))
-    semantic(*duals(f"v_fmac_{_name}"))(_fmac(_type))
-    semantic(*duals(f"v_fmaak_{_name}"), *duals(f"v_fmamk_{_name}"))(_literal_form(_type))
+    semantic(f"v_fmac_{_name}")(_fmac(_type))
+    semantic(f"v_fmaak_{_name}", f"v_fmamk_{_name}")(_literal_form(_type))
 
 
 @semantic("v_fma_legacy_f16")
@@ -116,7 +111,7 @@ def _(i: Access) -> None:
 # -- DX9 multiplication: 0 * anything = 0 ----------------------------------------------------------
 
 
-@semantic("v_mul_legacy_f32", *duals("v_mul_dx9_zero_f32"))
+@semantic("v_mul_legacy_f32", "v_mul_dx9_zero_f32")
 def _(i: Access) -> None:
     a, b = i.src(0, F32), i.src(1, F32)
     i.dst(0, floats.legacy_zero(a, b, floats.multiply(a, b), i.const(0.0, F32)))
@@ -216,7 +211,7 @@ _MINIMUM, _MAXIMUM = _named(floats.minimum), _named(floats.maximum)
 
 for _name, _type in TYPES.items():
     for _stem, _choose in (("min", minimum), ("max", maximum), ("min_num", _MIN_NUM), ("max_num", _MAX_NUM)):
-        semantic(*duals(f"v_{_stem}_{_name}"), any_rounding=True)(_two(_choose, _type))
+        semantic(f"v_{_stem}_{_name}", any_rounding=True)(_two(_choose, _type))
     for _stem, _choose in (("minimum", _MINIMUM), ("maximum", _MAXIMUM)):
         semantic(f"v_{_stem}_{_name}", any_rounding=True)(_two(_choose, _type))
     if _type is F64:

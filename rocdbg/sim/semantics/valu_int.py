@@ -10,7 +10,7 @@ from rocdbg.sim.builder import I16, I32, I64, I128, Type, Value
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
-from rocdbg.sim.semantics.valu_float import duals, preserves_half
+from rocdbg.sim.semantics.valu_float import preserves_half
 
 # -- add and subtract without carry ----------------------------------------------------------------
 #
@@ -46,9 +46,9 @@ def _keep(i: Access, type: Type, signed: bool) -> bool | None:
     return preserves_half(i) if type is I16 and signed else None
 
 
-semantic("v_add_u32", *duals("v_add_nc_u32"))(_add(I32, signed=False))
-semantic("v_sub_u32", *duals("v_sub_nc_u32"))(_subtract(I32, signed=False))
-semantic("v_subrev_u32", *duals("v_subrev_nc_u32"))(_subtract(I32, signed=False, swap=True))
+semantic("v_add_u32", "v_add_nc_u32")(_add(I32, signed=False))
+semantic("v_sub_u32", "v_sub_nc_u32")(_subtract(I32, signed=False))
+semantic("v_subrev_u32", "v_subrev_nc_u32")(_subtract(I32, signed=False, swap=True))
 semantic("v_add_i32", "v_add_nc_i32")(_add(I32, signed=True))
 semantic("v_sub_i32", "v_sub_nc_i32")(_subtract(I32, signed=True))
 semantic("v_add_u16", "v_add_nc_u16")(_add(I16, signed=False))

@@ -8,7 +8,7 @@ from rocdbg.arch.targets import Generation
 from rocdbg.sim.builder import F16, F32, F64, I32, Type, Value
 from rocdbg.sim.semantics import division, floats, transcendental
 from rocdbg.sim.semantics.access import Access
-from rocdbg.sim.semantics.registry import SemanticFunction, semantic
+from rocdbg.sim.semantics.registry import Kind, SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_float import preserves_half
 
 _ULP = "correctly rounded where the documents promise 1 ulp; the hardware's tables are not public"
@@ -34,9 +34,13 @@ for _stem, _operation in (
 ):
     for _type in (F16, F32):
         semantic(f"v_{_stem}_{_type.name}", approximate=_ULP)(_transcendental(_operation, _type))
+        # gfx12's forms with scalar operands: the upper half of an f16 result is 0.
+        semantic(f"v_s_{_stem}_{_type.name}", kind=Kind.SCALAR, approximate=_ULP)(_transcendental(_operation, _type))
     if _stem in ("rcp", "rsq", "sqrt"):
         semantic(f"v_{_stem}_f64", approximate=_WIDE)(_transcendental(_operation, F64))
 
+semantic("v_exp_legacy_f32", approximate=_ULP)(_transcendental(transcendental.exp2, F32))
+semantic("v_log_legacy_f32", approximate=_ULP)(_transcendental(transcendental.log2, F32))
 semantic("v_rcp_iflag_f32", approximate=_ULP)(_transcendental(transcendental.reciprocal, F32))
 
 

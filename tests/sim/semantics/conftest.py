@@ -49,7 +49,6 @@ class Runner:
         self._keep: list[object] = []
 
     def function(self, instruction: Instruction, target: str, mode: int) -> Callable[[int, int], int]:
-        key = (instruction, tuple(sorted(instruction.modifiers.items())), target, mode)
         key = (repr(instruction), target, mode)
         if key not in self._functions:
             context = Context(TARGETS[target], WAVE, layout.Mode(layout.mode_key(mode)))
@@ -177,6 +176,20 @@ class Runner:
             return int(state[layout.sgpr_offset(code) :][:8].view("<u8")[0])
 
         return word(40) & (1 << width) - 1, int(state[layout.HEADER["scc"].offset]), word(layout.EXEC_LO)
+
+    def registers(
+        self, instruction: Instruction, before: Mapping[int, np.ndarray], wanted: tuple[int, ...], target: str
+    ) -> dict[int, np.ndarray]:
+        """Run any instruction on given VGPRs (64 lanes each); gives the wanted ones after it."""
+        function = self.function(instruction, target, MODE_DEFAULT)
+        state = np.zeros(layout.state_size(WAVE, True), np.uint8)
+        self._scalar_mask(state, layout.EXEC_LO, np.ones(WAVE, bool))
+        state[layout.HEADER["limit"].offset :][:8].view("<u8")[0] = 1 << 40
+        for number, values in before.items():
+            self._load(state, number, values)
+        env = np.zeros(layout.ENV_SIZE, np.uint8)
+        assert function(state.ctypes.data, env.ctypes.data) == 0
+        return {number: self._read(state, number, np.dtype(np.uint32)) for number in wanted}
 
     @staticmethod
     def _scalar_mask(state: np.ndarray, code: int, lanes: np.ndarray) -> None:

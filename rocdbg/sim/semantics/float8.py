@@ -1,0 +1,82 @@
+"""The 8-bit float formats: E4M3 and E5M2, in the FNUZ variants of gfx940 to gfx942 and the OCP variants of later targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocdbg.arch.targets import Generation, Target
+from rocdbg.sim.builder import F32, F64, I8, I32, I64, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Float8:
+    """A format: ``fraction_bits``, ``bias``, the largest number's and a NaN's bits, and what it has."""
+
+    fraction_bits: int
+    bias: int
+    largest: int
+    """Bits of the largest finite number."""
+    nan: int
+    """What NaN inputs become (the sign is in it)."""
+    infinity: int | None
+    """Bits of infinity, if the format has one."""
+    negative_zero: bool
+    """0x80 is -0; else it is the only NaN (FNUZ)."""
+
+
+E4M3_FNUZ = Float8(3, 8, 0x7F, 0x80, None, False)
+E5M2_FNUZ = Float8(2, 16, 0x7F, 0x80, None, False)
+E4M3_OCP = Float8(3, 7, 0x7E, 0xFF, None, True)
+E5M2_OCP = Float8(2, 15, 0x7B, 0xFE, 0x7C, True)
+
+
+def formats(target: Target) -> dict[str, Float8]:
+    """The formats ``fp8`` and ``bf8`` of a target."""
+    fnuz = target.generation is Generation.GFX9 and target.version is not None and target.version[1:] < (5, 0)
+    return {"fp8": E4M3_FNUZ, "bf8": E5M2_FNUZ} if fnuz else {"fp8": E4M3_OCP, "bf8": E5M2_OCP}
+
+
+def widen(byte: Value, form: Float8) -> Value:
+    """The number in an I8, as f32 (exact)."""
+    word = byte.zext(I32)
+    magnitude, sign = word & 0x7F, (word & 0x80).shl(24)
+    # The bits at the place of f32's, subnormals included; the difference of the biases is a factor.
+    number = magnitude.shl(23 - form.fraction_bits).bitcast(F32) * 2.0 ** (127 - form.bias)
+    bits = number.bits()
+    if form.infinity is not None:
+        bits = magnitude.eq(form.infinity).select(0x7F800000, bits)
+        bits = magnitude.ugt(form.infinity).select(0x7FC00000, bits)
+    elif form.negative_zero:
+        bits = magnitude.ugt(form.largest).select(0x7FC00000, bits)
+    result = bits | sign
+    if not form.negative_zero:
+        result = word.eq(0x80).select(0x7FC00000, result)
+    return result.bitcast(F32)
+
+
+def narrow(value: Value, form: Float8, *, saturate: bool) -> Value:
+    """An f32 rounded to nearest even, as I8. ``saturate``: finite overflow gives the largest number."""
+    wide = value.fpext(F64)
+    # The unit of the last place: that of the number's exponent, not below the smallest normal's.
+    exponent = (wide.bits().lshr(52) & 0x7FF).trunc(I32)
+    unit = exponent.smax(1023 + 1 - form.bias) - form.fraction_bits
+    unit = unit.smin(1023 + 200)
+    factor = unit.zext(I64).shl(52).bitcast(F64)
+    rounded = ((wide / factor).rint() * factor).fptrunc(F32)
+    scaled = rounded * 2.0 ** (form.bias - 127)
+    bits = scaled.bits()
+    sign = bits.lshr(24) & 0x80
+    code = (bits & 0x7FFFFFFF).lshr(23 - form.fraction_bits)
+    overflow = form.infinity if form.infinity is not None else form.nan & 0x7F if form.negative_zero else None
+    infinite = (value.bits() & 0x7FFFFFFF).eq(0x7F800000)
+    too_big = code.ugt(form.largest)
+    if overflow is None:  # FNUZ: the one NaN, without a sign of its own
+        result = code.eq(0).select(0, code | sign)
+        clamped = sign | form.largest
+        special = value.builder.const(form.nan, I32)
+        result = too_big.select(clamped if saturate else special, result)
+        result = infinite.select(special, result)
+    else:
+        result = too_big.select(form.largest if saturate else overflow, code)
+        result = infinite.select(overflow, result) | sign
+    return value.is_nan().select(form.nan, result).trunc(I8)

@@ -1,0 +1,83 @@
+"""Conversions between f32 and the 8-bit float formats, and gfx12's dot products of them."""
+
+from __future__ import annotations
+
+from rocdbg.sim.builder import F32, I8, I16, I32, Value
+from rocdbg.sim.semantics import floats
+from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.float8 import formats, narrow, widen
+from rocdbg.sim.semantics.registry import SemanticFunction, semantic
+
+
+def _byte(word: Value, number: int) -> Value:
+    return (word.lshr(8 * number) if number else word).trunc(I8)
+
+
+def _to_f32(kind: str) -> SemanticFunction:
+    """One byte: SDWA's selection on GFX9, op_sel's two low bits, in reverse order, on GFX12."""
+
+    def run(i: Access) -> None:
+        if "src0_sel" in i.insn.modifiers:
+            byte = i.src(0, I8)
+        else:
+            select = i.modifier("op_sel") & 3
+            byte = _byte(i.raw_operand(i.sources[0]), select >> 1 | (select & 1) << 1)
+        i.dst(0, widen(byte, formats(i.target)[kind]))
+
+    return run
+
+
+def _pair_to_f32(kind: str) -> SemanticFunction:
+    """Two bytes of a half into a pair of registers."""
+
+    def run(i: Access) -> None:
+        if "src0_sel" in i.insn.modifiers:
+            half = i.src(0, I16)
+        else:
+            word = i.raw_operand(i.sources[0])
+            half = (word.lshr(16) if i.modifier("op_sel") & 1 else word).trunc(I16)
+        form = formats(i.target)[kind]
+        i.dst_packed(widen(half.trunc(I8), form), widen(half.lshr(8).trunc(I8), form))
+
+    return run
+
+
+def _from_f32(kind: str) -> SemanticFunction:
+    """Two numbers into the half of the destination op_sel names; the other half stays."""
+
+    def run(i: Access) -> None:
+        form = formats(i.target)[kind]
+        low, high = (narrow(i.src(k, F32), form, saturate=i.mode.fp16_overflow) for k in range(2))
+        i.dst(0, low.zext(I16) | high.zext(I16).shl(8), preserve=True)
+
+    return run
+
+
+for _kind in ("fp8", "bf8"):
+    semantic(f"v_cvt_f32_{_kind}", any_rounding=True)(_to_f32(_kind))
+    semantic(f"v_cvt_pk_f32_{_kind}", any_rounding=True)(_pair_to_f32(_kind))
+    semantic(f"v_cvt_pk_{_kind}_f32", any_rounding=True)(_from_f32(_kind))
+
+
+def _dot4(first: str, second: str) -> SemanticFunction:
+    def run(i: Access) -> None:
+        known = formats(i.target)
+        a, b = i.src(0), i.src(1)
+        total = i.src(2, I32).bitcast(F32)
+        if i.modifier("neg_hi") >> 2 & 1:
+            total = total.fabs()
+        if i.modifier("neg_lo") >> 2 & 1:
+            total = -total
+        for n in range(4):
+            total = floats.fma(widen(_byte(a, n), known[first]), widen(_byte(b, n), known[second]), total)
+        i.dst(0, total)
+
+    return run
+
+
+for _first in ("fp8", "bf8"):
+    for _second in ("fp8", "bf8"):
+        semantic(
+            f"v_dot4_f32_{_first}_{_second}",
+            approximate="products added one after the other, each step rounded; the hardware's order is not public",
+        )(_dot4(_first, _second))
