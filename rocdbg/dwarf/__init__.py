@@ -96,7 +96,7 @@ _LAZY = {
     "undefined_location": "location",
 }
 
-__all__ = sorted(_LAZY)  # noqa: PLE0605
+__all__ = sorted(_LAZY)
 
 
 def __getattr__(name: str) -> Any:

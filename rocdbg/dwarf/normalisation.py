@@ -1,0 +1,243 @@
+"""Upstream clang's location expressions for AMDGPU, put into the form the text gives them.
+
+Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations only, by conventions of its own:
+
+* an expression (or a piece of one) ends in `DW_OP_lit<AS>, DW_OP_swap, DW_OP_xderef`, which is no
+  load but names the address space of the location;
+* `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
+* `DW_OP_bregx R+0` means that the variable is *in* R; a vector register holds a dword per lane, and that
+  of the focused lane is meant;
+* with `DW_OP_stack_value` behind the address space, what comes before computes the value;
+* `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
+  descriptor it holds an offset into the wave's memory, bytes times the wavefront size; where scratch
+  is flat, the lane's own.
+
+Nothing after this step needs to know of these conventions: the result follows the text, in dialect "amd".
+Expressions that already do are returned as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from rocdbg.dwarf.decoding import Operation, decode
+from rocdbg.dwarf.encoding import Item, assemble, encode_operation
+from rocdbg.dwarf.errors import DwarfError
+
+__all__ = ["normalise"]
+
+_STACK_POINTERS = (64, 65)
+"""s32 and s33: stack and frame pointer of the calling convention."""
+_PRIVATE_LANE = 5
+_WIDE_REGISTERS = frozenset({16, 17, 768})
+"""PC, EXEC and VCC of 64 bits."""
+_LITERALS = re.compile(r"lit([0-9]+)")
+_CONSTANTS = frozenset({"const1u", "const2u", "const4u", "const8u", "constu", "const1s", "const2s", "consts"})
+
+
+@lru_cache(maxsize=4096)
+def normalise(
+    data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None
+) -> bytes:
+    """An upstream clang location expression for AMDGPU in clean "amd" form.
+
+    `target` is the processor ("gfx90a"; target features after ":" are ignored). `wave_size` (32 or 64) is the
+    code's, by default the processor's usual one. `frame_base` says whether the expression is a
+    DW_AT_frame_base; by default one that is just s32 or s33 is taken for one. Raises `DecodeError` for
+    bytes that are no expression and `DwarfError` for a target that is no AMDGPU processor.
+    """
+    operations = decode(data, "llvm22")
+    if frame_base is None:
+        frame_base = len(operations) == 1
+    if frame_base and len(operations) == 1 and _register(operations[0]) in _STACK_POINTERS:
+        return _frame_pointer(_register(operations[0]), target, wave_size)
+    # Pieces are described one by one.
+    out: list[bytes] = []
+    start = 0
+    for i, operation in enumerate(operations):
+        if operation.info.meaning in ("piece", "bit_piece"):
+            out.append(_part(operations[start:i], target, wave_size))
+            out.append(_raw(operation))
+            start = i + 1
+    out.append(_part(operations[start:], target, wave_size))
+    return b"".join(out)
+
+
+def _raw(operation: Operation) -> bytes:
+    return encode_operation(operation.info, operation.operands)
+
+
+def _number(operation: Operation) -> int | None:
+    """The number an operation pushes, if it is a literal."""
+    literal = _LITERALS.fullmatch(operation.info.meaning)
+    if literal:
+        return int(literal[1])
+    value = operation.operands[0] if operation.info.meaning in _CONSTANTS else None
+    return value if isinstance(value, int) else None
+
+
+def _register(operation: Operation) -> int:
+    """The register of a `DW_OP_reg*`, or -1."""
+    meaning = operation.info.meaning
+    if meaning == "regx":
+        number = operation.operands[0]
+        assert isinstance(number, int)
+        return number
+    return int(meaning[3:]) if re.fullmatch(r"reg[0-9]+", meaning) else -1
+
+
+def _based(operation: Operation) -> tuple[int, int] | None:
+    """Register and displacement of a `DW_OP_breg*`."""
+    meaning = operation.info.meaning
+    if meaning == "bregx":
+        number, displacement = operation.operands
+    elif re.fullmatch(r"breg[0-9]+", meaning):
+        number, displacement = int(meaning[4:]), operation.operands[0]
+    else:
+        return None
+    assert isinstance(number, int)
+    assert isinstance(displacement, int)
+    return number, displacement
+
+
+def _is_vector(register: int) -> bool:
+    """Whether a DWARF register is a VGPR or AGPR of either wavefront size."""
+    return 1536 <= register < 3584
+
+
+def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -> bytes:
+    """One expression, or what stands before one piece."""
+    unchanged = b"".join(_raw(operation) for operation in operations)
+    meanings = [operation.info.meaning for operation in operations]
+    is_value = bool(meanings) and meanings[-1] == "stack_value"
+    end = len(operations) - is_value
+    if end < 3 or meanings[end - 2 : end] != ["swap", "xderef"]:
+        return unchanged
+    space = _number(operations[end - 3])
+    body = operations[: end - 3]
+    if space is None or not body:
+        return unchanged
+    if is_value:
+        return b"".join(_value(operation) for operation in body) + _raw(operations[-1])
+    return _location(body, space, target, wave_size)
+
+
+def _read_register(register: int) -> list[Item]:
+    """Push the register's contents: of a vector register the focused lane's dword."""
+    if register in _WIDE_REGISTERS:
+        return [("regx", register), "deref"]
+    return [*_register_location(register), ("deref_size", 4)]
+
+
+def _register_location(register: int) -> list[Item]:
+    if _is_vector(register):
+        return [("regx", register), "push_lane", "lit4", "mul", "offset"]
+    return [("regx", register)]
+
+
+def _plus(displacement: int) -> list[Item]:
+    if displacement > 0:
+        return [("plus_uconst", displacement)]
+    return [("consts", displacement), "plus"] if displacement else []
+
+
+def _value(operation: Operation) -> bytes:
+    """An operation of a computed value: a based register there means its contents."""
+    based = _based(operation)
+    if based is None:
+        return _raw(operation)
+    register, displacement = based
+    return assemble(*_read_register(register), *_plus(displacement))
+
+
+def _location(body: Sequence[Operation], space: int, target: str, wave_size: int | None) -> bytes:
+    first = body[0]
+    meaning = first.info.meaning
+    based = _based(first)
+    if meaning in ("addr", "addrx") and space in (0, 1) and len(body) == 1:
+        return _raw(first)  # a generic pointer to a global is a global address
+    if meaning == "fbreg":
+        return _frame_location(body)
+    if based is not None and len(body) == 1:
+        register, displacement = based
+        if not displacement:
+            return assemble(*_register_location(register))
+        if register in _STACK_POINTERS:
+            pointer = _lane_offset(register, target, wave_size)
+        else:
+            pointer = _read_register(register)
+        return assemble(*pointer, *_plus(displacement), f"lit{_PRIVATE_LANE}", "form_aspace_address")
+    if space == 1:
+        # Upstream calls everything generic in HIP; addresses of code object symbols are global.
+        space = 0 if any(op.info.meaning in ("addr", "addrx") for op in body) else _PRIVATE_LANE
+    address = b"".join(_value(operation) for operation in body)
+    return address + assemble(("constu", space) if space > 31 else f"lit{space}", "form_aspace_address")
+
+
+def _frame_location(body: Sequence[Operation]) -> bytes:
+    """A location at the frame base, and what is computed from it.
+
+    The frame base is a location in private memory: moving it is an offset operation, and a pointer that is
+    loaded from it is a private one of 4 bytes.
+    """
+    out = [_raw(body[0])]
+    is_location = True
+    i = 1
+    while i < len(body):
+        operation = body[i]
+        meaning = operation.info.meaning
+        following = body[i + 1].info.meaning if i + 1 < len(body) else ""
+        i += 1
+        if not is_location:
+            out.append(_value(operation))
+        elif meaning == "plus_uconst":
+            out.append(assemble(("offset_uconst", *operation.operands)))
+        elif meaning == "deref":
+            out.append(assemble(("deref_size", 4)))
+            is_location = False
+        elif _number(operation) is not None and following in ("plus", "minus"):
+            out.append(_raw(operation))
+            out.append(assemble("offset") if following == "plus" else assemble("neg", "offset"))
+            i += 1
+        else:
+            out.append(_value(operation))
+            is_location = is_location and meaning not in ("deref_size", "deref_type")
+    if not is_location:
+        out.append(assemble(f"lit{_PRIVATE_LANE}", "form_aspace_address"))
+    return b"".join(out)
+
+
+def _frame_pointer(register: int, target: str, wave_size: int | None) -> bytes:
+    """The frame base as a location in the focused lane's private memory."""
+    pointer = _lane_offset(register, target, wave_size)
+    return assemble(*pointer, f"lit{_PRIVATE_LANE}", "form_aspace_address")
+
+
+def _lane_offset(register: int, target: str, wave_size: int | None) -> list[Item]:
+    """Push the lane's own offset that a stack or frame pointer stands for."""
+    buffered, usual_wave_size = _target_facts(target)
+    items: list[Item] = [("regx", register), ("deref_size", 4)]
+    if buffered:
+        size = wave_size or usual_wave_size
+        items += [f"lit{size.bit_length() - 1}", "shr"]
+    return items
+
+
+_TARGET = re.compile(r"gfx(?P<major>[0-9]{1,2})(?P<minor>[0-9])(?P<step>[0-9a-f])|gfx(?P<generic>[0-9-]+)-generic")
+
+
+@lru_cache(maxsize=64)
+def _target_facts(target: str) -> tuple[bool, int]:
+    """Whether scratch is accessed through a buffer descriptor, and the usual wavefront size."""
+    match = _TARGET.fullmatch(target.split(":")[0])
+    if match is None:
+        raise DwarfError(f"'{target}' is not an AMDGPU processor")
+    if match["generic"] is not None:
+        numbers = [int(part) for part in match["generic"].split("-") if part]
+        major, minor = numbers[0], numbers[1] if len(numbers) > 1 else 0
+    else:
+        major, minor = int(match["major"]), int(match["minor"])
+    buffered = major < 9 or (major == 9 and minor < 4) or major == 10
+    return buffered, 32 if major >= 10 else 64
