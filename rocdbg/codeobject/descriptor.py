@@ -241,7 +241,11 @@ class KernelDescriptor:
     """In dwords, from the start of the kernarg segment."""
 
     def user_sgprs(self) -> dict[UserSgpr, tuple[int, int]]:
-        """First register and register count of each enabled user SGPR item, in register order."""
+        """First register and register count of each enabled user SGPR item, in register order.
+
+        System SGPRs start at ``user_sgpr_count``, which may be more than these take (gfx11 code is padded to
+        a total of 16).
+        """
         found: dict[UserSgpr, tuple[int, int]] = {}
         first = 0
         for item in UserSgpr:
