@@ -80,7 +80,10 @@ def _rows() -> list[AttributeInfo]:
         (0x3E0D, "coro_suspend_idx", DIALECTS, None, _CONSTANT),
         (0x3E0E, "alloc_type", DIALECTS, None, None),
     ]
-    return [AttributeInfo(code, f"DW_AT_LLVM_{name}", *rest) for code, name, *rest in table]
+    return [
+        AttributeInfo(code, f"DW_AT_LLVM_{name}", dialects, tags, classes)
+        for code, name, dialects, tags, classes in table
+    ]
 
 
 ATTRIBUTES: tuple[AttributeInfo, ...] = tuple(_rows())

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rocdbg.dwarf import machine_locations, machine_values  # noqa: F401  (they register the handlers)
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, LocationListEntry
 from rocdbg.dwarf.errors import DwarfError, EvaluationError
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.machine import Budget, Entry, Kind, Machine, check_allowed
-from rocdbg.dwarf.machine_locations import frame_base
+from rocdbg.dwarf.machine_locations import based, frame_base
 from rocdbg.dwarf.operations import DIALECTS
 from rocdbg.dwarf.values import ImplicitPointerValue, Value
 
 __all__ = [
+    "based_location",
     "dereference",
     "evaluate",
     "evaluate_frame_base",
@@ -103,6 +104,16 @@ def evaluate_frame_base(context: Context, dialect: str = "amd") -> LocationDescr
     return frame_base(_machine(context, dialect))
 
 
+def based_location(
+    context: Context, dialect: str, space: int | None, register: int, displacement: int
+) -> LocationDescription:
+    """Memory in `space` (None: the default) at a register's contents plus a displacement, as `aspace_bregx` gives."""
+    m = _machine(context, dialect)
+    if space is None:
+        space = m.architecture.default_address_space
+    return based(m, space, register, displacement)
+
+
 def evaluate_restricted(
     data: bytes,
     context: Context,
@@ -111,9 +122,14 @@ def evaluate_restricted(
     initial: Iterable[Value | LocationDescription | int],
     forbidden: frozenset[str],
     where: str,
+    entry_register: Callable[[int], LocationDescription],
 ) -> Value | LocationDescription:
-    """`evaluate` without object, ill-formed if the expression has an operation whose meaning is `forbidden`."""
+    """`evaluate` without object, ill-formed if the expression has an operation whose meaning is `forbidden`.
+
+    `entry_register` answers `DW_OP_LLVM_call_frame_entry_reg` instead of the context.
+    """
     m = _machine(context, dialect)
+    m.entry_register = entry_register
     m.stack.extend(_entry(item, m.mask) for item in initial)
     program = m.compile(data)
     check_allowed(program, forbidden, where)

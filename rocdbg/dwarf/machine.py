@@ -137,6 +137,7 @@ class Machine:
         "context",
         "depth",
         "dialect",
+        "entry_register",
         "last",
         "mask",
         "object",
@@ -160,6 +161,7 @@ class Machine:
         self.bits = architecture.address_bits
         self.mask = (1 << self.bits) - 1
         self.stack: list[Entry] = []
+        self.entry_register: Callable[[int], LocationDescription] = context.entry_register_location
         self.last: tuple[Handler, Operands] | None = None
 
     # Running

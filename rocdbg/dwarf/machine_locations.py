@@ -49,7 +49,7 @@ def _push_object_address(m: Machine, operands: Operands) -> None:
 def _call_frame_entry_reg(m: Machine, operands: Operands) -> None:
     number = operands[0]
     assert isinstance(number, int)
-    m.stack.append(m.context.entry_register_location(number))
+    m.stack.append(m.entry_register(number))
 
 
 # A.2.5.4.4.2 Undefined

@@ -1,0 +1,310 @@
+"""The table of call frame instructions, their decoding, and running them into a row (A.6.4.2, A.7.24)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from rocdbg.dwarf.cursor import Cursor
+from rocdbg.dwarf.errors import DecodeError, DwarfError, IllFormed
+from rocdbg.dwarf.operations import DIALECTS, Dialect
+from rocdbg.dwarf.rules import (
+    CfaExpression,
+    CfaRegister,
+    CfaRule,
+    ExpressionRule,
+    OffsetRule,
+    RegisterRule,
+    Rule,
+    SameValueRule,
+    UndefinedRule,
+    ValExpressionRule,
+    ValOffsetRule,
+)
+
+__all__ = ["CFA_INSTRUCTIONS", "CfaOperand", "InstructionInfo", "Interpreter"]
+
+
+class CfaOperand(Enum):
+    """How an operand of a call frame instruction is encoded."""
+
+    LOW6 = "low 6 bits of the code"
+    U1 = "u1"
+    U2 = "u2"
+    U4 = "u4"
+    U8 = "u8"
+    ULEB = "uleb"
+    SLEB = "sleb"
+    ADDRESS = "address"
+    BLOCK = "block"
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionInfo:
+    """One row: instruction `name` has `code` in `dialects`. Codes from 0x40 on carry an operand in their low 6 bits."""
+
+    code: int
+    name: str
+    operands: tuple[CfaOperand, ...]
+    dialects: tuple[Dialect, ...] = DIALECTS
+
+    @property
+    def meaning(self) -> str:
+        """The name without prefixes, the same in every dialect."""
+        return self.name.removeprefix("DW_CFA_").removeprefix("LLVM_")
+
+
+def _rows() -> list[InstructionInfo]:
+    low, u1, u2, u4, u8 = CfaOperand.LOW6, CfaOperand.U1, CfaOperand.U2, CfaOperand.U4, CfaOperand.U8
+    uleb, sleb, address, block = CfaOperand.ULEB, CfaOperand.SLEB, CfaOperand.ADDRESS, CfaOperand.BLOCK
+    newer: tuple[Dialect, ...] = ("amd", "llvm22")
+    older: tuple[Dialect, ...] = ("proposal2020",)
+    rows: list[tuple[int, str, tuple[CfaOperand, ...], tuple[Dialect, ...]]] = [
+        (0x40, "advance_loc", (low,), DIALECTS),
+        (0x80, "offset", (low, uleb), DIALECTS),
+        (0xC0, "restore", (low,), DIALECTS),
+        (0x00, "nop", (), DIALECTS),
+        (0x01, "set_loc", (address,), DIALECTS),
+        (0x02, "advance_loc1", (u1,), DIALECTS),
+        (0x03, "advance_loc2", (u2,), DIALECTS),
+        (0x04, "advance_loc4", (u4,), DIALECTS),
+        (0x05, "offset_extended", (uleb, uleb), DIALECTS),
+        (0x06, "restore_extended", (uleb,), DIALECTS),
+        (0x07, "undefined", (uleb,), DIALECTS),
+        (0x08, "same_value", (uleb,), DIALECTS),
+        (0x09, "register", (uleb, uleb), DIALECTS),
+        (0x0A, "remember_state", (), DIALECTS),
+        (0x0B, "restore_state", (), DIALECTS),
+        (0x0C, "def_cfa", (uleb, uleb), DIALECTS),
+        (0x0D, "def_cfa_register", (uleb,), DIALECTS),
+        (0x0E, "def_cfa_offset", (uleb,), DIALECTS),
+        (0x0F, "def_cfa_expression", (block,), DIALECTS),
+        (0x10, "expression", (uleb, block), DIALECTS),
+        (0x11, "offset_extended_sf", (uleb, sleb), DIALECTS),
+        (0x12, "def_cfa_sf", (uleb, sleb), DIALECTS),
+        (0x13, "def_cfa_offset_sf", (sleb,), DIALECTS),
+        (0x14, "val_offset", (uleb, uleb), DIALECTS),
+        (0x15, "val_offset_sf", (uleb, sleb), DIALECTS),
+        (0x16, "val_expression", (uleb, block), DIALECTS),
+        (0x1D, "MIPS_advance_loc8", (u8,), DIALECTS),
+        # Codes of other architectures: they can be read, and mean nothing here.
+        (0x2C, "AARCH64_negate_ra_state_with_pc", (), DIALECTS),
+        (0x2D, "GNU_window_save", (), DIALECTS),
+        (0x2E, "GNU_args_size", (uleb,), DIALECTS),
+        (0x2F, "GNU_negative_offset_extended", (uleb, uleb), newer),
+        (0x30, "LLVM_def_aspace_cfa", (uleb, uleb, uleb), newer),
+        (0x31, "LLVM_def_aspace_cfa_sf", (uleb, sleb, uleb), newer),
+        (0x2F, "def_aspace_cfa", (uleb, uleb, uleb), older),
+        (0x30, "def_aspace_cfa_sf", (uleb, sleb, uleb), older),
+    ]
+    return [InstructionInfo(code, f"DW_CFA_{name}", kinds, dialects) for code, name, kinds, dialects in rows]
+
+
+CFA_INSTRUCTIONS: tuple[InstructionInfo, ...] = tuple(_rows())
+"""Every call frame instruction of every dialect."""
+
+_TABLES: dict[str, dict[int, InstructionInfo]] = {
+    dialect: {row.code: row for row in CFA_INSTRUCTIONS if dialect in row.dialects} for dialect in DIALECTS
+}
+
+MAX_RULES = 8192
+MAX_REMEMBERED = 256
+MAX_COPIED = 4_000_000
+"""Rules copied by remembering and restoring, over the whole program: ends hostile programs."""
+
+
+@dataclass(slots=True)
+class _State:
+    cfa: CfaRule | None
+    rules: dict[int, Rule]
+    shared: bool
+
+
+class Interpreter:
+    """Runs call frame instructions; between calls of `run`, `cfa` and `rules` are the current row.
+
+    `base` is added to set_loc addresses by `read_address`; `initial` are the rules of the CIE, for restore.
+    """
+
+    def __init__(
+        self,
+        dialect: str,
+        code_factor: int,
+        data_factor: int,
+        address_size: int,
+        location: int,
+        initial: Interpreter | None,
+    ) -> None:
+        self.table = _TABLES[dialect]
+        self.code_factor = code_factor
+        self.data_factor = data_factor
+        self.address_size = address_size
+        self.address_mask = (1 << 8 * address_size) - 1
+        self.initial = initial
+        self.location = location
+        self.start = location
+        self.cfa: CfaRule | None = initial.cfa if initial else None
+        self.rules: dict[int, Rule] = initial.rules if initial else {}
+        self.touched: bool = initial.touched if initial else False
+        self._shared = True
+        self._stack: list[_State] = []
+        self._copied = 0
+
+    def run(self, cursor: Cursor, pc: int | None) -> int | None:
+        """Execute up to the row that contains `pc` (None: to the end).
+
+        Returns the address where the next row begins, or None if there is no next row.
+        """
+        while not cursor.at_end:
+            offset = cursor.position
+            info: InstructionInfo | None = None
+            try:
+                code = cursor.unsigned(1)
+                info = self.table.get(code & 0xC0 or code)
+                if info is None:
+                    raise DecodeError(f"unknown call frame instruction {code:#x}")
+                operands = [self._operand(cursor, kind, code) for kind in info.operands]
+                target = self._execute(info.meaning, operands)
+            except DwarfError as error:
+                error.offset = None
+                error.locate(info.name if info else None, offset)
+                raise
+            if target is not None:
+                if pc is not None and target > pc:
+                    return target
+                self.location = target
+        return None
+
+    def _operand(self, cursor: Cursor, kind: CfaOperand, code: int) -> int | bytes:
+        match kind:
+            case CfaOperand.LOW6:
+                return code & 0x3F
+            case CfaOperand.ULEB:
+                return cursor.uleb()
+            case CfaOperand.SLEB:
+                return cursor.sleb()
+            case CfaOperand.BLOCK:
+                return cursor.take(cursor.uleb())
+            case CfaOperand.ADDRESS:
+                return cursor.unsigned(self.address_size)
+            case CfaOperand.U1:
+                return cursor.unsigned(1)
+            case CfaOperand.U2:
+                return cursor.unsigned(2)
+            case CfaOperand.U4:
+                return cursor.unsigned(4)
+            case CfaOperand.U8:
+                return cursor.unsigned(8)
+
+    def _execute(self, meaning: str, operands: list[int | bytes]) -> int | None:
+        """Execute one instruction; the new location if it creates a row."""
+        if meaning == "nop":
+            return None
+        first = operands[0] if operands else 0
+        if meaning.startswith(("advance_loc", "MIPS_advance_loc")):
+            assert isinstance(first, int)
+            return self._advance(self.location + first * self.code_factor)
+        if meaning == "set_loc":
+            assert isinstance(first, int)
+            return self._advance(first)
+        if meaning == "GNU_args_size":
+            return None
+        if meaning == "remember_state":
+            self._remember()
+        elif meaning == "restore_state":
+            self._restore_state()
+        elif "cfa" in meaning:
+            self.cfa = self._new_cfa(meaning, operands)
+            self.touched = True
+        else:
+            self._register_rule(meaning, operands)
+            self.touched = True
+        return None
+
+    def _advance(self, target: int) -> int:
+        if self.initial is None:
+            raise IllFormed("a CIE cannot advance the location")
+        if target < self.location:
+            raise IllFormed(f"the location goes back from {self.location:#x} to {target:#x}")
+        return target
+
+    def _copy(self, rules: dict[int, Rule]) -> dict[int, Rule]:
+        self._copied += len(rules)
+        if self._copied > MAX_COPIED:
+            raise IllFormed("the call frame instructions remember and restore too much")
+        return dict(rules)
+
+    def _remember(self) -> None:
+        if len(self._stack) >= MAX_REMEMBERED:
+            raise IllFormed(f"more than {MAX_REMEMBERED} states are remembered")
+        self._stack.append(_State(self.cfa, self.rules, self._shared))
+        self._shared = True
+
+    def _restore_state(self) -> None:
+        if not self._stack:
+            raise IllFormed("there is no remembered state")
+        state = self._stack.pop()
+        # The CFA is part of what is remembered, as all producers take it.
+        self.cfa, self.rules, self._shared = state.cfa, state.rules, state.shared
+
+    def _new_cfa(self, meaning: str, operands: list[int | bytes]) -> CfaRule:
+        if meaning == "def_cfa_expression":
+            data = operands[0]
+            assert isinstance(data, bytes)
+            return CfaExpression(data)
+        numbers = [operand for operand in operands if isinstance(operand, int)]
+        match meaning:
+            case "def_cfa":
+                return CfaRegister(numbers[0], numbers[1], None)
+            case "def_cfa_sf":
+                return CfaRegister(numbers[0], numbers[1] * self.data_factor, None)
+            case "def_aspace_cfa":
+                return CfaRegister(numbers[0], numbers[1], numbers[2])
+            case "def_aspace_cfa_sf":
+                return CfaRegister(numbers[0], numbers[1] * self.data_factor, numbers[2])
+        old = self.cfa
+        if not isinstance(old, CfaRegister):
+            what = "there is no CFA rule" if old is None else "the CFA is defined by an expression"
+            raise IllFormed(f"nothing to change: {what}")
+        match meaning:
+            case "def_cfa_register":
+                return CfaRegister(numbers[0], old.displacement, old.address_space)
+            case "def_cfa_offset":
+                return CfaRegister(old.register, numbers[0], old.address_space)
+            case _:  # def_cfa_offset_sf
+                return CfaRegister(old.register, numbers[0] * self.data_factor, old.address_space)
+
+    def _register_rule(self, meaning: str, operands: list[int | bytes]) -> None:
+        if not operands:
+            raise IllFormed("the instruction belongs to another architecture")
+        number = operands[0]
+        assert isinstance(number, int)
+        second = operands[1] if len(operands) > 1 else 0
+        rule: Rule | None
+        if isinstance(second, bytes):
+            rule = ExpressionRule(second) if meaning == "expression" else ValExpressionRule(second)
+        else:
+            match meaning:
+                case "undefined":
+                    rule = UndefinedRule()
+                case "same_value":
+                    rule = SameValueRule()
+                case "offset" | "offset_extended" | "offset_extended_sf":
+                    rule = OffsetRule(second * self.data_factor)
+                case "GNU_negative_offset_extended":
+                    rule = OffsetRule(-second * self.data_factor)
+                case "val_offset" | "val_offset_sf":
+                    rule = ValOffsetRule(second * self.data_factor)
+                case "register":
+                    rule = RegisterRule(second)
+                case _:  # restore, restore_extended
+                    rule = self.initial.rules.get(number) if self.initial else None
+        if self._shared:
+            self.rules = self._copy(self.rules)
+            self._shared = False
+        if rule is None:
+            self.rules.pop(number, None)
+            return
+        self.rules[number] = rule
+        if len(self.rules) > MAX_RULES:
+            raise IllFormed(f"more than {MAX_RULES} registers have a rule")

@@ -1,0 +1,371 @@
+"""Call frame information: .debug_frame and .eh_frame, indexed by program location (A.6.4.1).
+
+A CIE whose augmentation is not known is not used, as only a few of its fields could be read. Known are
+none, the vendor strings of AMD ("[amd:v0.0]", "[amdgpu:v0.0]", any minor version), and in
+.eh_frame those that begin with "z". A CIE without augmentation whose functions have no rules at all, as
+upstream LLVM emits for AMDGPU, is no call frame information either: read literally, every caller would be
+the function itself.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from rocdbg.dwarf.cfa_instructions import Interpreter
+from rocdbg.dwarf.context import Context
+from rocdbg.dwarf.cursor import Cursor
+from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError
+from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.rows import Row
+from rocdbg.dwarf.rules import SameValueRule
+from rocdbg.dwarf.unwinding import CallerContext
+
+__all__ = ["Cie", "Fde", "FrameTable", "parse_frames"]
+
+_VENDOR = re.compile(rb"\[(?:amd|amdgpu):v0\.[0-9]+(?::[^\]]*)?\]")
+_ROW_CACHE = 4096
+_OMITTED = 0xFF
+
+
+@dataclass
+class Cie:
+    """A common information entry; offsets are of the section."""
+
+    offset: int
+    version: int
+    augmentation: bytes
+    address_size: int
+    segment_selector_size: int
+    code_alignment_factor: int
+    data_alignment_factor: int
+    return_address_register: int
+    instructions: tuple[int, int]
+    """First and end offset."""
+    pointer_encoding: int = 0
+    has_augmentation_data: bool = False
+    is_signal_frame: bool = False
+    interpreter: Interpreter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fde:
+    """A frame description entry: its function's addresses [start, end) and its instructions."""
+
+    offset: int
+    start: int
+    end: int
+    cie: Cie
+    instructions: tuple[int, int]
+
+
+class FrameTable:
+    """All usable entries of a section, sorted by address; rows are computed when asked for, and cached."""
+
+    def __init__(
+        self, section: bytes, address_size: int, dialect: str, eh_frame: bool, section_address: int
+    ) -> None:
+        self._section = section
+        self._address_size = address_size
+        self._eh_frame = eh_frame
+        self._section_address = section_address
+        self.dialect = dialect
+        self._cies: dict[int, Cie | None] = {}
+        self.fdes = sorted(self._read_entries(), key=lambda fde: (fde.start, fde.end))
+        self._starts = [fde.start for fde in self.fdes]
+        # The largest end so far: tells how far back a containing entry may be.
+        self._ends: list[int] = []
+        largest = 0
+        for fde in self.fdes:
+            largest = max(largest, fde.end)
+            self._ends.append(largest)
+        self._rows: dict[int, list[Row | None]] = {}
+        self._cached = 0
+
+    # Looking up
+
+    def fde(self, pc: int) -> Fde | None:
+        """The entry of the function at `pc`, or None; of several the one that begins last."""
+        index = self._find(pc)
+        return None if index is None else self.fdes[index]
+
+    def _find(self, pc: int) -> int | None:
+        index = bisect_right(self._starts, pc) - 1
+        while index >= 0 and self._ends[index] > pc:
+            if pc < self.fdes[index].end:
+                return index
+            index -= 1
+        return None
+
+    def row(self, pc: int) -> Row | None:
+        """The row for a program location; None where there is no usable call frame information.
+
+        Raises `IllFormed` or `DecodeError` with the section offset if the instructions break a rule.
+        """
+        index = self._find(pc)
+        if index is None:
+            return None
+        cached = self._rows.get(index)
+        if cached is not None:
+            for row in cached:
+                if row is None or row.start <= pc < row.end:
+                    return row
+        row = self._compute(self.fdes[index], pc)
+        if self._cached >= _ROW_CACHE:
+            self._rows.clear()
+            self._cached = 0
+        self._cached += 1
+        self._rows.setdefault(index, []).append(row)
+        return row
+
+    def _compute(self, fde: Fde, pc: int) -> Row | None:
+        cie = fde.cie
+        interpreter = Interpreter(
+            self.dialect,
+            cie.code_alignment_factor,
+            cie.data_alignment_factor,
+            cie.address_size,
+            fde.start,
+            self._initial(cie),
+        )
+        cursor = Cursor(self._section, *fde.instructions, what="call frame information")
+        end = interpreter.run(cursor, pc)
+        row = Row(
+            interpreter.location,
+            fde.end if end is None else end,
+            interpreter.cfa,
+            interpreter.rules,
+            cie.return_address_register,
+            self.dialect,
+        )
+        if not interpreter.touched and not _VENDOR.search(cie.augmentation):
+            # Nothing so far: a row without rules, or a function without any?
+            interpreter.run(cursor, None)
+            if not interpreter.touched:
+                return None
+        return row
+
+    def _initial(self, cie: Cie) -> Interpreter:
+        if cie.interpreter is None:
+            interpreter = Interpreter(
+                self.dialect,
+                cie.code_alignment_factor,
+                cie.data_alignment_factor,
+                cie.address_size,
+                0,
+                None,
+            )
+            interpreter.run(Cursor(self._section, *cie.instructions, what="call frame information"), None)
+            cie.interpreter = interpreter
+        return cie.interpreter
+
+    def unwind(self, context: Context) -> CallerContext | None:
+        """The context of the calling frame: its registers by the rules of this frame's row, its pc the call site.
+
+        The pc is the return address less 1: an address within the call (A.6.4.4). None if there is no
+        usable call frame information, or the return address is undefined, unchanged or 0: then this is the
+        outermost frame. Raises `EvaluationError` if the context has no program location.
+        """
+        pc = context.pc
+        if pc is None:
+            raise EvaluationError("unwinding needs a program location, and there is none")
+        row = self.row(pc)
+        if row is None:
+            return None
+        column = row.return_address_register
+        rule = row.rule(column)
+        if rule is None or isinstance(rule, SameValueRule):
+            return None
+        location = row.register_location(column, context)
+        if location.is_undefined:
+            return None
+        size = context.architecture.register_size(column) or self._address_size
+        address = location.read(8 * size)
+        if not address:
+            return None
+        return CallerContext(context, lambda number: row.register_location(number, context), address - 1, self)
+
+    # Reading
+
+    def _read_entries(self) -> list[Fde]:
+        section = self._section
+        end = len(section)
+        fdes: list[Fde] = []
+        position = 0
+        while position < end:
+            cursor = Cursor(section, position, what="call frame information")
+            start = position
+            is_64 = False
+            length = cursor.unsigned(4)
+            if length == 0xFFFFFFFF:
+                is_64 = True
+                length = cursor.unsigned(8)
+            elif length >= 0xFFFFFFF0:
+                raise DecodeError(f"reserved unit length {length:#x}", offset=start)
+            if not length:
+                if self._eh_frame:
+                    break
+                position = cursor.position
+                continue
+            if cursor.position + length > end:
+                raise DecodeError(f"an entry of {length} bytes reaches beyond the section's end", offset=start)
+            cursor.end = position = cursor.position + length
+            identifier_at = cursor.position
+            identifier = cursor.unsigned(8 if is_64 and not self._eh_frame else 4)
+            if self._is_cie(identifier, is_64):
+                continue
+            cie_offset = identifier_at - identifier if self._eh_frame else identifier
+            cie = self._cie(cie_offset, start)
+            if cie is not None:
+                fde = self._fde(cursor, start, cie)
+                if fde is not None:
+                    fdes.append(fde)
+        return fdes
+
+    def _is_cie(self, identifier: int, is_64: bool) -> bool:
+        if self._eh_frame:
+            return identifier == 0
+        return identifier == (0xFFFFFFFFFFFFFFFF if is_64 else 0xFFFFFFFF)
+
+    def _cie(self, offset: int, user: int) -> Cie | None:
+        """The CIE at a section offset; None if it cannot be used."""
+        if offset in self._cies:
+            return self._cies[offset]
+        if not 0 <= offset < len(self._section):
+            raise DecodeError(f"the entry's CIE would be at {offset:#x}, outside of the section", offset=user)
+        cursor = Cursor(self._section, offset, what="CIE")
+        is_64 = False
+        length = cursor.unsigned(4)
+        if length == 0xFFFFFFFF:
+            is_64 = True
+            length = cursor.unsigned(8)
+        if cursor.position + length > len(self._section):
+            raise DecodeError(f"a CIE of {length} bytes reaches beyond the section's end", offset=offset)
+        cursor.end = cursor.position + length
+        identifier = cursor.unsigned(8 if is_64 and not self._eh_frame else 4)
+        if not self._is_cie(identifier, is_64):
+            raise DecodeError(f"the entry refers to {offset:#x} as its CIE, which is none", offset=user)
+        cie = self._cies[offset] = self._read_cie(cursor, offset)
+        return cie
+
+    def _read_cie(self, cursor: Cursor, offset: int) -> Cie | None:
+        version = cursor.unsigned(1)
+        augmentation = cursor.string()
+        if version not in (1, 3, 4) or not self._is_known(augmentation):
+            return None
+        address_size, selector_size = self._address_size, 0
+        if version >= 4:
+            address_size = cursor.unsigned(1)
+            selector_size = cursor.unsigned(1)
+            if address_size not in (1, 2, 4, 8):
+                raise DecodeError(f"address size {address_size} is not supported", offset=offset)
+        if augmentation == b"eh":
+            cursor.take(address_size)
+        code_factor = cursor.uleb()
+        data_factor = cursor.sleb()
+        column = cursor.unsigned(1) if version == 1 else cursor.uleb()
+        cie = Cie(
+            offset,
+            version,
+            augmentation,
+            address_size,
+            selector_size,
+            code_factor,
+            data_factor,
+            column,
+            (0, 0),
+        )
+        if augmentation.startswith(b"z") and not self._read_augmentation(cursor, cie):
+            return None
+        cie.instructions = (cursor.position, cursor.end)
+        return cie
+
+    def _is_known(self, augmentation: bytes) -> bool:
+        if not augmentation or _VENDOR.fullmatch(augmentation):
+            return True
+        return self._eh_frame and (augmentation == b"eh" or bool(re.fullmatch(rb"z[RPLSBG]*", augmentation)))
+
+    def _read_augmentation(self, cursor: Cursor, cie: Cie) -> bool:
+        """The data of a "z" augmentation; False if the entries cannot be read then."""
+        size = cursor.uleb()
+        data = Cursor(cursor.data, cursor.position, cursor.position + size, what="augmentation data")
+        cursor.take(size)
+        cie.has_augmentation_data = True
+        for letter in cie.augmentation[1:]:
+            match chr(letter):
+                case "R":
+                    cie.pointer_encoding = data.unsigned(1)
+                case "P":
+                    self._pointer(data, data.unsigned(1), cie.address_size)
+                case "L":
+                    data.unsigned(1)
+                case "S":
+                    cie.is_signal_frame = True
+        return cie.pointer_encoding != _OMITTED
+
+    def _fde(self, cursor: Cursor, offset: int, cie: Cie) -> Fde | None:
+        cursor.take(cie.segment_selector_size)
+        encoding = cie.pointer_encoding
+        start = self._pointer(cursor, encoding, cie.address_size)
+        length = self._pointer(cursor, encoding & 0x0F, cie.address_size)
+        if start is None or length is None:
+            return None
+        if cie.has_augmentation_data:
+            cursor.take(cursor.uleb())
+        length &= (1 << 8 * cie.address_size) - 1
+        return Fde(offset, start, start + length, cie, (cursor.position, cursor.end))
+
+    def _pointer(self, cursor: Cursor, encoding: int, address_size: int) -> int | None:
+        """An encoded pointer (.eh_frame); None if its value cannot be known from the section alone."""
+        at = cursor.position
+        base = 0
+        application = encoding & 0x70
+        if application == 0x50:  # DW_EH_PE_aligned
+            cursor.take(-(self._section_address + at) % address_size)
+        elif application == 0x10:  # DW_EH_PE_pcrel
+            base = self._section_address + at
+        match encoding & 0x0F:
+            case 0x00:
+                value = cursor.unsigned(address_size)
+            case 0x01:
+                value = cursor.uleb()
+            case 0x02:
+                value = cursor.unsigned(2)
+            case 0x03:
+                value = cursor.unsigned(4)
+            case 0x04:
+                value = cursor.unsigned(8)
+            case 0x09:
+                value = cursor.sleb()
+            case 0x0A:
+                value = cursor.signed(2)
+            case 0x0B:
+                value = cursor.signed(4)
+            case 0x0C:
+                value = cursor.signed(8)
+            case _:
+                raise DecodeError(f"unknown pointer encoding {encoding:#x}", offset=at)
+        if encoding & 0x80 or application not in (0x00, 0x10, 0x50):
+            return None
+        return base + value & (1 << 8 * address_size) - 1
+
+
+def parse_frames(
+    section: bytes,
+    address_size: int = 8,
+    dialect: str = "amd",
+    eh_frame: bool = False,
+    section_address: int = 0,
+) -> FrameTable:
+    """The call frame information of a .debug_frame or .eh_frame section (A.6.4).
+
+    `address_size` holds for CIEs before version 4, which do not say it. `section_address` is where the section is
+    loaded, which .eh_frame pointers are relative to. Headers are read at once, instructions when a
+    row is asked for. Raises `DecodeError` with the section offset where the structure is broken.
+    """
+    if dialect not in DIALECTS:
+        raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
+    if address_size not in (1, 2, 4, 8):
+        raise DwarfError(f"address size {address_size} is not supported")
+    return FrameTable(bytes(section), address_size, dialect, eh_frame, section_address)
