@@ -21,7 +21,9 @@ class StopReason(Enum):
     LOCATION = "location-reached"
     SIGNAL = "signal-received"
     INTERRUPTED = "interrupted"
+    BUDGET = "instruction-budget"
     EXITED = "exited-normally"
+    TERMINATED = "exited-signalled"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,239 @@
+"""Running the target until something is worth a stop, and saying what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from rocdbg.debugger.breakpoints import Arrival, BreakpointTable, Hit
+from rocdbg.debugger.frames import Frame, FrameChain
+from rocdbg.debugger.program import Program
+from rocdbg.debugger.scope import Scope, lane_list
+from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.stops import SIGNALS, ExitInfo, StopEvent, StopReason
+from rocdbg.debugger.target import Resume, ResumeMode, Target, TargetStop, TargetStopKind
+
+FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
+"""Signals after which a wave cannot go on: continuing ends the program, as on a device."""
+
+
+class Host(Protocol):
+    """What running needs of the session."""
+
+    program: Program | None
+    target: Target | None
+    breakpoints: BreakpointTable
+    settings: Settings
+    scope: Scope
+
+    def chain(self, scope: Scope) -> FrameChain:
+        """The frames of a lane as they are now."""
+
+    def active_lanes(self, thread: int) -> int:
+        """The mask of active lanes of a wave."""
+
+    def condition_holds(self, text: str, scope: Scope) -> bool:
+        """The truth of a breakpoint's condition for a lane."""
+
+    def state_changed(self) -> None:
+        """Drop what was cached of the target's state."""
+
+    def finished(self) -> ExitInfo:
+        """The dispatch is over: take its results and let it go."""
+
+    def terminated(self) -> None:
+        """End the dispatch early."""
+
+    def warn(self, text: str) -> None:
+        """Keep a warning for the front end."""
+
+
+@dataclass(slots=True)
+class Internal:
+    """A stop of the engine's own: loaded addresses, and whether an arrival there is the awaited one."""
+
+    addresses: frozenset[int] = frozenset()
+    accept: Callable[[TargetStop], bool] = field(default=lambda stop: True)
+
+
+
+@dataclass(slots=True)
+class Runner:
+    """Resumes the target and turns its stops into events. ``pending_signal`` is the fatal signal of the last."""
+
+    host: Host
+    pending_signal: str = ""
+    running: bool = False
+
+    @property
+    def target(self) -> Target:
+        """The running target."""
+        assert self.host.target is not None
+        return self.host.target
+
+    @property
+    def program(self) -> Program:
+        """The program."""
+        assert self.host.program is not None
+        return self.host.program
+
+    def resume(self, request: Resume) -> TargetStop:
+        """One resume of the target."""
+        self.host.state_changed()
+        self.running = True
+        try:
+            return self.target.resume(request)
+        finally:
+            self.running = False
+            self.host.state_changed()
+
+    def stop_addresses(self, internal: Internal | None = None) -> frozenset[int]:
+        """Loaded addresses of all enabled breakpoints and of an internal stop."""
+        base = self.program.base
+        users = frozenset(base + address for address in self.host.breakpoints.addresses())
+        return users | internal.addresses if internal is not None else users
+
+    @property
+    def locked(self) -> bool:
+        """Whether other waves stand still while one steps."""
+        return self.host.settings.scheduler_locking != "off"
+
+    def run(self, internal: Internal | None = None, thread: int | None = None) -> StopEvent | None:
+        """Run all waves (or one, with ``thread``) to the next event; ``None`` when the internal stop was it."""
+        ended = self.check_pending_signal()
+        if ended is not None:
+            return ended
+        budget = self.host.settings.instruction_budget or None
+        only = thread is not None or self.host.settings.scheduler_locking == "on"
+        focus = thread if thread is not None else self.host.scope.thread
+        while True:
+            stop = self.resume(
+                Resume(
+                    ResumeMode.RUN,
+                    focus if only else None,
+                    stop_addresses=self.stop_addresses(internal),
+                    only=only,
+                    budget=budget,
+                )
+            )
+            if stop.kind is TargetStopKind.WAVE_DONE:
+                only = False
+                continue
+            event = self.event(stop)
+            if event is not None:
+                return event
+            if (
+                internal is not None
+                and stop.kind is TargetStopKind.BREAKPOINT
+                and stop.pc in internal.addresses
+                and internal.accept(stop)
+            ):
+                return None
+
+    def check_pending_signal(self) -> StopEvent | None:
+        """After a fatal signal the program cannot go on: it ends."""
+        if not self.pending_signal:
+            return None
+        signal = SIGNALS[self.pending_signal]
+        self.pending_signal = ""
+        self.host.terminated()
+        return StopEvent(StopReason.TERMINATED, Scope(), signal=signal)
+
+    # -- events
+
+    def event(self, stop: TargetStop) -> StopEvent | None:
+        """The event of a target's stop; ``None`` for one that is nobody's business."""
+        if stop.kind is TargetStopKind.DONE:
+            return StopEvent(StopReason.EXITED, Scope(), exit=self.host.finished())
+        if stop.kind is TargetStopKind.BREAKPOINT:
+            return self._breakpoint(stop)
+        if stop.kind is TargetStopKind.INTERRUPTED:
+            return self.stopped_at(StopReason.INTERRUPTED, stop, signal="SIGINT")
+        if stop.kind is TargetStopKind.BUDGET:
+            return self.stopped_at(StopReason.BUDGET, stop)
+        if stop.signal:
+            if stop.signal in FATAL:
+                self.pending_signal = stop.signal
+            return self.stopped_at(StopReason.SIGNAL, stop, signal=stop.signal)
+        return None
+
+    def _breakpoint(self, stop: TargetStop) -> StopEvent | None:
+        assert stop.thread is not None
+        hits = self.hits(stop.thread, stop.pc)
+        if not hits:
+            return None
+        lanes = 0
+        for hit in hits:
+            lanes |= hit.lanes
+        self.host.breakpoints.retire(hits)
+        return self._focused(
+            StopReason.BREAKPOINT, stop.thread, lanes,
+            breakpoints=tuple(hit.breakpoint.number for hit in hits),
+            temporary=hits[0].breakpoint.temporary,
+        )  # fmt: skip
+
+    def hits(self, thread: int, pc: int) -> list[Hit]:
+        """The user's breakpoints that stop a wave here."""
+        found, problems = self.host.breakpoints.hits(
+            Arrival(
+                thread,
+                self.program.to_file(pc),
+                self.host.active_lanes(thread),
+                lambda text, lane: self.host.condition_holds(text, Scope(thread, lane)),
+            )
+        )
+        for problem in problems:
+            self.host.warn(problem)
+        return found
+
+    def stopped_at(self, reason: StopReason, stop: TargetStop, signal: str = "") -> StopEvent:
+        """An event at a wave that is not about a breakpoint."""
+        thread = stop.thread
+        if thread is None:
+            waves = self.target.waves()
+            thread = waves[0].number if waves else self.host.scope.thread
+        assert thread is not None
+        lanes = stop.lanes or self.host.active_lanes(thread)
+        return self._focused(
+            reason, thread, lanes, signal=SIGNALS[signal] if signal else None, detail=stop.detail
+        )
+
+    def _focused(self, reason: StopReason, thread: int, lanes: int, **fields: object) -> StopEvent:
+        """Move the focus to the first lane concerned and say whether it moved."""
+        before = self.host.scope
+        first = lane_list(lanes)[0] if lanes else 0
+        self.host.scope = Scope(thread, first)
+        return StopEvent(
+            reason,
+            self.host.scope,
+            lanes=lanes,
+            new_thread=before.thread != thread,
+            new_lane=before.thread == thread and before.lane != first,
+            **fields,  # type: ignore[arg-type]
+        )
+
+    def step_event(self, reason: StopReason, new_frame: bool, **fields: object) -> StopEvent:
+        """An event of the focused lane having arrived."""
+        scope = self.host.scope.with_frame(0)
+        self.host.scope = scope
+        lanes = 1 << scope.lane if scope.lane is not None else 0
+        return StopEvent(reason, scope, lanes=lanes, new_frame=new_frame, **fields)  # type: ignore[arg-type]
+
+    # -- the focused lane
+
+    def is_active(self, scope: Scope) -> bool:
+        """Whether the lane is active."""
+        if scope.thread is None or scope.lane is None:
+            return True
+        return bool(self.host.active_lanes(scope.thread) >> scope.lane & 1)
+
+    def top_frame(self, scope: Scope) -> Frame:
+        """The innermost frame of a lane."""
+        frame = self.host.chain(scope).get(0)
+        assert frame is not None
+        return frame
+
+    def alive(self, thread: int) -> bool:
+        """Whether the wave still exists."""
+        return any(wave.number == thread for wave in self.target.waves())
