@@ -19,16 +19,28 @@ from numpy.typing import NDArray
 from rocdbg import codeobject
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
-from rocdbg.launch.binding import BoundLaunch, Buffer, Local, bind
+from rocdbg.launch.binding import BoundLaunch, Buffer, Local, arguments_from_specs, bind
 from rocdbg.launch.errors import LaunchError
+from rocdbg.launch.expectation import Mismatch
 from rocdbg.launch.kernel_names import KernelMap
 from rocdbg.launch.parameters import parameter_types
 from rocdbg.launch.spec import check_dimensions
+from rocdbg.launchfile import read_launch_file
 from rocdbg.sim.machine import LoadedCodeObject, Machine, MachineOptions
 from rocdbg.sim.options import RunOptions
 from rocdbg.sim.stops import Fault, Stop, StopKind
 
-__all__ = ["Dispatch", "GpuFault", "Kernel", "KernelMapping", "Local", "Program", "load"]
+__all__ = [
+    "BudgetExceeded",
+    "Dispatch",
+    "GpuFault",
+    "Kernel",
+    "KernelMapping",
+    "Local",
+    "Program",
+    "launch_file",
+    "load",
+]
 
 
 class GpuFault(Error):
@@ -69,6 +81,23 @@ def load(
     the errors of ``codeobject.open_file``.
     """
     return Program(codeobject.open_file(path, arch), arch, options)
+
+
+def launch_file(
+    path: str | os.PathLike[str], arch: str | None = None, options: MachineOptions | None = None
+) -> Dispatch:
+    """Start what a launch file describes; ``arch`` overrides its target. ``Dispatch.check`` compares the results.
+
+    Raises LaunchError and what `load` raises.
+    """
+    spec = read_launch_file(os.fspath(path))
+    file = spec.expand_file(arch)
+    assert file is not None, "a launch file names its code object"
+    program = load(file, arch or spec.arch, options)
+    kernels = program.kernels
+    kernel = kernels[spec.kernel] if spec.kernel is not None else kernels.only()
+    grid, workgroup, arguments = spec.complete()
+    return kernel.launch(grid, workgroup, arguments_from_specs(arguments), spec.dynamic_lds)
 
 
 class Program:
@@ -137,6 +166,10 @@ class KernelMapping(Mapping[str, "Kernel"]):
 
     def __getitem__(self, name: str) -> Kernel:
         return Kernel(self._program, self._map[name])
+
+    def only(self) -> Kernel:
+        """The kernel of a program that has just one. Raises LaunchError naming them otherwise."""
+        return Kernel(self._program, self._map.only())
 
     def __contains__(self, name: object) -> bool:
         return name in self._map
@@ -246,6 +279,10 @@ class Dispatch:
     def instructions(self) -> int:
         """Wave-instructions executed so far."""
         return self.launch.dispatch.instructions
+
+    def check(self) -> list[Mismatch]:
+        """Where buffers differ from what a launch file expects in them, in order of arguments."""
+        return self.launch.check()
 
     def run(self, max_instructions: int | None = None) -> None:
         """Run to the end, then copy buffers back into their arrays and free the device's copies.

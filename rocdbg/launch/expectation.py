@@ -23,7 +23,7 @@ class Mismatch:
     count: int
 
     @property
-    def message(self) -> str:
+    def text(self) -> str:
         """``buffer 'y': element 17 is 3.0, expected 4.0 (12 of 1024 elements differ)``."""
         return (
             f"buffer '{self.name}': element {self.index} is {self.got}, expected {self.wanted} "

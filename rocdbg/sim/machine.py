@@ -65,6 +65,18 @@ class MachineOptions:
     """Where translations are kept; None: the user's cache directory."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """What a dispatch needs: bytes of LDS per group, of scratch per lane, per wave, and in all."""
+
+    groups: Dim3
+    resident_groups: int
+    lds: int
+    lane_scratch: int
+    wave_scratch: int
+    scratch: int
+
+
 @dataclass(frozen=True)
 class LoadedCodeObject:
     """A code object in simulated memory. An address of the ELF file plus ``base`` is a simulated address."""
@@ -193,11 +205,7 @@ class Machine:
         LaunchLimitError and KernargError.
         """
         loaded = self._loaded_object(kernel)
-        descriptor = kernel.descriptor
-        name = kernel.name
-        wave_size = descriptor.wave_size
         self._check_limits(kernel, grid, workgroup, dynamic_lds)
-        number = self._dispatches + 1
         queue = self._queue_allocation()
         hidden = HiddenValues(
             grid,
@@ -207,92 +215,99 @@ class Machine:
             layout.SHARED_APERTURE >> 32,
             queue.address,
         )
-        segment = build_segment(name, kernel.metadata, descriptor.kernarg_size, kernarg, hidden)
-        lds_size = max(descriptor.group_segment_fixed_size, loaded.lds_size) + dynamic_lds
-        lane_scratch = self._lane_scratch(kernel)
-        wave_scratch = scratch.area_size(lane_scratch, wave_size)
-        waves_per_group = -(-reduce(mul, workgroup) // wave_size)
-        groups = tuple(-(-total // size) for total, size in zip(grid, workgroup, strict=True))
-        resident = max(1, min(reduce(mul, groups), self.options.resident_waves // waves_per_group))
-        if wave_scratch:
-            resident = max(1, min(resident, _MAX_SCRATCH_SIZE // (wave_scratch * waves_per_group)))
-        scratch_size = wave_scratch * waves_per_group * resident
-        if scratch_size > _MAX_SCRATCH_SIZE:
-            raise LaunchLimitError(
-                name,
-                "scratch",
-                f"one workgroup needs {scratch_size} bytes; 32-bit offsets reach {_MAX_SCRATCH_SIZE}",
-            )
-        memory = self.memory
-        owned: list[Allocation] = []
-        try:
-            kernarg_area = memory.allocate(len(segment), name=name, kind=AllocationKind.KERNARG)
-            owned.append(kernarg_area)
-            packet_area = memory.allocate(PACKET_SIZE, name=name, kind=AllocationKind.PACKET)
-            owned.append(packet_area)
-            scratch_area = None
-            if scratch_size:
-                scratch_area = memory.allocate(scratch_size, name=name, kind=AllocationKind.SCRATCH)
-                owned.append(scratch_area)
-        except Error:
-            for allocation in owned:
-                memory.free(allocation)
-            raise
-        memory.write(kernarg_area.address, segment)
+        segment = build_segment(kernel.name, kernel.metadata, kernel.descriptor.kernarg_size, kernarg, hidden)
+        sizes = self._sizes(loaded, kernel, grid, workgroup, dynamic_lds)
+        kernarg_area, packet_area, scratch_area = self._allocate(
+            kernel.name,
+            (len(segment), AllocationKind.KERNARG),
+            (PACKET_SIZE, AllocationKind.PACKET),
+            (sizes.scratch, AllocationKind.SCRATCH),
+        )
+        assert kernarg_area is not None and packet_area is not None
+        self._dispatches += 1
         descriptor_address = loaded.address(kernel.descriptor_address)
-        packet = DispatchPacket(
-            grid, workgroup, lane_scratch, lds_size, descriptor_address, kernarg_area.address
-        )
-        memory.write(packet_area.address, packet.to_bytes())
         scratch_address = scratch_area.address if scratch_area is not None else 0
-        buffer = scratch.buffer_descriptor(self.target, wave_size, scratch_address, scratch_size)
-        memory.write(
-            queue.address,
-            Queue(
-                packet_area.address,
-                _QUEUE_PACKETS,
-                layout.SHARED_APERTURE >> 32,
-                layout.PRIVATE_APERTURE >> 32,
-                buffer,
-                scratch_address,
-                scratch_size,
-                lane_scratch,
-                number,
-                number - 1,
-            ).to_bytes(),
+        buffer = scratch.buffer_descriptor(self.target, kernel.wave_size, scratch_address, sizes.scratch)
+        packet = DispatchPacket(
+            grid, workgroup, sizes.lane_scratch, sizes.lds, descriptor_address, kernarg_area.address
         )
+        queue_structure = Queue(
+            packet_area.address,
+            _QUEUE_PACKETS,
+            layout.SHARED_APERTURE >> 32,
+            layout.PRIVATE_APERTURE >> 32,
+            buffer,
+            scratch_address,
+            sizes.scratch,
+            sizes.lane_scratch,
+            write_index=self._dispatches,
+            read_index=self._dispatches - 1,
+        )
+        self.memory.write(kernarg_area.address, segment)
+        self.memory.write(packet_area.address, packet.to_bytes())
+        self.memory.write(queue.address, queue_structure.to_bytes())
         state = DispatchState(
             target=self.target,
-            wave_size=wave_size,
-            descriptor=descriptor,
+            wave_size=kernel.wave_size,
+            descriptor=kernel.descriptor,
             entry=loaded.address(kernel.entry_address),
-            groups=(groups[0], groups[1], groups[2]),
+            groups=sizes.groups,
             packet_address=packet_area.address,
             queue_address=queue.address,
             kernarg_address=kernarg_area.address,
             kernarg=segment,
-            dispatch_id=number - 1,
+            dispatch_id=self._dispatches - 1,
             scratch_address=scratch_address,
             scratch_descriptor=buffer,
-            lane_scratch_size=lane_scratch,
-            wave_scratch_size=wave_scratch,
-            lds_size=lds_size,
+            lane_scratch_size=sizes.lane_scratch,
+            wave_scratch_size=sizes.wave_scratch,
+            lds_size=sizes.lds,
         )
         plan = DispatchPlan(
             kernel,
-            number,
+            self._dispatches,
             state,
             grid,
             workgroup,
             dynamic_lds,
-            resident,
+            sizes.resident_groups,
             kernarg_area,
             packet_area,
             scratch_area,
             descriptor_address,
         )
-        self._dispatches = number
-        return Dispatch(plan, self.engine(wave_size), memory)
+        return Dispatch(plan, self.engine(kernel.wave_size), self.memory)
+
+    def _sizes(
+        self, loaded: LoadedCodeObject, kernel: Kernel, grid: Dim3, workgroup: Dim3, dynamic_lds: int
+    ) -> _Sizes:
+        """LDS, scratch and residency of a dispatch. Raises LaunchLimitError if one workgroup's scratch is too big."""
+        lane = self._lane_scratch(kernel)
+        wave = scratch.area_size(lane, kernel.wave_size)
+        waves_per_group = -(-reduce(mul, workgroup) // kernel.wave_size)
+        x, y, z = (-(-total // size) for total, size in zip(grid, workgroup, strict=True))
+        resident = max(1, min(x * y * z, self.options.resident_waves // waves_per_group))
+        if wave:
+            resident = max(1, min(resident, _MAX_SCRATCH_SIZE // (wave * waves_per_group)))
+        total = wave * waves_per_group * resident
+        if total > _MAX_SCRATCH_SIZE:
+            reason = f"one workgroup needs {total} bytes; 32-bit offsets reach {_MAX_SCRATCH_SIZE}"
+            raise LaunchLimitError(kernel.name, "scratch", reason)
+        lds = max(kernel.descriptor.group_segment_fixed_size, loaded.lds_size) + dynamic_lds
+        return _Sizes((x, y, z), resident, lds, lane, wave, total)
+
+    def _allocate(self, name: str, *requests: tuple[int, AllocationKind]) -> list[Allocation | None]:
+        """One allocation for each (size, kind), None for a size of 0; all or, if one fails, none."""
+        made: list[Allocation | None] = []
+        try:
+            for size, kind in requests:
+                made.append(self.memory.allocate(size, name=name, kind=kind) if size else None)
+        except Error:
+            for allocation in made:
+                if allocation is not None:
+                    self.memory.free(allocation)
+            raise
+        return made
 
     def _loaded_object(self, kernel: Kernel) -> LoadedCodeObject:
         for loaded in self.loaded:

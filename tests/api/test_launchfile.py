@@ -319,4 +319,4 @@ def test_comparison(
     got: list[float], wanted: list[float], rtol: float, atol: float, message: str | None
 ) -> None:
     result = compare("y", np.array(got, np.float32), np.array(wanted, np.float32), "f32", rtol, atol)
-    assert (result.message if result else None) == message
+    assert (result.text if result else None) == message

@@ -151,10 +151,8 @@ def test_store_past_the_end(built: Path) -> None:
     assert fault.where is not None and fault.where.startswith(
         "just past the end of buffer 'arg0' (64 bytes at 0x"
     )
-    assert (
-        (stop.instruction is not None
-        and "store_dword" in stop.instruction)
-        or "store_b32" in str(stop.instruction)
+    assert (stop.instruction is not None and "store_dword" in stop.instruction) or "store_b32" in str(
+        stop.instruction
     )
     assert f"lanes [{first}-{wave.wave_size - 1}]: write of 4 bytes at {fault.address:#x}, just past" in str(
         error

@@ -66,7 +66,24 @@ def test_a_barrier_waits_for_the_whole_group_and_no_other() -> None:
     dispatch, engine = scripted("nop barrier nop end", groups=(2, 1, 1), group_waves=2)
     dispatch.run()
     order = [f"{number}{word[0]}" for number, word in engine.trace]
-    assert order == ["1n", "1b", "2n", "2b", "3n", "3b", "4n", "4b", "1n", "1e", "2n", "2e", "3n", "3e", "4n", "4e"]
+    assert order == [
+        "1n",
+        "1b",
+        "2n",
+        "2b",
+        "3n",
+        "3b",
+        "4n",
+        "4b",
+        "1n",
+        "1e",
+        "2n",
+        "2e",
+        "3n",
+        "3e",
+        "4n",
+        "4e",
+    ]
 
 
 def test_a_barrier_does_not_wait_for_ended_waves() -> None:
