@@ -1,8 +1,11 @@
 """The three steps of IEEE division: pre-scaling, the last multiply-add with post-scaling, and fix-up.
 
-Compiled code divides n by d like this: v_div_scale scales d and n away from the ends of the exponent range, v_rcp and multiply-adds refine
-a quotient, v_div_fmas does the last multiply-add and undoes the scaling in the same rounding, v_div_fixup puts in the
-results of special operands. The ISA documents' pseudocode of the first two is known to be off (it scales by 2**32
+Compiled code divides n by d like this: v_div_scale scales d and n away from the ends of the exponent range,
+v_rcp and multiply-adds refine
+a quotient, v_div_fmas does the last multiply-add and undoes the scaling in the same rounding, v_div_fixup
+puts in the
+results of special operands. The ISA documents' pseudocode of the first two is known to be off (it scales by
+2**32
 or 2**64 where the factor depends on the direction); what is written here is what hardware was measured to do.
 """
 
@@ -55,7 +58,8 @@ def div_scale(value: Value, denominator: Value, numerator: Value) -> tuple[Value
 def div_fmas(a: Value, b: Value, c: Value, post: Value) -> Value:
     """v_div_fmas: a * b + c, times a power of two where ``post`` (I1) is set, all with one rounding.
 
-    The power is positive where the quotient estimate ``c`` is large (the denominator had been scaled), else negative.
+    The power is positive where the quotient estimate ``c`` is large (the denominator had been scaled), else
+    negative.
     """
     form, step = format_of(a), _SCALE[a.type]
     grow = exponent_field(c).trunc(I32).sgt(form.bias)
@@ -89,7 +93,8 @@ def _to_odd(total: Value, error: Value) -> Value:
 
 def _scaled_fma64(a: Value, b: Value, c: Value, plain: Value, grow: Value, step: int) -> Value:
     """fma, then the power of two. Growing is exact; shrinking into the subnormals rounds a second time, which
-    is put right where the first rounding had hit a tie of the second: only there can two roundings differ from one."""
+    is put right where the first rounding had hit a tie of the second: only there can two roundings differ
+    from one."""
     const = a.builder.const
     grown = plain * const(2.0**step, F64)
     shrunk = plain * const(2.0**-step, F64)

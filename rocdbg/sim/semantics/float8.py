@@ -1,4 +1,6 @@
-"""The 8-bit float formats: E4M3 and E5M2, in the FNUZ variants of gfx940 to gfx942 and the OCP variants of later targets."""
+"""The 8-bit float formats: E4M3 and E5M2, in the FNUZ variants of gfx940 to gfx942 and the OCP variants
+of later targets.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,16 @@
-"""Floating point beyond the builder's primitives: NaN rules, flushing, minimum and maximum, classification, scaling.
+"""Floating point beyond the builder's primitives: NaN rules, flushing, minimum and maximum, classification,
+scaling.
 
 Functions here take and give builder values; they know formats, not instructions or MODE.
 
 NaNs
 ----
-The builder leaves the payload of a NaN result open. The hardware gives the first NaN operand, made quiet; an invalid
-operation on numbers gives the *default NaN*, which has the sign bit set (0xffc00000 for f32), as the ISA documents'
-examples of v_sqrt, v_log, v_rsq and v_sin show. `arithmetic` puts that on top of a primitive's result, so that
+The builder leaves the payload of a NaN result open. The hardware gives the first NaN operand, made quiet;
+an invalid
+operation on numbers gives the *default NaN*, which has the sign bit set (0xffc00000 for f32), as the ISA
+documents'
+examples of v_sqrt, v_log, v_rsq and v_sin show. `arithmetic` puts that on top of a primitive's result, so
+that
 results do not depend on the host or on how LLVM orders commutative operands.
 """
 
@@ -244,7 +248,8 @@ def _less(a: Value, b: Value) -> Value:
 def minimum_number(a: Value, b: Value, *, ieee: bool, second_first: bool = False) -> Value:
     """v_min: the number where one operand is a NaN, -0 below +0.
 
-    ``ieee``: MODE.IEEE is set, a signaling NaN then is the result, made quiet. With two NaNs the result is the second,
+    ``ieee``: MODE.IEEE is set, a signaling NaN then is the result, made quiet. With two NaNs the result is
+    the second,
     or on gfx11+ (``second_first``: the second operand is examined first) the first one.
     """
     return _pick(_less(a, b), a, b, ieee, second_first)
@@ -304,7 +309,8 @@ def _pick_nan(first: Value, a: Value, b: Value) -> Value:
 def in_class(value: Value, classes: Value) -> Value:
     """v_cmp_class: I1, the bit of ``classes`` (I32) for ``value``'s class is set.
 
-    Bits: 0 signaling NaN, 1 quiet NaN, 2 -infinity, 3 -normal, 4 -subnormal, 5 -0, 6 +0, 7 +subnormal, 8 +normal, 9 +infinity.
+    Bits: 0 signaling NaN, 1 quiet NaN, 2 -infinity, 3 -normal, 4 -subnormal, 5 -0, 6 +0, 7 +subnormal, 8
+    +normal, 9 +infinity.
     """
     const = value.builder.const
     negative = sign_bit(value)
@@ -318,7 +324,8 @@ def in_class(value: Value, classes: Value) -> Value:
 
 
 def normalised(value: Value) -> tuple[Value, Value]:
-    """Bits of the magnitude of a finite non-zero number with its leading one at the implicit place, and its exponent field.
+    """Bits of the magnitude of a finite non-zero number with its leading one at the implicit place, and its
+    exponent field.
 
     For subnormals the exponent field continues below 1 (signed). Both are integers of the value's width.
     """
@@ -333,7 +340,8 @@ def normalised(value: Value) -> tuple[Value, Value]:
 
 
 def frexp_exponent(value: Value) -> Value:
-    """Exponent such that value = mantissa * 2**exponent with the mantissa in [0.5, 1); 0 for zero, infinity, NaN.
+    """Exponent such that value = mantissa * 2**exponent with the mantissa in [0.5, 1); 0 for zero,
+    infinity, NaN.
 
     An integer of the value's width, signed.
     """
@@ -365,7 +373,8 @@ def power_of_two(exponent: Value, type: Type) -> Value:
 def scale(value: Value, exponent: Value) -> Value:
     """value * 2**exponent (I32, signed, any) with one rounding (v_ldexp)."""
     if value.type is F64:
-        # Three factors reach from the largest number to below the smallest. Going down, only the last product may be
+        # Three factors reach from the largest number to below the smallest. Going down, only the last
+        # product may be
         # inexact: before it the value is kept at or above 2**-969, so that no bit is lost early.
         e = exponent.smax(-2200).smin(2200)
         up = e.smin(1023).smax(0)
@@ -382,7 +391,8 @@ def scale(value: Value, exponent: Value) -> Value:
 def _lower(value: Value, exponent: Value) -> Value:
     """value * 2**exponent for f64 and a negative exponent above -2201, rounded once.
 
-    The number is brought to an exponent just above the subnormals (exactly), then multiplied down in one step.
+    The number is brought to an exponent just above the subnormals (exactly), then multiplied down in one
+    step.
     """
     form = FORMATS[F64]
     field = exponent_field(value).trunc(I32)

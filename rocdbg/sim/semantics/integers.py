@@ -1,4 +1,6 @@
-"""Integer operations that several instruction families share. Functions of builder values; they know no instruction."""
+"""Integer operations that several instruction families share. Functions of builder values; they know no
+instruction.
+"""
 
 from __future__ import annotations
 

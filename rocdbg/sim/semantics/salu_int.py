@@ -149,8 +149,8 @@ def _shifted_add(count: int) -> SemanticFunction:
     return run
 
 
-for _count in range(1, 5):
-    semantic(f"s_lshl{_count}_add_u32")(_shifted_add(_count))
+for _places in range(1, 5):
+    semantic(f"s_lshl{_places}_add_u32")(_shifted_add(_places))
 
 
 @semantic("s_absdiff_i32")

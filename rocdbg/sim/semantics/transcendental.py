@@ -1,10 +1,13 @@
 """The transcendental unit: reciprocal, square roots, exp2, log2, sine and cosine.
 
-The tables of the hardware are not public. Everything here is computed in f64 with the builder's correctly rounded primitives (own
+The tables of the hardware are not public. Everything here is computed in f64 with the builder's correctly
+rounded primitives (own
 polynomials, so that no host library has a say) to far below an ulp of f32, and rounded once: the
-result is within half an ulp (plus 2**-20 ulp) of the exact one, where the documents promise 1 ulp. It may so differ from hardware by one ulp.
+result is within half an ulp (plus 2**-20 ulp) of the exact one, where the documents promise 1 ulp. It may
+so differ from hardware by one ulp.
 
-Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log take and give no subnormals, whatever MODE
+Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log take and give no subnormals, whatever
+MODE
 says; the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument in revolutions.
 """
 
@@ -81,7 +84,8 @@ def log2(x: Value) -> Value:
     kind = x.type
     wide = x.fpext(F64)
     form = FORMATS[F64]
-    # Split into a mantissa in [sqrt(1/2), sqrt(2)) and an exponent, so that logarithms near 0 keep all their bits.
+    # Split into a mantissa in [sqrt(1/2), sqrt(2)) and an exponent, so that logarithms near 0 keep all
+    # their bits.
     bits = magnitude(wide)
     exponent = exponent_field(wide).trunc(I32) - form.bias
     mantissa = (bits & form.fraction_mask | form.bias << form.fraction_bits).bitcast(F64)

@@ -1,4 +1,5 @@
-"""Bit operations of the vector unit: logic, shifts, bit fields, byte permutes, counting; moves and selects; and the
+"""Bit operations of the vector unit: logic, shifts, bit fields, byte permutes, counting; moves and selects;
+and the
 three-operand combinations of these with additions."""
 
 from __future__ import annotations

@@ -111,12 +111,8 @@ def _accumulator(i: Access) -> Value:
 
 semantic("v_dot2_f32_f16", approximate=_ORDER)(_float(_pairs_f16, accumulate=False))
 semantic("v_dot2_f32_bf16", approximate=_ORDER)(_float(_pairs_bf16, accumulate=False))
-semantic("v_dot2c_f32_f16", "v_dot2acc_f32_f16", approximate=_ORDER)(
-    _float(_pairs_f16, accumulate=True)
-)
-semantic("v_dot2c_f32_bf16", "v_dot2acc_f32_bf16", approximate=_ORDER)(
-    _float(_pairs_bf16, accumulate=True)
-)
+semantic("v_dot2c_f32_f16", "v_dot2acc_f32_f16", approximate=_ORDER)(_float(_pairs_f16, accumulate=True))
+semantic("v_dot2c_f32_bf16", "v_dot2acc_f32_bf16", approximate=_ORDER)(_float(_pairs_bf16, accumulate=True))
 
 
 @semantic("v_dot2_f16_f16", approximate=_ORDER)
@@ -131,9 +127,9 @@ def _(i: Access) -> None:
 
 @semantic("v_dot2_bf16_bf16", approximate=_ORDER)
 def _(i: Access) -> None:
-    total = from_bfloat16(i.src(2, I16)).fpext(F64)
+    total = floats.convert(from_bfloat16(i.src(2, I16)), F64)
     words = [i.src(k) for k in range(2)]
     for half in range(2):
-        a, b = (from_bfloat16((w.lshr(16) if half else w).trunc(I16)).fpext(F64) for w in words)
-        total = total + a * b
+        a, b = (floats.convert(from_bfloat16((w.lshr(16) if half else w).trunc(I16)), F64) for w in words)
+        total = floats.fma(a, b, total)
     i.dst(0, to_bfloat16(floats.convert(total, F32)))

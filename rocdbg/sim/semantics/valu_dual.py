@@ -1,6 +1,7 @@
 """VOPD: two vector operations in one instruction. Both read their sources before either writes.
 
-Each half is the semantic of the plain instruction of the same name, run on the half's own operands; only its register writes are
+Each half is the semantic of the plain instruction of the same name, run on the half's own operands; only
+its register writes are
 held back until the other half has read.
 """
 

@@ -1,4 +1,5 @@
-"""Float arithmetic of the vector unit: add, multiply, fused and unfused multiply-add, minimum, maximum, median, rounding,
+"""Float arithmetic of the vector unit: add, multiply, fused and unfused multiply-add, minimum, maximum,
+median, rounding,
 fraction, exponent and mantissa, in f16, f32 and f64."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Integer arithmetic of the vector unit: add, subtract, carry chains, multiply, multiply-add, minimum, maximum, median,
+"""Integer arithmetic of the vector unit: add, subtract, carry chains, multiply, multiply-add, minimum,
+maximum, median,
 sums of absolute differences."""
 
 from __future__ import annotations

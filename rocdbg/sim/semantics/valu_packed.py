@@ -1,6 +1,7 @@
 """Packed math (VOP3P): two 16-bit or two 32-bit operations per lane, and the mixed-precision multiply-adds.
 
-Every source half is chosen by op_sel (for the low result) and op_sel_hi (for the high one) and negated by neg_lo and neg_hi.
+Every source half is chosen by op_sel (for the low result) and op_sel_hi (for the high one) and negated by
+neg_lo and neg_hi.
 """
 
 from __future__ import annotations

@@ -35,7 +35,9 @@ for _stem, _operation in (
     for _type in (F16, F32):
         semantic(f"v_{_stem}_{_type.name}", approximate=_ULP)(_transcendental(_operation, _type))
         # gfx12's forms with scalar operands: the upper half of an f16 result is 0.
-        semantic(f"v_s_{_stem}_{_type.name}", kind=Kind.SCALAR, approximate=_ULP)(_transcendental(_operation, _type))
+        semantic(f"v_s_{_stem}_{_type.name}", kind=Kind.SCALAR, approximate=_ULP)(
+            _transcendental(_operation, _type)
+        )
     if _stem in ("rcp", "rsq", "sqrt"):
         semantic(f"v_{_stem}_f64", approximate=_WIDE)(_transcendental(_operation, F64))
 

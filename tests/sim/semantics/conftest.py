@@ -1,13 +1,14 @@
 """Runs single instructions on arrays of lanes: the fixture ``run``.
 
-An instruction is built by hand: source k is in v[8k], the destination in v[100], masks (VCC, carry) are arguments. The
+An instruction is built by hand: source k is in v[8k], the destination in v[100], masks (VCC, carry) are
+arguments. The
 instruction is translated as any block is, compiled, and run on as many waves as the arrays need.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import llvmlite.binding as llvm
@@ -31,7 +32,9 @@ WAVE = 64
 
 @dataclass
 class Outcome:
-    """What an instruction did: the destination per lane, mask results per lane, scalar state of the last wave."""
+    """What an instruction did: the destination per lane, mask results per lane, scalar state of the
+    last wave.
+    """
 
     value: np.ndarray
     masks: dict[int, np.ndarray] = field(default_factory=dict)
@@ -56,16 +59,34 @@ class Runner:
             builder = WaveBuilder(WAVE, 8, False, {})
             made = translate(builder, [Block(0, (instruction,))], [name], context)
             assert len(made.blocks[0].instructions) == 1, f"unsupported: {instruction.text}"
-            module = llvm.parse_assembly(made.text)
-            machine = llvm.Target.from_default_triple().create_target_machine(
-                cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1
-            )
-            engine = llvm.create_mcjit_compiler(module, machine)
-            engine.finalize_object()
+            engine = self._engine(made.text)
             kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
             self._functions[key] = kind(engine.get_function_address(name))
-            self._keep += [module, machine, engine]
         return self._functions[key]
+
+    def compile(
+        self, instructions: Sequence[Instruction], context: Context
+    ) -> list[Callable[[int, int], int]]:
+        """Functions of several instructions, compiled in one module."""
+        builder = WaveBuilder(context.wave_size, 8, False, {})
+        blocks = [Block(0, (instruction,)) for instruction in instructions]
+        names = [f"g{k}" for k in range(len(blocks))]
+        made = translate(builder, blocks, names, context)
+        unsupported = [b.start for b in made.blocks if not b.instructions]
+        assert not unsupported
+        engine = self._engine(made.text)
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        return [kind(engine.get_function_address(name)) for name in names]
+
+    def _engine(self, text: str) -> llvm.ExecutionEngine:
+        module = llvm.parse_assembly(text)
+        machine = llvm.Target.from_default_triple().create_target_machine(
+            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1
+        )
+        engine = llvm.create_mcjit_compiler(module, machine)
+        engine.finalize_object()
+        self._keep += [module, machine, engine]
+        return engine
 
     def __call__(
         self,
@@ -87,8 +108,10 @@ class Runner:
     ) -> Outcome:
         """Run a vector instruction.
 
-        ``sources``: arrays (their item size is the register width) or inline constants. ``old``: destination before.
-        ``masks``: lane masks by SGPR code, one bool per lane. ``mask_source``: a third source in s[20:21]; ``mask_result``:
+        ``sources``: arrays (their item size is the register width) or inline constants. ``old``:
+        destination before.
+        ``masks``: lane masks by SGPR code, one bool per lane. ``mask_source``: a third source in s[20:21];
+        ``mask_result``:
         a scalar destination s[22:23]. ``neg``, ``abs``: bit k for source k.
         """
         arrays = [s for s in sources if isinstance(s, np.ndarray)]
@@ -96,16 +119,24 @@ class Runner:
         operands: list[Operand] = []
         dtype = np.dtype(result)
         if vdst:
-            operands.append(Operand("vdst", OperandKind.VGPR, RESULT, max(1, dtype.itemsize // 4), bits=dtype.itemsize * 8))
+            operands.append(
+                Operand(
+                    "vdst", OperandKind.VGPR, RESULT, max(1, dtype.itemsize // 4), bits=dtype.itemsize * 8
+                )
+            )
         if mask_result:
             operands.append(Operand("sdst", OperandKind.SGPR, 22, 2, bits=64))
-        fields = {"VOP3": ("src0", "src1", "src2"), "VOP2": ("src0", "vsrc1", "src2")}.get(encoding, ("src0", "src1", "src2"))
+        fields = {"VOP3": ("src0", "src1", "src2"), "VOP2": ("src0", "vsrc1", "src2")}.get(
+            encoding, ("src0", "src1", "src2")
+        )
         for k, source in enumerate(sources):
             signs = {"neg": bool(neg >> k & 1), "abs": bool(abs >> k & 1)}
             if isinstance(source, np.ndarray):
                 size = source.dtype.itemsize
                 operands.append(
-                    Operand(fields[k], OperandKind.VGPR, 8 * k, max(1, size // 4), bits=max(16, size * 8), **signs)
+                    Operand(
+                        fields[k], OperandKind.VGPR, 8 * k, max(1, size // 4), bits=max(16, size * 8), **signs
+                    )
                 )
             else:
                 operands.append(Operand(fields[k], OperandKind.CONSTANT, value=int(source), **signs))

@@ -12,7 +12,14 @@ FLOATS = {
     "ngt": lambda a, b: ~(a > b), "nle": lambda a, b: ~(a <= b), "neq": lambda a, b: ~(a == b), "nlt": lambda a, b: ~(a < b),
     "f": lambda a, b: np.zeros(len(a), bool), "tru": lambda a, b: np.ones(len(a), bool),
 }  # fmt: skip
-INTEGERS = {"lt": np.less, "eq": np.equal, "le": np.less_equal, "gt": np.greater, "ne": np.not_equal, "ge": np.greater_equal}
+INTEGERS = {
+    "lt": np.less,
+    "eq": np.equal,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ne": np.not_equal,
+    "ge": np.greater_equal,
+}
 
 
 @pytest.mark.parametrize("dtype, name", [("f2", "f16"), ("f4", "f32"), ("f8", "f64")])
@@ -49,7 +56,18 @@ def test_cmpx_writes_exec(run, target, vcc_too):
 
 
 def test_class(run):
-    numbers = [0x7F800001, 0x7FC00000, 0xFF800000, 0xBF800000, 0x80000001, 0x80000000, 0, 1, 0x3F800000, 0x7F800000]
+    numbers = [
+        0x7F800001,
+        0x7FC00000,
+        0xFF800000,
+        0xBF800000,
+        0x80000001,
+        0x80000000,
+        0,
+        1,
+        0x3F800000,
+        0x7F800000,
+    ]
     x = np.array(numbers, np.uint32)
     for bit in range(10):
         classes = np.full(10, 1 << bit, np.uint32)
@@ -130,7 +148,9 @@ def _decode(byte: int, fraction_bits: int, bias: int, kind: str) -> float:
     ("gfx950", "fp8", 3, 7, "e4m3"), ("gfx950", "bf8", 2, 15, "e5m2"), ("gfx1200", "fp8", 3, 7, "e4m3"),
 ])  # fmt: skip
 def test_fp8(run, target, name, fraction_bits, bias, kind):
-    """Every byte widens to its value, and narrows back to itself; values between go to the nearest even one."""
+    """Every byte widens to its value, and narrows back to itself; values between go to the nearest even
+    one.
+    """
     codes = np.arange(256, dtype=np.uint32)
     values = np.array([_decode(b, fraction_bits, bias, kind) for b in range(256)], np.float32)
     got = run(f"v_cvt_f32_{name}", codes, result="f4", target=target).value

@@ -37,7 +37,9 @@ def _refine(run, dtype, n, d):
 def test_sequence_is_ieee_division(run, dtype, smallest, largest):
     rng = np.random.default_rng(5)
     size = np.dtype(dtype).itemsize
-    ends = np.array([0, 1, 3, np.inf, np.nan, np.finfo(dtype).max, np.finfo(dtype).tiny, 5e-324, 1e-45], dtype)
+    ends = np.array(
+        [0, 1, 3, np.inf, np.nan, np.finfo(dtype).max, np.finfo(dtype).tiny, 5e-324, 1e-45], dtype
+    )
     ends = np.concatenate([ends, -ends])
     grid = [m.ravel() for m in np.meshgrid(ends, ends)]
     noise = [np.frombuffer(rng.bytes(1500 * size), dtype) for _ in range(2)]

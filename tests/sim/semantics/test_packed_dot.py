@@ -50,9 +50,13 @@ def test_packed_f32(run):
     a, b = (np.array(v, np.float32).view(np.uint64) for v in ([1.5, -2], [4, 8]))
     got = run("v_pk_mul_f32", a, b, result="u8", encoding="VOP3P", modifiers=HALVES).value.view(np.float32)
     assert got.tolist() == [6, -16]
-    crossed = run("v_pk_add_f32", a, b, result="u8", encoding="VOP3P", modifiers={"op_sel": 1, "op_sel_hi": 2}).value
+    crossed = run(
+        "v_pk_add_f32", a, b, result="u8", encoding="VOP3P", modifiers={"op_sel": 1, "op_sel_hi": 2}
+    ).value
     assert crossed.view(np.float32).tolist() == [-2 + 4, 1.5 + 8]
-    moved = run("v_pk_mov_b32", a, b, result="u8", encoding="VOP3P", modifiers={"op_sel": 1, "op_sel_hi": 0}).value
+    moved = run(
+        "v_pk_mov_b32", a, b, result="u8", encoding="VOP3P", modifiers={"op_sel": 1, "op_sel_hi": 0}
+    ).value
     assert moved.view(np.float32).tolist() == [-2, 4]
 
 
@@ -97,7 +101,9 @@ def test_float_dot(run):
     c, old = np.array([0.5], np.float32), np.array([100], np.float32)
     dot = {"encoding": "VOP3P", "modifiers": HALVES, "result": "f4"}
     assert run("v_dot2_f32_f16", half(1, 2), half(3, 4), c, **dot).value[0] == 1 * 3 + 2 * 4 + 0.5
-    assert run("v_dot2c_f32_f16", half(1, 2), half(3, 4), old=old, result="f4", encoding="VOP2").value[0] == 111
+    assert (
+        run("v_dot2c_f32_f16", half(1, 2), half(3, 4), old=old, result="f4", encoding="VOP2").value[0] == 111
+    )
     bf = np.array([0x40003F80], np.uint32)  # 1, 2 as bfloat16
     assert run("v_dot2_f32_bf16", bf, bf, c, **dot).value[0] == 5.5
 
@@ -127,5 +133,7 @@ def test_pair_with_a_literal(run):
          _vgpr("vdsty", 5), _vgpr("src0y", 1), literal, _vgpr("vsrc1y", 2)),
         {"opy": "v_dual_fmamk_f32"}, "v_dual_fmaak_f32 v4, v1, v2, 0x41200000 :: v_dual_fmamk_f32 v5, v1, 0x41200000, v2",
     )  # fmt: skip
-    after = run.registers(insn, {1: np.full(64, 2, np.float32), 2: np.full(64, 3, np.float32)}, (4, 5), target="gfx1100")
+    after = run.registers(
+        insn, {1: np.full(64, 2, np.float32), 2: np.full(64, 3, np.float32)}, (4, 5), target="gfx1100"
+    )
     assert [after[n].view(np.float32)[0] for n in (4, 5)] == [2 * 3 + 10, 2 * 10 + 3]

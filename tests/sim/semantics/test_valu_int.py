@@ -20,11 +20,16 @@ def clamp(value: int, low: int, high: int) -> int:
 def operands(count: int = 3, seed: int = 1) -> list[np.ndarray]:
     """Special values in all pairings, then noise."""
     rng = np.random.default_rng(seed)
-    ends = np.array([0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x00FFFFFF, 0x00800000, 0x10203040], np.uint32)
+    ends = np.array(
+        [0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x00FFFFFF, 0x00800000, 0x10203040],
+        np.uint32,
+    )
     first = np.repeat(ends, len(ends))
     second = np.tile(ends, len(ends))
     columns = [first, second, np.roll(first, 5)]
-    return [np.concatenate([columns[k], rng.integers(0, 1 << 32, 240, dtype=np.uint32)]) for k in range(count)]
+    return [
+        np.concatenate([columns[k], rng.integers(0, 1 << 32, 240, dtype=np.uint32)]) for k in range(count)
+    ]
 
 
 def byte(value: int, n: int) -> int:
@@ -237,7 +242,10 @@ def test_mbcnt_counts_lanes_below(run):
 def test_cndmask_and_swap(run):
     a, b = np.arange(64, dtype=np.uint32), np.arange(64, dtype=np.uint32) + 100
     odd = np.arange(64) % 2 == 1
-    assert run("v_cndmask_b32", a, b, mask_source=True, masks={20: odd}).value.tolist() == np.where(odd, b, a).tolist()
+    assert (
+        run("v_cndmask_b32", a, b, mask_source=True, masks={20: odd}).value.tolist()
+        == np.where(odd, b, a).tolist()
+    )
     one = np.full(64, 0x3F800000, np.uint32)
     negated = run("v_cndmask_b32", one, one, mask_source=True, masks={20: odd}, neg=2).value
     assert negated.tolist() == np.where(odd, 0xBF800000, 0x3F800000).tolist()
@@ -250,4 +258,6 @@ def test_sliding_sums(run, name):
     window = np.array([0x0706050403020100], np.uint64)
     reference, totals = np.array([0x01010101], np.uint32), np.zeros(1, np.uint64)
     sums = [sum(abs(k + n - 1) for n in range(4)) for k in range(4)]
-    assert run(name, window, reference, totals, result="u8").value[0] == sum(s << 16 * k for k, s in enumerate(sums))
+    assert run(name, window, reference, totals, result="u8").value[0] == sum(
+        s << 16 * k for k, s in enumerate(sums)
+    )
