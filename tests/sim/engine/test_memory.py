@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from engine_bench import Bench
 
 from rocdbg.sim.layout import Access, FaultKind, Space, Status
-
-_spec = importlib.util.spec_from_file_location("engine_bench", Path(__file__).with_name("bench.py"))
-assert _spec is not None and _spec.loader is not None
-_bench = sys.modules.setdefault("engine_bench", importlib.util.module_from_spec(_spec))
-_spec.loader.exec_module(_bench)
-Bench = _bench.Bench
 
 pytestmark = pytest.mark.llvm
 RNG = np.random.default_rng(1)
