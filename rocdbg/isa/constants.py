@@ -1,6 +1,7 @@
 """Values of inline constants and literals in an operand's own width.
 
-Operand types: ``f16 bf16 b16`` (16 bits), ``v2f16 v2bf16 b32`` (32 bits; ``b32`` also stands for f32 and packed integers, whose inline
+Operand types: ``f16 bf16 b16`` (16 bits), ``v2f16 v2bf16 b32`` (32 bits; ``b32`` also stands for f32 and
+packed integers, whose inline
 constants are the same), ``f64 b64``.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 from rocdbg.isa.operands import FLOAT_CONSTANTS, INV_2PI, float_bits
 
 _FORMATS = {
-    "f16": "f16", "v2f16": "f16", "bf16": "bf16", "v2bf16": "bf16", "b16": "f32", "b32": "f32", "f64": "f64", "b64": "f64",
+    "f16": "f16", "v2f16": "f16", "bf16": "bf16", "v2bf16": "bf16", "b16": "f32", "b32": "f32", "f64":
+    "f64", "b64": "f64",
 }  # fmt: skip
 _WIDTHS = {"f16": 16, "bf16": 16, "b16": 16, "f64": 64, "b64": 64}
 
@@ -49,7 +51,13 @@ def literal_value(value: int, kind: str, name: str) -> tuple[int, int]:
 def constant_type(name: str, operand: str, dwords: int, known: dict[tuple[str, str], str]) -> str:
     """Operand type where the encoding allows no literal to tell it: from the 32-bit encoding, else from the name."""
     same = known.get((name, operand)) or (known.get((name, "vsrc1")) if operand == "src1" else None)
-    if operand == "src1" and same is None and (name, "src0") in known and "ldexp" not in name and "class" not in name:
+    if (
+        operand == "src1"
+        and same is None
+        and (name, "src0") in known
+        and "ldexp" not in name
+        and "class" not in name
+    ):
         same = known[name, "src0"]
     if same is not None and (same.endswith("64") == (dwords == 2)):
         return same

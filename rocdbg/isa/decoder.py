@@ -19,10 +19,13 @@ _LONGEST = 20
 
 
 class DecodeError(Error):
-    """The bytes end inside an instruction. ``address`` is the instruction's, ``available`` the bytes there are, ``needed`` its size."""
+    """The bytes end inside an instruction. ``address`` is the instruction's, ``available`` the bytes there
+    are, ``needed`` its size."""
 
     def __init__(self, address: int, available: int, needed: int) -> None:
-        super().__init__(f"The instruction at {address:#x} has {needed} bytes, but the code ends after {available}.")
+        super().__init__(
+            f"The instruction at {address:#x} has {needed} bytes, but the code ends after {available}."
+        )
         self.address = address
         self.available = available
         self.needed = needed
@@ -39,7 +42,18 @@ class UnknownEncodingError(Error):
 class _LayoutRows:
     """A layout with its rows; ``select`` finds the row of an instruction word."""
 
-    __slots__ = ("layout", "mask", "value", "opcode", "selectors", "cases", "rows", "src0", "src0_shift", "opcodes")
+    __slots__ = (
+        "cases",
+        "layout",
+        "mask",
+        "opcode",
+        "opcodes",
+        "rows",
+        "selectors",
+        "src0",
+        "src0_shift",
+        "value",
+    )
 
     def __init__(self, layout: Layout, rows: dict[int, CompiledRow]) -> None:
         self.layout = layout
@@ -103,7 +117,8 @@ class Decoder:
             found = self._decode(chunk, address)
             if len(memo) > 1 << 18:
                 memo.clear()
-            memo[chunk[: found.size]] = found
+            if not found.illegal:  # whether it is illegal may depend on more bytes than an illegal dword has
+                memo[chunk[: found.size]] = found
         return self._place(found, address)
 
     def _place(self, found: Instruction, address: int) -> Instruction:
@@ -153,7 +168,9 @@ def illegal(data: bytes, address: int) -> Instruction:
     else:
         text = ".byte " + ", ".join(f"0x{byte:02x}" for byte in data)
     mnemonic = text.split(" ", 1)[0]
-    return Instruction(address, len(data), "", mnemonic, mnemonic, (), _NO_MODIFIERS, text, Flow.NEXT, None, True)
+    return Instruction(
+        address, len(data), "", mnemonic, mnemonic, (), _NO_MODIFIERS, text, Flow.NEXT, None, True
+    )
 
 
 @cache
@@ -174,7 +191,8 @@ def decode(
 ) -> Instruction:
     """Decode the instruction at ``code[offset:]``, which is at ``address``.
 
-    An illegal encoding is an Instruction with ``illegal`` set. Raises DecodeError if the code ends inside the instruction,
+    An illegal encoding is an Instruction with ``illegal`` set. Raises DecodeError if the code ends inside
+    the instruction,
     UnknownEncodingError for a target without a table.
     """
     return decoder_for(target, wave_size).decode(code, address, offset)

@@ -3,8 +3,10 @@
 A layout names the fields of one encoding; what each opcode makes of them (operand order, widths, constants,
 which modifiers exist) is in the generated tables. Both the generator and the decoder read these layouts.
 
-A bit range is ``(lowest bit, width)``, counted from bit 0 of the first dword; a field is a tuple of ranges, least significant
-first. Fields of different operands may share bits (the AGPR bit of gfx90a memory instructions, the lsb of VOPD's vdsty).
+A bit range is ``(lowest bit, width)``, counted from bit 0 of the first dword; a field is a tuple of
+ranges, least significant
+first. Fields of different operands may share bits (the AGPR bit of gfx90a memory instructions, the lsb of
+VOPD's vdsty).
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ class Selector:
 class Layout:
     """One encoding.
 
-    ``value``/``mask`` recognise the first dword; ``src0`` (if not empty) are the codes of the low 9 bits of the dword that holds
+    ``value``/``mask`` recognise the first dword; ``src0`` (if not empty) are the codes of the low 9 bits
+    of the dword that holds
     src0 (dword ``src0_dword``) that select this DPP or SDWA form of ``encoding``.
     """
 
@@ -89,8 +92,11 @@ def _b(*ranges: tuple[int, int]) -> Bits:
 
 _SDST = _b((16, 7))
 _DPP16 = {
-    "dpp_ctrl": (8, 9), "fi": (18, 1), "bound_ctrl": (19, 1),
-    "bank_mask": (24, 4), "row_mask": (28, 4),
+    "dpp_ctrl": (8, 9),
+    "fi": (18, 1),
+    "bound_ctrl": (19, 1),
+    "bank_mask": (24, 4),
+    "row_mask": (28, 4),
 }
 
 
@@ -100,8 +106,18 @@ def _scalar(gfx: int) -> list[Layout]:
         _layout("SOP1", "101111101", 1, (8, 8), operands={"sdst": _SDST, "ssrc0": s0}),
         _layout("SOPC", "101111110", 1, (16, 7), operands={"ssrc0": s0, "ssrc1": s1}),
         _layout("SOPP", "101111111", 1, (16, 7), immediates={"simm16": _b((0, 16))}),
-        _layout("SOPK", "1011", 1, (23, 5), opcodes=range(29), operands={"sdst": _SDST}, immediates={"simm16": _b((0, 16))}),
-        _layout("SOP2", "10", 1, (23, 7), opcodes=range(96), operands={"sdst": _SDST, "ssrc0": s0, "ssrc1": s1}),
+        _layout(
+            "SOPK",
+            "1011",
+            1,
+            (23, 5),
+            opcodes=range(29),
+            operands={"sdst": _SDST},
+            immediates={"simm16": _b((0, 16))},
+        ),
+        _layout(
+            "SOP2", "10", 1, (23, 7), opcodes=range(96), operands={"sdst": _SDST, "ssrc0": s0, "ssrc1": s1}
+        ),
     ]
 
 
@@ -109,21 +125,38 @@ def _smem(family: str) -> Layout:
     operands = {"sbase": _b((0, 6)), "sdata": _b((6, 7)), "soffset": _b((57, 7))}
     if family.startswith("gfx9"):
         return _layout(
-            "SMEM", "110000", 2, (18, 8), operands=operands | {"soffset_lo": _b((32, 7))},
-            operand_cases={"soffset_lo": (0, 0)}, modifiers={"cpol": _b((15, 2))},
+            "SMEM",
+            "110000",
+            2,
+            (18, 8),
+            operands=operands | {"soffset_lo": _b((32, 7))},
+            operand_cases={"soffset_lo": (0, 0)},
+            modifiers={"cpol": _b((15, 2))},
             immediates={"offset": _b((32, 21))},
             selectors=(Selector("imm", _b((17, 1))), Selector("soffset_en", _b((14, 1)))),
         )
     if family == "gfx12":
         return _layout(
-            "SMEM", "111101", 2, (13, 6), operands=operands, modifiers={"cpol": _b((20, 5))},
-            immediates={"offset": _b((32, 24))}, selectors=(Selector("soffset_off", _b((57, 7)), (124,)),),
+            "SMEM",
+            "111101",
+            2,
+            (13, 6),
+            operands=operands,
+            modifiers={"cpol": _b((20, 5))},
+            immediates={"offset": _b((32, 24))},
+            selectors=(Selector("soffset_off", _b((57, 7)), (124,)),),
         )
     cpol = _b((14, 1), (16, 1)) if family.startswith("gfx10") else _b((13, 2))
     null = 125 if family.startswith("gfx10") else 124
     return _layout(
-        "SMEM", "111101", 2, (18, 8), operands=operands, modifiers={"cpol": cpol},
-        immediates={"offset": _b((32, 21))}, selectors=(Selector("soffset_off", _b((57, 7)), (null,)),),
+        "SMEM",
+        "111101",
+        2,
+        (18, 8),
+        operands=operands,
+        modifiers={"cpol": cpol},
+        immediates={"offset": _b((32, 21))},
+        selectors=(Selector("soffset_off", _b((57, 7)), (null,)),),
     )
 
 
@@ -137,7 +170,7 @@ def _vector32(family: str) -> list[Layout]:
     }
     layouts = []
     for name, (prefix, opcode, ops) in base.items():
-        lo, _ = opcode
+        _lo, _ = opcode
         if name == "VOP2":
             opcode = (25, 6)
         legal = range(62) if name == "VOP2" else None
@@ -146,15 +179,42 @@ def _vector32(family: str) -> list[Layout]:
         if family.startswith(("gfx9", "gfx10")):
             sdwa_ops = dict(ops) | {"src0": _b((32, 8), (55, 1))}
             sdwa_ops = {k: v for k, v in sdwa_ops.items() if k != "vsrc1"}
-            mods = {"src0_sel": _b((48, 3)), "src0_sext": _b((51, 1)), "src0_neg": _b((52, 1)), "src0_abs": _b((53, 1))}
+            mods = {
+                "src0_sel": _b((48, 3)),
+                "src0_sext": _b((51, 1)),
+                "src0_neg": _b((52, 1)),
+                "src0_abs": _b((53, 1)),
+            }
             if two:
                 sdwa_ops["vsrc1"] = _b((9, 8), (63, 1))
-                mods |= {"src1_sel": _b((56, 3)), "src1_sext": _b((59, 1)), "src1_neg": _b((60, 1)), "src1_abs": _b((61, 1))}
+                mods |= {
+                    "src1_sel": _b((56, 3)),
+                    "src1_sext": _b((59, 1)),
+                    "src1_neg": _b((60, 1)),
+                    "src1_abs": _b((61, 1)),
+                }
             if name == "VOPC":
                 sdwa_ops["sdst"] = _b((40, 8))
             else:
-                mods |= {"dst_sel": _b((40, 3)), "dst_unused": _b((43, 2)), "clamp": _b((45, 1)), "omod": _b((46, 2))}
-            layouts.append(_layout(name + "_SDWA", prefix, 2, opcode, encoding=name, opcodes=legal, operands=sdwa_ops, modifiers=mods, src0=(249,)))
+                mods |= {
+                    "dst_sel": _b((40, 3)),
+                    "dst_unused": _b((43, 2)),
+                    "clamp": _b((45, 1)),
+                    "omod": _b((46, 2)),
+                }
+            layouts.append(
+                _layout(
+                    name + "_SDWA",
+                    prefix,
+                    2,
+                    opcode,
+                    encoding=name,
+                    opcodes=legal,
+                    operands=sdwa_ops,
+                    modifiers=mods,
+                    src0=(249,),
+                )
+            )
         if name == "VOPC" and family.startswith(("gfx9", "gfx10")):
             continue
         dpp_ops = dict(ops) | {"src0": _b((32, 8))}
@@ -162,12 +222,32 @@ def _vector32(family: str) -> list[Layout]:
         mods |= {"src0_neg": _b((52, 1)), "src0_abs": _b((53, 1))}
         if two:
             mods |= {"src1_neg": _b((54, 1)), "src1_abs": _b((55, 1))}
-        layouts.append(_layout(name + "_DPP", prefix, 2, opcode, encoding=name, opcodes=legal, operands=dpp_ops, modifiers=mods, src0=(250,)))
+        layouts.append(
+            _layout(
+                name + "_DPP",
+                prefix,
+                2,
+                opcode,
+                encoding=name,
+                opcodes=legal,
+                operands=dpp_ops,
+                modifiers=mods,
+                src0=(250,),
+            )
+        )
         if not family.startswith("gfx9"):
             layouts.append(
                 _layout(
-                    name + "_DPP8", prefix, 2, opcode, encoding=name, opcodes=legal, operands=dpp_ops,
-                    modifiers={"fi": _b((0, 2))}, immediates={"dpp8": _b((40, 24))}, src0=(233, 234),
+                    name + "_DPP8",
+                    prefix,
+                    2,
+                    opcode,
+                    encoding=name,
+                    opcodes=legal,
+                    operands=dpp_ops,
+                    modifiers={"fi": _b((0, 2))},
+                    immediates={"dpp8": _b((40, 24))},
+                    src0=(233, 234),
                 )
             )
     return layouts
@@ -186,30 +266,69 @@ def _vop3(family: str) -> list[Layout]:
     src = [_b((32 + 9 * i, 9)) + half[i] for i in range(3)]
     plain = {"vdst": vdst, "src0": src[0], "src1": src[1], "src2": src[2]}
     scalar = {
-        "vdst": _b((0, 8)), "sdst": _b((8, 7)),
-        "src0": _b((32, 9)), "src1": _b((41, 9)), "src2": _b((50, 9)),
+        "vdst": _b((0, 8)),
+        "sdst": _b((8, 7)),
+        "src0": _b((32, 9)),
+        "src1": _b((41, 9)),
+        "src2": _b((50, 9)),
     }
-    mods = {"abs": _b((8, 3)), "op_sel": _b((11, 4)), "clamp": _b((15, 1)), "omod": _b((59, 2)), "neg": _b((61, 3))}
+    mods = {
+        "abs": _b((8, 3)),
+        "op_sel": _b((11, 4)),
+        "clamp": _b((15, 1)),
+        "omod": _b((59, 2)),
+        "neg": _b((61, 3)),
+    }
     mods_s = {"clamp": _b((15, 1)), "omod": _b((59, 2)), "neg": _b((61, 3))}
     packed = {
-        "vdst": _b((0, 8)), "src0": _b((32, 9)), "src1": _b((41, 9)), "src2": _b((50, 9)),
+        "vdst": _b((0, 8)),
+        "src0": _b((32, 9)),
+        "src1": _b((41, 9)),
+        "src2": _b((50, 9)),
     }
     mods_p = {
-        "neg_hi": _b((8, 3)), "op_sel": _b((11, 3)), "op_sel_hi": _b((59, 2), (14, 1)),
-        "clamp": _b((15, 1)), "neg_lo": _b((61, 3)),
+        "neg_hi": _b((8, 3)),
+        "op_sel": _b((11, 3)),
+        "op_sel_hi": _b((59, 2), (14, 1)),
+        "clamp": _b((15, 1)),
+        "neg_lo": _b((61, 3)),
     }
     layouts = [
-        _layout("VOP3SD", prefix3, 2, opcode3, encoding="VOP3", opcodes=opcodes3, operands=scalar, modifiers=mods_s),
+        _layout(
+            "VOP3SD",
+            prefix3,
+            2,
+            opcode3,
+            encoding="VOP3",
+            opcodes=opcodes3,
+            operands=scalar,
+            modifiers=mods_s,
+        ),
         _layout("VOP3", prefix3, 2, opcode3, opcodes=opcodes3, operands=plain, modifiers=mods),
     ]
     if gfx9:
         mai = {
-            "vdst": _b((0, 8), (15, 1)), "src0": _b((32, 9), (59, 1)), "src1": _b((41, 9), (60, 1)),
+            "vdst": _b((0, 8), (15, 1)),
+            "src0": _b((32, 9), (59, 1)),
+            "src1": _b((41, 9), (60, 1)),
             "src2": _b((50, 9), (15, 1)),
         }
         mods_m = {"cbsz": _b((8, 3)), "abid": _b((11, 4)), "blgp": _b((61, 3))}
-        layouts.append(_layout("VOP3P_MAI", prefixp, 2, (16, 7), encoding="VOP3P", operands=mai, modifiers=mods_m, opcodes=range(64, 128)))
-        layouts.append(_layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p, opcodes=range(64)))
+        layouts.append(
+            _layout(
+                "VOP3P_MAI",
+                prefixp,
+                2,
+                (16, 7),
+                encoding="VOP3P",
+                operands=mai,
+                modifiers=mods_m,
+                opcodes=range(64, 128),
+            )
+        )
+        layouts.append(
+            _layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p, opcodes=range(64))
+        )
     else:
         layouts.append(_layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p))
     if true16:
@@ -221,35 +340,76 @@ def _vop3(family: str) -> list[Layout]:
         ):
             enc = "VOP3" if name == "VOP3SD" else name
             dops = dict(ops) | {"src0": _b((64, 8)) + (half[0] if name == "VOP3" else ())}
-            layouts.append(_layout(name + "_DPP", prefix, 3, opcode, encoding=enc, operands=dops, modifiers=extra | dpp, src0=(250,), src0_dword=1))
             layouts.append(
                 _layout(
-                    name + "_DPP8", prefix, 3, opcode, encoding=enc, operands=dops, modifiers=extra | {"fi": _b((32, 2))},
-                    immediates={"dpp8": _b((72, 24))}, src0=(233, 234), src0_dword=1,
+                    name + "_DPP",
+                    prefix,
+                    3,
+                    opcode,
+                    encoding=enc,
+                    operands=dops,
+                    modifiers=extra | dpp,
+                    src0=(250,),
+                    src0_dword=1,
+                )
+            )
+            layouts.append(
+                _layout(
+                    name + "_DPP8",
+                    prefix,
+                    3,
+                    opcode,
+                    encoding=enc,
+                    operands=dops,
+                    modifiers=extra | {"fi": _b((32, 2))},
+                    immediates={"dpp8": _b((72, 24))},
+                    src0=(233, 234),
+                    src0_dword=1,
                 )
             )
         layouts.append(
             _layout(
-                "VINTERP", "11001101", 2, (16, 7), operands=plain,
-                modifiers={"wait_exp": _b((8, 3)), "op_sel": _b((11, 4)), "clamp": _b((15, 1)), "neg": _b((61, 3))},
+                "VINTERP",
+                "11001101",
+                2,
+                (16, 7),
+                operands=plain,
+                modifiers={
+                    "wait_exp": _b((8, 3)),
+                    "op_sel": _b((11, 4)),
+                    "clamp": _b((15, 1)),
+                    "neg": _b((61, 3)),
+                },
             )
         )
         layouts.append(
             _layout(
-                "LDSDIR", "11001110", 1, (20, 2), operands={"vdst": _b((0, 8)), "attr": _b((8, 8))} ,
+                "LDSDIR",
+                "11001110",
+                1,
+                (20, 2),
+                operands={"vdst": _b((0, 8)), "attr": _b((8, 8))},
                 modifiers={"wait_vdst": _b((16, 4))},
             )
         )
-        for opy in (None,):
-            layouts.append(
-                Layout(
-                    "VOPD", "VOPD", 0xFC000000, 0xC8000000, 2, _b((22, 4), (17, 5)),
-                    {
-                        "vdstx": _b((56, 8)), "src0x": _b((0, 9)), "vsrc1x": _b((9, 8)),
-                        "vdsty": _b((56, 1), (49, 7)), "src0y": _b((32, 9)), "vsrc1y": _b((41, 8)),
-                    },
-                )
+        layouts.append(
+            Layout(
+                "VOPD",
+                "VOPD",
+                0xFC000000,
+                0xC8000000,
+                2,
+                _b((22, 4), (17, 5)),
+                {
+                    "vdstx": _b((56, 8)),
+                    "src0x": _b((0, 9)),
+                    "vsrc1x": _b((9, 8)),
+                    "vdsty": _b((49, 7), (56, 1)),
+                    "src0y": _b((32, 9)),
+                    "vsrc1y": _b((41, 8)),
+                },
             )
+        )
     return layouts
 
 
@@ -258,9 +418,18 @@ def _ds(family: str) -> Layout:
     opcode = (17, 8) if family.startswith("gfx9") else (18, 8)
     gds = {} if family == "gfx12" else {"gds": _b((16, 1) if family.startswith("gfx9") else (17, 1))}
     return _layout(
-        "DS", "110110", 2, opcode,
-        operands={"addr": _b((32, 8)), "data0": _b((40, 8)) + acc, "data1": _b((48, 8)) + acc, "vdst": _b((56, 8)) + acc},
-        modifiers=gds, immediates={"offset": _b((0, 16)), "offset0": _b((0, 8)), "offset1": _b((8, 8))},
+        "DS",
+        "110110",
+        2,
+        opcode,
+        operands={
+            "addr": _b((32, 8)),
+            "data0": _b((40, 8)) + acc,
+            "data1": _b((48, 8)) + acc,
+            "vdst": _b((56, 8)) + acc,
+        },
+        modifiers=gds,
+        immediates={"offset": _b((0, 16)), "offset0": _b((0, 8)), "offset1": _b((8, 8))},
     )
 
 
@@ -276,9 +445,16 @@ def _flat(family: str) -> list[Layout]:
                 selectors.append(Selector("sve", _b((49, 1))))
             result.append(
                 Layout(
-                    name, name, 0xFF000000, value, 3, _b((14, 7)),
+                    name,
+                    name,
+                    0xFF000000,
+                    value,
+                    3,
+                    _b((14, 7)),
                     {"saddr": _b((0, 7)), "vdst": _b((32, 8)), "vdata": _b((55, 8)), "vaddr": _b((64, 8))},
-                    mods, {"offset": _b((72, 24))}, tuple(selectors),
+                    mods,
+                    {"offset": _b((72, 24))},
+                    tuple(selectors),
                 )
             )
             continue
@@ -298,21 +474,33 @@ def _flat(family: str) -> list[Layout]:
             selectors.append(Selector("return", _b((14 if family == "gfx11" else 16, 1))))
         if name == "SCRATCH" and family in ("gfx940", "gfx11"):
             selectors.append(Selector("sve", _b((13, 1) if family == "gfx940" else (55, 1))))
-        if family not in ("gfx11", "gfx940"):
+        if family not in ("gfx11", "gfx940") or (family == "gfx940" and name != "SCRATCH"):
             selectors.append(Selector("lds", _b((13, 1))))
-        elif family == "gfx940" and name != "SCRATCH":
-            selectors.append(Selector("lds", _b((13, 1))))
-        operands = {"vaddr": _b((32, 8)), "vdata": _b((40, 8)) + acc, "vdst": _b((56, 8)) + acc, "saddr": _b((48, 7))}
+        operands = {
+            "vaddr": _b((32, 8)),
+            "vdata": _b((40, 8)) + acc,
+            "vdst": _b((56, 8)) + acc,
+            "saddr": _b((48, 7)),
+        }
         result.append(
             Layout(
-                name, name, 0xFC000000 | 3 << seg_shift, 0xDC000000 | seg << seg_shift, 2, _b((18, 7)), operands, mods,
-                {"offset": _b((0, 12 if family == "gfx10" else 13))}, tuple(selectors),
+                name,
+                name,
+                0xFC000000 | 3 << seg_shift,
+                0xDC000000 | seg << seg_shift,
+                2,
+                _b((18, 7)),
+                operands,
+                mods,
+                {"offset": _b((0, 12 if family == "gfx10" else 13))},
+                tuple(selectors),
             )
         )
     return result
 
 
 def _buffer(family: str) -> list[Layout]:
+    sel: tuple[Selector, ...]
     if family == "gfx12":
         ops = {"soffset": _b((0, 7)), "vdata": _b((32, 8)), "srsrc": _b((41, 9)), "vaddr": _b((64, 8))}
         sel = (Selector("offen", _b((62, 1))), Selector("idxen", _b((63, 1))), Selector("tfe", _b((22, 1))))
@@ -326,7 +514,11 @@ def _buffer(family: str) -> list[Layout]:
     if family in ("gfx90a", "gfx940"):
         ops["vdata"] = _b((40, 8), (55, 1))
     if family == "gfx11":
-        sel = (Selector("offen", _b((54, 1))), Selector("idxen", _b((55, 1))), Selector("tfe", _b((53, 1))))
+        sel = (
+            Selector("offen", _b((54, 1))),
+            Selector("idxen", _b((55, 1))),
+            Selector("tfe", _b((53, 1))),
+        )
         cpol, cpol_t = _b((12, 3)), _b((12, 3))
     else:
         sel = (Selector("offen", _b((12, 1))), Selector("idxen", _b((13, 1))))
@@ -337,14 +529,16 @@ def _buffer(family: str) -> list[Layout]:
             "gfx10": _b((14, 2), (54, 1)),
         }[family]  # fmt: skip
         cpol_t = {
-            "gfx9": _b((14, 1), (54, 1)), "gfx90a": _b((14, 1), (54, 1), (53, 1)), "gfx940": _b((14, 1), (54, 1), (53, 1)),
+            "gfx9": _b((14, 1), (54, 1)), "gfx90a": _b((14, 1), (54, 1), (53, 1)), "gfx940": _b((14, 1),
+            (54, 1), (53, 1)),
             "gfx10": _b((14, 2), (54, 1)),
         }[family]  # fmt: skip
     lds = (Selector("lds", _b((16, 1))),) if family != "gfx11" else ()
     mubuf_op = _b((18, 8)) if family in ("gfx10", "gfx11") else _b((18, 7))
     mtbuf_op = _b((15, 4)) if family != "gfx10" else _b((16, 3), (53, 1))
     return [
-        Layout("MUBUF", "MUBUF", 0xFC000000, 0xE0000000, 2, mubuf_op, ops, {"cpol": cpol}, {"offset": _b((0, 12))}, sel + lds),
+        Layout("MUBUF", "MUBUF", 0xFC000000, 0xE0000000, 2, mubuf_op, ops, {"cpol": cpol}, {"offset":
+        _b((0, 12))}, sel + lds),
         Layout(
             "MTBUF", "MTBUF", 0xFC000000, 0xE8000000, 2, mtbuf_op, ops,
             {"cpol": cpol_t, "format": _b((19, 7))}, {"offset": _b((0, 12))}, sel,
@@ -368,7 +562,10 @@ def _export(family: str) -> list[Layout]:
     if family.startswith(("gfx9", "gfx10")) and family not in ("gfx90a", "gfx940"):
         result.append(
             _layout(
-                "VINTRP", "110101" if family.startswith("gfx9") else "110010", 1, (16, 2),
+                "VINTRP",
+                "110101" if family.startswith("gfx9") else "110010",
+                1,
+                (16, 2),
                 operands={"vdst": _b((18, 8)), "vsrc": _b((0, 8)), "attr": _b((8, 2), (10, 6))},
             )
         )

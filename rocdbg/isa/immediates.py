@@ -169,7 +169,8 @@ def hwreg(value: int, names: dict[int, str]) -> str:
     return f"hwreg({name})" if (offset, size) == (0, 32) else f"hwreg({name}, {offset}, {size})"
 
 
-# Literal constants. A literal that could have been an inline constant is marked with lit(); whether it could depends on the
+# Literal constants. A literal that could have been an inline constant is marked with lit(); whether it
+# could depends on the
 # type of the operand, so that the style of an operand's literals is also its type.
 _FLOATS32 = {
     0x3F000000: "0.5", 0xBF000000: "-0.5", 0x3F800000: "1.0", 0xBF800000: "-1.0", 0x40000000: "2.0",
@@ -220,9 +221,11 @@ LITERAL_STYLES: dict[str, Callable[[int], str]] = {
     "f64": lambda v: _F64_HIGH.get(v, hex(v)),
     "v2f16l": lambda v: _marked(v, v & 0xFFFF in _F16 | _INTEGERS16, v),
     "v2bf16l": lambda v: _marked(v, v & 0xFFFF in _BF16 | _INTEGERS16, v),
+    "v2f16i": lambda v: _marked(v, v in _INTEGERS32, v),
     "k": hex,
     "word": _word,
     "invalid": _invalid,
 }
-"""By operand type. ``k`` is the constant of fmaak and its like, ``word`` that of s_setreg_imm32_b32; a final ``l`` is no part of the
-type: such an operand looks at the low half alone."""
+"""By operand type. ``k`` is the constant of fmaak and its like, ``word`` that of s_setreg_imm32_b32; a
+final ``l`` or ``i`` is no
+part of the type: such an operand looks at the low half alone, or at integers alone."""

@@ -5,46 +5,58 @@ Operand names
 ``Operand.name`` is the field of the encoding the operand comes from. It is stable and does not depend on the
 target. In text order:
 
-=============  =====================================================================================
+=============  ===============================================================================
 encoding       operands
-=============  =====================================================================================
+=============  ===============================================================================
 SOP1           ``sdst`` ``ssrc0``
 SOP2           ``sdst`` ``ssrc0`` ``ssrc1``; s_fmaak/s_fmamk_f32: the constant is ``literal``
 SOPC           ``ssrc0`` ``ssrc1``
-SOPK           ``sdst`` ``simm16``; s_setreg: ``simm16`` (hwreg) first, then ``sdst`` (the source) or ``literal``
+SOPK           ``sdst`` ``simm16``; s_setreg: ``simm16`` (hwreg) first, then ``sdst`` (which is
+               read) or ``literal``
 SOPP           ``simm16``
 SMEM           ``sdata`` ``sbase`` ``soffset`` (register) and/or ``offset`` (immediate)
 VOP1           ``vdst`` (``sdst`` for v_readfirstlane) ``src0``
-VOP2           ``vdst`` [``sdst`` = vcc] ``src0`` ``vsrc1`` [``src2`` = vcc]; fmaak/fmamk/madak/madmk: ``literal``
+VOP2           ``vdst`` [``sdst`` = vcc] ``src0`` ``vsrc1`` [``src2`` = vcc]; fmaak, fmamk, madak
+               and madmk: ``literal``
 VOPC           ``sdst`` = vcc (absent for v_cmpx of gfx10+) ``src0`` ``vsrc1``
-VOP3           ``vdst`` and/or ``sdst``, ``src0`` ``src1`` ``src2`` (also for the _e64 forms of VOP1, VOP2, VOPC)
-VOP3P          ``vdst`` ``src0`` ``src1`` ``src2`` (MFMA and WMMA too; SMFMAC: ``src2`` is the index register)
-VOPD           ``vdstx`` ``src0x`` ``vsrc1x`` [``literal``] ``vdsty`` ``src0y`` ``vsrc1y`` [``literal``]
+VOP3           ``vdst`` and/or ``sdst``, ``src0`` ``src1`` ``src2`` (also for the _e64 forms of
+               VOP1, VOP2 and VOPC)
+VOP3P          ``vdst`` ``src0`` ``src1`` ``src2`` (MFMA and WMMA too; SMFMAC: ``src2`` is the
+               index register)
+VOPD           ``vdstx`` ``src0x`` ``vsrc1x`` ``vdsty`` ``src0y`` ``vsrc1y``; fmaak and fmamk have a
+               ``literal`` in their place
 VINTRP         ``vdst`` ``vsrc`` ``attr``
 VINTERP        ``vdst`` ``src0`` ``src1`` ``src2``
 LDSDIR         ``vdst`` ``attr``
 DS             ``vdst`` ``addr`` ``data0`` ``data1``
 FLAT           ``vdst`` ``vaddr`` ``vdata``; gfx12+ also ``saddr``
 GLOBAL         ``vdst`` ``vaddr`` ``vdata`` ``saddr`` (kind OFF when there is none)
-SCRATCH        ``vdst`` ``vaddr`` (kind OFF when there is none) ``vdata`` ``saddr`` (kind OFF when there is none)
+SCRATCH        ``vdst`` ``vaddr`` ``vdata`` ``saddr`` (kind OFF for either address that is absent)
 MUBUF, MTBUF   ``vdata`` ``vaddr`` (kind OFF when there is none) ``srsrc`` ``soffset``
-MIMG           ``vdata`` ``vaddr`` (or ``vaddr0`` ... for non-sequential addresses) ``srsrc`` ``ssamp``
 EXP            ``tgt`` ``vsrc0`` ``vsrc1`` ``vsrc2`` ``vsrc3``
-=============  =====================================================================================
+=============  ===============================================================================
 
-An atomic that returns its old value has it in ``vdst`` (FLAT, DS) or in ``vdata`` itself (MUBUF).
+An atomic that returns its old value has it in ``vdst`` (FLAT, GLOBAL, DS) or in ``vdata`` itself (MUBUF).
 DPP and SDWA forms have the operands of their base encoding (``src0`` is then always a VGPR for DPP).
 
 Modifiers
 ---------
-``Instruction.modifiers`` holds every control field that is not an operand and whose value is not the default, as
-integers: ``offset`` (signed, bytes), ``offset0``/``offset1``, ``gds``, ``clamp``, ``omod`` (1 = *2, 2 = *4, 3 = /2), ``op_sel``,
-``op_sel_hi``, ``neg_lo``, ``neg_hi`` (bit masks, bit i is source i; bit 3 of a VOP3 ``op_sel`` is the destination), ``glc``, ``slc``, ``dlc``, ``scc``,
-``sc0``, ``sc1``, ``nt``, ``lds``, ``tfe``, ``offen``, ``idxen``, ``th``, ``scope``, ``format``; SDWA: ``dst_sel``, ``dst_unused``, ``src0_sel``, ``src1_sel``
-(field values; all four that exist are always present, and so is ``sdwa`` = 1); DPP: ``dpp_ctrl``, ``row_mask``, ``bank_mask`` (all always
-present), ``bound_ctrl``, ``fi``; DPP8: ``dpp8`` (24 bits, three per lane); MFMA: ``cbsz``, ``abid``, ``blgp``; ``wait_exp``, ``wait_vdst``, ``attr_chan``.
-``op_sel_hi`` of VOP3P is always present for instructions that have it, since its default is not zero. VOPD has ``opy``, the second
-mnemonic, which is a string.
+``Instruction.modifiers`` holds every control field that is no operand and whose value is not the default, as
+integers:
+
+* memory: ``offset`` (signed, bytes; ds_swizzle_b32: the raw pattern), ``offset0``, ``offset1``, ``gds``, ``glc``,
+  ``slc``, ``dlc``, ``scc``, ``sc0``, ``sc1``, ``nt``, ``lds``, ``tfe``, ``offen``, ``idxen``, ``format``;
+  gfx12: ``th``, ``scope``;
+* VALU: ``clamp``, ``omod`` (1 is mul:2, 2 is mul:4, 3 is div:2), ``op_sel``, ``op_sel_hi``, ``neg_lo``, ``neg_hi`` (bit
+  masks, bit i is source i; bit 3 of ``op_sel`` in VOP3 is the destination). ``op_sel_hi`` is always present where the
+  instruction has it, since its default is not zero. neg, abs and sext are in the operands;
+* SDWA: ``sdwa`` = 1 and the field values ``dst_sel``, ``dst_unused``, ``src0_sel``, ``src1_sel``, always
+those that exist;
+* DPP: ``dpp_ctrl``, ``row_mask``, ``bank_mask`` (always present), ``bound_ctrl``, ``fi``; DPP8: ``dpp8``
+(three bits per
+  lane, always present) and ``fi``;
+* MFMA: ``cbsz``, ``abid``, ``blgp``; others: ``wait_exp``, ``wait_vdst``, ``done``, ``vm``, ``compr``, ``row_en``;
+* VOPD: ``opy``, the second mnemonic, a string. ``mnemonic`` is then ``v_dual_x :: v_dual_y``, ``name`` the first half.
 """
 
 from __future__ import annotations
@@ -62,13 +74,13 @@ class OperandKind(Enum):
     SGPR = auto()
     TTMP = auto()
     SPECIAL = auto()
-    """A named hardware register (vcc, exec, m0, null, scc, src_shared_base, ...); ``index`` is its operand code."""
+    """A named hardware register (vcc, exec, m0, null, src_scc, ...); ``index`` is its operand code."""
     CONSTANT = auto()
     """An inline constant; ``value`` is already expanded to the operand's width."""
     LITERAL = auto()
-    """A 32-bit (64-bit on gfx1250) constant after the instruction; ``value`` is expanded to the operand's width."""
+    """A 32-bit constant after the instruction; ``value`` is expanded to the operand's width."""
     IMMEDIATE = auto()
-    """A field of the instruction; ``value`` is the raw field, zero-extended (``offset`` of SMEM: sign-extended)."""
+    """A field of the instruction; ``value`` is the raw field (``offset`` of SMEM: sign-extended if signed)."""
     LABEL = auto()
     """A branch target; ``value`` is the absolute address."""
     OFF = auto()
@@ -95,12 +107,14 @@ class Flow(Enum):
 class Operand:
     """One operand of an instruction.
 
-    ``index``: register number in its file (SPECIAL: operand code, 106 vcc_lo, 124 m0 or null, 126 exec_lo, 253 scc, ...), -1 for others.
-    ``dwords``: number of 32-bit registers covered; for constants, the operand's width rounded up to dwords.
+    ``index``: register number in its file (SPECIAL: operand code, 106 vcc_lo, 124 m0 or null, 126 exec_lo, 253 scc,
+    ...; CONSTANT: operand code), -1 for others.
+    ``dwords``: number of 32-bit registers covered; for constants, the operand's width in dwords.
     ``half``: for a real 16-bit register operand of gfx11+ 0 (``.l``) or 1 (``.h``); else None.
-    ``value``: bits of a constant in the operand's own width (``bits`` wide, unsigned), 0 for registers.
-    ``bits``: width in bits of one scalar constant in this operand: 16, 32 or 64; packed 16-bit operands have 32 and both halves in ``value``.
-    ``type``: how a constant is expanded: ``b16 f16 bf16 v2b16 v2f16 v2bf16 b32 f32 b64 f64 v2f32 v2b32``, or "".
+    ``value``: bits of a constant in the operand's own width (unsigned), 0 for registers.
+    ``bits``: width in bits of ``value``: 16, 32 or 64; packed 16-bit operands have 32.
+    ``type``: how constants of this operand are expanded: ``b16 f16 bf16 v2f16 v2bf16 b32 f64 b64`` (b32 covers f32, b64
+    all 64-bit integers), or "" for registers. 16-bit floats in packed operands stand in the low half.
     """
 
     name: str
@@ -122,10 +136,11 @@ class Operand:
 class Instruction:
     """One decoded instruction.
 
-    ``address`` and ``size`` are in bytes. ``mnemonic`` is what is printed (``v_add_f32_e32``), ``name`` lacks the encoding suffix
-    (``v_add_f32``). ``text`` is mnemonic, operands and modifiers as llvm-objdump prints them, with single spaces.
-    ``branch_target`` is an absolute address, or None. An illegal encoding has ``illegal`` set, encoding ``""``, and
-    ``.long 0x...`` as its text.
+    ``address`` and ``size`` are in bytes. ``mnemonic`` is what is printed (``v_add_f32_e32``), ``name`` lacks the
+    encoding suffix (``v_add_f32``). ``text`` is mnemonic, operands and modifiers as llvm-objdump prints
+    them, with single
+    spaces. ``branch_target`` is an absolute address, or None. An illegal encoding has ``illegal`` set, encoding ``""``,
+    and ``.long 0x...`` as its text.
     """
 
     address: int

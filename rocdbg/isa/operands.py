@@ -56,8 +56,10 @@ class OperandSyntaxError(Error):
 class Register:
     """A register, a range of registers or an inline constant as a user names it.
 
-    ``index`` is the register number in its file, for SPECIAL the operand code; ``dwords`` the number of registers; ``half`` 0 or 1 for
-    ``.l`` and ``.h``. For CONSTANT, ``value`` has 32 bits (64 for integers that need them) and ``index`` is the operand code,
+    ``index`` is the register number in its file, for SPECIAL the operand code; ``dwords`` the number of
+    registers; ``half`` 0 or 1 for
+    ``.l`` and ``.h``. For CONSTANT, ``value`` has 32 bits (64 for integers that need them) and ``index``
+    is the operand code,
     or -1 if the value is no inline constant.
     """
 
@@ -123,8 +125,10 @@ def _file(prefix: str, low: int, high: int, target: Target, text: str) -> Regist
 def parse_register(text: str, target: str | Target, wave_size: int | None = None) -> Register:
     """Read a register or constant operand in assembler syntax, with or without a leading ``$``.
 
-    ``v5``, ``v[0:3]``, ``[s4,s5]``, ``a7``, ``acc7``, ``ttmp[4:5]``, ``vcc``, ``vcc_lo``, ``exec``, ``m0``, ``null``, ``src_scc``/``scc``,
-    ``v3.h``, ``64``, ``-16``, ``0.5``, ``0x1234``. ``vcc`` and ``exec`` have two registers in wave64 and one in wave32. Raises OperandSyntaxError.
+    ``v5``, ``v[0:3]``, ``[s4,s5]``, ``a7``, ``acc7``, ``ttmp[4:5]``, ``vcc``, ``vcc_lo``, ``exec``,
+    ``m0``, ``null``, ``src_scc``/``scc``,
+    ``v3.h``, ``64``, ``-16``, ``0.5``, ``0x1234``. ``vcc`` and ``exec`` have two registers in wave64 and
+    one in wave32. Raises OperandSyntaxError.
     """
     target = target_by_name(target) if isinstance(target, str) else target
     if wave_size is None:
@@ -159,7 +163,9 @@ def _listed(name: str, target: Target, wave_size: int, text: str) -> Register:
     if not parts:
         raise OperandSyntaxError(text, "the list is empty")
     first = parts[0]
-    if any(p.kind is not first.kind or p.index != first.index + i or p.dwords != 1 for i, p in enumerate(parts)):
+    if any(
+        p.kind is not first.kind or p.index != first.index + i or p.dwords != 1 for i, p in enumerate(parts)
+    ):
         raise OperandSyntaxError(text, "the registers of a list must be of one kind and consecutive")
     if first.kind is OperandKind.SPECIAL or first.kind is OperandKind.CONSTANT:
         return Register(first.kind, first.index, len(parts), first.value)

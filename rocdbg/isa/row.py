@@ -1,6 +1,7 @@
 """Rows of the encoding tables, made ready for decoding.
 
-A row is compiled when an instruction first needs it; the vectors of operand texts are unpacked and parsed once per table.
+A row is compiled when an instruction first needs it; the vectors of operand texts are unpacked and parsed
+once per table.
 """
 
 from __future__ import annotations
@@ -59,15 +60,19 @@ def register_operand(name: str, text: str, code: int) -> Operand | None:
 class _OperandItem:
     """An operand whose text is chosen by bits; operands are made when first met."""
 
-    __slots__ = ("name", "bits", "texts", "literal", "neg", "abs", "sext", "dwords", "type", "_made")
+    __slots__ = ("_made", "abs", "bits", "dwords", "literal", "name", "neg", "sext", "texts", "type")
 
     def __init__(self, item: list[Any], texts: Texts, mnemonic: str, table: RowTable) -> None:
         _, self.name, bits, number, self.literal, self.neg, self.abs, self.sext = item
         self.bits: Bits = parse_bits(bits)
         self.texts = texts
+        if self.name == "vdst" and any(t is not None and t.startswith("s") for t in texts[:2]):
+            self.name = "sdst"  # comparisons and v_readlane in VOP3 have a scalar result in the field of vdst
         self.dwords = table.dwords(number)
-        style = self.literal if self.literal not in ("", "invalid") else ""
-        self.type: str = style.removesuffix("l") or constant_type(mnemonic, self.name, self.dwords, table.literal_types)
+        style = self.literal if self.literal not in ("", "invalid", "k", "word") else ""
+        self.type: str = style.rstrip("il") or constant_type(
+            mnemonic, self.name, self.dwords, table.literal_types
+        )
         self._made: dict[int, Operand] = {}
 
     def plain(self, code: int) -> Operand | None:
@@ -90,7 +95,14 @@ class _OperandItem:
             return Operand(self.name, OperandKind.IMMEDIATE, -1, 0, code, text=text)
         size = 64 if self.type.endswith("64") else 16 if self.type in ("f16", "bf16", "b16") else 32
         return Operand(
-            self.name, OperandKind.CONSTANT, code & 0x1FF, self.dwords, bits, bits=size, type=self.type, text=text
+            self.name,
+            OperandKind.CONSTANT,
+            code & 0x1FF,
+            self.dwords,
+            bits,
+            bits=size,
+            type=self.type,
+            text=text,
         )
 
 
@@ -98,10 +110,22 @@ class CompiledRow:
     """One opcode. ``read`` turns an instruction word into operands, modifiers and text, or None if it is illegal."""
 
     __slots__ = (
-        "mnemonic", "name", "must_mask", "must_value", "_size", "_items", "_table", "_layout", "_raw", "_fixed", "_split",
+        "_fixed",
+        "_items",
+        "_layout",
+        "_raw",
+        "_size",
+        "_split",
+        "_table",
+        "mnemonic",
+        "must_mask",
+        "must_value",
+        "name",
     )  # fmt: skip
 
-    def __init__(self, mnemonic: str, signature: list[Any], layout: Layout, fixed: dict[str, int], table: RowTable) -> None:
+    def __init__(
+        self, mnemonic: str, signature: list[Any], layout: Layout, fixed: dict[str, int], table: RowTable
+    ) -> None:
         self.mnemonic = mnemonic
         self.name = base_name(mnemonic.partition(" :: ")[0])
         self._size: int = signature[0]
@@ -116,7 +140,7 @@ class CompiledRow:
 
     def _compile(self) -> list[tuple[str, Any]]:
         items: list[tuple[str, Any]] = []
-        for raw in self._raw:
+        for position, raw in enumerate(self._raw):
             kind = raw[0]
             if kind == "o":
                 items.append((kind, _OperandItem(raw, self._table.texts(raw[3]), self.name, self._table)))
@@ -129,27 +153,21 @@ class CompiledRow:
                 exceptions = dict(self._table.values(raw[6])) if raw[6] >= 0 else {}
                 items.append((kind, (raw[1], bits, width(bits), raw[3], raw[4], raw[5], exceptions)))
             elif kind == "f":
-                items.append((kind, self._fixed_operand(raw[1])))
+                items.append((kind, self._fixed_operand(position)))
             else:
                 items.append((kind, raw[1] if len(raw) > 1 else None))
         self._items = items
         return items
 
-    def _fixed_operand(self, text: str) -> Operand:
-        """An operand that no bits choose: vcc, off, m0, a zero."""
+    def _fixed_operand(self, position: int) -> Operand:
+        """An operand that no bits choose: vcc, off, m0, a zero; ``position`` is its place among the items."""
+        text: str = self._raw[position][1]
         name = "src2"
         if text == "off":
-            name = "saddr" if self._layout.encoding == "GLOBAL" else "vaddr"
-            if self._layout.encoding == "SCRATCH":
-                name = "saddr" if any(r[0] == "o" and r[1] == "vaddr" for r in self._raw) else "vaddr"
-                if not any(r[0] == "o" and r[1] in ("vaddr", "saddr") for r in self._raw):
-                    first = next(i for i, r in enumerate(self._raw) if r == ["f", "off"])
-                    name = "vaddr"
-                    if sum(r == ["f", "off"] for r in self._raw) == 1 and first:
-                        name = "saddr"
-        elif self._layout.encoding == "VOPC" or self._raw[0] == ["f", text]:
-            name = "sdst"
-        elif len(self._raw) > 1 and self._raw[1] == ["f", text]:
+            before = [raw[:2] for raw in self._raw[:position]]
+            named = any(raw in (["o", "vaddr"], ["f", "off"]) for raw in before)
+            name = "saddr" if named and self._layout.encoding in ("GLOBAL", "SCRATCH") else "vaddr"
+        elif self._layout.encoding == "VOPC" or position < 2:
             name = "sdst"
         operand = register_operand(name, text, 124)
         return operand or Operand(name, OperandKind.IMMEDIATE, -1, 0, text=text)
@@ -216,9 +234,15 @@ class CompiledRow:
                 kind16 = "f16" if self.name.endswith("16") else "f32"
                 operands.append(
                     Operand(
-                        "literal", OperandKind.LITERAL, -1, 1, value & 0xFFFF if kind16 == "f16" else value,
-                        bits=16 if kind16 == "f16" else 32, type="f16" if kind16 == "f16" else "b32", text=LITERAL_STYLES[item](value),
-                    )  # fmt: skip
+                        "literal",
+                        OperandKind.LITERAL,
+                        -1,
+                        1,
+                        value & 0xFFFF if kind16 == "f16" else value,
+                        bits=16 if kind16 == "f16" else 32,
+                        type="f16" if kind16 == "f16" else "b32",
+                        text=LITERAL_STYLES[item](value),
+                    )
                 )
                 words.append(operands[-1].text)
             else:
@@ -231,6 +255,8 @@ class CompiledRow:
             first, _, second = text.partition(" :: ")
             modifiers["opy"] = second
             text = f"{first} {', '.join(words[: self._split])} :: {second} {', '.join(words[self._split :])}"
+        elif self.name == "exp":
+            text += f" {words[0]} {', '.join(words[1:])}"
         elif words:
             text += " " + ", ".join(words)
         if tail:
@@ -244,7 +270,9 @@ class CompiledRow:
             text=LITERAL_STYLES[item.literal](value),
         )  # fmt: skip
 
-    def _note(self, modifiers: dict[str, int | str], name: str, bits: Bits, code: int, text: str, word: int) -> None:
+    def _note(
+        self, modifiers: dict[str, int | str], name: str, bits: Bits, code: int, text: str, word: int
+    ) -> None:
         if name == "cpol":
             self._flags(modifiers, text)
             if self._table.family == "gfx12":
@@ -254,10 +282,19 @@ class CompiledRow:
         elif name == "fi" and self._layout.name.endswith("DPP8"):
             if code == 2:
                 modifiers["fi"] = 1
-        elif name not in ("abs", "neg", "src0_neg", "src0_abs", "src1_neg", "src1_abs", "src0_sext", "src1_sext") and (
-            code or name in _ALWAYS
-        ):
-            modifiers[name] = extract(word, self._layout.modifiers[name]) if name in self._layout.modifiers else code
+        elif name not in (
+            "abs",
+            "neg",
+            "src0_neg",
+            "src0_abs",
+            "src1_neg",
+            "src1_abs",
+            "src0_sext",
+            "src1_sext",
+        ) and (code or name in _ALWAYS):
+            modifiers[name] = (
+                extract(word, self._layout.modifiers[name]) if name in self._layout.modifiers else code
+            )
 
     @staticmethod
     def _flags(modifiers: dict[str, int | str], text: str) -> None:
@@ -355,5 +392,5 @@ def _literal_types(table: dict[str, Any]) -> dict[tuple[str, str], str]:
         for row in table["rows"].get(layout, {}).values():
             for item in signatures[row[1]][3]:
                 if item[0] == "o" and item[4] not in ("", "invalid"):
-                    types[base_name(row[0]), item[1]] = item[4]
+                    types[base_name(row[0]), item[1]] = item[4].rstrip("il")
     return types

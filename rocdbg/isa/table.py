@@ -1,7 +1,8 @@
 """The generated encoding tables: their file format, reading and writing.
 
 A table is JSON. ``texts`` are vectors of operand or modifier texts, run-length packed (``pack``); ``signatures`` are
-lists of items that many opcodes share; ``rows`` maps layout and opcode (with the case of its selectors) to mnemonic and signature;
+lists of items that many opcodes share; ``rows`` maps layout and opcode (with the case of its selectors) to
+mnemonic and signature;
 ``wave64`` holds the rows that differ in wave64.
 """
 
@@ -40,9 +41,11 @@ def parse_bits(text: str) -> Bits:
 
 
 def pack(texts: Texts) -> list[Any]:
-    """Pack a vector: ``[length, [code, count, step, prefix, first, number step, registers, suffix] | [code, text]...]``.
+    """Pack a vector: ``[length, [code, count, step, prefix, first, number step, registers, suffix] |
+    [code, text]...]``.
 
-    Runs are registers (or decimal numbers, prefix ``#``) whose number advances with the code; codes in no entry are None.
+    Runs are registers (or decimal numbers, prefix ``#``) whose number advances with the code; codes in no
+    entry are None.
     """
     entries: list[list[Any]] = []
     done: set[int] = set()

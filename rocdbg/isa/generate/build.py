@@ -44,7 +44,15 @@ def _item(item: Item, texts: _Pool) -> list[Any]:
         case "number" | "nummod":
             exceptions = texts.number(sorted(item.exceptions.items())) if item.exceptions else -1
             kind = "n" if item.sort == "number" else "N"
-            return [kind, item.name, bits_text(item.bits), item.style, item.prefix, int(item.silent), exceptions]
+            return [
+                kind,
+                item.name,
+                bits_text(item.bits),
+                item.style,
+                item.prefix,
+                int(item.silent),
+                exceptions,
+            ]
         case "literal":
             return ["l", item.style]
         case "fixed":
@@ -53,7 +61,9 @@ def _item(item: Item, texts: _Pool) -> list[Any]:
             return ["F", item.text]
 
 
-def learn_layouts(oracle: Oracle, selected: list[Layout], known: dict[Any, Any] | None = None) -> dict[tuple[str, int], Row]:
+def learn_layouts(
+    oracle: Oracle, selected: list[Layout], known: dict[Any, Any] | None = None
+) -> dict[tuple[str, int], Row]:
     """All rows of some layouts; the key is layout name and opcode combined with the selector case."""
     rows: dict[tuple[str, int], Row] = {}
     known = {} if known is None else known
@@ -86,7 +96,12 @@ def build(target: str) -> tuple[dict[str, Any], list[str]]:
         encoded: dict[str, dict[str, list[Any]]] = {}
         for (name, key), row in learn_layouts(oracle, layouts(family)).items():
             notes += [f"{features}{name} {key} {row.mnemonic}: {note}" for note in row.notes]
-            signature = [row.size, hex(row.must_mask), hex(row.must_value), [_item(i, texts) for i in row.items]]
+            signature = [
+                row.size,
+                hex(row.must_mask),
+                hex(row.must_value),
+                [_item(i, texts) for i in row.items],
+            ]
             encoded.setdefault(name, {})[str(key)] = [row.mnemonic, signatures.number(signature)]
         oracle.close()
         if not features:
@@ -100,9 +115,8 @@ def build(target: str) -> tuple[dict[str, Any], list[str]]:
                 if (changed := {k: v for k, v in some.items() if base.get(name, {}).get(k) != v})
             }
             for name, some in base.items():
-                missing = set(some) - set(encoded.get(name, {}))
-                for key in missing:
-                    table["wave64"].setdefault(name, {})[key] = None
+                for absent in sorted(set(some) - set(encoded.get(name, {}))):
+                    table["wave64"].setdefault(name, {})[absent] = None
     table["signatures"] = signatures.values
     table["texts"] = texts.values
     return table, notes

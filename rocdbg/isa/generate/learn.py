@@ -1,6 +1,7 @@
 """Learn what one opcode of a layout looks like, from LLVM's text for chosen encodings.
 
-The result is a list of items in text order. An operand item says which bits choose its text; a modifier item likewise. A
+The result is a list of items in text order. An operand item says which bits choose its text; a modifier
+item likewise. A
 vector of texts, one per value of the field, is learned exhaustively (None: that value is illegal).
 """
 
@@ -24,7 +25,12 @@ _LITERAL_TEXT = re.compile(r"^(?:lit\()?0x(?:deadbeef|beef)\)?$")
 
 
 _SOURCES = (
-    0, 272, 272 | 272 << 9, 272 | 272 << 9 | 272 << 18, 272 | 272 << 9 | 16 << 18, 272 << 9,
+    0,
+    272,
+    272 | 272 << 9,
+    272 | 272 << 9 | 272 << 18,
+    272 | 272 << 9 | 16 << 18,
+    272 << 9,
 )
 """Values of the three source fields of VOP3 to try: none, one, two or three VGPRs, a scalar third."""
 
@@ -33,7 +39,13 @@ _SAMPLES = frozenset({
     *range(8), 16, 17, 33, 34, 64, 65, *range(90, 130), 191, 192, 193, 207, 208, 209, *range(228, 262), 272, 273,
     320, 321, 383, 384, 385, 386, 387, 400, 448, 500, *range(506, 512),
 })  # fmt: skip
-"""Operand codes at which kinds of operands differ: special registers, constants, alignment, 128 (the high halves), ends."""
+"""Operand codes at which kinds of operands differ: special registers, constants, alignment, 128 (the high
+halves), ends."""
+
+
+_FIXED_CODES = {"VOP3": (("vdst", 126),), "FLAT": (("saddr", 124), ("saddr", 125), ("saddr", 127))}
+"""Codes that unused fields must have in some opcodes: exec for v_cmpx, null for flat instructions without
+scalar address."""
 
 
 class LearnError(Exception):
@@ -45,7 +57,8 @@ class Item:
     """One piece of the text."""
 
     sort: str
-    """``operand``, ``fixed`` (an operand without bits), ``number`` (an immediate operand), ``modifier``, ``nummod``, ``fixmod``."""
+    """``operand``, ``fixed`` (an operand without bits), ``number`` (an immediate operand), ``modifier``,
+    ``nummod``, ``fixmod``."""
     name: str
     bits: Bits = ()
     texts: tuple[str | None, ...] = ()
@@ -102,6 +115,8 @@ def split(text: str) -> tuple[str, list[str], list[str]]:
             continue
         current += char
         i += 1
+    if mnemonic == "exp" and parts:
+        parts[:1] = parts[0].split(" ", 1)
     words = tokens(current)
     if not parts and words and is_modifier(words[0]):
         return mnemonic, [], words
@@ -117,8 +132,8 @@ def split(text: str) -> tuple[str, list[str], list[str]]:
 
 
 _MODIFIER = re.compile(
-    r"^(?:[a-z_0-9]+:.*|clamp|glc|slc|dlc|scc|nv|lds|gds|tfe|offen|idxen|sc[01]|nt|done|vm|compr|row_en|row_mirror"
-    r"|row_half_mirror|high|unorm|da|r128|a16|d16|lwe|addr64|mul:.|div:.|/\* .*|wave_shl.*|row_.*|index_key.*|matrix_.*)$"
+    r"^(?:[a-z_0-9]+:.*|clamp|glc|slc|dlc|scc|nv|lds|gds|tfe|offen|idxen|sc[01]|nt|done|vm|compr|row_en"
+    r"|row_mirror|row_half_mirror|high|unorm|da|r128|a16|d16|lwe|mul:.|div:.|/\* .*|wave_shl.*|row_.*)$"
 )  # fmt: skip
 
 
@@ -183,10 +198,16 @@ class Learner:
             if insert(b, -1) & ~fixed and layout.operand_cases.get(n, case) == case
         }
         found = self._find_base(word0, fields)
+        for name, value in _FIXED_CODES.get(layout.encoding, ()):
+            if found is None and name in fields:
+                others = {n: b for n, b in fields.items() if n != name}
+                found = self._find_base(word0 | insert(fields[name], value), others)
         if found is None:
             return None
         base, (size, text) = found
         mnemonic, operands, _ = split(text)
+        if mnemonic == "v_nop" and layout.src0:
+            return None  # LLVM takes the control dword for an instruction unless all of its operands are zero
         notes: list[str] = []
         covered = fixed
         placed: dict[int, Item] = {}
@@ -255,10 +276,9 @@ class Learner:
         """Whether a VOP3 opcode has a scalar destination in bits 8..14 (which are abs and op_sel otherwise)."""
         word = self.base_word(opcode, ()) | insert(((8, 7),), 40)
         sources = [word | insert(((0, 8),), 16) | insert(((32, 9), (41, 9), (50, 9)), s) for s in _SOURCES]
-        for size, text in self.ask(sources):
-            if size and any(t in ("s40", "s[40:41]") for t in split(text)[1]):
-                return True
-        return False
+        return any(
+            size and any(t in ("s40", "s[40:41]") for t in split(text)[1]) for size, text in self.ask(sources)
+        )
 
     def _probe_value(self, bits: Bits, index: int) -> int:
         size = bits[0][1]
@@ -280,7 +300,11 @@ class Learner:
         for selector in self.layout.selectors:
             case_mask |= insert(selector.bits, -1)
         special = any(word0 & insert(s.bits, -1) == insert(s.bits, s.codes[0]) for s in self.layout.selectors)
-        names = [n for n, b in fields.items() if not (insert(b[:1], -1) & case_mask and special and self._selected(word0, b))]
+        names = [
+            n
+            for n, b in fields.items()
+            if not (insert(b[:1], -1) & case_mask and special and self._selected(word0, b))
+        ]
         values = {n: self._probe_value(fields[n], i) for i, n in enumerate(names)}
         scalars = {n: 16 + 16 * (i % 5) for i, n in enumerate(names)}
         candidates: dict[int, None] = {}
@@ -301,12 +325,22 @@ class Learner:
 
     def _selected(self, word0: int, bits: Bits) -> bool:
         for selector in self.layout.selectors:
-            if insert(selector.bits, -1) & insert(bits, -1) and extract(word0, selector.bits) in selector.codes:
+            if (
+                insert(selector.bits, -1) & insert(bits, -1)
+                and extract(word0, selector.bits) in selector.codes
+            ):
                 return True
         return False
 
     def _operand(
-        self, base: int, name: str, bits: Bits, operands: list[str], mnemonic: str, size: int, notes: list[str]
+        self,
+        base: int,
+        name: str,
+        bits: Bits,
+        operands: list[str],
+        mnemonic: str,
+        size: int,
+        notes: list[str],
     ) -> tuple[Item | None, int]:
         if self._selected(base, bits):
             return None, -1
@@ -336,27 +370,34 @@ class Learner:
         literal = ""
         for v in samples:
             entry = parsed[v]
-            if entry and (entry[0] == size + 4 or (_LITERAL_TEXT.match(entry[1][index]) and v & 511 == 255 % main)):
+            if entry and (
+                entry[0] == size + 4 or (_LITERAL_TEXT.match(entry[1][index]) and v & 511 == 255 % main)
+            ):
                 literal = self._literal_style(clear | insert(bits, v), index, notes)
                 break
 
         def text_of(v: int) -> str | None:
             entry = parsed[v]
             if entry is None or (
-                v & ~(main - 1) == high and any(i != index and t != operands[i] for i, t in enumerate(entry[1]))
+                name == "saddr"
+                and v & ~(main - 1) == high
+                and any(i != index and t != operands[i] for i, t in enumerate(entry[1]))
             ):
                 return None  # illegal, or another case of the opcode
             if entry[0] == size + 4 or (_LITERAL_TEXT.match(entry[1][index]) and v & 511 == 255 % main):
                 return "LITERAL"
             return entry[1][index]
 
-        # Operands come in few kinds: one that agrees with an earlier one wherever kinds are known to differ is the same.
+        # Operands come in few kinds: one that agrees with an earlier one wherever kinds are known to
+        # differ is the same.
         key = (bits[0][1], count, tuple(text_of(v) for v in samples))
         texts = self.known.get(key)
         if texts is None:
             probe([v for v in range(count) if v not in parsed])
             texts = self.known[key] = tuple(text_of(v) for v in range(count))
-        while len(bits) > 1 and width(bits[-1:]) == 1 and texts[len(texts) // 2 :] == texts[: len(texts) // 2]:
+        while (
+            len(bits) > 1 and width(bits[-1:]) == 1 and texts[len(texts) // 2 :] == texts[: len(texts) // 2]
+        ):
             texts = texts[: len(texts) // 2]
             bits = bits[:-1]
         return Item("operand", name, bits, texts, literal=literal), index
@@ -380,7 +421,25 @@ class Learner:
         if exhaustive:
             values = list(range(top))
         else:
-            samples = {0, 1, 2, 5, 63, 64, 65, 255, 4660, 99999, -1, -2, -16, -17, top // 2, top // 2 - 1, top // 2 + 77}
+            samples = {
+                0,
+                1,
+                2,
+                5,
+                63,
+                64,
+                65,
+                255,
+                4660,
+                99999,
+                -1,
+                -2,
+                -16,
+                -17,
+                top // 2,
+                top // 2 - 1,
+                top // 2 + 77,
+            }
             values = sorted({v % top for v in samples} | {v * 2654435761 % top for v in range(300)})
         quick = self.ask([clear | insert(bits, v) for v in (0, 1, 5, (1 << size) - 2)])
         if len({t for _, t in quick}) == 1:
@@ -389,7 +448,7 @@ class Learner:
         if legal == [0]:
             return None
         answers = self.ask([clear | insert(bits, v) for v in values])
-        mnemonic, ops0, tail0 = split(text)
+        _mnemonic, _ops0, _tail0 = split(text)
         got: dict[int, str] = {}
         index = -2
         pairs = {v: split(t) for v, (s, t) in zip(values, answers, strict=True) if s}
@@ -423,7 +482,9 @@ class Learner:
                 v: t for v, t in got.items() if t != ("" if silent and v == 0 else prefix + show(v, size))
             }
             mask = EXCEPTION_MASKS.get(style, -1)
-            if wrong and mask != -1:
+            if wrong and mask != -1 and any("sendmsg(" in t for t in got.values()):
+                if not exhaustive:
+                    return self._number(base, name, bits, text, notes, exhaustive=True)
                 names = {v & mask: t for v, t in wrong.items()}
                 if all(names.get(v & mask, show(v, size)) == t for v, t in got.items()):
                     return Item("number", name, bits, style=style, exceptions=names), index
@@ -434,7 +495,9 @@ class Learner:
         assert best is not None
         if best[0] and not exhaustive and size <= 16:
             return self._number(base, name, bits, text, notes, exhaustive=True)
-        item = Item("number" if index >= 0 else "nummod", name, bits, style=best[1], prefix=prefix, silent=silent)
+        item = Item(
+            "number" if index >= 0 else "nummod", name, bits, style=best[1], prefix=prefix, silent=silent
+        )
         if best[0]:
             if any(t.startswith("hwreg(") for t in best[2].values()):
                 names = {}
@@ -445,27 +508,36 @@ class Learner:
             elif best[0] <= 2000:
                 item.exceptions = best[2]
             else:
-                notes.append(f"{name}: no style for {best[0]} like {dict(list(best[2].items())[:6])}, best {best[1]}")
+                notes.append(
+                    f"{name}: no style for {best[0]} like {dict(list(best[2].items())[:6])}, best {best[1]}"
+                )
         if len(pairs) != len(values):
             notes.append(f"{name}: {len(values) - len(pairs)} of {len(values)} values are illegal")
         return item, index
 
     def _modifier(
-        self, base: int, name: str, bits: Bits, operands: list[str], placed: dict[int, Item], mnemonic: str, notes: list[str]
+        self,
+        base: int,
+        name: str,
+        bits: Bits,
+        operands: list[str],
+        placed: dict[int, Item],
+        mnemonic: str,
+        notes: list[str],
     ) -> Item | None:
         clear = base & ~insert(bits, -1)
         count = 1 << width(bits)
         answers = self.ask([clear | insert(bits, v) for v in range(count)])
         tails: list[list[str] | None] = []
+        expected = self.ask([base])[0][0]
         for size, text in answers:
-            if not size:
+            if size != expected:
                 tails.append(None)
                 continue
             m, _, tail = split(text)
             tails.append(tail if m == mnemonic else None)
-            if m != mnemonic:
-                if not self.layout.src0:
-                    notes.append(f"{name} turns {mnemonic} into {m}")
+            if m != mnemonic and not self.layout.src0:
+                notes.append(f"{name} turns {mnemonic} into {m}")
         if tails[0] is None and not self.layout.src0:
             notes.append(f"{name}: zero is illegal")
         origin = split(answers[next(i for i, t in enumerate(tails) if t is not None)][1])[1] if any(
@@ -486,10 +558,12 @@ class Learner:
                     item.abs = position[i]
                 elif token == f"sext({old})":
                     item.sext = position[i]
-                elif not re.match(r"^v\d+\.[lh]$", token):
+                elif not re.match(r"^v\d+\.[lh]$", token) and (
+                    token != old.partition(".")[0]
+                ):  # LLVM falls back to whole registers if a bit has no source
                     notes.append(f"{name} bit {i}: {old} -> {token}")
         legal = [t for t in tails if t is not None]
-        prefix = len(_common([t for t in legal]))
+        prefix = len(_common(list(legal)))
         suffix = len(_common([t[prefix:][::-1] for t in legal]))
         texts = tuple(None if t is None else " ".join(t[prefix : len(t) - suffix]) for t in tails)
         if all(t == "" for t in texts):
@@ -513,9 +587,11 @@ class Learner:
             v = value_with_text(item)
             if v is not None:
                 own[i] = self._text_of(item, v)
-        shown = set(self._text_of(i, extract(base, i.bits)) for i in items)
+        shown = {self._text_of(i, extract(base, i.bits)) for i in items}
         constant = [w for w in tail if w and w not in " ".join(shown).split(" ") and w not in shown]
-        everything: list[tuple[Item, str, int | None]] = [(items[i], t, value_with_text(items[i])) for i, t in own.items()]
+        everything: list[tuple[Item, str, int | None]] = [
+            (items[i], t, value_with_text(items[i])) for i, t in own.items()
+        ]
         everything += [(Item("fixmod", "", text=w), w, None) for w in constant]
         before: dict[int, set[int]] = {i: set() for i in range(len(everything))}
         queries = []
@@ -562,7 +638,7 @@ class Learner:
         free = [i for i in range(32 * self.layout.dwords) if not covered >> i & 1]
         mask = 0
         for bit, (got_size, got) in zip(free, self.ask([base ^ (1 << b) for b in free]), strict=True):
-            if got_size == 0 or (got_size == size and split(got)[0] != split(text)[0]):
+            if got_size != size or split(got)[0] != split(text)[0]:
                 mask |= 1 << bit
             elif got != text:
                 notes.append(f"bit {bit} is in no field but matters: {text} / {got}")

@@ -1,0 +1,82 @@
+"""The text of compiled code equals llvm-objdump's."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from rocdbg import isa
+
+SOURCES = Path(__file__).parent / "sources"
+TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100")
+CASES = [
+    (source, target, options)
+    for target in TARGETS
+    for source in ("vector.cl", "memory.cl", "matrix.cl", "cross_lane.hip")
+    for options in (("-O0",), ("-O2",))
+] + [
+    ("vector.cl", "gfx1030", ("-O2", "-mwavefrontsize64")),
+    ("memory.cl", "gfx1100", ("-O2", "-mwavefrontsize64")),
+    ("cross_lane.hip", "gfx1100", ("-O1", "-mwavefrontsize64")),
+    ("vector.cl", "gfx900", ("-O2",)),
+    ("memory.cl", "gfx908", ("-O0",)),
+    ("vector.cl", "gfx1010", ("-O2",)),
+    ("vector.cl", "gfx1200", ("-O2",)),
+    ("memory.cl", "gfx1200", ("-O0",)),
+]
+OPENCL = ("-target", "amdgcn-amd-amdhsa", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header")
+HIP = ("-x", "hip", "--cuda-device-only", "-nogpuinc", "--no-gpu-bundle-output")
+
+
+def compile_source(source: str, target: str, options: tuple[str, ...], output: Path) -> None:
+    """Compile one of the sources to an object."""
+    if source.endswith(".cl"):
+        command = ["clang-22", *OPENCL, f"-mcpu={target}"]
+    else:
+        command = ["clang-22", *HIP, f"--offload-arch={target}"]
+    subprocess.run(
+        [*command, "-nogpulib", "-w", "-c", *options, str(SOURCES / source), "-o", str(output)], check=True
+    )
+
+
+def objdump(path: Path, wave_size: int | None) -> dict[int, str]:
+    """Folded text by address, without comments."""
+    attributes = ["--mattr=+wavefrontsize64"] if wave_size == 64 else []
+    listing = subprocess.run(
+        ["llvm-objdump-22", "-d", "--section=.text", *attributes, str(path)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    lines = {}
+    for line in listing.splitlines():
+        if match := re.match(r"^\s+(\S.*?)\s*// ([0-9A-F]{12}):", line):
+            lines[int(match[2], 16)] = " ".join(match[1].split())
+    return lines
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize(
+    ("source", "target", "options"), CASES, ids=lambda v: v if isinstance(v, str) else "".join(v)
+)
+def test_text_equals_objdump(source: str, target: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    output = tmp_path / "code.co"
+    compile_source(source, target, options, output)
+    wave_size = 64 if "-mwavefrontsize64" in options else None
+    expected = objdump(output, wave_size)
+    with output.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".text")
+        code, address = section.data(), section["sh_addr"]
+    listing = {i.address: i for i in isa.disassemble(code, target, address, wave_size=wave_size)}
+    assert len(expected) > 100
+    wrong = [
+        (hex(at), text, listing[at].text if at in listing else None)
+        for at, text in expected.items()
+        if at not in listing or listing[at].text != text
+    ]
+    assert not wrong, wrong[:10]
+    assert listing.keys() == expected.keys()
