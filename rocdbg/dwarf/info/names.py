@@ -94,8 +94,13 @@ def _split(text: str) -> list[str]:
 def _split_parameters(text: str) -> tuple[str, str | None]:
     """Take the parameter list off the last link: ``add(int,int)`` -> ``add``, ``(int,int)``."""
     operator = _OPERATOR.match(text)
-    start = text.find("(", operator.end() if operator else 0)
-    if start <= 0:  # none, or "(anonymous namespace)"
+    first, depth, start = operator.end() if operator else 0, 0, 0
+    for pos in range(first, len(text)):
+        if text[pos] == "(" and depth == 0:
+            start = pos
+            break
+        depth += (text[pos] == "<") - (text[pos] == ">")
+    if start == 0:  # none, or "(anonymous namespace)"
         return text, None
     parameters = text[start:]
     return text[:start], "()" if parameters == "(void)" else parameters
