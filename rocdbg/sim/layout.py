@@ -185,7 +185,7 @@ PRIVATE_APERTURE: Final = 0x0002_0000_0000_0000
 
 # -- environment --------------------
 
-MAX_HELPERS: Final = 256
+MAX_HELPERS: Final = 512
 MAX_DATA: Final = 32  # dwords per lane that one instruction may transfer or permute
 
 ENV: Final = _fields(

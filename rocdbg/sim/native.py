@@ -24,7 +24,7 @@ from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WI
 from rocdbg.sim.native_jit import default_cache_directory, shared_jit
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
-from rocdbg.sim.translator.runtime import Runtime, helper_names, prefix
+from rocdbg.sim.translator.runtime import Runtime, helper_names, part_of, prefix
 from rocdbg.sim.translator.translate import translate
 from rocdbg.sim.translator.wave_builder import WaveBuilder
 
@@ -326,11 +326,13 @@ class Engine:
             builder = WaveBuilder(self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers)
             context = Context(self.target, self.wave_size, layout.Mode(key))
             result = translate(builder, blocks, names, context)
-            return result.text, json.dumps([len(b.instructions) for b in result.blocks]).encode()
+            note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}
+            return result.text, json.dumps(note).encode()
 
-        counts = json.loads(self.jit.load(module, make))
+        note = json.loads(self.jit.load(module, make))
+        self._link_helpers(note["calls"])
         out: list[tuple[Block, int]] = []
-        for block, name, count in zip(blocks, names, counts, strict=True):
+        for block, name, count in zip(blocks, names, note["counts"], strict=True):
             done = block
             if count < len(block.instructions):
                 done = Block(block.start, block.instructions[:count], None if count else Status.UNSUPPORTED)
@@ -340,15 +342,23 @@ class Engine:
     # -- environment --------------------
 
     def _link_runtime(self) -> None:
-        module = self.jit.key("runtime", self.wave_size)
-        self.jit.load(module, lambda: (Runtime(self.wave_size).text(), b""))
+        self._link_part("dispatch")
         start = prefix(self.wave_size)
-        slots = (ctypes.c_uint64 * layout.MAX_HELPERS).from_address(self._env + layout.ENV_HELPERS)
-        for name, slot in self._helpers.items():
-            slots[slot] = self.jit.address(start + name)
         self._stubs = {s: self.jit.address(f"{start}stub_{s.name.lower()}") for s in _STUBS}
         self._run_native = _RUN(self.jit.address(f"{start}run"))
         self._run_range = _RUN(self.jit.address(f"{start}run_range"))
+
+    def _link_part(self, part: str) -> None:
+        key = self.jit.key("runtime", self.wave_size, part)
+        self.jit.load(key, lambda: (Runtime(self.wave_size).text(part), b""))
+
+    def _link_helpers(self, names: Iterable[str]) -> None:
+        """Fill the environment's slots of routines that blocks call."""
+        slots = (ctypes.c_uint64 * layout.MAX_HELPERS).from_address(self._env + layout.ENV_HELPERS)
+        for name in names:
+            if not slots[self._helpers[name]]:
+                self._link_part(part_of(name))
+                slots[self._helpers[name]] = self.jit.address(prefix(self.wave_size) + name)
 
     def _set_env(self, name: str, value: int) -> None:
         field = ENV[name]

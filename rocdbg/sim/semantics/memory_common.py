@@ -16,7 +16,6 @@ from rocdbg.sim.layout import VGPR_COUNT
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.registry import Kind, semantic
 from rocdbg.sim.translator.atomics import BY_NAME
-from rocdbg.sim.translator.runtime import SPACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +170,7 @@ def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], resu
     i.b.scalar()
     a, b = (*extra, i.const(0, I64), i.const(0, I64))[:2]
     size = row.type.bits // 8
-    number = i.const(SPACES.index(space), I64)
-    i.b.call(f"atomic_{helper}", (i.exec, i.const(size, I64), a, b, number))
+    i.b.call(f"atomic_{helper}_{space}", (i.exec, i.const(size, I64), a, b))
     if result is not None:
         i.b.lanes()
         for n in range(size // 4):

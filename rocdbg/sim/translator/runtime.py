@@ -18,7 +18,7 @@ from rocdbg.sim.layout import (
     ENV, HEADER, MAX_HELPERS, PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE, Access, FaultKind, Space,
     Status,
 )  # fmt: skip
-from rocdbg.sim.translator.atomics import ATOMICS, Atomic
+from rocdbg.sim.translator.atomics import ATOMICS, BY_NAME, Atomic
 from rocdbg.sim.translator.ir import Writer
 
 SPACES = ("global", "flat", "lds", "scratch", "buffer")
@@ -146,29 +146,32 @@ class Runtime:
             name = f"{prefix(self.wave_size)}{name}"
         self.functions.append("\n".join([f"define {linkage} i32 @{name}({params}) #0 {{", "entry:", *routine.lines, "}"]))
 
-    def text(self) -> str:
-        """The module."""
-        for space in SPACES:
-            self._translator(space)
-        self.define("gather", "ptr %env, i64 %mask, i64 %size", self._gather, "internal")
-        self.define("scatter", "ptr %env, i64 %mask, i64 %size", self._scatter, "internal")
+    def text(self, part: str) -> str:
+        """The module of one part: what is compiled together. See `part_of`."""
         args = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"
-        for space in SPACES:
-            for access, move in (("load", "gather"), ("store", "scatter")):
-                self.define(f"{access}_{space}", args, self._access(space, access, move))
-        self.define("check_lds", args, self._check_lds)
-        self.define("sload", args, self._scalar_load)
-        self.define("translate_atomic", "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b, i64 %space",
-                    self._atomic_addresses, "internal")  # fmt: skip
-        for atomic in ATOMICS:
-            self.define(f"atomic_{atomic.name}", f"{args}, i64 %space", self._atomic(atomic))
+        moves = "ptr %env, i64 %mask, i64 %size"
         two = "ptr %state, ptr %env, i64 %mask, i64 %group"
-        self.define("bpermute", two, self._bpermute)
-        self.define("permute", two, self._permute)
-        for status in (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL, Status.FETCH):
-            self.define(f"stub_{status.name.lower()}", "ptr %state, ptr %env", _stub(status))
-        self.define("run", "ptr %state, ptr %env, ptr %tables", self._run(False))
-        self.define("run_range", "ptr %state, ptr %env, ptr %tables", self._run(True))
+        if part == "dispatch":
+            for status in (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL, Status.FETCH):
+                self.define(f"stub_{status.name.lower()}", "ptr %state, ptr %env", _stub(status))
+            self.define("run", "ptr %state, ptr %env, ptr %tables", self._run(False))
+            self.define("run_range", "ptr %state, ptr %env, ptr %tables", self._run(True))
+        elif part == "scalar":
+            self.define("sload", args, self._scalar_load)
+        elif part == "lanes":
+            self.define("bpermute", two, self._bpermute)
+            self.define("permute", two, self._permute)
+        elif part.startswith("atomic_"):
+            name, _, space = part.removeprefix("atomic_").rpartition("_")
+            self._translator(space)
+            self.define(part, args, self._atomic(BY_NAME[name], space))
+        else:
+            self._translator(part)
+            self.define("gather", moves, self._gather, "internal")
+            self.define("scatter", moves, self._scatter, "internal")
+            for access, move in (("load", "gather"), ("store", "scatter")):
+                self.define(f"{access}_{part}", args, self._access(part, access, move))
+            self.define(f"check_{part}", args, self._check(part))
         attributes = "attributes #0 = { nounwind }"
         return "\n".join([*sorted(self.declarations), *self.functions, attributes, ""])
 
@@ -343,10 +346,10 @@ class Runtime:
 
         return body
 
-    def _check_lds(self, r: Routine) -> None:
+    def _check(self, space: str) -> Callable[[Routine], None]:
         """Only check that a store would be legal (instructions that store to two places)."""
-        call = "call i32 @translate_lds(ptr %state, ptr %env, i64 %mask, i64 %size, i64 2, i64 %a, i64 %b)"
-        r.lines.append(f"ret i32 {r.new(I32, True, call).ref}")
+        call = f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 2, i64 %a, i64 %b)"
+        return lambda r: r.lines.append(f"ret i32 {r.new(I32, True, call).ref}")
 
     def _each(self, r: Routine, whole: Callable[[Value, Value, Value, Value], None],
               part: Callable[[Value, Value, Value], None], dropped: Callable[[Value], None]) -> None:  # fmt: skip
@@ -430,30 +433,14 @@ class Runtime:
 
     # -- atomics --------------------
 
-    def _atomic_addresses(self, r: Routine) -> None:
-        """Translate for an atomic of %size bytes in space number %space, and check alignment."""
-        r.lines.append("switch i64 %space, label %none [" + " ".join(
-            f"i64 {n}, label %{s}" for n, s in enumerate(SPACES)) + "]")  # fmt: skip
-        r.mark("none")
-        r.lines.append("ret i32 1")
-        results: list[str] = []
-        for space in SPACES:
-            r.mark(space)
-            call = f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 3, i64 %a, i64 %b)"
-            results.append(f"[ {r.new(I32, True, call).ref}, %{space} ]")
-            r.go("checked")
-        r.mark("checked")
-        status = r.new(I32, True, f"phi i32 {', '.join(results)}")
-        r.branch_if(status.eq(0), "align", "out")
-        r.mark("out")
-        r.lines.append("ret i32 1")
-        r.mark("align")
+    def _align(self, r: Routine, size: int, space: str) -> None:
+        """Check the alignment of an atomic's addresses, after their translation; returns 1 from the routine if wrong."""
 
         def check(lane: Value) -> None:
             pointer = r.load(r.slot(layout.ENV_POINTER, lane, 8), I64)
             stride = r.load(r.slot(layout.ENV_KIND, lane, 8), I64)
             # Interleaved by lane, a lane's 8 bytes are two dwords: more than dword alignment does not show.
-            needed = stride.eq(4).select(r.value("%size") - 1, 3)
+            needed = stride.eq(4).select(r.const(size - 1, I64), 3)
             wrong = stride.ne(0) & (pointer & needed).ne(0)
             r.when(wrong, lambda: self._note(r, lane, r.const(int(FaultKind.MISALIGNED), I64)))
 
@@ -462,22 +449,22 @@ class Runtime:
 
         def record() -> None:
             r.set_env("fault_access", int(Access.ATOMIC))
-            r.set_env("fault_size", r.value("%size").trunc(I32))
-            r.set_env("fault_space", r.value("%space").trunc(I32))
+            r.set_env("fault_size", size)
+            r.set_env("fault_space", int(_SPACE[space]))
 
         r.when(faulted, record)
-        r.lines.append(f"ret i32 {faulted.zext(I32).ref}")
+        r.branch_if(faulted, "bad", "aligned")
+        r.mark("aligned")
 
-    def _atomic(self, atomic: Atomic) -> Callable[[Routine], None]:
+    def _atomic(self, atomic: Atomic, space: str) -> Callable[[Routine], None]:
         def body(r: Routine) -> None:
             size = atomic.type.bits // 8
-            call = (
-                f"call i32 @translate_atomic(ptr %state, ptr %env, i64 %mask, i64 {size}, i64 %a, i64 %b, i64 %space)"
-            )
+            call = f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 {size}, i64 3, i64 %a, i64 %b)"
             r.branch_if(r.new(I32, True, call).eq(0), "go", "bad")
             r.mark("bad")
             r.lines.append("ret i32 1")
             r.mark("go")
+            self._align(r, size, space)
 
             def words(lane: Value, first: int) -> Value:
                 low = r.load(r.data(first, lane), I32)
@@ -598,12 +585,21 @@ def prefix(wave_size: int) -> str:
 
 def helper_names() -> list[str]:
     """The routines blocks may call, in the order of their slots in the environment."""
-    names = [f"{access}_{space}" for space in SPACES for access in ("load", "store")]
-    names += ["check_lds", "sload", "bpermute", "permute"]
-    names += [f"atomic_{a.name}" for a in ATOMICS]
+    names = [f"{access}_{space}" for space in SPACES for access in ("load", "store", "check")]
+    names += ["sload", "bpermute", "permute"]
+    names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
     if len(names) > MAX_HELPERS:
         raise ValueError("more helpers than slots")
     return names
+
+
+def part_of(helper: str) -> str:
+    """Which module of the runtime a routine is in. Parts are compiled when first needed."""
+    if helper in ("bpermute", "permute"):
+        return "lanes"
+    if helper == "sload":
+        return "scalar"
+    return helper if helper.startswith("atomic_") else helper.partition("_")[2]
 
 
 __all__ = ["I16", "SPACES", "Runtime", "helper_names"]

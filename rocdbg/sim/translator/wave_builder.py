@@ -69,6 +69,8 @@ class WaveBuilder(Writer, Builder):
         self.masked_stores = masked_stores
         self.helpers = helpers
         self.functions: list[str] = []
+        self.called: set[str] = set()
+        """Routines of the runtime that the blocks call."""
         self._start = 0
         self._address = 0
         self._size = 0
@@ -518,6 +520,7 @@ class WaveBuilder(Writer, Builder):
     def call(self, helper: str, args: Sequence[Value]) -> None:
         self.flush()
         self.in_lane_code = False
+        self.called.add(helper)
         slot = self._gep("%env", layout.ENV_HELPERS + self.helpers[helper] * 8)
         function, status, failed = self.fresh("f"), self.fresh(), self.fresh()
         texts = ["ptr %state", "ptr %env", *(f"i64 {a.zext(I64).ref}" for a in args)]
