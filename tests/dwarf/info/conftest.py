@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,7 +33,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """``build(source, *options, arch=...)``: path of the code object, compiled once a session."""
     folder = tmp_path_factory.mktemp("objects")
 
-    @lru_cache(maxsize=None)
+    @cache
     def compiled(source: str, *options: str, arch: str = "gfx90a") -> Path:
         name = "-".join((source, arch, *options)).replace("/", "_").replace("=", "_")
         path = folder / f"{name}.co"
@@ -61,7 +61,7 @@ def sections(build: Build) -> Callable[..., Sections]:
 def opened(build: Build) -> Callable[..., DebugInfo]:
     """As ``build``: the debug information, opened once a session."""
 
-    @lru_cache(maxsize=None)
+    @cache
     def info(source: str, *options: str, arch: str = "gfx90a") -> DebugInfo:
         return DebugInfo(debug_sections(build(source, *options, arch=arch)), address_sizes=ADDRESS_SIZES)
 

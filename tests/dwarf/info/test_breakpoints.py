@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_functions(opened: Callable[..., DebugInfo]) -> None:
     assert (location.line, location.function, location.address) == (47, kernel, info.breakpoint_address(kernel))
     rows = info.lines_of(kernel)
     assert rows[0].address == kernel.low_pc and rows[-1].end_address == kernel.high_pc
-    assert all(before.end_address == after.address for before, after in zip(rows, rows[1:], strict=False))
+    assert all(before.end_address == after.address for before, after in pairwise(rows))
     assert next(row for row in rows if row.prologue_end).address == location.address
     optimised = opened("shapes.hip", "-O2")
     get, = optimised.functions_named("get")

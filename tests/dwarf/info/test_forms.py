@@ -235,3 +235,23 @@ def test_endless_leb_is_an_error() -> None:
             read(b"\xff", 0)
     assert sleb(b"\x80\x7f", 0) == (-128, 2)
     assert uleb(b"\x80\x01", 0) == (128, 2)
+
+
+AUGMENTATION = 0x3E09
+DIALECTS = [
+    pytest.param("", b"\xe1", "llvm22", id="no augmentation"),
+    pytest.param("[amdgpu:v0.0]", b"\x30", "amd", id="nothing to tell by"),
+    pytest.param("[amdgpu:v0.0]", b"\x30\x35\xe9\x02", "amd", id="prefixed form_aspace_address"),
+    pytest.param("[amdgpu:v0.0]", b"\x30\x35\xe1", "proposal2020", id="form_aspace_address of one byte"),
+    pytest.param("[other:v1][amdgpu:v0.0]", b"\xe2", "proposal2020", id="among other vendors"),
+]
+
+
+@pytest.mark.parametrize(("augmentation", "expression", "dialect"), DIALECTS)
+def test_dialect(augmentation: str, expression: bytes, dialect: str) -> None:
+    abbrev = abbreviation(1, COMPILE_UNIT, True, (AUGMENTATION, 0x08)) + abbreviation(
+        2, VARIABLE, False, (LOCATION, 0x18)
+    ) + b"\0"
+    body = b"\x01" + augmentation.encode() + b"\0\x02" + leb_u(len(expression)) + expression + b"\0"
+    found, = DebugInfo({".debug_info": unit(5, body), ".debug_abbrev": abbrev}).units
+    assert (found.augmentation, found.dialect) == (augmentation, dialect)
