@@ -27,10 +27,10 @@ class DebugInfo:
     pass over the entries of the units it concerns. Addresses are those of the file: subtract the load bias
     first.
 
-    ``address_sizes`` gives the size in bytes of pointers into DWARF address spaces where it differs from
-    the unit's address size (AMDGPU: 4 for region, local and private), since compilers do not write it
-    down. ``code`` lists the address ranges of the object's code; with it, what the linker dropped (left at
-    address 0) is told apart.
+    ``address_sizes`` gives the size in bytes of pointers into DWARF address spaces where it differs from the
+    unit's address size, since compilers do not write it down; by default it is taken from ``architecture``, a
+    name in the registry of ``rocdbg.dwarf.architecture`` (unknown ones have no other sizes). ``code`` lists the
+    address ranges of the object's code; with it, what the linker dropped (left at address 0) is told apart.
 
     All methods raise ``DebugInfoError`` for debug information that is damaged where they have to read it.
 
@@ -42,10 +42,10 @@ class DebugInfo:
 
     def __init__(
         self, sections: Mapping[str, bytes], *, address_sizes: Mapping[int, int] | None = None,
-        code: Iterable[AddressRange] | None = None,
+        architecture: str = "amdgcn", code: Iterable[AddressRange] | None = None,
     ) -> None:
         live = None if code is None else tuple(code)
-        self._entries = Entries(Sections(sections), address_sizes or {}, live)
+        self._entries = Entries(Sections(sections), address_sizes, architecture, live)
         self._functions = FunctionIndex(self._entries)
         self._variables = VariableIndex(self._entries)
         self._types = TypeIndex(self._entries)

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
 
+from rocdbg.dwarf.architecture import architecture_by_name, architecture_names
 from rocdbg.dwarf.info.abbrev import Abbreviation, read_abbreviations
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
@@ -26,13 +27,25 @@ class Entries:
     """
 
     def __init__(
-        self, sections: Sections, address_sizes: Mapping[int, int], code: tuple[AddressRange, ...] | None
+        self, sections: Sections, address_sizes: Mapping[int, int] | None, architecture: str,
+        code: tuple[AddressRange, ...] | None,
     ) -> None:
         self.sections = sections
-        self.address_sizes = address_sizes
+        self._given_sizes = address_sizes
+        self._architecture = architecture
         self.code = code
         self._abbreviations: dict[tuple[int, int, int, int], dict[int, Abbreviation]] = {}
         self._line_tables: dict[int, LineTable] = {}
+
+    @cached_property
+    def address_sizes(self) -> Mapping[int, int]:
+        """Bytes of a pointer by DWARF address space, for spaces that are known."""
+        if self._given_sizes is not None:
+            return self._given_sizes
+        if self._architecture not in architecture_names():
+            return {}
+        spaces = architecture_by_name(self._architecture).address_spaces
+        return {number: space.address_bits // 8 for number, space in spaces.items()}
 
     @cached_property
     def types(self) -> TypeReader:

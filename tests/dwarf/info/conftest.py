@@ -13,7 +13,6 @@ from elftools.elf.elffile import ELFFile
 from rocdbg.dwarf.info import DebugInfo
 
 SOURCES = Path(__file__).parent / "sources"
-ADDRESS_SIZES = {2: 4, 3: 4, 5: 4, 6: 4}
 
 Sections = dict[str, bytes]
 Build = Callable[..., Path]
@@ -63,6 +62,6 @@ def opened(build: Build) -> Callable[..., DebugInfo]:
 
     @cache
     def info(source: str, *options: str, arch: str = "gfx90a") -> DebugInfo:
-        return DebugInfo(debug_sections(build(source, *options, arch=arch)), address_sizes=ADDRESS_SIZES)
+        return DebugInfo(debug_sections(build(source, *options, arch=arch)))
 
     return info
