@@ -89,7 +89,7 @@ def _state(seed: int) -> np.ndarray:
     ("gfx90a", 0x3F0, 0, 1), ("gfx1100", 0x3F0, 0, 4), ("gfx90a", 0x100, 1, 4), ("gfx1030", 0x200, 2, 4),
 ])  # fmt: skip
 def test_builders_agree(run, target, mode, part, parts):
-    """All instructions in the usual mode; a quarter of them each on other targets, with flushing, without IEEE or DX10_CLAMP."""
+    """All in the usual mode; a quarter each on other targets, with flushing, without IEEE and DX10_CLAMP."""
     names = _names()[part::parts]
     context = Context(TARGETS[target], LANES, layout.Mode(layout.mode_key(mode)))
     instructions = [_scalar(n) if n.startswith(("s_", "v_s_")) else _vector(n) for n in names]
