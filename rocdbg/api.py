@@ -23,7 +23,7 @@ from rocdbg.launch.binding import BoundLaunch, Buffer, Local, arguments_from_spe
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch
 from rocdbg.launch.kernel_names import KernelMap
-from rocdbg.launch.parameters import parameter_types
+from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.spec import check_dimensions
 from rocdbg.launchfile import read_launch_file
 from rocdbg.sim.machine import LoadedCodeObject, Machine, MachineOptions
@@ -97,7 +97,9 @@ def launch_file(
     kernels = program.kernels
     kernel = kernels[spec.kernel] if spec.kernel is not None else kernels.only()
     grid, workgroup, arguments = spec.complete()
-    return kernel.launch(grid, workgroup, arguments_from_specs(arguments), spec.dynamic_lds)
+    return kernel.launch(
+        grid, workgroup, arguments_from_specs(arguments, kernel.parameter_names), spec.dynamic_lds
+    )
 
 
 class Program:
@@ -207,6 +209,11 @@ class Kernel:
         """Element type (``f32``, ...) of each explicit parameter; None for pointers and aggregates."""
         return parameter_types(self.kernel, self.program.debug_info)
 
+    @cached_property
+    def parameter_names(self) -> list[str | None]:
+        """Name of each explicit parameter where metadata or debug information has it."""
+        return parameter_names(self.kernel, self.program.debug_info)
+
     def launch(
         self,
         grid: int | Sequence[int],
@@ -232,6 +239,7 @@ class Kernel:
                 check_dimensions(workgroup, "workgroup"),
                 [self._argument(index, argument, arrays) for index, argument in enumerate(args)],
                 types=self.parameter_types,
+                names=self.parameter_names,
                 dynamic_lds=dynamic_lds,
             ),
             arrays,
@@ -254,7 +262,7 @@ class Kernel:
             if array is argument:
                 return buffer
         storage = np.frombuffer(argument.tobytes(), np.uint8)
-        name = parameters[index].name if index < len(parameters) else None
+        name = self.parameter_names[index] if index < len(parameters) else None
         buffer = Buffer(name or f"arg{index}", storage)
         arrays.append((argument, buffer))
         return buffer

@@ -100,13 +100,14 @@ def bind(
     arguments: Sequence[Any],
     *,
     types: Sequence[str | None] = (),
+    names: Sequence[str | None] = (),
     dynamic_lds: int = 0,
 ) -> BoundLaunch:
     """Start ``kernel`` with ``arguments``, one per explicit parameter.
 
     An argument is a `Buffer`, a `Local`, None (a null pointer), or a value as `value_bytes` takes it.
-    ``types`` are the parameters' element types (`parameters.parameter_types`). Raises LaunchError, and what
-    ``Machine.dispatch`` raises.
+    ``types`` are the parameters' element types (`parameters.parameter_types`), ``names`` what messages call
+    them (`parameters.parameter_names`). Raises LaunchError, and what ``Machine.dispatch`` raises.
     """
     metadata = kernel.metadata
     if metadata is None:
@@ -117,7 +118,7 @@ def bind(
     if len(arguments) != len(parameters):
         raise LaunchError(
             f"kernel {kernel.name}",
-            f"it takes {len(parameters)} arguments ({_listed(parameters)}), {len(arguments)} are given",
+            f"it takes {len(parameters)} arguments ({_listed(parameters, names)}), {len(arguments)} are given",
         )
     bound: list[BoundBuffer] = []
     allocated: dict[int, Allocation] = {}
@@ -125,7 +126,7 @@ def bind(
     data: list[bytes] = []
     try:
         for index, (argument, parameter) in enumerate(zip(arguments, parameters, strict=True)):
-            what = _what(index, parameter)
+            what = _what(index, parameter, names)
             if isinstance(argument, Buffer):
                 _check_pointer(parameter, what, f"buffer '{argument.name}'")
                 allocation = allocated.get(id(argument))
@@ -149,6 +150,8 @@ def bind(
                 data.append(bytes(_POINTER_SIZE))
             else:
                 element = types[index] if index < len(types) else None
+                if parameter.value_kind is ValueKind.GLOBAL_BUFFER:
+                    element = "u64"  # an address
                 data.append(value_bytes(argument, parameter.size, element, what))
         lds = lds_end - kernel.descriptor.group_segment_fixed_size + dynamic_lds
         dispatch = machine.dispatch(kernel, grid, workgroup, data, lds)
@@ -159,21 +162,23 @@ def bind(
     return BoundLaunch(machine, dispatch, tuple(bound))
 
 
-def arguments_from_specs(specs: Sequence[ArgumentSpec]) -> list[Any]:
-    """The arguments `bind` takes, made from descriptions: contents are generated and files read. Raises
-    LaunchError.
+def arguments_from_specs(specs: Sequence[ArgumentSpec], names: Sequence[str | None] = ()) -> list[Any]:
+    """The arguments `bind` takes, made from descriptions: contents are generated and files read. Raises LaunchError.
+
+    A buffer without a name of its own takes the parameter's from ``names``.
     """
-    return [_from_spec(index, spec) for index, spec in enumerate(specs)]
+    known = [*names, *[None] * len(specs)]
+    return [_from_spec(spec, spec.name or known[index] or f"arg{index}") for index, spec in enumerate(specs)]
 
 
-def _from_spec(index: int, spec: ArgumentSpec) -> Any:
+def _from_spec(spec: ArgumentSpec, name: str) -> Any:
     if spec.local_size is not None:
         return Local(spec.local_size)
     if spec.buffer is not None:
         assert spec.init is not None
         storage = np.ascontiguousarray(spec.init.make(spec.buffer)).view(np.uint8)
         expect = spec.expect.make(spec.buffer) if spec.expect is not None else None
-        return Buffer(spec.name or f"arg{index}", storage, spec.buffer, expect, spec.rtol, spec.atol)
+        return Buffer(name, storage, spec.buffer, expect, spec.rtol, spec.atol)
     if spec.type is not None and isinstance(spec.value, (int, float)):
         size = ArrayType(spec.type, 1).nbytes
         return value_bytes(spec.value, size, spec.type, spec.where)
@@ -187,9 +192,11 @@ def _check_pointer(parameter: KernelArg, what: str, given: str) -> None:
         raise LaunchError(what, f"{given} is given, the parameter is {parameter.size} bytes by value")
 
 
-def _what(index: int, parameter: KernelArg) -> str:
-    return f"arg {index} ({parameter.name})" if parameter.name else f"arg {index}"
+def _what(index: int, parameter: KernelArg, names: Sequence[str | None]) -> str:
+    name = parameter.name or (names[index] if index < len(names) else None)
+    return f"arg {index} ({name})" if name else f"arg {index}"
 
 
-def _listed(parameters: Sequence[KernelArg]) -> str:
-    return ", ".join(p.name or f"{p.size} bytes" for p in parameters) or "none"
+def _listed(parameters: Sequence[KernelArg], names: Sequence[str | None]) -> str:
+    known = [*names, *[None] * len(parameters)]
+    return ", ".join(p.name or known[n] or f"{p.size} bytes" for n, p in enumerate(parameters)) or "none"

@@ -1,9 +1,11 @@
-"""The element types of a kernel's explicit parameters, from debug information or metadata."""
+"""Names and element types of a kernel's explicit parameters, from debug information or metadata."""
 
 from __future__ import annotations
 
-from rocdbg.codeobject import Kernel
-from rocdbg.dwarf.info import BaseType, DebugInfo, DebugInfoError, Encoding, EnumType, Type
+from collections.abc import Sequence
+
+from rocdbg.codeobject import Kernel, KernelArg
+from rocdbg.dwarf.info import BaseType, DebugInfo, DebugInfoError, Encoding, EnumType, Type, Variable
 
 # OpenCL C's type names, as the metadata of OpenCL kernels gives them, and C's fixed-width ones.
 _NAMED = {
@@ -33,18 +35,24 @@ def parameter_types(kernel: Kernel, debug_info: DebugInfo | None) -> list[str | 
 
     Damaged debug information counts as none: a launch does not depend on it.
     """
-    if kernel.metadata is None:
-        return []
-    arguments = kernel.metadata.explicit_args
+    arguments = _explicit(kernel)
     types = [_NAMED.get(argument.type_name or "") for argument in arguments]
-    if debug_info is not None and any(found is None for found in types):
-        try:
-            declared = _declared_types(kernel, debug_info)
-        except DebugInfoError:
-            declared = []
+    if any(found is None for found in types):
+        declared = _declared(kernel, debug_info)
         if len(declared) == len(types):
-            types = [known or element_type(type_) for known, type_ in zip(types, declared, strict=True)]
+            types = [known or element_type(d.type) for known, d in zip(types, declared, strict=True)]
     return types
+
+
+def parameter_names(kernel: Kernel, debug_info: DebugInfo | None) -> list[str | None]:
+    """The name of each explicit argument; None where neither metadata nor debug information has one."""
+    arguments = _explicit(kernel)
+    names = [argument.name for argument in arguments]
+    if any(name is None for name in names):
+        declared = _declared(kernel, debug_info)
+        if len(declared) == len(names):
+            names = [name or d.name for name, d in zip(names, declared, strict=True)]
+    return names
 
 
 def element_type(type_: Type) -> str | None:
@@ -65,8 +73,18 @@ def element_type(type_: Type) -> str | None:
     return f"u{bits}" if stripped.encoding in _UNSIGNED else None
 
 
-def _declared_types(kernel: Kernel, debug_info: DebugInfo) -> list[Type]:
-    for function in debug_info.functions_named(kernel.name):
-        if function.parameters:
-            return [parameter.type for parameter in function.parameters]
-    return []
+def _explicit(kernel: Kernel) -> Sequence[KernelArg]:
+    return kernel.metadata.explicit_args if kernel.metadata is not None else ()
+
+
+def _declared(kernel: Kernel, debug_info: DebugInfo | None) -> Sequence[Variable]:
+    """The parameters of the kernel's function in the debug information; empty where it has none (or is damaged)."""
+    if debug_info is None:
+        return ()
+    try:
+        for function in debug_info.functions_named(kernel.name):
+            if function.parameters:
+                return function.parameters
+    except DebugInfoError:
+        pass
+    return ()

@@ -149,7 +149,7 @@ def test_store_past_the_end(built: Path) -> None:
         4 * n for n in range(len(fault.lanes))
     ]
     assert fault.where is not None and fault.where.startswith(
-        "just past the end of buffer 'arg0' (64 bytes at 0x"
+        "just past the end of buffer 'p' (64 bytes at 0x"
     )
     assert (stop.instruction is not None and "store_dword" in stop.instruction) or "store_b32" in str(
         stop.instruction
@@ -165,9 +165,7 @@ def test_one_lane_far_past_the_end(built: Path) -> None:
     error = fault_of(rocdbg.load(built), "store_at", np.zeros(16, np.int32), 17, np.uint32(30))
     fault = error.fault
     assert fault is not None and fault.lanes[0] == 31
-    assert fault.where is not None and fault.where.startswith(
-        "4 bytes past the end of buffer 'arg0' (64 bytes"
-    )
+    assert fault.where is not None and fault.where.startswith("4 bytes past the end of buffer 'p' (64 bytes")
 
 
 def test_null_pointer(built: Path) -> None:

@@ -1,0 +1,188 @@
+"""The Python API as its users see it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rocdbg
+from rocdbg.api import Program, launch_file
+
+pytestmark = pytest.mark.llvm
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("api") / "kernels.gfx90a.co"
+    command = [
+        "clang-22",
+        "-x",
+        "cl",
+        "-cl-std=CL2.0",
+        "-target",
+        "amdgcn-amd-amdhsa",
+        "-mcpu=gfx90a",
+        "-nogpulib",
+    ]
+    subprocess.run([*command, "-g", "-O1", str(HERE / "kernels.cl"), "-o", str(output)], check=True)
+    return output
+
+
+@pytest.fixture
+def program(path: Path) -> Program:
+    return rocdbg.load(path)
+
+
+def test_import_is_light() -> None:
+    code = "import sys, rocdbg; print(sorted({'numpy', 'llvmlite', 'elftools'} & sys.modules.keys()), rocdbg.load)"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HERE.parents[1]
+    )
+    assert result.stdout.startswith("[] <function load at")
+
+
+def test_python_numbers_take_the_parameters_types(program: Program) -> None:
+    out = np.arange(64, dtype=np.float32)
+    kernel = program.kernels["scale"]
+    assert kernel.parameter_types == [None, "f32", "u8"]
+    dispatch = kernel.launch(64, 32, [out, 2, 3.0])
+    dispatch.run()
+    assert (out == np.arange(64) * 2 + 3).all()
+    assert dispatch.finished and dispatch.instructions > 0
+
+
+def test_arrays_of_any_shape_and_order(program: Program) -> None:
+    base = np.zeros((64, 4), np.float32)
+    column = base[:, 1]
+    program.kernels["scale"].launch(64, 32, [column, np.float32(1), np.uint8(5)]).run()
+    assert base[:, 1].tolist() == [5.0] * 64 and base[:, 0].tolist() == [0.0] * 64
+
+
+def test_read_only_arrays_are_not_written_back(program: Program) -> None:
+    source = np.arange(32, dtype=np.int32)
+    source.flags.writeable = False
+    to = np.zeros(32, np.int32)
+    program.kernels["copy"].launch(32, 32, [to, source]).run()
+    assert (to == source + 1).all()
+
+
+def test_the_same_array_twice_is_one_buffer(program: Program) -> None:
+    both = np.arange(32, dtype=np.int32)
+    dispatch = program.kernels["copy"].launch(32, 32, [both, both])
+    assert len(dispatch.launch.buffers) == 1
+    dispatch.run()
+    assert both.tolist() == list(range(1, 33))
+
+
+def test_local_pointers_get_lds_of_their_own(program: Program) -> None:
+    out = np.zeros(32, np.int32)
+    program.kernels["twice"].launch(32, 32, [rocdbg.Local(128), out, rocdbg.Local(128)]).run()
+    assert out.tolist() == [(31 - i) * 11 for i in range(32)]
+    with pytest.raises(rocdbg.GpuFault, match="of the workgroup's 192 bytes of LDS"):
+        program.kernels["twice"].launch(32, 32, [rocdbg.Local(128), out, rocdbg.Local(64)]).run()
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "message"),
+    [
+        ("scale", [], r"kernel scale: it takes 3 arguments \(out, factor, add\), 0 are given"),
+        (
+            "scale",
+            [1.5, 1, 1],
+            r"arg 0 \(out\): 1.5 is no whole number, the parameter is an integer of 8 bytes",
+        ),
+        (
+            "scale",
+            [None, np.zeros(3), 1],
+            r"arg 1 \(factor\): buffer 'factor' is given, the parameter is 4 bytes by",
+        ),
+        ("scale", [None, 1, 256], r"arg 2 \(add\): 256 does not fit into 1 bytes"),
+        (
+            "scale",
+            [None, None, 1],
+            r"arg 1 \(factor\): a null pointer is given, the parameter is 4 bytes by value",
+        ),
+        (
+            "twice",
+            [128, None, 128],
+            r"arg 0 \(first\): a local pointer needs its size in LDS: Local\(BYTES\)",
+        ),
+        (
+            "copy",
+            [rocdbg.Local(4), None],
+            r"arg 0 \(to\): LDS is given for a parameter that is no local pointer",
+        ),
+        ("copy", ["x", None], r"arg 0 \(to\): a str cannot be passed; use a number, NumPy value or bytes"),
+        ("copy", [np.array([None]), None], "arg 0: an array of Python objects cannot be a buffer"),
+    ],
+)
+def test_arguments_that_do_not_fit(program: Program, name: str, args: list[Any], message: str) -> None:
+    with pytest.raises(rocdbg.Error, match=message):
+        program.kernels[name].launch(32, 32, args)
+
+
+def test_a_fault_names_kernel_wave_and_place(program: Program) -> None:
+    to = np.full(32, 7, np.int32)
+    with pytest.raises(rocdbg.GpuFault) as caught:
+        program.kernels["copy"].launch(32, 32, [to, np.zeros(30, np.int32)]).run()
+    text = str(caught.value)
+    assert text.startswith("kernel copy in wave 1 (0, 0, 0)/0: memory violation by `global_load_dword v")
+    assert (
+        "lanes [30-31]: read of 4 bytes at 0x7f0000500078, just past the end of buffer 'from' (120 bytes at"
+        in text
+    )
+    assert caught.value.lanes == (30, 31)
+    assert to.tolist() == [7] * 32
+    # The device goes on with the next launch.
+    program.kernels["copy"].launch(32, 32, [to, np.zeros(32, np.int32)]).run()
+    assert to.tolist() == [1] * 32
+
+
+def test_repeated_launches_use_the_same_addresses(program: Program) -> None:
+    seen = set()
+    for _ in range(3):
+        dispatch = program.kernels["copy"].launch(32, 32, [np.zeros(32, np.int32), np.zeros(32, np.int32)])
+        seen.add(tuple(bound.allocation.address for bound in dispatch.launch.buffers))
+        dispatch.run()
+    assert len(seen) == 1
+
+
+def test_a_launch_file_from_start_to_check(path: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "want.npy", np.arange(32, dtype=np.int32) + 1)
+    text = f"""
+        [launch]
+        file = "{path.parent}/kernels.{{arch}}.co"
+        arch = "gfx90a"
+        kernel = "copy"
+        grid = 32
+        [[arg]]
+        name = "out"
+        buffer = "i32[32]"
+        expect = "file:want.npy"
+        [[arg]]
+        buffer = "i32[32]"
+        init = "arange"
+    """
+    (tmp_path / "copy.toml").write_text(text)
+    dispatch = launch_file(tmp_path / "copy.toml")
+    dispatch.run()
+    assert dispatch.check() == []
+    (tmp_path / "copy.toml").write_text(text.replace('"arange"', '"zeros"'))
+    dispatch = launch_file(tmp_path / "copy.toml")
+    dispatch.run()
+    assert [m.text for m in dispatch.check()] == [
+        "buffer 'out': element 1 is 1, expected 2 (31 of 32 elements differ)"
+    ]
+
+
+def test_a_launch_file_without_a_kernel_name_needs_a_single_kernel(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "any.toml").write_text(f'[launch]\nfile = "{path}"\ngrid = 32\n')
+    with pytest.raises(rocdbg.Error, match=r"name the kernel; .* has 3: scale, twice, copy"):
+        launch_file(tmp_path / "any.toml")
