@@ -19,7 +19,6 @@ from rocdbg.dwarf.rules import (
     Rule,
     SameValueRule,
     UndefinedRule,
-    ValExpressionRule,
     ValOffsetRule,
 )
 from rocdbg.dwarf.simple_context import default_location
