@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.registry import CommandSpec, Registry, Repeat
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse
 from rocdbg.cli.writer import Capture, Writer
+from rocdbg.debugger.errors import DebuggerError, NoSymbolError, NotRunningError
+from rocdbg.debugger.formatting import Format
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
+    from rocdbg.cli.listing import Listing
     from rocdbg.debugger.session import Session
+    from rocdbg.debugger.stops import StopEvent
+    from rocdbg.debugger.values import Value
 
 MAX_SOURCE_DEPTH = 50
 MAX_SCRIPT_SIZE = 16 << 20  # bytes
@@ -68,10 +73,16 @@ class Shell:
         self._arguments: list[list[str]] = []  # $arg0... of the user-defined commands under way
         self._last: tuple[CommandSpec, str] | None = None
         self._source_depth = 0
-        from rocdbg.cli.commands import modules
+        self.displays: dict[int, tuple[str, str]] = {}  # number -> (format letters, expression)
+        self._next_display = 1
+        self.next_examine: Value | None = None  # where `x` without an address goes on
+        self._examine_format = Format()
+        self.last_listed: Listing | None = None  # what `list` showed last, None after a stop
+        self.last_hit: int | None = None  # the breakpoint that the program stopped at
+        self._plugin_commands: set[str] = set()
+        from rocdbg.cli.commands import add_all
 
-        for module in modules():
-            self.registry.add_module(module)
+        add_all(self.registry)
 
     # -- writing
 
@@ -198,6 +209,97 @@ class Shell:
                     ) from error
         finally:
             self._source_depth -= 1
+
+    # -- preconditions, in GDB's words
+
+    def need_running(self) -> None:
+        """Raise unless a program is being run."""
+        if self.session.target is None or self.session.target.finished:
+            raise NotRunningError
+
+    def need_stack(self) -> None:
+        """As `need_running`, for commands about frames."""
+        if self.session.target is None or self.session.target.finished:
+            raise NotRunningError("No stack.")
+
+    def need_frame(self) -> None:
+        """As `need_running`, for commands about a frame's variables."""
+        if self.session.target is None or self.session.target.finished:
+            raise NotRunningError("No frame selected.")
+
+    def need_threads(self) -> None:
+        """As `need_running`, for commands about waves and lanes."""
+        if self.session.target is None or self.session.target.finished:
+            raise NotRunningError("No thread selected.")
+
+    # -- what happens at a stop
+
+    def after_stop(self, event: StopEvent) -> None:
+        """Run stop hooks and the `commands` of the breakpoint that was hit."""
+        self.last_hit = event.breakpoints[0] if event.breakpoints else None
+        self.last_listed = None
+        for line in self.session.plugins.stopped(event):
+            self.line(line)
+        for number in event.breakpoints:
+            if number in (row.number for row in self.session.breakpoints):
+                body = self.session.breakpoints.get(number).commands
+                if body:
+                    self.run_lines(numbered("\n".join(body)))
+
+    def add_display(self, letters: str, expression: str) -> None:
+        """`display`: show the expression now and at each stop. Raises when it cannot be parsed."""
+        number = self._next_display
+        if self.session.target is not None:
+            self._show_display(number, letters, expression)
+        self.displays[number] = (letters, expression)
+        self._next_display += 1
+
+    def remove_displays(self, numbers: list[int] | None) -> None:
+        """`undisplay`; None means all."""
+        for number in list(self.displays) if numbers is None else numbers:
+            if number not in self.displays:
+                raise DebuggerError(f"Could not find display number {number}.")
+            del self.displays[number]
+
+    def show_displays(self) -> None:
+        """All `display` expressions; one that fails is disabled with a warning, as in GDB."""
+        for number, (letters, expression) in sorted(self.displays.items()):
+            try:
+                self._show_display(number, letters, expression)
+            except NoSymbolError:
+                continue  # not in this function: shown again where it is
+            except Error as error:
+                self.warn(f'Unable to display "{expression}": {error}')
+
+    def _show_display(self, number: int, letters: str, expression: str) -> None:
+        slash = f"/{letters}" if letters else ""
+        if letters and letters[-1] in "is":
+            fmt = Format.parse(letters, allow_count=True)
+            self.line(f"{number}: x{slash} {expression}")
+            for line in self.session.examine(self.session.evaluate(expression), fmt, fmt.count):
+                self.line(line.text)
+            return
+        fmt = Format.parse(letters) if letters else Format()
+        value = self.session.format(self.session.evaluate(expression), fmt)
+        self.line(f"{number}: {slash}{' ' if slash else ''}{expression} = {value}")
+
+    def examine_format(self, letters: str) -> Format:
+        """The format of an `x` command: what it does not say is as last time, the count always 1."""
+        fmt = Format.parse(letters, allow_count=True)
+        last = self._examine_format
+        letter = fmt.letter or last.letter or "x"
+        size = fmt.size or (last.size if letter not in "ais" else "")
+        self._examine_format = Format(letter, size, fmt.count, fmt.raw)
+        return self._examine_format
+
+    def sync_plugins(self) -> None:
+        """Make the plug-ins' commands this shell's, and forget those of plug-ins that are gone."""
+        for name in self._plugin_commands:
+            self.registry.remove(name)
+        self._plugin_commands.clear()
+        for plugin_command in self.session.plugins.commands():
+            self.registry.add(plugin_spec(plugin_command))
+            self._plugin_commands.add(plugin_command.name)
 
     # -- blocks
 

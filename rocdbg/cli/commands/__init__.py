@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocdbg.cli.registry import Registry
 
 
-def modules() -> tuple[ModuleType, ...]:
-    """The modules whose commands every shell has."""
-    from rocdbg.cli.commands import scripting, support
+def add_all(registry: Registry) -> None:
+    """Add the commands that every shell has."""
+    from rocdbg.cli.commands import (
+        breakpoints,
+        data,
+        files,
+        info,
+        lanes,
+        maintenance,
+        plugins,
+        running,
+        scripting,
+        settings,
+        sources,
+        stack,
+        support,
+        unavailable,
+    )
 
-    return (support, scripting)
+    for module in (
+        support, scripting, settings, running, breakpoints, stack, lanes, data, sources, info, files, plugins,
+        maintenance,
+    ):  # fmt: skip
+        registry.add_module(module)
+    settings.add_options(registry)
+    unavailable.add_unavailable(registry)

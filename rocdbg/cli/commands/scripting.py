@@ -21,7 +21,7 @@ def run_block_command(shell: Shell, block: Block) -> None:
     elif keyword == "document":
         document(shell, block.argument, block.body)
     elif keyword == "commands":
-        shell.session.breakpoints.set_commands(block.argument, block.body)
+        shell.session.breakpoints.set_commands(block.argument, body_lines(block.body))
     else:
         raise CommandError(NO_PYTHON)
 

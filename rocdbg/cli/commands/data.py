@@ -1,0 +1,207 @@
+"""Commands that show and change data: print, output, printf, x, display, ptype, whatis, set var."""
+
+from __future__ import annotations
+
+from rocdbg.cli.printf import format_printf
+from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
+from rocdbg.cli.shell import Shell
+from rocdbg.debugger import ctypes
+from rocdbg.debugger.formatting import Format
+from rocdbg.debugger.settings import PrintSettings
+from rocdbg.errors import Error
+
+DATA = Category.DATA
+
+
+def split_slash(text: str) -> tuple[str, str]:
+    """``/x foo`` -> (``x``, ``foo``); text without a slash has no format."""
+    if not text.startswith("/"):
+        return "", text
+    fmt, _, rest = text[1:].partition(" ")
+    return fmt, rest.strip()
+
+
+PRINT_FLAGS = {
+    "-address": "address", "-array": "array", "-array-indexes": "array_indexes", "-elements": "elements",
+    "-max-depth": "max_depth", "-null-stop": "null_stop", "-pretty": "pretty", "-raw-values": "raw_values",
+    "-repeats": "repeats", "-static-members": "static_members", "-symbol": "symbol", "-union": "union",
+}  # fmt: skip
+
+
+def split_print_options(shell: Shell, text: str) -> tuple[PrintSettings, str]:
+    """Leading options of `print` (``-pretty on --``) applied to a copy of the settings, and the rest."""
+    settings = shell.session.settings.print
+    if not text.startswith("-"):
+        return settings, text
+    words = text.split()
+    index = 0
+    changes: dict[str, object] = {}
+    while index < len(words) and words[index] in PRINT_FLAGS:
+        name = PRINT_FLAGS[words[index]]
+        is_switch = isinstance(getattr(settings, name), bool)
+        value = words[index + 1] if index + 1 < len(words) else ""
+        if is_switch:
+            changes[name] = value not in ("off", "no", "0")
+            index += 2 if value in ("on", "off", "yes", "no", "0", "1") else 1
+        else:
+            if value != "unlimited" and not value.lstrip("-").isdigit():
+                raise CommandError(f"{words[index]} requires an argument")
+            changes[name] = 0 if value == "unlimited" else int(value)
+            index += 2
+    if not index:
+        return settings, text
+    if words[index : index + 1] == ["--"]:
+        index += 1
+    rest = text
+    for word in words[:index]:
+        rest = rest.lstrip()[len(word) :]
+    return settings.with_changes(**changes), rest.strip()
+
+
+@command(
+    "print", category=DATA, aliases=("p", "inspect", "call"), usage="print [OPTION...] [/FMT] [EXPRESSION]",
+    options=tuple(PRINT_FLAGS), completes=Completes.EXPRESSION,
+)  # fmt: skip
+def print_(shell: Shell, text: str) -> None:
+    """Print value of expression EXP.
+
+    Variables are those of the focused lane and frame; an assignment changes that lane's. FMT is a letter: x hex,
+    d decimal, u unsigned, o octal, t binary, a address, c char, f float, s string, z zero-padded hex, r raw.
+    The value goes into the history: $1, $2, ... ($ the last, $$ the one before).
+    """
+    session = shell.session
+    settings, rest = split_print_options(shell, text)
+    letters, expression = split_slash(rest)
+    fmt = Format.parse(letters) if letters else Format()
+    value = session.evaluate(expression) if expression else session.history.relative(0)
+    shown = session.format(value, fmt, settings)
+    if ctypes.is_void(value.type):
+        shell.line(f"$1 = {shown}")  # as GDB: void is shown, and not remembered
+        return
+    shell.line(f"${session.history.record(value)} = {shown}")
+
+
+@command("output", category=DATA, usage="output [/FMT] EXPRESSION", completes=Completes.EXPRESSION)
+def output(shell: Shell, text: str) -> None:
+    """Like "print" but don't put in value history and don't print newline."""
+    letters, expression = split_slash(text)
+    if not expression:
+        raise CommandError("Argument required (expression to compute).")
+    fmt = Format.parse(letters) if letters else Format()
+    shell.write(shell.session.format(shell.session.evaluate(expression), fmt))
+
+
+@command("printf", category=DATA, usage='printf "FORMAT", ARG...', completes=Completes.EXPRESSION)
+def printf(shell: Shell, text: str) -> None:
+    """Formatted printing, like the C "printf" function."""
+    shell.write(format_printf(shell.session, text))
+
+
+@command(
+    "set variable", category=DATA, aliases=("set var",), usage="set variable EXPRESSION",
+    completes=Completes.EXPRESSION,
+)  # fmt: skip
+def set_variable(shell: Shell, text: str) -> None:
+    """Evaluate expression EXP and assign result to variable VAR (an assignment; nothing is printed)."""
+    if not text:
+        raise CommandError("Argument required (expression to compute).")
+    shell.session.evaluate(text)
+
+
+@command("x", category=DATA, usage="x [/FMT] [ADDRESS]", completes=Completes.EXPRESSION, repeat=Repeat.BARE)
+def examine(shell: Shell, text: str) -> None:
+    """Examine memory: x/FMT ADDRESS.
+
+    FMT is a repeat count followed by a format letter (o, x, z, d, u, t, f, a, i instruction, c, s string) and a size
+    letter (b byte, h halfword, w word, g giant). ADDRESS may be in any address space (local#0x10).
+    Without ADDRESS, what follows the last one shown.
+    """
+    letters, expression = split_slash(text)
+    fmt = shell.examine_format(letters)
+    session = shell.session
+    if expression:
+        value = session.evaluate(expression)
+    elif shell.next_examine is not None:
+        value = shell.next_examine
+    else:
+        raise CommandError("Argument required (starting display address).")
+    lines = session.examine(value, fmt, fmt.count)
+    for line in lines:
+        shell.line(line.text)
+    if lines:
+        shell.next_examine = lines[-1].following
+
+
+@command("ptype", category=DATA, usage="ptype[/FLAGS] TYPE|EXPRESSION", completes=Completes.EXPRESSION)
+def ptype(shell: Shell, text: str) -> None:
+    """Print definition of type TYPE.
+
+    The argument is a type name or an expression; /o prints offsets and sizes of a struct's members.
+    """
+    letters, expression = split_slash(text)
+    if not expression:
+        raise CommandError("The history is empty.")
+    for line in shell.session.ptype(expression, letters):
+        shell.line(line)
+
+
+@command("whatis", category=DATA, usage="whatis EXPRESSION", completes=Completes.EXPRESSION)
+def whatis(shell: Shell, text: str) -> None:
+    """Print data type of expression EXP. Only one level of typedefs is unrolled."""
+    _, expression = split_slash(text)
+    if not expression:
+        raise CommandError("The history is empty.")
+    shell.line(f"type = {shell.session.whatis(expression)}")
+
+
+@command("show values", category=DATA, usage="show values [N|+]")
+def show_values(shell: Shell, text: str) -> None:
+    """Elements of value history around item number IDX (or last ten)."""
+    session = shell.session
+    center = session.integer(text) if text and text != "+" else None
+    for number, value in session.history.rows(center):
+        try:
+            shown = session.format(value)
+        except Error as error:
+            shown = f"<error: {error}>"
+        shell.line(f"${number} = {shown}")
+
+
+@command("show convenience", category=DATA, aliases=("show conv",))
+def show_convenience(shell: Shell, text: str) -> None:
+    """Debugger convenience ("$foo") variables and functions."""
+    for name, value in shell.session.convenience.rows():
+        try:
+            shown = shell.session.format(value)
+        except Error as error:
+            shown = f"<error: {error}>"
+        shell.line(f"${name} = {shown}")
+
+
+@command("display", category=DATA, usage="display [/FMT] [EXPRESSION]", completes=Completes.EXPRESSION)
+def display(shell: Shell, text: str) -> None:
+    """Print value of expression EXP each time the program stops."""
+    letters, expression = split_slash(text)
+    if not expression:
+        shell.show_displays()
+        return
+    shell.add_display(letters, expression)
+
+
+@command("undisplay", category=DATA, aliases=("delete display",), usage="undisplay [N...]")
+def undisplay(shell: Shell, text: str) -> None:
+    """Cancel some expressions to be displayed when program stops; without arguments all."""
+    if not text and not shell.confirm("Delete all auto-display expressions?"):
+        return
+    shell.remove_displays([int(word) for word in text.split()] if text else None)
+
+
+@command("info display", category=Category.STATUS)
+def info_display(shell: Shell, text: str) -> None:
+    """Expressions to display when program stops, with code numbers."""
+    if not shell.displays:
+        shell.line("There are no auto-display expressions now.")
+        return
+    shell.line("Auto-display expressions now in effect:\nNum Enb Expression")
+    for number, (letters, expression) in sorted(shell.displays.items()):
+        shell.line(f"{number}:   y  {'/' + letters + ' ' if letters else ''}{expression}")

@@ -1,0 +1,65 @@
+"""Commands about files: file, info files, cd, pwd."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rocdbg.cli.registry import Category, CommandError, Completes, command
+from rocdbg.cli.shell import Shell
+
+FILES = Category.FILES
+
+
+@command("file", category=FILES, aliases=("exec-file", "symbol-file"), usage="file FILE [TARGET-ID]",
+         completes=Completes.FILE)  # fmt: skip
+def file(shell: Shell, text: str) -> None:
+    """Use FILE as program to be debugged.
+
+    FILE is a code object, an offload bundle, a host executable or library that carries one, or a launch file. Where
+    there are several code objects in it, TARGET-ID (gfx90a, gfx90a:xnack+) says which.
+    """
+    words = text.split()
+    if not 1 <= len(words) <= 2:
+        raise CommandError("Usage: file FILE [TARGET-ID]")
+    target = shell.session.target
+    if target is not None and not target.finished:
+        question = "A program is being debugged already.\nAre you sure you want to change the file?"
+        if not shell.confirm(question):
+            return
+        shell.session.kill()
+    shell.session.load(words[0], words[1] if len(words) > 1 else None)
+    shell.line(f"Reading symbols from {words[0]}...")
+    if not shell.session.symbols.program.has_debug_info:
+        shell.line(f"(No debugging symbols found in {words[0]})")
+
+
+@command("info files", category=Category.STATUS, aliases=("info target",))
+def info_files(shell: Shell, text: str) -> None:
+    """Names of targets and files being debugged: the sections of the code object."""
+    program = shell.session.symbols.program
+    shell.line(f'Symbols from "{program.path}".')
+    shell.line(f"Code object {program.uri}")
+    shell.line(f"\tfile type elf64-amdgpu, target {program.code_object.target_id}.")
+    for name, section in program.code_object.sections.items():
+        if section.address:
+            low = program.to_loaded(section.address)
+            shell.line(f"\t{low:#018x} - {low + section.size:#018x} is {name}")
+
+
+@command("cd", category=FILES, usage="cd [DIR]", completes=Completes.FILE)
+def cd(shell: Shell, text: str) -> None:
+    """Set working directory to DIR for the debugger."""
+    path = Path(text or "~").expanduser()
+    try:
+        os.chdir(path)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.") from None
+    shell.session.sources.forget()
+    shell.line(f"Working directory {Path.cwd()}.")
+
+
+@command("pwd", category=FILES)
+def pwd(shell: Shell, text: str) -> None:
+    """Print working directory."""
+    shell.line(f"Working directory {Path.cwd()}.")

@@ -1,0 +1,296 @@
+"""`info` about the program: registers, symbols, functions, variables, types, shared libraries, dispatches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Protocol
+
+from rocdbg.cli.patterns import compile_pattern
+from rocdbg.cli.registry import Category, CommandError, Completes, command
+from rocdbg.cli.shell import Shell
+from rocdbg.cli.table import render
+from rocdbg.debugger.ids import bracketed
+from rocdbg.debugger.source import SourceFile
+
+STATUS = Category.STATUS
+
+
+@command("info registers", category=STATUS, aliases=("info r", "info all-registers"), usage="info registers [NAME...]",
+         completes=Completes.REGISTER)  # fmt: skip
+def info_registers(shell: Shell, text: str) -> None:
+    """List of integer registers and their contents, for selected stack frame.
+
+    One or more register names as argument means describe the given registers: s0, v5, exec, vcc, m0, pc, scc,
+    s[4:5], v[0:1]. Vector registers show one value per lane.
+    """
+    if shell.session.target is None or shell.session.target.finished:
+        raise CommandError("The program has no registers now.")
+    names = [name.lstrip("$") for name in text.split()]
+    rows = list(shell.session.registers(names))
+    name_width = max([len(row.name) for row in rows] + [14]) + 1
+    raw_width = max([len(row.raw) for row in rows if len(row.raw) <= 40] + [18]) + 1
+    for row in rows:
+        shell.line(f"{row.name:<{name_width}}{row.raw:<{raw_width}}{row.natural}".rstrip())
+
+
+class _Row(Protocol):
+    @property
+    def file(self) -> SourceFile | None: ...
+    @property
+    def line(self) -> int | None: ...
+    @property
+    def text(self) -> str: ...
+
+
+def _list_symbols(shell: Shell, rows: Sequence[_Row], what: str, pattern: str) -> None:
+    head = f'All functions matching regular expression "{pattern}":' if pattern else f"All defined {what}:"
+    shell.line(head.replace("functions", what))
+    ordered = sorted(rows, key=lambda row: (row.file.name if row.file else "", row.line or 0, row.text))
+    for name, group in groupby(ordered, key=lambda row: row.file.name if row.file else ""):
+        shell.line(f"\nFile {name}:" if name else "\nFile unknown:")
+        for row in group:
+            shell.line(f"{row.line}:\t{row.text}" if row.line else f"\t{row.text}")
+
+
+def _list_plain(shell: Shell, pattern: str, code: bool) -> None:
+    plain = shell.session.symbols.plain_symbols(pattern, code)
+    if plain:
+        shell.line("\nNon-debugging symbols:")
+        for symbol in plain:
+            shell.line(f"{symbol.address:#018x}  {symbol.name}")
+
+
+def _pattern(text: str) -> str:
+    words = [word for word in text.split() if word not in ("-q", "-n")]
+    pattern = " ".join(words)
+    compile_pattern(pattern)
+    return pattern
+
+
+@command("info functions", category=STATUS, usage="info functions [-q] [-n] [REGEXP]", options=("-q", "-n"))
+def info_functions(shell: Shell, text: str) -> None:
+    """All function names or those matching REGEXPs.
+
+    -n leaves out symbols without debug information.
+    """
+    pattern = _pattern(text)
+    _list_symbols(shell, shell.session.symbols.functions(pattern), "functions", pattern)
+    if "-n" not in text.split():
+        _list_plain(shell, pattern, code=True)
+
+
+@command("info variables", category=STATUS, usage="info variables [-q] [-n] [REGEXP]", options=("-q", "-n"))
+def info_variables(shell: Shell, text: str) -> None:
+    """All global and static variable names or those matching REGEXPs."""
+    pattern = _pattern(text)
+    _list_symbols(shell, shell.session.symbols.variables(pattern), "variables", pattern)
+    if "-n" not in text.split():
+        _list_plain(shell, pattern, code=False)
+
+
+@command("info types", category=STATUS, usage="info types [-q] [REGEXP]", options=("-q",))
+def info_types(shell: Shell, text: str) -> None:
+    """All type names, or those matching REGEXP."""
+    pattern = _pattern(text)
+    shell.line(f'All types matching regular expression "{pattern}":' if pattern else "All defined types:")
+    shell.line()
+    for row in sorted(shell.session.symbols.types(pattern), key=lambda row: row.text):
+        shell.line(f"\t{row.text};")
+
+
+@command("info kernels", category=STATUS, usage="info kernels [REGEXP]")
+def info_kernels(shell: Shell, text: str) -> None:
+    """The kernels of the program: their registers, memory and arguments."""
+    pattern = compile_pattern(text)
+    rows = [row for row in shell.session.symbols.kernels() if pattern.search(row.name)]
+    if not rows:
+        shell.line("No kernels.")
+        return
+    cells = [
+        (
+            row.name,
+            str(row.vgprs),
+            str(row.sgprs),
+            str(row.lds),
+            str(row.private),
+            str(row.kernarg),
+            row.arguments,
+        )
+        for row in rows
+    ]
+    shell.write(render(("Kernel", "VGPRs", "SGPRs", "LDS", "Private", "Kernarg", "Arguments"), cells))
+
+
+@command("info symbol", category=STATUS, usage="info symbol ADDRESS", completes=Completes.EXPRESSION)
+def info_symbol(shell: Shell, text: str) -> None:
+    """Describe what symbol is at location ADDR."""
+    if not text:
+        raise CommandError("Argument required (address).")
+    address = shell.session.integer(text)
+    place = shell.session.symbols.symbol_at(address)
+    if place is None:
+        shell.line(f"No symbol matches {text}.")
+        return
+    offset = f" + {place.offset}" if place.offset else ""
+    shell.line(f"{place.name}{offset} in section {place.section}")
+
+
+@command("info address", category=STATUS, usage="info address SYMBOL", completes=Completes.SYMBOL)
+def info_address(shell: Shell, text: str) -> None:
+    """Describe where symbol SYM is stored."""
+    if not text:
+        raise CommandError("Argument required.")
+    shell.line(shell.session.describe_address(text))
+
+
+@command("info scope", category=STATUS, usage="info scope LOCATION", completes=Completes.LOCATION)
+def info_scope(shell: Shell, text: str) -> None:
+    """List the variables local to a scope."""
+    if not text:
+        raise CommandError("requires an argument (an expression or variable): a location")
+    rows = [
+        row
+        for place in shell.session.resolve(text)[:1]
+        for row in shell.session.symbols.scope_symbols(place.address)
+    ]
+    if not rows:
+        shell.line(f"Symbol table scope for {text}: contains no locals or arguments.")
+        return
+    for index, row in enumerate(rows):
+        lead = f"Symbol {row.name} is " if index else f"Scope for {text}:\nSymbol {row.name} is "
+        length = f", length {row.length}" if row.length is not None else ""
+        shell.line(f"{lead}{row.where}{length}.")
+
+
+@command("info sharedlibrary", category=STATUS, aliases=("info dll",), usage="info sharedlibrary [REGEXP]")
+def info_sharedlibrary(shell: Shell, text: str) -> None:
+    """Status of loaded code objects."""
+    pattern = compile_pattern(text)
+    rows = [row for row in shell.session.libraries() if pattern.search(row.uri)]
+    if not rows:
+        shell.line("No shared libraries matched." if text else "No shared libraries loaded at this time.")
+        return
+    cells = [
+        (
+            f"{row.low:#018x}" if row.low else "", f"{row.high:#018x}" if row.high else "",
+            "Yes" if row.symbols_read else "No", row.uri,
+        )
+        for row in rows
+    ]  # fmt: skip
+    shell.write(render(("From", "To", "Syms Read", "Shared Object Library"), cells))
+
+
+@command("info dispatches", category=STATUS, usage="info dispatches [-full]", options=("-full",))
+def info_dispatches(shell: Shell, text: str) -> None:
+    """Dispatches that are under way; -full shows where their parts are in memory."""
+    target = shell.session.target
+    rows = list(target.dispatches()) if target is not None and not target.finished else []
+    if not rows:
+        shell.line("No dispatches are currently active.")
+        return
+    head = ["Id", "Target Id", "Grid", "Workgroup", "Fence", "Kernel Function"]
+    full = "-full" in text.split()
+    if full:
+        head[5:5] = ["Address Spaces", "Kernel Descriptor", "Kernel Args", "Completion Signal"]
+    cells = []
+    for row in rows:
+        cell = [
+            str(row.number),
+            row.target_id,
+            bracketed(row.grid),
+            bracketed(row.workgroup),
+            row.fence,
+            row.kernel,
+        ]
+        if full:
+            signal = f"{row.completion_signal:#018x}" if row.completion_signal else "(nil)"
+            cell[5:5] = [
+                f"Shared({row.shared_size}), Private({row.private_size})", f"{row.descriptor_address:#018x}",
+                f"{row.kernarg_address:#018x}", signal,
+            ]  # fmt: skip
+        cells.append(cell)
+    current = target.dispatches()[-1].number if target is not None else None
+    shell.write(render(head, cells, [row.number == current for row in rows]))
+
+
+@command("info queues", category=STATUS)
+def info_queues(shell: Shell, text: str) -> None:
+    """Queues of the agents."""
+    target = shell.session.target
+    rows = list(target.queues()) if target is not None else []
+    if not rows:
+        shell.line("No queues are currently active.")
+        return
+    cells = [
+        (str(r.number), r.target_id, r.type, str(r.read), str(r.write), str(r.size), f"{r.address:#018x}")
+        for r in rows
+    ]
+    shell.write(
+        render(("Id", "Target Id", "Type", "Read", "Write", "Size", "Address"), cells, [True] * len(rows))
+    )
+
+
+@command("info agents", category=STATUS)
+def info_agents(shell: Shell, text: str) -> None:
+    """Agents (devices)."""
+    target = shell.session.target
+    rows = list(target.agents()) if target is not None else []
+    if not rows:
+        shell.line("No agents are currently active.")
+        return
+    cells = [
+        (str(r.number), "A", r.target_id, r.architecture, r.name, str(r.cores), str(r.threads), r.location)
+        for r in rows
+    ]
+    head = ("Id", "State", "Target Id", "Architecture", "Device Name", "Cores", "Threads", "Location")
+    shell.write(render(head, cells, [True] * len(rows)))
+
+
+def _find(shell: Shell, text: str, what: str, rows: Sequence[tuple[int, str]]) -> None:
+    if not text:
+        raise CommandError(f"{what.lower()} find: Argument required")
+    pattern = compile_pattern(text)
+    found = [row for row in rows if pattern.search(row[1])]
+    for number, target_id in found:
+        shell.line(f"{what} {number} has target id '{target_id}'")
+    if not found:
+        plural = "dispatches" if what == "Dispatch" else what.lower() + "s"
+        shell.line(f"No {plural} match '{text}'")
+
+
+@command("dispatch find", category=STATUS, usage="dispatch find REGEXP")
+def dispatch_find(shell: Shell, text: str) -> None:
+    """Find dispatches that match a regular expression in their target ID."""
+    target = shell.session.target
+    _find(shell, text, "Dispatch", [(r.number, r.target_id) for r in target.dispatches()] if target else [])
+
+
+@command("queue find", category=STATUS, usage="queue find REGEXP")
+def queue_find(shell: Shell, text: str) -> None:
+    """Find queues that match a regular expression in their target ID."""
+    target = shell.session.target
+    _find(shell, text, "Queue", [(r.number, r.target_id) for r in target.queues()] if target else [])
+
+
+@command("agent find", category=STATUS, usage="agent find REGEXP")
+def agent_find(shell: Shell, text: str) -> None:
+    """Find agents that match a regular expression in their target ID."""
+    target = shell.session.target
+    _find(shell, text, "Agent", [(r.number, r.target_id) for r in target.agents()] if target else [])
+
+
+@command("info program", category=STATUS)
+def info_program(shell: Shell, text: str) -> None:
+    """Execution status of the program."""
+    target = shell.session.target
+    if target is None or target.finished:
+        shell.line("The program being debugged is not being run.")
+        return
+    scope = shell.session.scope
+    assert scope.thread is not None
+    wave = shell.session.wave(scope.thread)
+    shell.line(f"Last stopped for thread {scope.thread} ({wave.target_id}).")
+    shell.line(f"Program stopped at {wave.pc:#x}.")
+    for row in target.dispatches():
+        shell.line(f"Dispatch {row.number} has executed {row.instructions} wave-instructions.")

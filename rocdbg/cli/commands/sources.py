@@ -1,0 +1,184 @@
+"""Commands that show code: list, disassemble, info line, info source, info sources."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from rocdbg.cli.highlight import highlight_lines
+from rocdbg.cli.listing import around, show_lines
+from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
+from rocdbg.cli.shell import Shell
+from rocdbg.debugger.disassembly import DisassemblyLine
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.errors import Error
+
+FILES = Category.FILES
+STATUS = Category.STATUS
+
+
+@command("list", category=FILES, aliases=("l",), usage="list [LINE|FUNCTION|FILE:LINE|FIRST,LAST|-]",
+         completes=Completes.LOCATION, repeat=Repeat.BARE)  # fmt: skip
+def list_(shell: Shell, text: str) -> None:
+    """List specified function or line.
+
+    With no argument, lists ten more lines after or around previous listing. "list -" lists the ten lines before
+    the last ones. One argument specifies a line, and ten lines are listed around that line. Two arguments with
+    comma between specify starting and ending lines to list.
+    """
+    session = shell.session
+    size = session.settings.list_size or 1 << 30
+    last = shell.last_listed
+    if text == "-":
+        if last is None:
+            raise CommandError("There is no listing to go back from.")
+        if last.first == 1:
+            raise CommandError(f"Already at the start of {last.file.name}.")
+        first = max(1, last.first - size)
+        show_lines(shell, last.file, first, last.first - 1)
+        return
+    if not text or text == "+":
+        if last is not None:
+            show_lines(shell, last.file, last.last + 1, last.last + size)
+            return
+        location = session.default_location()
+        show_lines(shell, location.file, *around(location.line, size))
+        return
+    if "," in text and not text.startswith("*"):
+        _list_range(shell, text, size)
+        return
+    location = session.line_location(text)
+    show_lines(shell, location.file, *around(location.line, size))
+
+
+def _list_range(shell: Shell, text: str, size: int) -> None:
+    first_text, _, last_text = (part.strip() for part in text.partition(","))
+    session = shell.session
+    if not first_text:
+        end = session.line_location(last_text)
+        show_lines(shell, end.file, end.line - size + 1, end.line)
+        return
+    begin = session.line_location(first_text)
+    if not last_text:
+        show_lines(shell, begin.file, begin.line, begin.line + size - 1)
+        return
+    if last_text.isdigit():
+        last = int(last_text)
+    elif last_text.startswith("+") and last_text[1:].isdigit():
+        last = begin.line + int(last_text[1:])
+    else:
+        last = session.line_location(last_text).line
+    show_lines(shell, begin.file, begin.line, last)
+
+
+@command("disassemble", category=Category.DATA, aliases=("disas", "disass"),
+         usage="disassemble [/rsm] [ADDRESS|START,END|START,+LENGTH]", completes=Completes.EXPRESSION)  # fmt: skip
+def disassemble(shell: Shell, text: str) -> None:
+    """Disassemble a specified section of memory.
+
+    Default is the function surrounding the pc of the selected frame. /r shows the raw bytes, /s and /m mix in source
+    lines (/s in order of address, /m in order of line).
+    """
+    session = shell.session
+    flags = ""
+    while text.startswith("/"):
+        word, _, text = text.partition(" ")
+        flags += word[1:]
+        text = text.strip()
+    if set(flags) - set("rsm"):
+        raise CommandError("Invalid disassembly modifier.")
+    title, low, high = session.disassembly_range(text)
+    lines = list(session.disassemble(low, high))
+    if not lines:
+        raise CommandError("No instructions in that range.")
+    if title:
+        shell.line(f"Dump of assembler code for function {title}:")
+    else:
+        shell.line(f"Dump of assembler code from {low:#x} to {high:#x}:")
+    if "s" in flags or "m" in flags:
+        _mixed(shell, lines, "r" in flags, in_line_order="m" in flags)
+    else:
+        _write(shell, lines, "r" in flags, title)
+    shell.line("End of assembler dump.")
+
+
+def _write(shell: Shell, lines: list[DisassemblyLine], raw: bool, title: str | None) -> None:
+    offsets = [
+        f"<{'' if title else (line.function or '')}+{line.offset}>" if line.function else "" for line in lines
+    ]
+    width = max(len(offset) for offset in offsets)
+    for line, offset in zip(lines, offsets, strict=True):
+        mark = "=> " if line.current else "   "
+        data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
+        shell.out.styled([("", mark), ("address", f"{line.address:#018x}"),
+                          ("", f" {offset + ':':<{width + 1}}\t{data}{line.text}\n")])  # fmt: skip
+
+
+def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order: bool) -> None:
+    runs = [(key, list(run)) for key, run in groupby(lines, key=lambda line: (line.file, line.line))]
+    if in_line_order:
+        merged: dict[object, list[DisassemblyLine]] = {}
+        for key, run in runs:
+            merged.setdefault(key, []).extend(run)
+        order = sorted(merged, key=lambda key: (str(key[0]), key[1] or 0))  # type: ignore[index]
+        runs = [(key, merged[key]) for key in order]  # type: ignore[misc]
+    previous = None
+    for (file, number), run in runs:
+        if file is not None and number is not None:
+            if file != previous and not in_line_order:
+                shell.line(f"{file.name}:")
+            previous = file
+            try:
+                text = shell.session.sources.line(file, number)
+                if shell.out.colour:
+                    whole = list(shell.session.sources.text(file).lines)
+                    text = highlight_lines(whole, file.name, number - 1, 1)[0]
+            except Error:
+                text = ""
+            shell.line(f"{number}\t{text}")
+        _write(shell, run, raw, "function")
+        shell.line()
+
+
+@command("info line", category=STATUS, usage="info line [LOCATION]", completes=Completes.LOCATION)
+def info_line(shell: Shell, text: str) -> None:
+    """Core addresses of the code for a source line."""
+    session = shell.session
+    location = session.line_location(text) if text else session.default_location()
+    for info in session.symbols.lines(location.file, location.line):
+        where = f'Line {info.line} of "{info.file.name}"'
+        begins = f"{info.low:#x} <{info.low_name}>" if info.low_name else f"{info.low:#x}"
+        ends = f"{info.high:#x} <{info.high_name}>" if info.high_name else f"{info.high:#x}"
+        if not info.has_code:
+            shell.line(f"{where} is at address {begins} but contains no code.")
+        else:
+            shell.line(f"{where} starts at address {begins} and ends at {ends}.")
+
+
+@command("info source", category=STATUS)
+def info_source(shell: Shell, text: str) -> None:
+    """Information about the current source file."""
+    session = shell.session
+    try:
+        location = session.default_location()
+    except DebuggerError:
+        shell.line("No current source file.")
+        return
+    file = location.file
+    shell.line(f"Current source file is {file.name}")
+    shell.line(f"Compilation directory is {file.directory}")
+    found = session.sources.text(file)
+    shell.line(f"Located in {found.path}" if found.path else "Embedded in the debug information.")
+    shell.line(f"Contains {len(found.lines)} line{'s' if len(found.lines) != 1 else ''}.")
+    for line in session.symbols.unit_lines(file):
+        shell.line(line)
+
+
+@command("info sources", category=STATUS, usage="info sources [REGEXP]")
+def info_sources(shell: Shell, text: str) -> None:
+    """All source files in the program or those matching REGEXP."""
+    from rocdbg.cli.patterns import compile_pattern
+
+    pattern = compile_pattern(text)
+    names = sorted({file.path for file in shell.session.symbols.sources() if pattern.search(file.path)})
+    for name in names:
+        shell.line(name)

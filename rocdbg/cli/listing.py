@@ -1,0 +1,47 @@
+"""`list`: which lines come next, and how they look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.highlight import highlight_lines
+from rocdbg.debugger.errors import DebuggerError
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+    from rocdbg.debugger.source import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What was listed last: lines [first, last] of a file."""
+
+    file: SourceFile
+    first: int
+    last: int
+
+
+def show_lines(shell: Shell, file: SourceFile, first: int, last: int, mark: int | None = None) -> None:
+    """Write lines [first, last] of a file and remember them. Raises past the end of the file."""
+    text = shell.session.sources.text(file)
+    count = len(text.lines)
+    first = max(1, first)
+    if first > count:
+        raise DebuggerError(f'Line number {first} out of range; "{file.name}" has {count} lines.')
+    last = min(last, count)
+    lines = list(text.lines)
+    shown = (
+        highlight_lines(lines, file.name, first - 1, last - first + 1)
+        if shell.out.colour
+        else lines[first - 1 : last]
+    )
+    for number, line in enumerate(shown, first):
+        shell.line(f"{number}\t{line}")
+    shell.last_listed = Listing(file, first, last)
+
+
+def around(line: int, size: int) -> tuple[int, int]:
+    """The lines that GDB shows around one: five before it where ten are shown."""
+    first = max(1, line - size // 2)
+    return first, first + size - 1

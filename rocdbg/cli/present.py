@@ -1,0 +1,156 @@
+"""Frames, source lines and stops as text: what every command that moves shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.highlight import highlight_lines
+from rocdbg.cli.writer import Styled
+from rocdbg.debugger import ctypes
+from rocdbg.debugger.scope import lane_list, lane_ranges
+from rocdbg.debugger.stops import StopEvent, StopReason
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+    from rocdbg.debugger.frames import Frame
+    from rocdbg.debugger.scope import Scope
+    from rocdbg.debugger.values import Value
+
+
+def argument_text(shell: Shell, value: Value) -> str:
+    """An argument in a frame line: as `set print frame-arguments` says."""
+    wanted = shell.session.settings.print.frame_arguments
+    if wanted == "presence":
+        return "..."
+    if wanted == "scalars" and not ctypes.is_scalar(value.type):
+        return "..."
+    try:
+        return shell.session.format_nested(value)
+    except Error as error:
+        return f"<error: {error}>"
+
+
+def frame_parts(shell: Shell, frame: Frame, number: bool, address: bool | None = None) -> Styled:
+    """A frame line without its newline: ``#0  f (x=1) at k.hip:9``. ``address`` None: shown when in mid-line."""
+    if number:
+        yield "", f"#{frame.level:<3}"
+    shown = frame.shows_address if address is None else address
+    if shown and shell.session.settings.print.address:
+        yield "address", f"{frame.pc:#018x}"
+        yield "", " in "
+    yield "function", frame.name or "??"
+    yield "", " ("
+    if shell.session.settings.print.frame_arguments != "none":
+        for index, (name, value) in enumerate(shell.session.arguments(frame)):
+            if index:
+                yield "", ", "
+            yield "variable", name
+            yield "", f"={argument_text(shell, value)}"
+    elif shell.session.arguments(frame):
+        yield "", "..."
+    yield "", ")"
+    if frame.file is not None and frame.line is not None:
+        yield "", " at "
+        yield "file", frame.file.name
+        yield "", f":{frame.line}"
+
+
+def frame_text(shell: Shell, frame: Frame, number: bool = False) -> str:
+    """`frame_parts` as plain text, for table cells."""
+    return "".join(text for _, text in frame_parts(shell, frame, number))
+
+
+def source_line(shell: Shell, frame: Frame, address: bool = False) -> None:
+    """The source line a frame stands at: ``9\\t    y[i] = ...``; says why when there is none."""
+    if frame.file is None or frame.line is None:
+        return
+    shell.last_listed = None
+    if address and frame.shows_address and frame.level == 0:
+        shell.out.styled([("address", f"{frame.pc:#018x}"), ("", "\t")])
+    try:
+        text = shell.session.sources.line(frame.file, frame.line)
+    except Error as error:
+        shell.line(str(error))
+        return
+    if shell.out.colour:
+        lines = list(shell.session.sources.text(frame.file).lines)
+        text = highlight_lines(lines, frame.file.name, frame.line - 1, 1)[0]
+    shell.line(f"{frame.line}\t{text}")
+
+
+def show_frame(shell: Shell, frame: Frame, number: bool = True, source: bool = True) -> None:
+    """A frame line and its source line, as `frame` and `up` show them."""
+    shell.out.styled(frame_parts(shell, frame, number))
+    shell.line()
+    if source:
+        source_line(shell, frame)
+
+
+def lanes_phrase(mask: int) -> str:
+    """``with lane 5`` or ``with lanes [0-31 40]``."""
+    lanes = lane_list(mask)
+    return f"with lane {lanes[0]}" if len(lanes) == 1 else f"with lanes [{lane_ranges(mask)}]"
+
+
+def thread_title(shell: Shell, scope: Scope) -> str:
+    """``Thread 1 "saxpy"``."""
+    assert scope.thread is not None
+    return f'Thread {scope.thread} "{shell.session.wave(scope.thread).kernel}"'
+
+
+def switching(shell: Shell, scope: Scope) -> str:
+    """``[Switching to thread 2, lane 5 (AMDGPU Lane ...)]``."""
+    assert scope.thread is not None and scope.lane is not None
+    wave = shell.session.wave(scope.thread)
+    return f"[Switching to thread {scope.thread}, lane {scope.lane} ({wave.lane_target_id(scope.lane)})]"
+
+
+def show_stop(shell: Shell, event: StopEvent) -> None:
+    """What the user sees after a command that ran the program."""
+    for warning in event.warnings:
+        shell.warn(warning)
+    if event.exit is not None:
+        _show_exit(shell, event)
+        return
+    if event.new_thread:
+        shell.line(switching(shell, event.scope))
+    _show_reason(shell, event)
+    frame = shell.session.frame(event.scope)
+    if event.new_frame:
+        shell.out.styled(frame_parts(shell, frame, number=False))
+        shell.line()
+        source_line(shell, frame)
+    elif frame.line is None:
+        show_frame(shell, frame, number=False)
+    else:
+        source_line(shell, frame, address=True)
+    if event.returned is not None:
+        value = shell.session.format(event.returned)
+        shell.line(f"Value returned is ${event.returned_number} = {value}")
+    shell.show_displays()
+
+
+def _show_reason(shell: Shell, event: StopEvent) -> None:
+    title = thread_title(shell, event.scope)
+    if event.reason is StopReason.BREAKPOINT:
+        kind = "Temporary breakpoint" if event.temporary else "Breakpoint"
+        lanes = f", {lanes_phrase(event.lanes)}" if event.lanes else ""
+        shell.write(f"\n{title} hit {kind} {event.breakpoints[0]}{lanes}, ")
+    elif event.reason is StopReason.SIGNAL and event.signal is not None:
+        shell.line(f"\n{title} received signal {event.signal.name}, {event.signal.description}.")
+        if event.detail:
+            shell.line(event.detail)
+    elif event.reason is StopReason.INTERRUPTED:
+        shell.line(f"\n{title} received signal SIGINT, Interrupt.")
+
+
+def _show_exit(shell: Shell, event: StopEvent) -> None:
+    assert event.exit is not None
+    exit_ = event.exit
+    for result in exit_.expectations:
+        if result.passed:
+            shell.line(f"{result.name}: as expected.")
+        else:
+            shell.line(f"{result.name}: {result.message}")
+    shell.line(f"[Inferior 1 (dispatch {exit_.dispatch}, kernel {exit_.kernel}) exited normally]")

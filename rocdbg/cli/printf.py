@@ -1,0 +1,129 @@
+"""`printf`, `dprintf` and `$_as_string`-like formatting: C's conversions over debugger values."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.escapes import unescape
+from rocdbg.debugger import ctypes
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.session import Session
+    from rocdbg.debugger.values import Value
+
+CONVERSION = re.compile(
+    r"%(?P<flags>[-+ #0]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?P<length>hh|h|ll|l|j|z|t|L)?(?P<kind>.)"
+)
+LENGTH_BITS = {"hh": 8, "h": 16, "": 32, "l": 64, "ll": 64, "j": 64, "z": 64, "t": 64}
+MAX_WIDTH = 10_000
+
+
+class PrintfError(Error):
+    """A `printf` whose format or arguments are wrong."""
+
+
+def split_format(text: str) -> tuple[str, list[str]]:
+    """The format string (escapes still in it) and the argument expressions of ``"FORMAT", ARG, ...``."""
+    text = text.strip()
+    if not text.startswith('"'):
+        raise PrintfError(
+            "Bad format string" if text else "Argument required (format-control string and values to print)."
+        )
+    end = 1
+    while end < len(text) and text[end] != '"':
+        end += 2 if text[end] == "\\" else 1
+    if end >= len(text):
+        raise PrintfError("Bad format string, non-terminated '\"'")
+    rest = text[end + 1 :].strip()
+    if rest and not rest.startswith(","):
+        raise PrintfError("Invalid argument syntax")
+    return text[1:end], split_arguments(rest[1:]) if rest else []
+
+
+def split_arguments(text: str) -> list[str]:
+    """Split at commas that are outside brackets and quotes."""
+    parts, depth, start, index = [], 0, 0, 0
+    quote = ""
+    while index < len(text):
+        char = text[index]
+        if quote:
+            if char == "\\":
+                index += 1
+            elif char == quote:
+                quote = ""
+        elif char in "'\"":
+            quote = char
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(text[start:index].strip())
+            start = index + 1
+        index += 1
+    parts.append(text[start:].strip())
+    if any(not part for part in parts):
+        raise PrintfError("Bad format string, missing argument")
+    return parts
+
+
+def format_printf(session: Session, text: str) -> str:
+    """What `printf TEXT` prints. Raises `PrintfError`, or what an argument's evaluation raises."""
+    template, expressions = split_format(text)
+    values = [session.evaluate(expression) for expression in expressions]
+    wanted = sum(1 for match in CONVERSION.finditer(template) if match["kind"] != "%")
+    if wanted != len(values):
+        raise PrintfError("Wrong number of arguments for specified format-string")
+    pieces, at = [], 0
+    arguments = iter(values)
+    for match in CONVERSION.finditer(template):
+        pieces.append(unescape(template[at : match.start()]))
+        pieces.append("%" if match["kind"] == "%" else _convert(session, match, next(arguments)))
+        at = match.end()
+    tail = template[at:]
+    if "%" in tail:
+        raise PrintfError("Bad format string")
+    return "".join([*pieces, unescape(tail)])
+
+
+def _convert(session: Session, match: re.Match[str], value: Value) -> str:
+    kind, flags = match["kind"], match["flags"]
+    width = int(match["width"] or 0)
+    precision = int(match["precision"] or 0) if match["precision"] is not None else None
+    if max(width, precision or 0) > MAX_WIDTH:
+        raise PrintfError(f"Bad format string: a width over {MAX_WIDTH}")
+    if kind in "diuoxXc":
+        number = int(value.as_float()) if ctypes.is_floating(value.type) else value.as_int()
+        if kind == "c":
+            return _pad(chr(number & 0xFF), flags, width)
+        return _integer(number, kind, match["length"] or "", flags, width, precision)
+    if kind in "eEfFgGaA":
+        spec = (
+            "%" + flags + (str(width) if width else "") + (f".{precision}" if precision is not None else "")
+        )
+        number_ = value.as_float() if ctypes.is_floating(value.type) else float(value.as_int())
+        if kind in "aA":
+            return _pad(number_.hex(), flags, width)
+        return (spec + kind) % number_
+    if kind == "p":
+        address = value.as_int()
+        return _pad(f"{address:#x}" if address else "(nil)", flags, width)
+    if kind == "s":
+        string = session.read_string(value).decode("utf-8", "replace")
+        return _pad(string if precision is None else string[:precision], flags, width)
+    raise PrintfError(f"Unrecognized format specifier '{kind}' in printf")
+
+
+def _pad(text: str, flags: str, width: int) -> str:
+    return text.ljust(width) if "-" in flags else text.rjust(width)
+
+
+def _integer(number: int, kind: str, length: str, flags: str, width: int, precision: int | None) -> str:
+    bits = LENGTH_BITS.get(length, 64)
+    number &= (1 << bits) - 1
+    if kind in "di" and number >> (bits - 1):
+        number -= 1 << bits
+    spec = "%" + flags + (str(width) if width else "") + (f".{precision}" if precision is not None else "")
+    return (spec + ("d" if kind in "diu" else kind)) % number

@@ -1,0 +1,21 @@
+"""Columns of `info` tables, as wide as their contents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def render(head: Sequence[str], rows: Sequence[Sequence[str]], marks: Sequence[bool] | None = None) -> str:
+    """A table as text. The last column is not padded; ``marks`` puts `* ` before the rows that are current."""
+    columns = len(head)
+    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(columns - 1)]
+    lines = []
+    for index, row in enumerate((head, *rows)):
+        lead = ""
+        if marks is not None:
+            lead = "* " if index and marks[index - 1] else "  "
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        lines.append(
+            lead + " ".join([*cells, row[-1]]).rstrip() if index else lead + " ".join([*cells, row[-1]])
+        )
+    return "".join(line + "\n" for line in lines)
