@@ -1,13 +1,15 @@
 """The abstract builder: typed values and the few primitives instruction semantics are made of.
 
-A semantic never computes: it asks the values it is given to be added, compared, selected, and the builder behind
-them records (LLVM IR) or interprets (reference). A vector instruction's semantic describes *one lane*; builders
-repeat it over lanes as they like. A value is *uniform* when it is the same for the whole wave.
+A semantic never computes: it asks the values it is given to be added, compared, selected, and the builder
+behind them records (LLVM IR) or interprets (reference). A vector instruction's semantic describes *one
+lane*; builders repeat it over lanes as they like. A value is *uniform* when it is the same for the whole
+wave.
 
-Integers have no sign; operations that care come in two forms. Python ints and floats mix in freely as constants
-of the other operand's type. Shift counts must be smaller than the width: mask them first. Float arithmetic
-is IEEE 754 round-to-nearest-even without contraction, with subnormals; f16 operations round once.
-NaN payloads: results that are NaN are whatever the primitive gives; `canonical NaN` rules belong to semantics.
+Integers have no sign; operations that care come in two forms. Python ints and floats mix in freely as
+constants of the other operand's type. Shift counts must be smaller than the width: mask them first. Float
+arithmetic is IEEE 754 round-to-nearest-even without contraction, with subnormals; f16 operations round
+once. NaN payloads: results that are NaN are whatever the primitive gives; `canonical NaN` rules belong to
+semantics.
 """
 
 from __future__ import annotations
@@ -495,7 +497,8 @@ class Builder(Arithmetic):
 
     @abstractmethod
     def shuffle(self, vgpr: int, sources: Sequence[int | None], dword: int) -> None:
-        """Put VGPR ``vgpr``, lanes permuted, into dword ``dword`` of the transfer buffer: lane L gets ``sources[L]``'s, None 0."""
+        """Put VGPR ``vgpr``, lanes permuted, into dword ``dword`` of the transfer buffer: lane L gets
+        ``sources[L]``'s, None 0."""
 
     @abstractmethod
     def permute_mask(self, mask: Value, sources: Sequence[int | None]) -> Value:

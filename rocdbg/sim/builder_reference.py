@@ -1,7 +1,8 @@
 """The reference builder: interprets the primitives on Python integers, one lane after the other.
 
-It exists for tests: slow, obvious, and independent of LLVM and of the host's arithmetic. A uniform value is an int (the bits), a varying one a list
-with an int per lane. Floats are computed as fractions and rounded once. The NaN that an operation makes is the quiet NaN without payload.
+It exists for tests: slow, obvious, and independent of LLVM and of the host's arithmetic. A uniform value is
+an int (the bits), a varying one a list with an int per lane. Floats are computed as fractions and rounded
+once. The NaN that an operation makes is the quiet NaN without payload.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def _square_root(a: Number, type: Type) -> Number:
     scaled = Fraction(a) * 2**shift
     root = math.isqrt(scaled.numerator // scaled.denominator)
     exact = Fraction(root * root) == scaled
-    return Fraction(2 * root + (0 if exact else 1), 2) / 2 ** (shift // 2)
+    return Fraction(2 * root + (0 if exact else 1), 2 << shift // 2)
 
 
 def _integral(a: Number, rounding: Callable[[Fraction], int]) -> Number:
@@ -202,7 +203,7 @@ _FLOAT_COMPARE: dict[Op, Callable[[Number, Number], bool]] = {
     Op.FEQ: lambda a, b: a == b,
     Op.FLT: lambda a, b: a < b,
     Op.FLE: lambda a, b: a <= b,
-    Op.FNE: lambda a, b: not a == b,
+    Op.FNE: lambda a, b: a != b,
     Op.FUNO: lambda a, b: math.isnan(a) or math.isnan(b),
 }
 
@@ -268,7 +269,9 @@ class ReferenceBuilder(Builder):
         if all(a.uniform for a in args):
             return self._value(type, compute(op, type, [(a.type, self._bits(a, 0)) for a in args]), True)
         lanes = range(self.wave_size)
-        return self._value(type, [compute(op, type, [(a.type, self._bits(a, n)) for a in args]) for n in lanes], False)
+        return self._value(
+            type, [compute(op, type, [(a.type, self._bits(a, n)) for a in args]) for n in lanes], False
+        )
 
     def const(self, value: int | float, type: Type) -> Value:
         if type.is_float:

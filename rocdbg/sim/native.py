@@ -1,7 +1,8 @@
 """The execution engine: runs waves in native code, translating what is not translated yet.
 
-One `Engine` serves one machine's waves of one size. Native code finds a block's function by pc in page directories, one per MODE key;
-a stop is an entry that points to a routine which only reports it, so that code without stops pays nothing for them.
+One `Engine` serves one machine's waves of one size. Native code finds a block's function by pc in page
+directories, one per MODE key; a stop is an entry that points to a routine which only reports it, so that
+code without stops pays nothing for them.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class _CodeTable:
         self._directories: dict[int, NDArray[np.uint64]] = {}
         self._pages: dict[tuple[int, int], NDArray[np.uint64]] = {}
 
-    def keys(self) -> Iterable[int]:
+    def mode_keys(self) -> Iterable[int]:
         return list(self._directories)
 
     def get(self, key: int, pc: int) -> int:
@@ -126,9 +127,10 @@ class Engine:
     ) -> Status:
         """Run the wave whose state block is at host address ``state``.
 
-        At most ``budget`` instructions are executed, exactly that many when BUDGET is returned. ``step``: one instruction, even if a
-        stop is set on it (BUDGET when it was executed). ``range``: stop with RANGE when pc leaves [lo, hi). ``ignore_stop``: a stop at the
-        current pc is passed over.
+        At most ``budget`` instructions are executed, exactly that many when BUDGET is returned. ``step``: one
+        instruction, even if a
+        stop is set on it (BUDGET when it was executed). ``range``: stop with RANGE when pc leaves [lo, hi).
+        ``ignore_stop``: a stop at the current pc is passed over.
         """
         if budget <= 0:
             return Status.BUDGET
@@ -139,7 +141,11 @@ class Engine:
             status = self._one(state)
             if status is Status.CONTINUE or (status is Status.BUDGET and count.value > before):
                 status = Status.BUDGET if step or count.value >= end else Status.CONTINUE
-            if status is Status.CONTINUE and range is not None and not _inside(range, _u64(state, "pc").value):
+            if (
+                status is Status.CONTINUE
+                and range is not None
+                and not _inside(range, _u64(state, "pc").value)
+            ):
                 status = Status.RANGE
         else:
             status = Status.CONTINUE
@@ -205,7 +211,7 @@ class Engine:
         added, removed = stops - self._stops, self._stops - stops
         self._stops = stops
         for table in (self._blocks, self._steps):
-            for key in table.keys():
+            for key in table.mode_keys():
                 for pc in removed:
                     table.set(key, pc, self._single.get((key, pc), 0) if table is self._steps else 0)
                 for pc in added:
@@ -236,7 +242,7 @@ class Engine:
         """Entries that say "cannot be executed" are looked at again."""
         blocked = {self._stubs[Status.UNSUPPORTED], self._stubs[Status.ILLEGAL]}
         for table in (self._blocks, self._steps):
-            for key in table.keys():
+            for key in table.mode_keys():
                 for pc in range((lo - _LONGEST) & ~3, hi, 4):
                     if table.get(key, pc) in blocked:
                         table.set(key, pc, 0)
@@ -270,7 +276,9 @@ class Engine:
         missing = [b for b in fresh if (key, b.start, b.end) not in self._compiled]
         translated = dict(zip((b.start for b in missing), self._compile(missing, key), strict=True))
         for block in fresh:
-            done, function = translated.get(block.start, (block, self._compiled.get((key, block.start, block.end), 0)))
+            done, function = translated.get(
+                block.start, (block, self._compiled.get((key, block.start, block.end), 0))
+            )
             if done.instructions:
                 self._compiled[key, block.start, done.end] = function
                 self._installed[key, block.start] = done.end

@@ -1,7 +1,8 @@
 """LLVM on this host: one machine, one linker, and the cache of object code on disk.
 
-The cache directory is ``$ROCDBG_CACHE_DIR``, else ``$XDG_CACHE_HOME/rocdbg``, else ``~/.cache/rocdbg``. An entry is the object file
-behind a header with its digest; an entry that does not match is ignored and written again.
+The cache directory is ``$ROCDBG_CACHE_DIR``, else ``$XDG_CACHE_HOME/rocdbg``, else ``~/.cache/rocdbg``. An
+entry is the object file behind a header with its digest; an entry that does not match is ignored and
+written again.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ class Jit:
         self.compiled = 0
         """Modules that had to be compiled (not found in the cache)."""
         self._linked: dict[str, bytes] = {}
-        self._host = f"{self.cpu};{self.features};{llvm.llvm_version_info};{llvmlite.__version__};{self.width}"
+        self._host = (
+            f"{self.cpu};{self.features};{llvm.llvm_version_info};{llvmlite.__version__};{self.width}"
+        )
 
     def key(self, *parts: object) -> str:
         """A cache key of what shapes a module, beside the host and the engine's version."""

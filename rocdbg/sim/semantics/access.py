@@ -1,8 +1,9 @@
 """What a semantic is handed: the instruction's operands as typed values, with all modifiers applied.
 
-``src(k)`` counts the *sources* of the encoding: 0 is src0/ssrc0, 1 is src1/vsrc1/ssrc1, 2 is src2; ``dst(0)`` is
-vdst (or sdst where there is no vdst), ``dst(1)`` the sdst beside a vdst (carry out). For fmaak/fmamk forms the literal is
-a source in text order. A source that the text does not show (src2 of fmac, vcc of cndmask_e32) is found where the encoding implies it.
+``src(k)`` counts the *sources* of the encoding: 0 is src0/ssrc0, 1 is src1/vsrc1/ssrc1, 2 is src2;
+``dst(0)`` is vdst (or sdst where there is no vdst), ``dst(1)`` the sdst beside a vdst (carry out). For
+fmaak/fmamk forms the literal is a source in text order. A source that the text does not show (src2 of fmac,
+vcc of cndmask_e32) is found where the encoding implies it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,21 @@ if TYPE_CHECKING:
     from rocdbg.arch.targets import Generation, Target
 
 DESTINATIONS = frozenset(("vdst", "sdst", "vdstx", "vdsty"))
-SOURCES = ("src0", "vsrc0", "ssrc0", "sdata", "vsrc1", "src1", "ssrc1", "src2", "literal", "src0x", "vsrc1x", "src0y", "vsrc1y")
+SOURCES = (
+    "src0",
+    "vsrc0",
+    "ssrc0",
+    "sdata",
+    "vsrc1",
+    "src1",
+    "ssrc1",
+    "src2",
+    "literal",
+    "src0x",
+    "vsrc1x",
+    "src0y",
+    "vsrc1y",
+)
 _NULL_GFX10, _NULL_GFX11 = 125, 124
 
 
@@ -49,7 +64,8 @@ class Context:
 
 
 class Unsupported(Exception):
-    """Raised by a semantic that cannot be exact for this form of the instruction: the wave stops there as UNSUPPORTED."""
+    """Raised by a semantic that cannot be exact for this form of the instruction: the wave stops there as
+    UNSUPPORTED."""
 
 
 class Access:
@@ -125,8 +141,8 @@ class Access:
     def src(self, k: int, type: Type = I32, *, flush: bool | None = None) -> Value:
         """Source ``k``: modifiers applied (abs, neg, sext, op_sel, SDWA and DPP selection, constants).
 
-        16-bit types read the low half, or the one op_sel, SDWA or a true16 register names. Float sources are flushed (subnormal to zero)
-        as MODE says unless ``flush=False``. I1 is not a register type: see `src_mask`.
+        16-bit types read the low half, or the one op_sel, SDWA or a true16 register names. Float sources are
+        flushed (subnormal to zero) as MODE says unless ``flush=False``. I1 is not a register type: see `src_mask`.
         """
         operand = self.sources[k]
         raw = self._integer(operand, type.bits, k)
@@ -137,7 +153,8 @@ class Access:
         return self._register(operand, bits)
 
     def src_half(self, k: int, half: int, type: Type = F16, *, flush: bool | None = None) -> Value:
-        """The half of packed source ``k`` used for result half ``half`` (0 low, 1 high): op_sel/op_sel_hi and neg_lo/neg_hi.
+        """The half of packed source ``k`` used for result half ``half`` (0 low, 1 high): op_sel/op_sel_hi and
+        neg_lo/neg_hi.
 
         16-bit types take a half of the dword; 32-bit types a dword of the pair (v_pk_*_f32).
         """
@@ -145,11 +162,17 @@ class Access:
         operand = self.sources[k]
         if type.bits == 32:
             if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL):
-                raw = self.b.const(operand.value >> (32 * select if operand.bits > 32 or operand.dwords > 1 else 0), I32)
+                raw = self.b.const(
+                    operand.value >> (32 * select if operand.bits > 32 or operand.dwords > 1 else 0), I32
+                )
             else:
                 raw = self.dword(operand, select)
         else:
-            raw = self._register(operand, 32).lshr(16 * select).trunc(I16) if select else self._register(operand, 32).trunc(I16)
+            raw = (
+                self._register(operand, 32).lshr(16 * select).trunc(I16)
+                if select
+                else self._register(operand, 32).trunc(I16)
+            )
         if not type.is_float:
             return raw
         value = self._flush_in(raw.bitcast(type), flush)
@@ -176,7 +199,8 @@ class Access:
         """Write destination ``k``. The type of ``value`` is the width.
 
         Float results get omod, the flush MODE asks for, and clamp, in this order. 16-bit results go to the half op_sel
-        or a true16 register names; the other half becomes 0 on GFX9 and earlier and is kept on GFX10+, or as ``preserve`` says. SDWA's dst_sel and dst_unused
+        or a true16 register names; the other half becomes 0 on GFX9 and earlier and is kept on GFX10+, or as
+        ``preserve`` says. SDWA's dst_sel and dst_unused
         override that. 64-bit values write a pair. An SGPR destination takes the value if it is uniform.
         """
         if value.type.is_float:
@@ -188,7 +212,9 @@ class Access:
         if low.type.is_float:
             low, high = self._finish_float(low, flush), self._finish_float(high, flush)
         wide = I64 if low.type.bits == 32 else I32
-        self._store(self.destinations[0], low.bits().zext(wide) | high.bits().zext(wide).shl(low.type.bits), None)
+        self._store(
+            self.destinations[0], low.bits().zext(wide) | high.bits().zext(wide).shl(low.type.bits), None
+        )
 
     def dst_mask(self, k: int | None, bit: Value) -> None:
         """Write this lane's bit of lane-mask destination ``k`` (None or absent: VCC); inactive lanes get 0."""
@@ -298,7 +324,12 @@ class Access:
         return part.sext(wide) if operand.sext else part.zext(wide)
 
     def _register(self, operand: Operand, bits: int) -> Value:
-        if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE, OperandKind.LABEL):
+        if operand.kind in (
+            OperandKind.CONSTANT,
+            OperandKind.LITERAL,
+            OperandKind.IMMEDIATE,
+            OperandKind.LABEL,
+        ):
             return self.b.const(operand.value, {8: I8, 16: I16, 32: I32, 64: I64}[bits])
         if bits == 64:
             if operand.kind in (OperandKind.SGPR, OperandKind.TTMP, OperandKind.SPECIAL):
@@ -357,7 +388,9 @@ class Access:
 
     def _modify(self, operand: Operand, raw: Value, type: Type, flush: bool | None) -> Value:
         if not type.is_float:
-            if operand.abs or operand.neg:  # bit operations on a float operand (v_cndmask_b32, v_mov_b32 with modifiers)
+            if (
+                operand.abs or operand.neg
+            ):  # bit operations on a float operand (v_cndmask_b32, v_mov_b32 with modifiers)
                 value = raw.bitcast(FLOAT[type.bits])
                 return self._signs(operand, value).bits()
             return raw
@@ -378,7 +411,9 @@ class Access:
     def flush(self, value: Value) -> Value:
         """Subnormals become zero of the same sign."""
         bits = value.bits()
-        exponent, sign = {16: (0x7C00, 0x8000), 32: (0x7F800000, 1 << 31), 64: (0x7FF << 52, 1 << 63)}[value.type.bits]
+        exponent, sign = {16: (0x7C00, 0x8000), 32: (0x7F800000, 1 << 31), 64: (0x7FF << 52, 1 << 63)}[
+            value.type.bits
+        ]
         return (bits & exponent).eq(0).select(bits & sign, bits).bitcast(value.type)
 
     def _finish_float(self, value: Value, flush: bool | None) -> Value:
@@ -420,7 +455,11 @@ class Access:
         base = operand.index + (VGPR_COUNT if operand.kind is OperandKind.AGPR else 0)
         if value.type is I1:
             value = value.zext(I32)
-        if "sdwa" in self.insn.modifiers and "dst_sel" in self.insn.modifiers and self.modifier("dst_sel") != 6:
+        if (
+            "sdwa" in self.insn.modifiers
+            and "dst_sel" in self.insn.modifiers
+            and self.modifier("dst_sel") != 6
+        ):
             self._write(base, self._sdwa_merge(base, value))
             return
         if value.type.bits < 32:
@@ -465,4 +504,17 @@ class Access:
         self.b.write_vgpr(number, word)
 
 
-__all__ = ["F16", "F32", "F64", "I1", "I8", "I16", "I32", "I64", "Access", "Context", "Unsupported", "ValueOrNumber"]
+__all__ = [
+    "F16",
+    "F32",
+    "F64",
+    "I1",
+    "I8",
+    "I16",
+    "I32",
+    "I64",
+    "Access",
+    "Context",
+    "Unsupported",
+    "ValueOrNumber",
+]

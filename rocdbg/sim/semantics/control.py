@@ -109,7 +109,8 @@ def _(i: Access) -> None:
 
 
 @semantic(
-    "buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_wbl2", "buffer_invl2", "buffer_inv", "buffer_gl0_inv", "buffer_gl1_inv",
+    "buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_wbl2", "buffer_invl2", "buffer_inv", "buffer_gl0_inv",
+    "buffer_gl1_inv",
     "ds_nop", "v_nop", "v_pipeflush", "v_clrexcp",
 )  # fmt: skip
 def _(i: Access) -> None:
@@ -151,7 +152,7 @@ def _read_register(i: Access, number: int) -> Value:
 
 def _write_register(i: Access, number: int, value: Value) -> None:
     b = i.b
-    if number == MODE or number == TRAPSTS:
+    if number in (MODE, TRAPSTS):
         b.write_field(_FIELDS[number], value)
     elif number == STATUS:
         b.write_field("status", value)

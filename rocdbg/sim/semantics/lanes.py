@@ -140,7 +140,6 @@ def _(i: Access) -> None:
     b.write_vgpr(i.destinations[0].index, valid.select(value, other))
 
 
-
 @semantic("v_permlane64_b32", kind=Kind.WAVE)
 def _(i: Access) -> None:
     register = _register(i, 0)

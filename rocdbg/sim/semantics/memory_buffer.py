@@ -11,7 +11,17 @@ from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.sim.builder import I32, I64, Value
 from rocdbg.sim.layout import sgpr_offset
 from rocdbg.sim.semantics.access import Access
-from rocdbg.sim.semantics.memory_common import ATOMICS, LOADS, STORES, Format, atomic, load, memory, required, store
+from rocdbg.sim.semantics.memory_common import (
+    ATOMICS,
+    LOADS,
+    STORES,
+    Format,
+    atomic,
+    load,
+    memory,
+    required,
+    store,
+)
 
 
 def _buffer(i: Access) -> tuple[str, Value, Sequence[Value]]:

@@ -1,6 +1,7 @@
 """What all memory instructions share: element formats, addresses, transfers, atomics.
 
-A memory instruction is three steps: lane code writes each lane's address (and data) into the environment, a native routine checks
+A memory instruction is three steps: lane code writes each lane's address (and data) into the environment, a
+native routine checks
 *all* active lanes and then transfers, lane code writes the results to registers.
 """
 
@@ -45,7 +46,8 @@ _GFX11_LOADS = {
 LOADS = {**_GFX9_LOADS, **_GFX11_LOADS}
 STORES = {
     "byte": Format(1), "short": Format(2), "dword": Format(4), "dwordx2": Format(8), "dwordx3": Format(12),
-    "dwordx4": Format(16), "byte_d16_hi": Format(1, d16=True, high=True), "short_d16_hi": Format(2, d16=True, high=True),
+    "dwordx4": Format(16), "byte_d16_hi": Format(1, d16=True, high=True),
+    "short_d16_hi": Format(2, d16=True, high=True),
     "b8": Format(1), "b16": Format(2), "b32": Format(4), "b64": Format(8), "b96": Format(12), "b128": Format(16),
     "d16_hi_b8": Format(1, d16=True, high=True), "d16_hi_b16": Format(2, d16=True, high=True),
 }  # fmt: skip

@@ -10,7 +10,17 @@ from collections.abc import Callable, Sequence
 from rocdbg.sim.builder import I64, Value
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import (
-    Addresses, Format, atomic, load, load_lanes, memory, register, required, store, store_lanes, transfer,
+    Addresses,
+    Format,
+    atomic,
+    load,
+    load_lanes,
+    memory,
+    register,
+    required,
+    store,
+    store_lanes,
+    transfer,
 )  # fmt: skip
 
 
@@ -89,7 +99,8 @@ def _atomic(helper: str, swap: bool) -> Callable[[Access], None]:
 
 
 _LOADS = {
-    "u8": Format(1), "i8": Format(1, True), "u16": Format(2), "i16": Format(2, True), "b32": Format(4), "b64": Format(8),
+    "u8": Format(1), "i8": Format(1, True), "u16": Format(2), "i16": Format(2, True), "b32": Format(4), "b64":
+    Format(8),
     "b96": Format(12), "b128": Format(16), "u8_d16": Format(1, d16=True), "u8_d16_hi": Format(1, d16=True, high=True),
     "i8_d16": Format(1, True, True), "i8_d16_hi": Format(1, True, True, True), "u16_d16": Format(2, d16=True),
     "u16_d16_hi": Format(2, d16=True, high=True),

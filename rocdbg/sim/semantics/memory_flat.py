@@ -8,7 +8,18 @@ from rocdbg.isa.instruction import OperandKind
 from rocdbg.sim.builder import I32, I64, Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import (
-    ATOMICS, LOADS, STORES, Addresses, Format, address64, atomic, flat_scratch, load, memory, required, store,
+    ATOMICS,
+    LOADS,
+    STORES,
+    Addresses,
+    Format,
+    address64,
+    atomic,
+    flat_scratch,
+    load,
+    memory,
+    required,
+    store,
 )  # fmt: skip
 
 

@@ -67,4 +67,3 @@ for _dwords in (1, 2, 3, 4, 8, 16):
     for _name in (_classic, f"b{_dwords * 32}"):
         memory(f"s_load_{_name}", _load(_dwords))
         memory(f"s_buffer_load_{_name}", _buffer_load(_dwords))
-

@@ -13,8 +13,9 @@ A semantic is a function of one `Access`::
         i.dst(0, total)
         i.set_scc(total.ult(a))
 
-The function runs once per translated instruction. What it does to the builder is the instruction's meaning; it
-has no other effect, may run any number of times, and may branch on static facts only (``i.insn``, ``i.generation``, ``i.mode``).
+The function runs once per translated instruction. What it does to the builder is the instruction's meaning;
+it has no other effect, may run any number of times, and may branch on static facts only (``i.insn``,
+``i.generation``, ``i.mode``).
 """
 
 from __future__ import annotations

@@ -110,7 +110,10 @@ def _table() -> list[Atomic]:
             _simple(f"fmin_{bits}", type, _minimum(real, False)),
             _simple(f"fmax_{bits}", type, _minimum(real, True)),
         ]
-    rows += [_simple("pk_add_f16", I32, _packed(_half_add)), _simple("pk_add_bf16", I32, _packed(_bfloat_add))]
+    rows += [
+        _simple("pk_add_f16", I32, _packed(_half_add)),
+        _simple("pk_add_bf16", I32, _packed(_bfloat_add)),
+    ]
     return rows
 
 

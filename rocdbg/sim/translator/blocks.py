@@ -1,8 +1,7 @@
 """Which instructions form a block.
 
-A block is a straight run of instructions that ends after a branch or another instruction that leaves native code, before an
-instruction that cannot be translated, before a stop, before a known block's start when that start is a branch target, or at a
-length limit.
+A block is a straight run of instructions. It ends after a branch or another instruction that leaves native
+code, before an instruction that cannot be translated, before a stop, or at a length limit.
 """
 
 from __future__ import annotations
@@ -86,7 +85,9 @@ def successors(block: Block) -> list[int]:
     return target + after
 
 
-def gather(start: int, decode: Decode, is_stop: Callable[[int], bool], known: Callable[[int], bool]) -> list[Block]:
+def gather(
+    start: int, decode: Decode, is_stop: Callable[[int], bool], known: Callable[[int], bool]
+) -> list[Block]:
     """The block at ``start`` and those reached from it that are not ``known`` yet, up to `MAX_BATCH` instructions."""
     blocks: list[Block] = []
     seen: set[int] = set()

@@ -1,8 +1,8 @@
 """Text of LLVM IR for the builder's primitives, on scalars and on vectors of lanes.
 
-`Writer` knows types, constants and primitives; it knows no wave. A uniform value is an LLVM scalar, a varying one a
-vector of ``width`` lanes. f16 is computed in f32 or f64 where that rounds once (both are wide enough for what is done in them), so
-that nothing depends on whether the host has f16 arithmetic.
+`Writer` knows types, constants and primitives; it knows no wave. A uniform value is an LLVM scalar, a
+varying one a vector of ``width`` lanes. f16 is computed in f32 or f64 where that rounds once (both are wide
+enough for what is done in them), so that nothing depends on whether the host has f16 arithmetic.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ _INTRINSIC = {
     Op.SSUB_SAT: "ssub.sat", Op.FMA: "fma", Op.SQRT: "sqrt", Op.FLOOR: "floor", Op.CEIL: "ceil", Op.FTRUNC: "trunc",
     Op.RINT: "rint",
 }  # fmt: skip
-_VIA_F32 = frozenset(
-    (Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.SQRT, Op.FLOOR, Op.CEIL, Op.FTRUNC, Op.RINT)
-)
+_VIA_F32 = frozenset((Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.SQRT, Op.FLOOR, Op.CEIL, Op.FTRUNC, Op.RINT))
 _FLOAT_COMPARES = frozenset((Op.FEQ, Op.FLT, Op.FLE, Op.FNE, Op.FUNO))
 
 
@@ -166,7 +164,9 @@ class Writer(Arithmetic):
             magnitude = args[0].bits() & (1 << type.bits - 1) - 1
             return magnitude.bitcast(type)
         if op in (Op.FPTOSI, Op.FPTOUI):
-            return self._intrinsic("fptosi.sat" if op is Op.FPTOSI else "fptoui.sat", type, args, refs, uniform, True)
+            return self._intrinsic(
+                "fptosi.sat" if op is Op.FPTOSI else "fptoui.sat", type, args, refs, uniform, True
+            )
         if op in (Op.CTLZ, Op.CTTZ):
             return self._intrinsic(op.name.lower(), type, args, [*refs, "i1 false"], uniform, False)
         return self._intrinsic(_INTRINSIC[op], type, args, refs, uniform, False)
@@ -181,9 +181,7 @@ class Writer(Arithmetic):
             full += f".{prefix}{args[0].type.name}"
         kinds = [self.text_type(a.type, uniform) for a in args] + ["i1"] * (len(refs) - len(args))
         self.declare(full, result, kinds)
-        texts = [
-            f"{k} {r}" if not r.startswith("i1 ") else r for k, r in zip(kinds, refs, strict=True)
-        ]
+        texts = [f"{k} {r}" if not r.startswith("i1 ") else r for k, r in zip(kinds, refs, strict=True)]
         return self.new(type, uniform, f"call {result} @{full}({', '.join(texts)})")
 
     # -- f16 --------------------

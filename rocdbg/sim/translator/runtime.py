@@ -1,11 +1,14 @@
-"""The native routines that blocks call: address translation, transfers, atomics, lane moves; and the dispatcher.
+"""The native routines that blocks call: address translation, transfers, atomics, lane moves; and the
+dispatcher.
 
-Every routine is ``i32 name(ptr state, ptr env, i64 mask, i64...)`` and returns 0, or 1 after writing the fault
-record of the environment. A memory routine first turns each active lane's address (``ENV_ADDRESS``) into a host pointer and a dword
-stride (``ENV_POINTER``, ``ENV_KIND``) and only then touches memory, so that an instruction that faults in any lane has no effect.
+Every routine is ``i32 name(ptr state, ptr env, i64 mask, i64...)`` and returns 0, or 1 after writing the
+fault record of the environment. A memory routine first turns each active lane's address (``ENV_ADDRESS``)
+into a host pointer and a dword stride (``ENV_POINTER``, ``ENV_KIND``) and only then touches memory, so that
+an instruction that faults in any lane has no effect.
 
-A stride is the distance in memory of a lane's consecutive dwords: 4, or 4 * wave size in scratch, which is interleaved by lane;
-0 marks a lane whose access is dropped (out-of-range buffer access): it reads 0 and writes nothing.
+A stride is the distance in memory of a lane's consecutive dwords: 4, or 4 * wave size in scratch, which is
+interleaved by lane; 0 marks a lane whose access is dropped (out-of-range buffer access): it reads 0 and
+writes nothing.
 """
 
 from __future__ import annotations
@@ -15,14 +18,30 @@ from collections.abc import Callable
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I8, I16, I32, I64, INTEGER, Type, Value
 from rocdbg.sim.layout import (
-    ENV, HEADER, MAX_HELPERS, PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE, Access, FaultKind, Space,
+    ENV,
+    HEADER,
+    MAX_HELPERS,
+    PAGE_ENTRY_SIZE,
+    PAGE_SHIFT,
+    PAGE_SIZE,
+    WINDOW_BASE,
+    WINDOW_SIZE,
+    Access,
+    FaultKind,
+    Space,
     Status,
 )  # fmt: skip
 from rocdbg.sim.translator.atomics import ATOMICS, BY_NAME, Atomic
 from rocdbg.sim.translator.ir import Writer
 
 SPACES = ("global", "flat", "lds", "scratch", "buffer")
-_SPACE = {"global": Space.GLOBAL, "flat": Space.FLAT, "lds": Space.LDS, "scratch": Space.SCRATCH, "buffer": Space.BUFFER}
+_SPACE = {
+    "global": Space.GLOBAL,
+    "flat": Space.FLAT,
+    "lds": Space.LDS,
+    "scratch": Space.SCRATCH,
+    "buffer": Space.BUFFER,
+}
 
 
 class Routine(Writer):
@@ -61,7 +80,9 @@ class Routine(Writer):
 
     def set_env(self, name: str, value: Value | int) -> None:
         t = INTEGER[ENV[name].size * 8]
-        self.store(self.gep("%env", ENV[name].offset), self.const(value, t) if isinstance(value, int) else value)
+        self.store(
+            self.gep("%env", ENV[name].offset), self.const(value, t) if isinstance(value, int) else value
+        )
 
     def slot(self, base: int, lane: Value, size: int) -> str:
         return self.gep("%env", lane.shl(size.bit_length() - 1) + base)
@@ -144,7 +165,9 @@ class Runtime:
         self.declarations |= routine.declarations
         if linkage != "internal":
             name = f"{prefix(self.wave_size)}{name}"
-        self.functions.append("\n".join([f"define {linkage} i32 @{name}({params}) #0 {{", "entry:", *routine.lines, "}"]))
+        self.functions.append(
+            "\n".join([f"define {linkage} i32 @{name}({params}) #0 {{", "entry:", *routine.lines, "}"])
+        )
 
     def text(self, part: str) -> str:
         """The module of one part: what is compiled together. See `part_of`."""
@@ -181,7 +204,8 @@ class Runtime:
         """``translate_SPACE(state, env, mask, size, need, a, b)``: need = page flags; a, b depend on the space."""
         params = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %need, i64 %a, i64 %b"
         per_lane = {
-            "global": self._global, "flat": self._flat, "lds": self._lds, "scratch": self._scratch, "buffer": self._buffer,
+            "global": self._global, "flat": self._flat, "lds": self._lds, "scratch": self._scratch, "buffer":
+            self._buffer,
         }[space]  # fmt: skip
 
         def body(r: Routine) -> None:
@@ -211,7 +235,9 @@ class Runtime:
     @staticmethod
     def _record(r: Routine, space: Space) -> None:
         need = r.value("%need")
-        access = need.eq(1).select(int(Access.LOAD), need.eq(2).select(r.const(int(Access.STORE), I64), int(Access.ATOMIC)))
+        access = need.eq(1).select(
+            int(Access.LOAD), need.eq(2).select(r.const(int(Access.STORE), I64), int(Access.ATOMIC))
+        )
         r.set_env("fault_access", access.trunc(I32))
         r.set_env("fault_size", r.value("%size").trunc(I32))
         r.set_env("fault_space", int(space))
@@ -309,7 +335,8 @@ class Runtime:
         physical = base + soffset + swizzled.select(swizzle, linear)
         scratch = swizzled & add_tid
         records = w2
-        # Range checks. Raw: byte range, soffset included; structured (stride): by record, and offset within it when swizzled.
+        # Range checks. Raw: byte range, soffset included; structured (stride): by record, and offset within it
+        # when swizzled.
         raw = (offset + soffset + size).ule(records)
         record = index.ult(records) & (~swizzled | (offset + size).ule(stride))
         structured = stride.ne(0) & ~add_tid & ((a & 1 << 34).ne(0) | swizzled)
@@ -320,7 +347,9 @@ class Runtime:
         mine = self._in_scratch(r, physical, last)
         safe = scratch.select(mine, in_range)
         pointer, kind = self._page(
-            r, safe.select(physical, r.state("scratch_base")), scratch.select(r.const(1, I64), safe.select(size, 0))
+            r,
+            safe.select(physical, r.state("scratch_base")),
+            scratch.select(r.const(1, I64), safe.select(size, 0)),
         )
         kind = scratch.select(mine.select(kind, int(FaultKind.SCRATCH_RANGE)), in_range.select(kind, 0))
         step = swizzled.select((element.eq(4)).select(index_stride.shl(2), 4), r.const(4, I64))
@@ -348,12 +377,15 @@ class Runtime:
 
     def _check(self, space: str) -> Callable[[Routine], None]:
         """Only check that a store would be legal (instructions that store to two places)."""
-        call = f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 2, i64 %a, i64 %b)"
+        call = (
+            f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 2, i64 %a, i64 %b)"
+        )
         return lambda r: r.lines.append(f"ret i32 {r.new(I32, True, call).ref}")
 
     def _each(self, r: Routine, whole: Callable[[Value, Value, Value, Value], None],
               part: Callable[[Value, Value, Value], None], dropped: Callable[[Value], None]) -> None:  # fmt: skip
-        """Visit lanes: ``whole(lane, dword, pointer, stride)`` per dword if aligned or linear, ``part`` per byte otherwise."""
+        """Visit lanes: ``whole(lane, dword, pointer, stride)`` per dword if aligned or linear, ``part`` per byte
+        otherwise."""
         size = r.value("%size")
 
         def visit(lane: Value) -> None:
@@ -434,7 +466,8 @@ class Runtime:
     # -- atomics --------------------
 
     def _align(self, r: Routine, size: int, space: str) -> None:
-        """Check the alignment of an atomic's addresses, after their translation; returns 1 from the routine if wrong."""
+        """Check the alignment of an atomic's addresses, after their translation; returns 1 from the routine if
+        wrong."""
 
         def check(lane: Value) -> None:
             pointer = r.load(r.slot(layout.ENV_POINTER, lane, 8), I64)
@@ -486,7 +519,9 @@ class Runtime:
                     old = r.load(at, I32)
                     if size == 8:
                         old = old.zext(I64) | r.load(high, I32).zext(I64).shl(32)
-                    new = atomic.compute(old, words(lane, 0), words(lane, size // 4) if atomic.operands == 2 else None)
+                    new = atomic.compute(
+                        old, words(lane, 0), words(lane, size // 4) if atomic.operands == 2 else None
+                    )
                     r.store(at, new.trunc(I32))
                     r.store(r.data(0, lane), old.trunc(I32))
                     if size == 8:

@@ -24,7 +24,9 @@ class Translated:
     blocks: tuple[Block, ...]
 
 
-def translate(builder: WaveBuilder, blocks: Sequence[Block], names: Sequence[str], context: Context) -> Translated:
+def translate(
+    builder: WaveBuilder, blocks: Sequence[Block], names: Sequence[str], context: Context
+) -> Translated:
     """Translate non-empty blocks into one module; block k becomes function ``names[k]``."""
     done: list[Block] = []
     for block, name in zip(blocks, names, strict=True):
@@ -70,7 +72,9 @@ def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, 
         _record_vector(builder, instruction, semantic, context)
 
 
-def _record_vector(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context) -> None:
+def _record_vector(
+    builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context
+) -> None:
     access = Access(builder, instruction, context)
     if semantic.kind is Kind.LANE:
         if "dpp_ctrl" in instruction.modifiers or "dpp8" in instruction.modifiers:
@@ -86,5 +90,5 @@ def check_rounding(instruction: Instruction, semantic: Semantic, context: Contex
     if semantic.any_rounding or semantic.kind is not Kind.LANE:
         return
     name, mode = instruction.name, context.mode
-    if mode.round32 and ("f32" in name) or mode.round16_64 and ("f16" in name or "f64" in name):
+    if (mode.round32 and ("f32" in name)) or (mode.round16_64 and ("f16" in name or "f64" in name)):
         raise Unsupported(f"rounding mode {mode.key & 15}")

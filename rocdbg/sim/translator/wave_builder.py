@@ -1,12 +1,13 @@
 """The builder that records a block of instructions as one LLVM function.
 
-Form of the code: scalar instructions are straight-line code on scalars, with SGPRs cached in SSA values; a *run* of
-lane code is one loop over chunks of ``width`` lanes. VGPRs used in a run are loaded once per chunk, live in SSA values,
-and are stored under EXEC at the chunk's end. Lane masks are collected chunk by chunk into integers.
+Form of the code: scalar instructions are straight-line code on scalars, with SGPRs cached in SSA values; a
+*run* of lane code is one loop over chunks of ``width`` lanes. VGPRs used in a run are loaded once per
+chunk, live in SSA values, and are stored under EXEC at the chunk's end. Lane masks are collected chunk by
+chunk into integers.
 
-Uniform code that comes while a run is open goes before the run's loop. That is sound because values are SSA: lane code has
-captured what it read. What would break it closes the run first: reading a mask the run is collecting,
-writing EXEC, leaving the block.
+Uniform code that comes while a run is open goes before the run's loop. That is sound because values are
+SSA: lane code has captured what it read. What would break it closes the run first: reading a mask the run
+is collecting, writing EXEC, leaving the block.
 
 The function is ``i32 name(ptr state, ptr env)``; it returns a `layout.Status`.
 """
@@ -56,7 +57,12 @@ class _Scalars:
 
     def copy(self) -> _Scalars:
         return _Scalars(
-            dict(self.words), dict(self.pairs), set(self.dirty_words), set(self.dirty_pairs), self.scc, self.scc_dirty
+            dict(self.words),
+            dict(self.pairs),
+            set(self.dirty_words),
+            set(self.dirty_pairs),
+            self.scc,
+            self.scc_dirty,
         )
 
 
@@ -141,7 +147,9 @@ class WaveBuilder(Writer, Builder):
     def module(self) -> str:
         """Text of the module with all finished blocks."""
         bits = self.width * 32
-        attributes = f'attributes #0 = {{ nounwind "min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}" }}'
+        attributes = (
+            f'attributes #0 = {{ nounwind "min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}" }}'
+        )
         return "\n".join([*sorted(self.declarations), *self.functions, attributes, ""])
 
     # -- runs --------------------
@@ -185,7 +193,11 @@ class WaveBuilder(Writer, Builder):
         wave, width = INTEGER[self.wave_size], self.width
         t = wave.name
         body, latch, leave = f"{k}.body", f"{k}.latch", f"{k}.exit"
-        head = [f"br label %{k}", f"{k}:", f"%{k}.lane = phi i32 [ 0, %{self._label} ], [ %{k}.next, %{latch} ]"]
+        head = [
+            f"br label %{k}",
+            f"{k}:",
+            f"%{k}.lane = phi i32 [ 0, %{self._label} ], [ %{k}.next, %{latch} ]",
+        ]
         tail: list[str] = []
         results: list[tuple[int, str]] = []
         for code, bits in run.masks.items():
@@ -195,10 +207,13 @@ class WaveBuilder(Writer, Builder):
             tail.append(f"{acc}.out = phi {t} [ {acc}, %{k} ], [ {acc}.new, %{body} ]")
             results.append((code, f"{acc}.out"))
         head += [
-            f"%{k}.at = zext i32 %{k}.lane to {t}" if self.wave_size == 64 else f"%{k}.at = add i32 %{k}.lane, 0",
+            f"%{k}.at = zext i32 %{k}.lane to {t}"
+            if self.wave_size == 64
+            else f"%{k}.at = add i32 %{k}.lane, 0",
             f"%{k}.shifted = lshr {t} {run.exec.ref}, %{k}.at",
             f"%{k}.bits = trunc {t} %{k}.shifted to i{width}"
-            if width < self.wave_size else f"%{k}.bits = add {t} %{k}.shifted, 0",
+            if width < self.wave_size
+            else f"%{k}.bits = add {t} %{k}.shifted, 0",
             f"%{k}.any = icmp ne i{width} %{k}.bits, 0",
             f"br i1 %{k}.any, label %{body}, label %{latch}",
             f"{body}:",
@@ -269,7 +284,9 @@ class WaveBuilder(Writer, Builder):
             vector = f"<{self.width} x i32>"
             run.body.append(f"{first} = insertelement {vector} poison, i32 %RUN.lane, i32 0")
             spread = self.new(
-                I32, False, f"shufflevector {vector} {first}, {vector} poison, <{self.width} x i32> zeroinitializer"
+                I32,
+                False,
+                f"shufflevector {vector} {first}, {vector} poison, <{self.width} x i32> zeroinitializer",
             )
             steps = "<" + ", ".join(f"i32 {n}" for n in range(self.width)) + ">"
             run.lane = self.new(I32, False, f"add {vector} {spread.ref}, {steps}")
@@ -372,7 +389,12 @@ class WaveBuilder(Writer, Builder):
         s = self._scalars
         pair = s.pairs.get(code)
         if pair is None:
-            known = code in s.words or code + 1 in s.words or code - 1 in s.dirty_pairs or code + 1 in s.dirty_pairs
+            known = (
+                code in s.words
+                or code + 1 in s.words
+                or code - 1 in s.dirty_pairs
+                or code + 1 in s.dirty_pairs
+            )
             if known:
                 low, high = self.read_sgpr(code), self.read_sgpr(code + 1)
                 pair = low.zext(I64) | high.zext(I64).shl(32)
@@ -533,7 +555,11 @@ class WaveBuilder(Writer, Builder):
             f"{go}:",
         ]
         self._label = go
-        self._tail += [f"{fault}:", *self._leave_text(self._address, self._count), f"ret i32 {int(Status.FAULT)}"]
+        self._tail += [
+            f"{fault}:",
+            *self._leave_text(self._address, self._count),
+            f"ret i32 {int(Status.FAULT)}",
+        ]
 
     def _leave_text(self, address: int, count: int) -> list[str]:
         """Text that stores pc and the instruction count on the way out."""

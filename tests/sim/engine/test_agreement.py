@@ -1,6 +1,7 @@
 """The native builder and the reference builder give the same state, from random states.
 
-The programs mix forms on purpose: masks written and read in one run of lane code, scalar instructions between, EXEC changes, partial writes.
+The programs mix forms on purpose: masks written and read in one run of lane code, scalar instructions
+between, EXEC changes, partial writes.
 """
 
 from __future__ import annotations
@@ -119,7 +120,9 @@ def test_builders_agree(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     straight = Bench(PROGRAMS[name] + "\ns_endpgm")
     for number in range(16):
-        straight.vgpr(number)[:] = rng.integers(0, 1 << 32, 64, np.uint32) >> rng.integers(0, 32, 64).astype(np.uint32)
+        straight.vgpr(number)[:] = rng.integers(0, 1 << 32, 64, np.uint32) >> rng.integers(0, 32, 64).astype(
+            np.uint32
+        )
     straight.sgprs[:108] = rng.integers(0, 1 << 32, 108, np.uint32)
     straight.exec = int(rng.integers(0, 1 << 63)) | 1 << 63
     others = [Bench(PROGRAMS[name] + "\ns_endpgm") for _ in range(2)]
@@ -141,7 +144,8 @@ FLOATS = {
     F16: [0, 0x8000, 1, 0x83FF, 0x0400, 0x3C00, 0xBC01, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x3555, 0x4248],
     F32: [0, 1 << 31, 1, 0x007FFFFF, 0x00800000, 0x3F800000, 0xBF800001, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000,
           0x4B800001, 0x33000000, 0x33000001, 0x477FEFFF, 0x477FF000, 0x4F000000, 0xCF000001, 0x387FE000],
-    F64: [0, 1 << 63, 1, 0x3FF0000000000000, 0xBFF0000000000001, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000,
+    F64: [0, 1 << 63, 1, 0x3FF0000000000000, 0xBFF0000000000001, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000,
+          0x7FF8000000000000,
           0x3FF0020000000000, 0x3FF0020000000001, 0x3FF001FFFFFFFFFF, 0x40EFFDFFFFFFFFFF, 0x40EFFE0000000000,
           0x3E60000000000001, 0x3E70000000000000, 0x41DFFFFFFFC00000, 0x36A0000000000000, 0x36A0000000000001],
 }  # fmt: skip
@@ -152,7 +156,8 @@ INTEGERS = {
     I32: [0, 1, 31, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x01000001, 0x12345678],
     I64: [0, 1, 63, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, (1 << 53) + 1, 0x123456789ABCDEF0],
 }
-TWO = [Op.ADD, Op.SUB, Op.MUL, Op.AND, Op.OR, Op.XOR, Op.EQ, Op.NE, Op.ULT, Op.ULE, Op.SLT, Op.SLE, Op.UMIN, Op.UMAX, Op.SMIN,
+TWO = [Op.ADD, Op.SUB, Op.MUL, Op.AND, Op.OR, Op.XOR, Op.EQ, Op.NE, Op.ULT, Op.ULE, Op.SLT, Op.SLE, Op.UMIN, Op.UMAX,
+       Op.SMIN,
        Op.SMAX, Op.UADD_SAT, Op.USUB_SAT, Op.SADD_SAT, Op.SSUB_SAT]  # fmt: skip
 FLOAT_TWO = [Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FEQ, Op.FLT, Op.FLE, Op.FNE, Op.FUNO]
 FLOAT_ONE = [Op.SQRT, Op.FLOOR, Op.CEIL, Op.FTRUNC, Op.RINT, Op.FNEG, Op.FABS]
@@ -164,16 +169,42 @@ def cases() -> list[tuple[Op, Type, list[tuple[Type, int]]]]:
     for t, values in INTEGERS.items():
         if t is I1:
             continue
-        found += [(op, I1 if op in COMPARES else t, [(t, a), (t, b)]) for op in TWO for a in values for b in values]
+        found += [
+            (op, I1 if op in COMPARES else t, [(t, a), (t, b)]) for op in TWO for a in values for b in values
+        ]
         found += [(op, t, [(t, a)]) for op in (Op.CTPOP, Op.CTLZ, Op.CTTZ, Op.BITREVERSE) for a in values]
-        found += [(op, t, [(t, a), (t, n)]) for op in (Op.SHL, Op.LSHR, Op.ASHR) for a in values for n in (0, 1, t.bits - 1)]
-        found += [(op, t, [(t, a), (t, values[-1]), (t, n)]) for op in (Op.FSHL, Op.FSHR) for a in values for n in (0, 3, t.bits)]
+        found += [
+            (op, t, [(t, a), (t, n)])
+            for op in (Op.SHL, Op.LSHR, Op.ASHR)
+            for a in values
+            for n in (0, 1, t.bits - 1)
+        ]
+        found += [
+            (op, t, [(t, a), (t, values[-1]), (t, n)])
+            for op in (Op.FSHL, Op.FSHR)
+            for a in values
+            for n in (0, 3, t.bits)
+        ]
     for t, values in FLOATS.items():
-        found += [(op, I1 if op in COMPARES else t, [(t, a), (t, b)]) for op in FLOAT_TWO for a in values for b in values]
+        found += [
+            (op, I1 if op in COMPARES else t, [(t, a), (t, b)])
+            for op in FLOAT_TWO
+            for a in values
+            for b in values
+        ]
         found += [(op, t, [(t, a)]) for op in FLOAT_ONE for a in values]
-        found += [(Op.FMA, t, [(t, a), (t, b), (t, c)]) for a in values[::2] for b in values[1::2] for c in values[::3]]
-        found += [(op, to, [(t, a)]) for op in (Op.FPTOSI, Op.FPTOUI) for to in (I16, I32, I64) for a in values]
-        found += [(op, t, [(s, a)]) for op in (Op.SITOFP, Op.UITOFP) for s in (I16, I32, I64) for a in INTEGERS[s]]
+        found += [
+            (Op.FMA, t, [(t, a), (t, b), (t, c)])
+            for a in values[::2]
+            for b in values[1::2]
+            for c in values[::3]
+        ]
+        found += [
+            (op, to, [(t, a)]) for op in (Op.FPTOSI, Op.FPTOUI) for to in (I16, I32, I64) for a in values
+        ]
+        found += [
+            (op, t, [(s, a)]) for op in (Op.SITOFP, Op.UITOFP) for s in (I16, I32, I64) for a in INTEGERS[s]
+        ]
         found += [(Op.FPTRUNC, to, [(t, a)]) for to in (F16, F32) if to.bits < t.bits for a in values]
         found += [(Op.FPEXT, to, [(t, a)]) for to in (F32, F64) if to.bits > t.bits for a in values]
     return found
@@ -211,7 +242,9 @@ def test_primitives_agree() -> None:
         out = writer.emit(op, type, args).bits()
         wide = out.zext(I64)
         writer.lines.append(f"store i64 {wide.ref}, ptr %out")
-        texts.append("\n".join([f"define void @f{index}(ptr %in, ptr %out) {{", *writer.lines, "ret void", "}"]))
+        texts.append(
+            "\n".join([f"define void @f{index}(ptr %in, ptr %out) {{", *writer.lines, "ret void", "}"])
+        )
     text = "\n".join([*sorted(writer.declarations), *texts])
     jit.load("primitives", lambda: (text, b""))
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

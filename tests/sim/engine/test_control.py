@@ -38,7 +38,9 @@ def test_straight_run() -> None:
     assert bench.run() is Status.END
     assert bench.get("instructions") == TOTAL
     np.testing.assert_array_equal(bench.vgpr(1), np.arange(64) * 10)
-    np.testing.assert_array_equal(bench.vgpr(2), np.where(np.arange(64) < 2, np.arange(64), np.arange(64) * 10))
+    np.testing.assert_array_equal(
+        bench.vgpr(2), np.where(np.arange(64) < 2, np.arange(64), np.arange(64) * 10)
+    )
     assert bench.sgprs[5] == 0
 
 
@@ -208,9 +210,15 @@ LANE_OPERATIONS = [
     ("v_mov_b32_dpp v1, v0 row_shr:2 row_mask:0xf bank_mask:0xf", lambda n: n - 2 if n % 16 >= 2 else None),
     ("v_mov_b32_dpp v1, v0 wave_shr:1 row_mask:0xf bank_mask:0xf", lambda n: n - 1 if n else None),
     ("v_mov_b32_dpp v1, v0 wave_rol:1 row_mask:0xf bank_mask:0xf", lambda n: (n + 1) % 64),
-    ("v_mov_b32_dpp v1, v0 row_bcast:15 row_mask:0xa bank_mask:0xf", lambda n: (n & 48) - 1 if n & 16 else None),
+    (
+        "v_mov_b32_dpp v1, v0 row_bcast:15 row_mask:0xa bank_mask:0xf",
+        lambda n: (n & 48) - 1 if n & 16 else None,
+    ),
     ("v_mov_b32_dpp v1, v0 row_bcast:31 row_mask:0xc bank_mask:0xf", lambda n: 31 if n >= 32 else None),
-    ("v_mov_b32_dpp v1, v0 row_mirror row_mask:0xf bank_mask:0x5", lambda n: n ^ 15 if n // 4 % 2 == 0 else None),
+    (
+        "v_mov_b32_dpp v1, v0 row_mirror row_mask:0xf bank_mask:0x5",
+        lambda n: n ^ 15 if n // 4 % 2 == 0 else None,
+    ),
     ("ds_swizzle_b32 v1, v0 offset:swizzle(QUAD_PERM,1,0,3,2)", lambda n: n ^ 1),
     ("ds_swizzle_b32 v1, v0 offset:swizzle(SWAP,16)", lambda n: n ^ 16),
     ("ds_swizzle_b32 v1, v0 offset:swizzle(BROADCAST,8,3)", lambda n: n & 56 | 3),

@@ -89,7 +89,9 @@ def test_fault_has_no_effect_at_all() -> None:
     np.testing.assert_array_equal(bench.state, before)
 
 
-@pytest.mark.parametrize("address", [0, 8, 0x7F00_0000_0000, (1 << 64) - 4, 0x7EFF_FFFF_FFFE, 0x8000_0000_0000])
+@pytest.mark.parametrize(
+    "address", [0, 8, 0x7F00_0000_0000, (1 << 64) - 4, 0x7EFF_FFFF_FFFE, 0x8000_0000_0000]
+)
 def test_wild_addresses_fault(address: int) -> None:
     bench = Bench("flat_load_dword v1, v[2:3]\ns_endpgm")
     bench.set_vgpr64(2, np.full(64, address, np.uint64))
@@ -125,7 +127,12 @@ def test_lds_out_of_range_is_a_fault_and_second_place_is_checked_first() -> None
     assert bench.run() is Status.FAULT
     assert not bench.lds.any()
     fault = bench.engine.fault()
-    assert (fault.kind, fault.space, fault.lanes, fault.addresses[0]) == (FaultKind.LDS_RANGE, Space.LDS, 3, 800)
+    assert (fault.kind, fault.space, fault.lanes, fault.addresses[0]) == (
+        FaultKind.LDS_RANGE,
+        Space.LDS,
+        3,
+        800,
+    )
 
 
 ATOMICS = [
@@ -159,7 +166,9 @@ def test_atomics_go_lane_by_lane(name: str, size: int, operation) -> None:
     for cell, x in zip(where, data, strict=True):
         returned.append(cells[cell])
         cells[cell] = operation(cells[cell], x) & mask
-    got = bench.vgpr(4).astype(np.uint64) | (bench.vgpr(5).astype(np.uint64) << np.uint64(32) if wide else np.uint64(0))
+    got = bench.vgpr(4).astype(np.uint64) | (
+        bench.vgpr(5).astype(np.uint64) << np.uint64(32) if wide else np.uint64(0)
+    )
     assert got.tolist() == returned
     assert np.frombuffer(bench.memory.read(buffer.address, 5 * size), f"<u{size}").tolist() == cells
 
@@ -261,7 +270,9 @@ def test_scratch_soffset_is_unswizzled() -> None:
 
 
 def test_raw_buffer_range() -> None:
-    bench = Bench("buffer_load_dword v1, v0, s[0:3], 0 offen\nbuffer_store_dword v2, v0, s[0:3], 0 offen\ns_endpgm")
+    bench = Bench(
+        "buffer_load_dword v1, v0, s[0:3], 0 offen\nbuffer_store_dword v2, v0, s[0:3], 0 offen\ns_endpgm"
+    )
     data = np.arange(100, 164, dtype=np.uint32)
     buffer = bench.buffer(data)
     bench.set64(0, buffer.address)
@@ -292,7 +303,12 @@ def test_scalar_fault() -> None:
     bench.set64(0, buffer.address)
     assert bench.run() is Status.FAULT
     fault = bench.engine.fault()
-    assert (fault.space, fault.lanes, fault.size, fault.addresses) == (Space.SCALAR, 0, 16, {0: buffer.address + 8})
+    assert (fault.space, fault.lanes, fault.size, fault.addresses) == (
+        Space.SCALAR,
+        0,
+        16,
+        {0: buffer.address + 8},
+    )
 
 
 def test_scalar_buffer_reads_zero_beyond_the_range() -> None:
