@@ -25,7 +25,7 @@ class BreakpointLocation:
 
     @property
     def address(self) -> int:
-        """The file address."""
+        """The address as loaded now."""
         return self.location.address
 
 
@@ -179,7 +179,7 @@ class BreakpointTable:
         return failed
 
     def clear_at(self, addresses: Iterable[int]) -> list[int]:
-        """``clear LOCATION``: delete the breakpoints at these file addresses; gives their numbers."""
+        """``clear LOCATION``: delete the breakpoints at these addresses; gives their numbers."""
         wanted = set(addresses)
         numbers = [b.number for b in self if any(p.address in wanted for p in b.locations)]
         for number in numbers:
@@ -189,13 +189,13 @@ class BreakpointTable:
     # -- stopping at them
 
     def addresses(self) -> frozenset[int]:
-        """The file addresses where waves have to stop."""
+        """The addresses where waves have to stop."""
         return frozenset(
             place.address for b in self if b.enabled for place in b.locations if place.enabled
         )
 
     def at(self, address: int) -> list[Breakpoint]:
-        """The enabled breakpoints at a file address."""
+        """The enabled breakpoints at an address."""
         return [
             b
             for b in self

@@ -139,7 +139,9 @@ class FrameContext:
         """DW_AT_frame_base of the function."""
         if self.function is None or self.function.frame_base is None:
             return None
-        return expression(self.function.frame_base, self.function.unit, self.program, normalise=False)
+        return expression(
+            self.function.frame_base, self.function.unit, self.program, Form(self.wave_size, True)
+        )
 
     def register_location(self, number: int) -> LocationDescription:
         """Where a register of this frame is: itself in the innermost, else as the callee's rules say."""
@@ -216,7 +218,7 @@ class FrameContext:
         content: DieContent = None
         value = die.attribute(At.LOCATION)
         if isinstance(value, Exprloc | Loclist):
-            content = expression(value, die.unit, self.program)
+            content = expression(value, die.unit, self.program, Form(self.wave_size))
         else:
             content = base_type(die.unit, die.offset, self.program) or _const_value(
                 die.attribute(At.CONST_VALUE)
@@ -270,13 +272,21 @@ ACTIVE_LANE = 0x3E08
 """DW_AT_LLVM_active_lane, in the dialects that have it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How an upstream compiler's expression is read: for waves of which size, and whether as a frame base."""
+
+    wave_size: int
+    frame_base: bool = False
+
+
 @lru_cache(maxsize=8192)
-def _prepare(data: bytes, dialect: str, base: int, target: str, normalise: bool) -> bytes:
+def _prepare(data: bytes, dialect: str, base: int, target: str, form: Form | None) -> bytes:
     """An expression with load addresses in place and, of upstream clang, in its clean form."""
     if base:
         data = _relocate(data, dialect, base)
-    if normalise and dialect == UPSTREAM:
-        return dwarf.normalise(data, target=target)
+    if form is not None and dialect == UPSTREAM:
+        return dwarf.normalise(data, target, wave_size=form.wave_size, frame_base=form.frame_base)
     return data
 
 
@@ -293,13 +303,16 @@ def _relocate(data: bytes, dialect: str, base: int) -> bytes:
 
 
 def expression(
-    value: Exprloc | Loclist, unit: Unit, program: Program, normalise: bool = True
+    value: Exprloc | Loclist, unit: Unit, program: Program, form: Form | None = None
 ) -> Expression | LocationList:
-    """An attribute's expression or location list, relocated and normalised, ready to be evaluated."""
+    """An attribute's expression or location list, relocated and normalised, ready to be evaluated.
+
+    Without ``form`` it is left in its own dialect.
+    """
     target = program.code_object.target.name
-    dialect = "amd" if normalise and unit.dialect == UPSTREAM else unit.dialect
+    dialect = "amd" if form is not None and unit.dialect == UPSTREAM else unit.dialect
     if isinstance(value, Exprloc):
-        return Expression(_prepare(value.data, unit.dialect, program.base, target, normalise), dialect)
+        return Expression(_prepare(value.data, unit.dialect, program.base, target, form), dialect)
     entries = dwarf.parse_location_list(
         value.section,
         value.offset,
@@ -310,10 +323,7 @@ def expression(
         dialect=unit.dialect,
     )
     return LocationList(
-        [
-            (low, high, _prepare(data, unit.dialect, program.base, target, normalise))
-            for low, high, data in entries
-        ],
+        [(low, high, _prepare(data, unit.dialect, program.base, target, form)) for low, high, data in entries],
         dialect,
     )
 
@@ -365,7 +375,8 @@ def locate(variable: Variable, context: FrameContext) -> LocationDescription | N
     location = variable.location
     if not isinstance(location, Exprloc | Loclist):
         return None
-    return evaluate_location(expression(location, variable.unit, context.program), context)
+    form = Form(context.wave_size)
+    return evaluate_location(expression(location, variable.unit, context.program, form), context)
 
 
 def evaluate_location(what: Expression | LocationList, context: FrameContext) -> LocationDescription:

@@ -177,6 +177,11 @@ def is_reference(type_: Type) -> bool:
     return isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER
 
 
+def is_void(type_: Type) -> bool:
+    """``void``."""
+    return isinstance(bare(type_), VoidType)
+
+
 def is_aggregate(type_: Type) -> bool:
     """Structures, unions and arrays."""
     return isinstance(bare(type_), ClassType | ArrayType | VectorType)

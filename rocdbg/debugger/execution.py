@@ -90,8 +90,7 @@ class Runner:
 
     def stop_addresses(self, internal: Internal | None = None) -> frozenset[int]:
         """Loaded addresses of all enabled breakpoints and of an internal stop."""
-        base = self.program.base
-        users = frozenset(base + address for address in self.host.breakpoints.addresses())
+        users = self.host.breakpoints.addresses()
         return users | internal.addresses if internal is not None else users
 
     @property
@@ -178,7 +177,7 @@ class Runner:
         found, problems = self.host.breakpoints.hits(
             Arrival(
                 thread,
-                self.program.to_file(pc),
+                pc,
                 self.host.active_lanes(thread),
                 lambda text, lane: self.host.condition_holds(text, Scope(thread, lane)),
             )

@@ -332,7 +332,7 @@ def _attribute_location(context: FrameContext, which: str) -> LocationDescriptio
     value = function.attribute(code)
     if not isinstance(value, Exprloc | Loclist):
         return None
-    what = expression(value, unit, context.program, normalise=False)
+    what = expression(value, unit, context.program)
     if isinstance(what, Expression):
         result = dwarf.evaluate(what.data, context, dialect=what.dialect or "amd")
         if isinstance(result, LocationDescription):

@@ -1,6 +1,6 @@
 """Location strings: ``function``, ``file:line``, ``line``, ``+3``, ``*address``; parsed, then resolved.
 
-Addresses of a `Location` are file addresses: they stay right when the program is loaded elsewhere.
+A `Location` keeps the file's address, so it stays right when the program is loaded elsewhere.
 """
 
 from __future__ import annotations
@@ -43,20 +43,19 @@ Spec = LineSpec | FunctionSpec | AddressSpec
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in the program. ``address`` is the file's; ``file`` and ``line`` where known."""
+    """A place in the program. ``file`` and ``line`` where known; ``function`` is its name as tables show it."""
 
-    address: int
+    program: Program
+    file_address: int
     file: SourceFile | None = None
     line: int | None = None
-    function: Function | None = None
-    symbol: str | None = None
+    function: str | None = None
+    code: Function | None = None
 
     @property
-    def function_name(self) -> str | None:
-        """What breakpoint tables show after ``in``."""
-        if self.function is not None:
-            return self.function.display_name
-        return self.symbol
+    def address(self) -> int:
+        """The address as loaded now."""
+        return self.program.to_loaded(self.file_address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +170,8 @@ class LocationResolver:
         function = self._innermost_function(address)
         symbol = program.symbol_and_offset(loaded, data=False)
         file, line = (row.file, row.line) if row is not None and row.line else (None, None)
-        return Location(address, file, line, function, symbol[0] if symbol else None)
+        name = function.display_name if function is not None else (symbol[0] if symbol else None)
+        return Location(program, address, file, line, name, function)
 
     def _innermost_function(self, address: int) -> Function | None:
         program = self._program
@@ -211,7 +211,7 @@ class LocationResolver:
         if not found:
             where = f'file "{spec.file}"' if spec.file is not None else "the current file"
             raise LocationSpecError(f"No line {line} in {where}.")
-        return [_location(place) for place in found]
+        return [self._location(place) for place in found]
 
     # -- functions
 
@@ -231,17 +231,17 @@ class LocationResolver:
         found: dict[int, Location] = {}
         for function in self.functions(spec):
             for place in program.info.breakpoint_locations(function):
-                found.setdefault(place.address, _location(place))
+                found.setdefault(place.address, self._location(place))
         if not found and spec.file is None:
             symbol = program.code_object.symbols.get(spec.name)
             if symbol is not None and symbol.is_defined and symbol.type in (2, 10):
                 location = self.at(program.code_object.address_of(symbol))
-                found[location.address] = location
+                found[location.file_address] = location
         if not found:
             where = f' in "{spec.file}"' if spec.file is not None else ""
             raise LocationSpecError(f'Function "{spec.name}" not defined{where}.')
         return [found[address] for address in sorted(found)]
 
-
-def _location(place: CodeLocation) -> Location:
-    return Location(place.address, place.file, place.line or None, place.function)
+    def _location(self, place: CodeLocation) -> Location:
+        name = place.function.display_name if place.function is not None else None
+        return Location(self._program, place.address, place.file, place.line or None, name, place.function)

@@ -66,10 +66,8 @@ class Stepper:
             returned_or_event = self._over_or_into_call(scope, start, pc, into and was_active)
             if isinstance(returned_or_event, StopEvent):
                 return returned_or_event
-            if returned_or_event:
-                # a call was stepped over; go on in the old range
-                if low <= self.runner.target.wave(self._thread(scope)).pc < high:
-                    continue
+            if returned_or_event and low <= self.runner.target.wave(self._thread(scope)).pc < high:
+                continue  # a call was stepped over; go on in the old range
             resumed_midway = False
             if not self.runner.is_active(scope):
                 event = self._until_active(scope)

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from rocdbg.debugger.errors import DebuggerError, UnavailableError
+from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.debugger.values import Value
@@ -160,6 +161,54 @@ class ConvenienceStorage:
         whole = bytearray(self.value.contents())
         whole[offset : offset + len(data)] = data
         self.on_change(self.value.with_contents(bytes(whole)))
+
+    @property
+    def address(self) -> Address | None:
+        return None
+
+    @property
+    def register(self) -> str | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyStorage:
+    """Storage of a variable whose location cannot be told: using it raises the reason."""
+
+    error: Error
+
+    def read(self, offset: int, size: int) -> bytes:
+        raise self.error
+
+    def write(self, offset: int, data: bytes) -> None:
+        raise self.error
+
+    @property
+    def address(self) -> Address | None:
+        return None
+
+    @property
+    def register(self) -> str | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class LanePcStorage:
+    """A vector of PCs, 8 bytes per lane, some of them undefined."""
+
+    pcs: tuple[int | None, ...]
+
+    def read(self, offset: int, size: int) -> bytes:
+        data = bytearray()
+        for pc in self.pcs[offset // 8 : (offset + size + 7) // 8]:
+            if pc is None:
+                raise AbsentError(Absence.OPTIMIZED_OUT)
+            data += pc.to_bytes(8, "little")
+        start = offset % 8
+        return bytes(data[start : start + size])
+
+    def write(self, offset: int, data: bytes) -> None:
+        raise DebuggerError("Lane PCs cannot be changed.")
 
     @property
     def address(self) -> Address | None:

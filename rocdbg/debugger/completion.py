@@ -1,0 +1,83 @@
+"""Candidates for completion, by what is being typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rocdbg.debugger.registers import SPECIAL
+from rocdbg.dwarf.info.types import ClassType, PointerType, Type
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.session import Session
+
+MAX_CANDIDATES = 200
+
+_MEMBER = re.compile(r"(.*?)(\.|->)(\w*)$", re.DOTALL)
+
+
+def complete(session: Session, kind: str, word: str, text: str) -> list[str]:
+    """Candidates that start with ``word``, sorted, at most `MAX_CANDIDATES`."""
+    try:
+        found = _candidates(session, kind, word, text)
+        names = sorted({name for name in found if name.startswith(word)})
+    except Error:
+        return []
+    return names[:MAX_CANDIDATES]
+
+
+def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[str]:
+    if kind == "expression":
+        return _expression(session, word, text)
+    if kind in ("location", "symbol"):
+        names = list(session.symbols.names_starting(word)) if word else session.symbols.kernel_names()
+        if kind == "location":
+            names += [file.basename for file in session.symbols.sources()]
+        return names
+    if kind == "type":
+        pattern = "(^|::)" + re.escape(word)
+        return [row.text for row in session.symbols.types(pattern)]
+    if kind == "register":
+        return _registers(session)
+    if kind == "kernel":
+        return session.symbols.kernel_names()
+    if kind == "plugin":
+        return [*session.plugins.available(), *session.plugins.plugins]
+    if kind == "breakpoint":
+        return [str(b.number) for b in session.breakpoints]
+    if kind == "thread":
+        return [str(row.number) for row in session.threads()]
+    return []
+
+
+def _expression(session: Session, word: str, text: str) -> Iterable[str]:
+    if word.startswith("$"):
+        return ["$" + name for name in (*session.convenience.names(), *_registers(session))]
+    member = _MEMBER.match(text)
+    if member is not None and member[1].strip():
+        prefix = word[: len(word) - len(member[3])] if word.endswith(member[3]) else ""
+        return [prefix + name for name in _members(session, member[1])]
+    environment = session.environment()
+    names = [v.name for v in environment.local_variables() if v.name]
+    if word:
+        names += session.symbols.names_starting(word) if session.program is not None else []
+    return names
+
+
+def _members(session: Session, expression: str) -> list[str]:
+    start = max((expression.rfind(mark) for mark in " ,(=+-*/!&|<>["), default=-1) + 1
+    type_: Type = session.expression_type(expression[start:])[0].strip_typedefs()
+    if isinstance(type_, PointerType):
+        type_ = type_.target.strip_typedefs()
+    return [m.name for m in type_.members if m.name] if isinstance(type_, ClassType) else []
+
+
+def _registers(session: Session) -> list[str]:
+    if session.scope.thread is None:
+        return []
+    wave = session.wave(session.scope.thread)
+    names = ["pc", "exec", "vcc", "status", *SPECIAL]
+    names += [f"s{n}" for n in range(wave.sgprs)] + [f"v{n}" for n in range(wave.vgprs)]
+    return names + [f"a{n}" for n in range(wave.agprs)]

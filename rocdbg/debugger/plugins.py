@@ -1,0 +1,210 @@
+"""The host of plug-ins: what they register, and the guard around every call into them.
+
+A plug-in is a module with a function ``register(api)``. It is found by the name of an entry point of the
+group ``rocdbg.plugins``, or by the path of a Python file. A fault in it costs one warning.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rocdbg.debugger.convenience import EvaluationHost, Function
+from rocdbg.debugger.errors import PluginError
+from rocdbg.debugger.formatting import Pretty, PrettyPrinter
+from rocdbg.debugger.stops import StopEvent
+from rocdbg.debugger.values import Value
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.session import Session
+
+GROUP = "rocdbg.plugins"
+T = TypeVar("T")
+
+StopHook = Callable[["Session", StopEvent], None]
+
+
+@dataclass(slots=True)
+class Plugin:
+    """A loaded plug-in and what it registered. ``commands`` are opaque to the engine."""
+
+    name: str
+    source: str
+    description: str = ""
+    commands: list[Any] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
+    printers: list[PrettyPrinter] = field(default_factory=list)
+    stop_hooks: list[StopHook] = field(default_factory=list)
+    enabled: bool = True
+    faults: int = 0
+
+
+class PluginApi:
+    """What a plug-in's ``register`` is given."""
+
+    def __init__(self, host: PluginHost, plugin: Plugin) -> None:
+        self._host = host
+        self._plugin = plugin
+
+    @property
+    def session(self) -> Session:
+        """The session, with the interface front ends use."""
+        return self._host.session
+
+    def command(self, command: Any) -> None:
+        """Add a command; what a command is, the front end says."""
+        self._plugin.commands.append(command)
+        self._host.command_added(self._plugin, command)
+
+    def function(self, name: str, function: Function) -> None:
+        """Add the convenience function ``$name``: ``function(host, values) -> Value``."""
+        self._plugin.functions.append(name)
+        plugin, host = self._plugin, self._host
+
+        def guarded(evaluation: EvaluationHost, arguments: Sequence[Value]) -> Value:
+            return host.call(plugin, f"function ${name}", lambda: function(evaluation, arguments))
+
+        self._host.session.convenience.functions[name] = guarded
+
+    def pretty_printer(self, printer: PrettyPrinter) -> None:
+        """Add a pretty-printer: ``printer(value)`` gives a `Pretty`, text, or ``None`` for other values."""
+        self._plugin.printers.append(printer)
+
+    def on_stop(self, hook: StopHook) -> None:
+        """Call ``hook(session, event)`` after each stop."""
+        self._plugin.stop_hooks.append(hook)
+
+
+class PluginHost:
+    """Loads plug-ins and calls them. ``command_added`` is set by the front end."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.plugins: dict[str, Plugin] = {}
+        self.command_added: Callable[[Plugin, Any], None] = lambda plugin, command: None
+
+    # -- loading
+
+    def available(self) -> dict[str, EntryPoint]:
+        """Plug-ins that are installed, by name."""
+        return {point.name: point for point in entry_points(group=GROUP)}
+
+    def load(self, what: str) -> Plugin:
+        """``plugin load NAME|PATH``. Raises `PluginError` when there is none or it cannot be loaded."""
+        if what in self.plugins:
+            raise PluginError(f"Plug-in {what} is already loaded.")
+        points = self.available()
+        if what in points:
+            name, source = what, points[what].value
+            module = self._import(what, lambda: points[what].load())
+        else:
+            path = Path(what).expanduser()
+            if path.suffix != ".py" and not path.is_file():
+                module_and_source = self._shipped(what)
+                if module_and_source is None:
+                    known = ", ".join(sorted(points)) or "none"
+                    raise PluginError(f"There is no plug-in {what}; installed are: {known}.")
+                name, (module, source) = what, module_and_source
+            else:
+                if not path.is_file():
+                    raise PluginError(f"{path}: No such file or directory.")
+                name, source = path.stem, str(path)
+                if name in self.plugins:
+                    raise PluginError(f"Plug-in {name} is already loaded.")
+                module = self._import(name, lambda: _load_file(path))
+        return self._register(name, source, module)
+
+    def _shipped(self, name: str) -> tuple[ModuleType, str] | None:
+        """A plug-in of the source tree's ``plugins`` folder, where rocdbg runs without being installed."""
+        path = Path(__file__).resolve().parents[2] / "plugins" / f"{name}.py"
+        if not name.isidentifier() or not path.is_file():
+            return None
+        return self._import(name, lambda: _load_file(path)), str(path)
+
+    def _import(self, name: str, load: Callable[[], Any]) -> ModuleType:
+        try:
+            module = load()
+        except Exception as error:  # the guard: whatever a plug-in does at import is its own fault
+            raise PluginError(f"Plug-in {name} cannot be loaded: {_describe(error)}") from error
+        if not callable(getattr(module, "register", None)):
+            raise PluginError(f"Plug-in {name} has no function register(api).")
+        return module  # type: ignore[no-any-return]
+
+    def _register(self, name: str, source: str, module: ModuleType) -> Plugin:
+        text = (module.__doc__ or "").strip()
+        plugin = Plugin(name, source, text.splitlines()[0] if text else "")
+        self.plugins[name] = plugin
+        try:
+            module.register(PluginApi(self, plugin))
+        except Exception as error:  # the guard
+            del self.plugins[name]
+            for function in plugin.functions:
+                self.session.convenience.functions.pop(function, None)
+            raise PluginError(f"Plug-in {name} cannot be loaded: {_describe(error)}") from error
+        return plugin
+
+    # -- calling
+
+    def call(self, plugin: Plugin, what: str, function: Callable[[], T]) -> T:
+        """Call into a plug-in. Its `rocdbg.Error` s pass; anything else becomes a `PluginError`."""
+        try:
+            return function()
+        except Error:
+            raise
+        except Exception as error:  # the guard
+            plugin.faults += 1
+            raise PluginError(f"Plug-in {plugin.name}: {what} failed: {_describe(error)}") from error
+
+    def pretty(self, value: Value) -> Pretty | str | None:
+        """Ask the pretty-printers, newest plug-in first; a faulty one is switched off with a warning."""
+        for plugin in reversed(self.plugins.values()):
+            for printer in list(plugin.printers) if plugin.enabled else ():
+                try:
+                    result = printer(value)
+                except Error:
+                    raise
+                except Exception as error:  # the guard
+                    plugin.faults += 1
+                    plugin.printers.remove(printer)
+                    what = "a pretty-printer failed and is switched off"
+                    self.session.warn(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
+                    continue
+                if result is not None:
+                    return result
+        return None
+
+    @property
+    def has_printers(self) -> bool:
+        """Whether any plug-in formats values."""
+        return any(plugin.enabled and plugin.printers for plugin in self.plugins.values())
+
+    def stopped(self, event: StopEvent) -> None:
+        """Call the stop hooks; a faulty one is switched off with a warning."""
+        for plugin in self.plugins.values():
+            for hook in list(plugin.stop_hooks) if plugin.enabled else ():
+                try:
+                    hook(self.session, event)
+                except Exception as error:  # the guard
+                    plugin.faults += 1
+                    plugin.stop_hooks.remove(hook)
+                    what = "a stop hook failed and is switched off"
+                    self.session.warn(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
+
+
+def _load_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"rocdbg_plugin_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _describe(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
