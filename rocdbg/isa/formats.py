@@ -11,6 +11,7 @@ VOPD's vdsty).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 Bits = tuple[tuple[int, int], ...]
@@ -50,7 +51,7 @@ class Layout:
     src0_dword: int = 0
     operand_cases: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Operands that exist in one case of the selectors only."""
-    opcodes: range | None = None
+    opcodes: Sequence[int] | None = None
     """Opcodes this layout holds, when the same prefix has two layouts."""
 
 
@@ -313,6 +314,8 @@ def _vop3(family: str) -> list[Layout]:
             "src1": _b((41, 9), (60, 1)),
             "src2": _b((50, 9), (15, 1)),
         }
+        matrix = (45, 46, *range(52, 128)) if family == "gfx940" else tuple(range(64, 128))
+        others = tuple(code for code in range(64) if code not in matrix)
         mods_m = {"cbsz": _b((8, 3)), "abid": _b((11, 4)), "blgp": _b((61, 3))}
         layouts.append(
             _layout(
@@ -323,11 +326,11 @@ def _vop3(family: str) -> list[Layout]:
                 encoding="VOP3P",
                 operands=mai,
                 modifiers=mods_m,
-                opcodes=range(64, 128),
+                opcodes=matrix,
             )
         )
         layouts.append(
-            _layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p, opcodes=range(64))
+            _layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p, opcodes=others)
         )
     else:
         layouts.append(_layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p))
@@ -414,7 +417,7 @@ def _vop3(family: str) -> list[Layout]:
 
 
 def _ds(family: str) -> Layout:
-    acc = _b((25, 1)) if family in ("gfx90a", "gfx940") else ()
+    acc = _b((25, 1)) if family.startswith("gfx9") else ()  # AGPRs, although only gfx90a and later allow them
     opcode = (17, 8) if family.startswith("gfx9") else (18, 8)
     gds = {} if family == "gfx12" else {"gds": _b((16, 1) if family.startswith("gfx9") else (17, 1))}
     return _layout(
@@ -435,7 +438,7 @@ def _ds(family: str) -> Layout:
 
 def _flat(family: str) -> list[Layout]:
     result = []
-    acc = _b((55, 1)) if family in ("gfx90a", "gfx940") else ()
+    acc = _b((55, 1)) if family.startswith("gfx9") else ()
     for seg, name in enumerate(("FLAT", "SCRATCH", "GLOBAL")):
         if family == "gfx12":
             value = (0xEC, 0xED, 0xEE)[seg] << 24
@@ -461,7 +464,7 @@ def _flat(family: str) -> list[Layout]:
         off = {"gfx10": (125, 127), "gfx11": (124,)}.get(family, (127,))
         seg_shift = 16 if family == "gfx11" else 14
         mods = {
-            "gfx9": {"cpol": _b((16, 2)), "nv": _b((55, 1))},
+            "gfx9": {"cpol": _b((16, 2))},
             "gfx90a": {"cpol": _b((16, 2), (25, 1))},
             "gfx940": {"cpol": _b((16, 2), (25, 1))},
             "gfx10": {"cpol": _b((16, 2), (12, 1))},

@@ -7,6 +7,7 @@ once per table.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from rocdbg.isa.constants import constant_bits, constant_type, literal_value
@@ -14,10 +15,11 @@ from rocdbg.isa.formats import Bits, Layout, extract, width
 from rocdbg.isa.immediates import EXCEPTION_MASKS, LITERAL_STYLES, STYLES, hwreg
 from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.isa.operands import PAIRS, SPECIAL_CODES
-from rocdbg.isa.table import Texts, parse_bits, unpack
+from rocdbg.isa.table import WHOLE_REGISTERS, Texts, parse_bits, unpack
 
 _SUFFIX = re.compile(r"(?:_e32|_e64|_sdwa|_dpp8|_dpp)+$")
 _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(?:\.([lh]))?(?:/\*.*\*/)?$")
+_HALF = re.compile(r"(?<=\d)\.[lh]\b")
 _KINDS = {"v": OperandKind.VGPR, "a": OperandKind.AGPR, "s": OperandKind.SGPR, "ttmp": OperandKind.TTMP}
 _VALUE = re.compile(r"^([a-z_0-9]+):(.*)$")
 _ALWAYS = frozenset({
@@ -181,6 +183,7 @@ class CompiledRow:
         tail: list[str] = []
         modifiers: dict[str, int | str] = dict(self._fixed)
         size = self._size
+        whole = False
         for kind, item in items:
             if kind == "o":
                 operand = item.plain(extract(word, item.bits))
@@ -200,6 +203,9 @@ class CompiledRow:
                 text = texts[code]
                 if text is None:
                     return None
+                if text.startswith(WHOLE_REGISTERS):
+                    text = text.removeprefix(WHOLE_REGISTERS)
+                    whole = True
                 if text:
                     tail.append(text)
                 self._note(modifiers, name, bits, code, text, word)
@@ -250,6 +256,9 @@ class CompiledRow:
                 self._flags(modifiers, item)
         if self._layout.src0 == (249,):
             modifiers["sdwa"] = 1
+        if whole:
+            operands = [replace(o, text=_HALF.sub("", o.text), half=None) for o in operands]
+            words = [_HALF.sub("", word) for word in words]
         text = self.mnemonic
         if self._split:
             first, _, second = text.partition(" :: ")
@@ -301,9 +310,16 @@ class CompiledRow:
         for word in text.split():
             if match := _VALUE.match(word):
                 if match[1] not in ("th", "scope"):
-                    modifiers[match[1]] = int(match[2], 0) if match[2].isdigit() else match[2]
+                    modifiers[match[1]] = _number(match[2])
             elif word.isidentifier():
                 modifiers[word] = 1
+
+
+def _number(text: str) -> int | str:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return text
 
 
 def _modified(operand: Operand, word: int, item: _OperandItem) -> Operand:

@@ -20,10 +20,20 @@ Texts = tuple[str | None, ...]
 _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(\.[lh]|/\*.*\*/)?$")
 _NUMBER = re.compile(r"^(-?)(\d+)$")
 
-ALIASES = {
-    "gfx904": "gfx900", "gfx902": "gfx900", "gfx909": "gfx900", "gfx90c": "gfx900",
-}  # fmt: skip
-"""Targets whose tables are those of another one; the generator checks that they are."""
+WHOLE_REGISTERS = "!"
+"""Begins a modifier's text if with this value the 16-bit operands are printed without ``.l`` and ``.h``."""
+
+_SAME = {
+    "gfx900": "gfx902 gfx909 gfx90c gfx9-generic",
+    "gfx942": "gfx940 gfx941 gfx9-4-generic",
+    "gfx1010": "gfx1013 gfx10-1-generic",
+    "gfx1030": "gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx10-3-generic",
+    "gfx1100": "gfx1101 gfx1102 gfx1103 gfx11-generic",
+    "gfx1150": "gfx1151 gfx1152 gfx1153",
+    "gfx1200": "gfx1201 gfx12-generic",
+}
+ALIASES = {alias: target for target, aliases in _SAME.items() for alias in aliases.split()}
+"""Targets that use the table of another one, since LLVM decodes compute instructions for them alike."""
 
 
 def bits_text(bits: Bits) -> str:

@@ -8,6 +8,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rocdbg import isa
 from rocdbg.isa.formats import layouts
 from rocdbg.isa.generate.build import learn_layouts
@@ -95,7 +96,10 @@ def test_missing_bytes() -> None:
             isa.decode(literal[:length], "gfx90a", 0x100)
         assert caught.value.address == 0x100
         assert caught.value.available == length
-    assert [i.text for i in isa.disassemble(literal[:6], "gfx90a")] == [".long 0x020404ff", ".byte 0x78, 0x56"]
+    assert [i.text for i in isa.disassemble(literal[:6], "gfx90a")] == [
+        ".long 0x020404ff",
+        ".byte 0x78, 0x56",
+    ]
 
 
 def test_unknown_target() -> None:

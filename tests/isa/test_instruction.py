@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from rocdbg import isa
 from rocdbg.isa import Flow, OperandKind
 from rocdbg.isa.constants import constant_bits, literal_value
@@ -65,12 +66,19 @@ def test_signed_64_bit_literals_extend_their_sign() -> None:
 def test_sdwa() -> None:
     i = isa.decode(words(0x320406F9, 0x86060605), "gfx90a")
     assert i.text.startswith("v_add_co_u32_sdwa v2, vcc, v5, s3 dst_sel:DWORD")
-    assert describe(i) == ["vdst VGPR 2 1 0x0", "sdst SPECIAL 106 2 0x0", "src0 VGPR 5 1 0x0", "vsrc1 SGPR 3 1 0x0"]
+    assert describe(i) == [
+        "vdst VGPR 2 1 0x0",
+        "sdst SPECIAL 106 2 0x0",
+        "src0 VGPR 5 1 0x0",
+        "vsrc1 SGPR 3 1 0x0",
+    ]
     assert i.modifiers == {"sdwa": 1, "dst_sel": 6, "dst_unused": 0, "src0_sel": 6, "src1_sel": 6}
 
 
 def test_source_modifiers() -> None:
-    i = isa.decode(words(0xD1010102, 0x58020501), "gfx90a")  # v_add_f32_e64 with abs on src0, neg on src1, mul:8/2
+    i = isa.decode(
+        words(0xD1010102, 0x58020501), "gfx90a"
+    )  # v_add_f32_e64 with abs on src0, neg on src1, mul:8/2
     assert i.text == "v_add_f32_e64 v2, |v1|, -v2 div:2"
     first, second = i.operand("src0"), i.operand("src1")
     assert first is not None and (first.abs, first.neg) == (True, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from rocdbg.isa import OperandKind, OperandSyntaxError, parse_register
 
 K = OperandKind

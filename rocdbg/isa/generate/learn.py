@@ -15,6 +15,7 @@ from typing import Any
 from rocdbg.isa.formats import Bits, Layout, extract, insert, width
 from rocdbg.isa.generate.oracle import Oracle
 from rocdbg.isa.immediates import EXCEPTION_MASKS, LITERAL_STYLES, STYLES
+from rocdbg.isa.table import WHOLE_REGISTERS
 
 LITERAL = 0xDEADBEEF
 _LITERALS = (
@@ -566,9 +567,22 @@ class Learner:
         prefix = len(_common(list(legal)))
         suffix = len(_common([t[prefix:][::-1] for t in legal]))
         texts = tuple(None if t is None else " ".join(t[prefix : len(t) - suffix]) for t in tails)
+        if name == "op_sel":
+            texts = tuple(self._whole(t, a[1], origin) for t, a in zip(texts, answers, strict=True))
         if all(t == "" for t in texts):
             return None
         return Item("modifier", name, bits, texts)
+
+    @staticmethod
+    def _whole(text: str | None, answer: str, origin: list[str]) -> str | None:
+        """Mark the text if LLVM falls back to whole registers, as it does when a bit of op_sel has no operand."""
+        if text is None:
+            return None
+        found = split(answer)[1]
+        whole = any(
+            "." in old and old.partition(".")[0] == new for old, new in zip(origin, found, strict=False)
+        )
+        return WHOLE_REGISTERS + text if whole else text
 
     def _order(self, base: int, items: list[Item], text: str, notes: list[str]) -> list[Item]:
         """Items and words of the tail that depend on nothing, in text order."""
@@ -578,7 +592,7 @@ class Learner:
             if item.sort == "nummod":
                 return 5
             for v, t in reversed(list(enumerate(item.texts))):
-                if t:
+                if t and not t.startswith(WHOLE_REGISTERS):
                     return v
             return None
 
@@ -631,7 +645,7 @@ class Learner:
             if item.silent and value == 0:
                 return ""
             return item.exceptions.get(value, item.prefix + STYLES[item.style](value, width(item.bits)))
-        return item.texts[value] or ""
+        return (item.texts[value] or "").removeprefix(WHOLE_REGISTERS)
 
     def _must(self, base: int, covered: int, text: str, size: int, notes: list[str]) -> tuple[int, int]:
         """Bits without a meaning that are nevertheless not ignored."""

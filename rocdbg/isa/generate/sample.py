@@ -1,7 +1,7 @@
 """Random encodings of every row of a table, for differential tests against LLVM.
 
-Two thirds of the samples respect the bits that must have a certain value and choose operands that are likely to be legal; the rest
-is noise behind the opcode, most of which is illegal.
+Two thirds of the samples respect the bits that must have a certain value and choose operands that are likely to be
+legal; the rest is noise behind the opcode, most of which is illegal.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def _sample(layout: Layout, key: int, signature: list[Any], generator: random.Ra
     must_mask, must_value = int(signature[1], 16), int(signature[2], 16)
     if generator.random() < 0.67:
         for field in layout.operands.values():
-            code = generator.choice((generator.randrange(256) | 256, generator.choice(_SCALARS), generator.randrange(256)))
+            code = generator.choice(
+                (generator.randrange(256) | 256, generator.choice(_SCALARS), generator.randrange(256))
+            )
             noise = (noise & ~insert(field, -1)) | insert(field, code)
         if generator.random() < 0.6:
             for name, field in layout.modifiers.items():
