@@ -35,6 +35,7 @@ Fetch = Callable[[int, int], bytes]
 _LONGEST = 24  # bytes of the longest instruction
 _STEP_AHEAD = 24  # instructions translated one by one when single-stepping reaches new code
 _UNLIMITED = (1 << 64) - 1
+_HOT = 1_000_000  # instructions after which blocks are compiled again, optimised
 _STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
 
 
@@ -107,6 +108,8 @@ class Engine:
         self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
         self._single: dict[tuple[int, int], int] = {}  # (mode key, pc) -> function of one instruction
         self._stops: frozenset[int] = frozenset()
+        self._optimise = False
+        self._executed = 0
         self._stubs: dict[Status, int] = {}
         self._link_runtime()
         self._set_env("page_table", page_table)
@@ -152,6 +155,9 @@ class Engine:
         if status is Status.CONTINUE:
             limit.value = end
             status = self._run(state, count, end, range)
+            self._executed += count.value - before
+            if self._executed > _HOT and not self._optimise:
+                self.optimise()
         limit.value = 0  # not part of what the wave is: states are compared
         return status
 
@@ -183,6 +189,19 @@ class Engine:
                 return blocked
             function = self._single[key, pc]
         return Status(_BLOCK(function)(state, self._env))
+
+    def optimise(self) -> None:
+        """From now on translate blocks into better code, at several times the cost; those there are are forgotten.
+
+        Happens by itself after a million instructions, so that stepping through a kernel once is not slowed by
+        optimising it.
+        """
+        self._optimise = True
+        for key, start in self._installed:
+            if start not in self._stops:
+                self._blocks.set(key, start, 0)
+        self._installed.clear()
+        self._compiled.clear()
 
     def fault(self) -> Fault:
         """The record of the last FAULT."""
@@ -274,7 +293,8 @@ class Engine:
             return self._block_entry(self._blocks, key, blocks[0])
         fresh = [b for b in blocks if b.instructions]
         missing = [b for b in fresh if (key, b.start, b.end) not in self._compiled]
-        translated = dict(zip((b.start for b in missing), self._compile(missing, key), strict=True))
+        functions = self._compile(missing, key, self._optimise)
+        translated = dict(zip((b.start for b in missing), functions, strict=True))
         for block in fresh:
             done, function = translated.get(
                 block.start, (block, self._compiled.get((key, block.start, block.end), 0))
@@ -293,7 +313,7 @@ class Engine:
         if row.blocked is not None:
             return self._block_entry(self._steps, key, row)
         singles = [Block(i.address, (i,)) for i in row.instructions if (key, i.address) not in self._single]
-        for block, (done, function) in zip(singles, self._compile(singles, key), strict=True):
+        for block, (done, function) in zip(singles, self._compile(singles, key, False), strict=True):
             if done.instructions:
                 self._single[key, block.start] = function
                 if block.start not in self._stops:
@@ -317,7 +337,7 @@ class Engine:
                 if table.get(key, pc) != self._stubs[Status.BREAK]:
                     table.set(key, pc, self._stubs[Status.BREAK])
 
-    def _compile(self, blocks: list[Block], key: int) -> list[tuple[Block, int]]:
+    def _compile(self, blocks: list[Block], key: int, optimise: bool) -> list[tuple[Block, int]]:
         """Compile non-empty blocks as one module, or take it from the cache; (block as translated, function) each."""
         if not blocks:
             return []
@@ -327,7 +347,10 @@ class Engine:
         for block in blocks:
             for instruction in block.instructions:
                 code.update(self._fetch(instruction.address, instruction.size))
-        module = self.jit.key(self.target.name, self.wave_size, key, shape, code.digest())
+        parts = (self.target.name, self.wave_size, key, shape, code.digest())
+        module = self.jit.key(*parts, True)
+        if not optimise and not self.jit.cached(module):
+            module = self.jit.key(*parts, False)
         names = [f"b{module[:24]}_{n}" for n in range(len(blocks))]
 
         def make() -> tuple[str, bytes]:
@@ -337,7 +360,7 @@ class Engine:
             note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}
             return result.text, json.dumps(note).encode()
 
-        note = json.loads(self.jit.load(module, make))
+        note = json.loads(self.jit.load(module, make, optimise))
         self._link_helpers(note["calls"])
         out: list[tuple[Block, int]] = []
         for block, name, count in zip(blocks, names, note["counts"], strict=True):

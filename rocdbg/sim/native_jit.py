@@ -62,10 +62,14 @@ class Jit:
         wide = all(features.get(name) for name in ("avx512f", "avx512bw", "avx512vl", "avx512dq"))
         self.width = 16 if wide else 8 if features.get("avx2") or platform.machine() == "aarch64" else 4
         self.masked_stores = wide
-        self.machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=self.cpu, features=self.features, opt=1, jit=True
-        )
-        self.linker = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self.machine)
+        # Quick code first, good code for what turns out to be hot: see `Engine`.
+        self.machines = {
+            optimised: llvm.Target.from_default_triple().create_target_machine(
+                cpu=self.cpu, features=self.features, opt=int(optimised), jit=True
+            )
+            for optimised in (False, True)
+        }
+        self.linker = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self.machines[True])
         self.cache = cache
         self.compiled = 0
         """Modules that had to be compiled (not found in the cache)."""
@@ -82,7 +86,7 @@ class Jit:
             digest.update(len(data).to_bytes(8, "little") + data)
         return digest.hexdigest()
 
-    def load(self, key: str, make: Callable[[], tuple[str, bytes]]) -> bytes:
+    def load(self, key: str, make: Callable[[], tuple[str, bytes]], optimised: bool = True) -> bytes:
         """Link the module with this key, once per process; returns the note that was stored with it.
 
         ``make()`` gives the module's IR and note if the cache does not have them. Symbol names must be unique in
@@ -93,7 +97,7 @@ class Jit:
         entry = self._read(key)
         if entry is None:
             text, note = make()
-            entry = note, self.compile(text)
+            entry = note, self.compile(text, optimised)
             self._write(key, *entry)
         note, data = entry
         if data:
@@ -102,12 +106,16 @@ class Jit:
         self._linked[key] = note
         return note
 
-    def compile(self, text: str) -> bytes:
+    def cached(self, key: str) -> bool:
+        """Whether `load` would find the module compiled."""
+        return key in self._linked or self._read(key) is not None
+
+    def compile(self, text: str, optimised: bool) -> bytes:
         module = llvm.parse_assembly(text)
         if "define " not in text:
             return b""
         self.compiled += 1
-        return bytes(self.machine.emit_object(module))
+        return bytes(self.machines[optimised].emit_object(module))
 
     def address(self, name: str) -> int:
         """Address of a linked function."""

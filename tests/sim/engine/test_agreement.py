@@ -125,11 +125,14 @@ def test_builders_agree(name: str, seed: int) -> None:
         )
     straight.sgprs[:108] = rng.integers(0, 1 << 32, 108, np.uint32)
     straight.exec = int(rng.integers(0, 1 << 63)) | 1 << 63
-    others = [Bench(PROGRAMS[name] + "\ns_endpgm") for _ in range(2)]
+    others = [Bench(PROGRAMS[name] + "\ns_endpgm") for _ in range(3)]
     for other in others:
         other.state[:] = straight.state
-    stepped, interpreted = others
+    stepped, optimised, interpreted = others
     assert straight.run() is Status.END
+    optimised.engine.optimise()
+    assert optimised.run() is Status.END
+    np.testing.assert_array_equal(optimised.state, straight.state)
     while (status := stepped.step()) is Status.BUDGET:
         pass
     assert status is Status.END
@@ -214,7 +217,8 @@ class _Function(Writer):
     """One scalar function of all cases: reads operands from memory, so that nothing is folded."""
 
 
-def test_primitives_agree() -> None:
+@pytest.mark.parametrize("optimised", [False, True])
+def test_primitives_agree(optimised: bool) -> None:
     import ctypes
 
     from rocdbg.sim.native_jit import Jit
@@ -243,13 +247,13 @@ def test_primitives_agree() -> None:
         wide = out.zext(I64)
         writer.lines.append(f"store i64 {wide.ref}, ptr %out")
         texts.append(
-            "\n".join([f"define void @f{index}(ptr %in, ptr %out) {{", *writer.lines, "ret void", "}"])
+            "\n".join([f"define void @f{index}_{int(optimised)}(ptr %in, ptr %out) {{", *writer.lines, "ret void", "}"])
         )
     text = "\n".join([*sorted(writer.declarations), *texts])
-    jit.load("primitives", lambda: (text, b""))
+    jit.load(f"primitives{optimised}", lambda: (text, b""), optimised)
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
     for index, numbers in enumerate(by_signature.values()):
-        function = call(jit.address(f"f{index}"))
+        function = call(jit.address(f"f{index}_{int(optimised)}"))
         for number in numbers:
             function(source[number].ctypes.data, result[number:].ctypes.data)
     wrong = []
