@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rocdbg.sim.builder import F16, F32, F64, I16, I32, I64, Value
 from rocdbg.sim.semantics import floats, integers
 from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.constants import source32
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_convert import from_bfloat16, to_bfloat16
 
@@ -23,7 +24,7 @@ def _integer(
 
     def run(i: Access) -> None:
         a, b = i.src(0), i.src(1)
-        total = i.old(0) if accumulate else i.src(2)
+        total = i.old(0) if accumulate else source32(i, 2)
         signed_a, signed_b = signs(i)
         signed = signed_a or signed_b
         wide = I64 if i.clamp else I32
@@ -102,7 +103,7 @@ def _float(pairs: Callable[[Access], list[tuple[Value, Value]]], *, accumulate: 
 def _accumulator(i: Access) -> Value:
     """Source 2 as f32; VOP3P has its sign in neg_lo and its absolute value in neg_hi."""
     operand = i.sources[2]
-    value = i.raw_operand(operand).bitcast(F32)
+    value = source32(i, 2).bitcast(F32)
     value = i.flush(value) if i.mode.flush_inputs32 else value
     if operand.abs or i.modifier("neg_hi") >> 2 & 1:
         value = value.fabs()

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.sim.builder import F16, F32, I16, I32, I64, Type, Value
 from rocdbg.sim.semantics import floats, integers
 from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.constants import source32
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_float import maximum, minimum
 
@@ -120,18 +120,6 @@ semantic("v_pk_ashrrev_i16")(_halves(2, I16, _fixed(lambda count, v: v.ashr(coun
 
 # -- mixed precision -------------------------------------------------------------------------------
 
-_F16_CONSTANTS = {
-    0x3800: 0.5,
-    0xB800: -0.5,
-    0x3C00: 1.0,
-    0xBC00: -1.0,
-    0x4000: 2.0,
-    0xC000: -2.0,
-    0x4400: 4.0,
-    0xC400: -4.0,
-}
-_INVERSE_2PI_F16, _INVERSE_2PI_F32 = 0x3118, 0x3E22F983
-
 
 def _mix_source(i: Access, k: int) -> Value:
     """Source ``k`` as f32: an f32 where op_sel_hi is clear, else the f16 half op_sel names.
@@ -144,23 +132,11 @@ def _mix_source(i: Access, k: int) -> Value:
         half = (word.lshr(16) if i.modifier("op_sel") >> k & 1 else word).trunc(I16).bitcast(F16)
         value = floats.convert(i.flush(half) if i.mode.flush_inputs16_64 else half, F32)
     else:
-        value = _mix_f32(i, operand)
+        value = source32(i, k).bitcast(F32)
         value = i.flush(value) if i.mode.flush_inputs32 else value
     if operand.abs or i.modifier("neg_hi") >> k & 1:
         value = value.fabs()
     return -value if operand.neg or i.modifier("neg_lo") >> k & 1 else value
-
-
-def _mix_f32(i: Access, operand: Operand) -> Value:
-    if operand.kind is OperandKind.CONSTANT and operand.bits == 16:
-        # The decoder expanded the inline constant for f16; here it is an f32 operand.
-        bits = operand.value & 0xFFFF
-        if bits in _F16_CONSTANTS:
-            return i.const(_F16_CONSTANTS[bits], F32)
-        if bits == _INVERSE_2PI_F16:
-            return i.const(_INVERSE_2PI_F32, I32).bitcast(F32)
-        return i.const(bits - 0x10000 if bits & 0x8000 else bits, I32).bitcast(F32)
-    return i.raw_operand(operand).bitcast(F32)
 
 
 def _mix(combine: Operation, part: int | None) -> SemanticFunction:

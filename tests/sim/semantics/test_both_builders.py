@@ -38,7 +38,8 @@ def _names() -> list[str]:
 def _interesting(rng: np.random.Generator, count: int) -> np.ndarray:
     """Dwords that hit special cases of floats, halves, counts and masks, mixed with noise."""
     chosen = [0, 1, 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7F800001,
-              0x7FC00000, 0x00000400, 0x3C003C00, 0x7C00FC00, 0x7C01FE00, 0x00018001, 0x7FF00000, 0x3FF00000, 31, 33]  # fmt: skip
+              0x7FC00000, 0x00000400, 0x3C003C00, 0x7C00FC00, 0x7C01FE00, 0x00018001,
+              0x7FF00000, 0x3FF00000, 31, 33]  # fmt: skip
     noise = rng.integers(0, 1 << 32, count, dtype=np.uint32)
     special = rng.choice(np.array(chosen, np.uint32), count)
     small = (rng.standard_normal(count) * 100).astype(np.float32).view(np.uint32)

@@ -108,6 +108,22 @@ def test_float_dot(run):
     assert run("v_dot2_f32_bf16", bf, bf, c, **dot).value[0] == 5.5
 
 
+@pytest.mark.parametrize("name, code, want", [
+    ("v_dot2_f32_f16", 242, 1.0), ("v_fma_mix_f32", 240, 0.5), ("v_fma_mix_f32", 247, -4.0),
+])  # fmt: skip
+def test_inline_constants_of_32_bit_sources(run, name, code, want):
+    """Some tables call these sources 16 bits wide; the constant is a full f32."""
+    sources = tuple(Operand(f"src{k}", OperandKind.VGPR, 8 * k) for k in range(2))
+    constant = Operand("src2", OperandKind.CONSTANT, code, value=0x3C00, bits=16, type="f16")
+    insn = Instruction(
+        0, 8, "VOP3P", name, name, (_vgpr("vdst", 4), *sources, constant), {"op_sel_hi": 3}, name
+    )
+    after = run.registers(
+        insn, {0: np.zeros(64, np.float32), 8: np.zeros(64, np.float32)}, (4,), target="gfx90a"
+    )
+    assert after[4].view(np.float32)[0] == want
+
+
 def _vgpr(name: str, index: int) -> Operand:
     return Operand(name, OperandKind.VGPR, index)
 
@@ -131,7 +147,8 @@ def test_pair_with_a_literal(run):
         0, 12, "VOPD", "v_dual_fmaak_f32", "v_dual_fmaak_f32",
         (_vgpr("vdstx", 4), _vgpr("src0x", 1), _vgpr("vsrc1x", 2), literal,
          _vgpr("vdsty", 5), _vgpr("src0y", 1), literal, _vgpr("vsrc1y", 2)),
-        {"opy": "v_dual_fmamk_f32"}, "v_dual_fmaak_f32 v4, v1, v2, 0x41200000 :: v_dual_fmamk_f32 v5, v1, 0x41200000, v2",
+        {"opy": "v_dual_fmamk_f32"},
+        "v_dual_fmaak_f32 v4, v1, v2, 0x41200000 :: v_dual_fmamk_f32 v5, v1, 0x41200000, v2",
     )  # fmt: skip
     after = run.registers(
         insn, {1: np.full(64, 2, np.float32), 2: np.full(64, 3, np.float32)}, (4, 5), target="gfx1100"
