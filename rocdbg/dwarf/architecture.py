@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 from rocdbg.dwarf.errors import EvaluationError
 
@@ -86,7 +87,7 @@ class Architecture:
                 space = extra.get(number)
         return space
 
-    @property
+    @cached_property
     def largest_storage(self) -> int:
         """Bits in the largest memory storage: the limit of a composite's size (A.2.5.4.4.6)."""
         return max(space.size for space in self.address_spaces.values())

@@ -1,0 +1,80 @@
+"""Upstream clang's location expressions in clean form."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocdbg import dwarf
+from rocdbg.dwarf.encoding import assemble
+
+PRIVATE = ("lit5", "swap", "xderef")
+HIP = ("lit1", "swap", "xderef")
+LANE = ("push_lane", "lit4", "mul", "offset")
+
+CASES: list[tuple[str, str, tuple[object, ...], tuple[object, ...]]] = [
+    # target, what it is, upstream's expression, the clean one
+    ("gfx90a", "frame base, buffered scratch", (("regx", 65),), (("regx", 65), ("deref_size", 4), "lit6", "shr", "lit5", "form_aspace_address")),
+    ("gfx1030", "the same, wave32", (("regx", 64),), (("regx", 64), ("deref_size", 4), "lit5", "shr", "lit5", "form_aspace_address")),
+    ("gfx9-generic", "the same, generic target", (("regx", 65),), (("regx", 65), ("deref_size", 4), "lit6", "shr", "lit5", "form_aspace_address")),
+    ("gfx942:xnack-", "frame base, flat scratch", (("regx", 65),), (("regx", 65), ("deref_size", 4), "lit5", "form_aspace_address")),
+    ("gfx1100", "frame base, flat scratch", (("regx", 64),), (("regx", 64), ("deref_size", 4), "lit5", "form_aspace_address")),
+    ("gfx11-generic", "frame base, flat scratch", (("regx", 64),), (("regx", 64), ("deref_size", 4), "lit5", "form_aspace_address")),
+    ("gfx90a", "stack variable, OpenCL", (("fbreg", 8), *PRIVATE), (("fbreg", 8),)),
+    ("gfx90a", "stack variable, HIP", (("fbreg", -8), *HIP), (("fbreg", -8),)),
+    ("gfx90a", "byref parameter", (("fbreg", 8), "deref", *HIP), (("fbreg", 8), ("deref_size", 4), "lit5", "form_aspace_address")),
+    ("gfx90a", "part of a stack variable", (("fbreg", 8), ("plus_uconst", 4), *HIP), (("fbreg", 8), ("offset_uconst", 4))),
+    ("gfx90a", "in a vector register", (("bregx", 2560, 0), *PRIVATE), (("regx", 2560), *LANE)),
+    ("gfx1100", "in a wave32 vector register", (("bregx", 1536, 0), *HIP), (("regx", 1536), *LANE)),
+    ("gfx90a", "in a scalar register", (("bregx", 36, 0), *HIP), (("regx", 36),)),
+    ("gfx90a", "a constant", (("consts", -3), *PRIVATE, "stack_value"), (("consts", -3), "stack_value")),
+    ("gfx90a", "computed", (("bregx", 2560, 0), ("convert", 0x27), ("plus_uconst", 1), *HIP, "stack_value"), (("regx", 2560), *LANE, ("deref_size", 4), ("convert", 0x27), ("plus_uconst", 1), "stack_value")),
+    ("gfx90a", "computed with a displacement", (("bregx", 36, -2), *HIP, "stack_value"), (("regx", 36), ("deref_size", 4), ("consts", -2), "plus", "stack_value")),
+    ("gfx90a", "in two registers", (("bregx", 2560, 0), *HIP, ("piece", 4), ("bregx", 2561, 0), *HIP, ("piece", 4)), (("regx", 2560), *LANE, ("piece", 4), ("regx", 2561), *LANE, ("piece", 4))),
+    ("gfx90a", "half of it optimised out", (("piece", 4), ("bregx", 2561, 0), *HIP, ("piece", 4)), (("piece", 4), ("regx", 2561), *LANE, ("piece", 4))),
+    ("gfx90a", "shared memory", (("addrx", 1), "lit3", "swap", "xderef"), (("addrx", 1), "lit3", "form_aspace_address")),
+    ("gfx90a", "global variable, HIP", (("addrx", 1), *HIP), (("addrx", 1),)),
+    ("gfx90a", "global variable, OpenCL", (("addrx", 1),), (("addrx", 1),)),
+    ("gfx90a", "at the stack pointer", (("bregx", 64, 16), *PRIVATE), (("regx", 64), ("deref_size", 4), "lit6", "shr", ("plus_uconst", 16), "lit5", "form_aspace_address")),
+    ("gfx90a", "call target, clean already", (("regx", 36), ("piece", 4), ("regx", 37), ("piece", 4)), (("regx", 36), ("piece", 4), ("regx", 37), ("piece", 4))),
+    ("gfx90a", "a load, not at the end", ("lit8", "lit5", "swap", "xderef", "lit1", "plus"), ("lit8", "lit5", "swap", "xderef", "lit1", "plus")),
+    ("gfx90a", "nothing", (), ()),
+]
+
+
+@pytest.mark.parametrize(("target", "what", "upstream", "clean"), CASES, ids=[row[1] for row in CASES])
+def test_clean_form(target: str, what: str, upstream: tuple[object, ...], clean: tuple[object, ...]) -> None:
+    result = dwarf.normalise(assemble(*upstream), target=target)  # type: ignore[arg-type]
+    assert dwarf.format_expression(result) == dwarf.format_expression(assemble(*clean))  # type: ignore[arg-type]
+    # A clean expression stays as it is.
+    assert dwarf.normalise(result, target=target, frame_base=False) == result
+
+
+def test_a_lone_stack_pointer_is_a_variable_where_it_is_known_to_be_one() -> None:
+    data = assemble(("regx", 65))
+    assert dwarf.normalise(data, target="gfx90a", frame_base=False) == data
+
+
+def test_the_wave_size_of_the_code_decides() -> None:
+    data = dwarf.normalise(assemble(("regx", 65)), target="gfx1030", wave_size=64)
+    assert dwarf.format_expression(data).startswith("DW_OP_regx 0x41, DW_OP_deref_size 0x4, DW_OP_lit6, DW_OP_shr")
+
+
+def test_bad_input() -> None:
+    with pytest.raises(dwarf.DecodeError):
+        dwarf.normalise(b"\x02", target="gfx90a")
+    with pytest.raises(dwarf.DwarfError, match="not an AMDGPU processor"):
+        dwarf.normalise(assemble(("regx", 65)), target="sm_90")
+
+
+@pytest.mark.parametrize(("target", "scale"), [("gfx90a", 64), ("gfx942", 1)])
+def test_a_stack_variable_of_the_focused_lane_is_found(target: str, scale: int) -> None:
+    ctx = dwarf.SimpleContext(
+        lane=9,
+        registers={65: (0x20 * scale).to_bytes(4, "little")},
+        memory={5: {0x28: b"\x2a\0\0\0"}},
+        frame_base=dwarf.normalise(assemble(("regx", 65)), target=target),
+    )
+    location = dwarf.evaluate(dwarf.normalise(assemble(("fbreg", 8), *HIP), target=target), ctx, "location")
+    assert isinstance(location, dwarf.LocationDescription)
+    assert location.describe() == "memory at private_lane#0x28 of lane 9"
+    assert location.read(32) == 42
