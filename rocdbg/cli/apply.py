@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Flags:
-    """``-q``: no heading; ``-c``: go on after an error, showing it; ``-s``: silent, errors and empty output are skipped.
+    """``-q``: no heading; ``-c``: go on after an error, showing it; ``-s``: skip errors and empty output.
 
     ``which`` is ``-all``, ``-active`` or ``-inactive`` where the command knows those, else "".
     """

@@ -31,11 +31,10 @@ def _highlight(text: str, file: str) -> tuple[str, ...]:
 
     suffix = PurePath(file).suffix
     try:
-        options = {"stripnl": False, "ensurenl": False}
         if suffix in LEXERS:
-            lexer = get_lexer_by_name(LEXERS[suffix], **options)
+            lexer = get_lexer_by_name(LEXERS[suffix], stripnl=False, ensurenl=False)
         else:
-            lexer = get_lexer_for_filename(file, **options)
+            lexer = get_lexer_for_filename(file, None, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return tuple(text.split("\n"))
     return tuple(str(highlight(text, lexer, TerminalFormatter())).split("\n"))

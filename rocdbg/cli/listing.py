@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import highlight_lines
 from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.locspec import Defaults
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.source import SourceFile
+    from rocdbg.debugger.places import SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int, mark: int 
     for number, line in enumerate(shown, first):
         shell.line(f"{number}\t{line}")
     shell.last_listed = Listing(file, first, last)
+    shell.session.list_position = Defaults(file, (first + last) // 2)
 
 
 def around(line: int, size: int) -> tuple[int, int]:

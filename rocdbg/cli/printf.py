@@ -95,7 +95,7 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
     if max(width, precision or 0) > MAX_WIDTH:
         raise PrintfError(f"Bad format string: a width over {MAX_WIDTH}")
     if kind in "diuoxXc":
-        number = int(value.as_float()) if ctypes.is_floating(value.type) else value.as_int()
+        number = int(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
         if kind == "c":
             return _pad(chr(number & 0xFF), flags, width)
         return _integer(number, kind, match["length"] or "", flags, width, precision)
@@ -103,7 +103,7 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         spec = (
             "%" + flags + (str(width) if width else "") + (f".{precision}" if precision is not None else "")
         )
-        number_ = value.as_float() if ctypes.is_floating(value.type) else float(value.as_int())
+        number_ = value.as_float() if ctypes.is_float(value.type) else float(value.as_int())
         if kind in "aA":
             return _pad(number_.hex(), flags, width)
         return (spec + kind) % number_

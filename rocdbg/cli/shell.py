@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.listing import Listing
+    from rocdbg.debugger.plugins import Plugin
     from rocdbg.debugger.session import Session
     from rocdbg.debugger.stops import StopEvent
     from rocdbg.debugger.values import Value
@@ -79,7 +81,7 @@ class Shell:
         self._examine_format = Format()
         self.last_listed: Listing | None = None  # what `list` showed last, None after a stop
         self.last_hit: int | None = None  # the breakpoint that the program stopped at
-        self._plugin_commands: set[str] = set()
+        session.plugins.command_added = self._add_plugin_command
         from rocdbg.cli.commands import add_all
 
         add_all(self.registry)
@@ -238,8 +240,6 @@ class Shell:
         """Run stop hooks and the `commands` of the breakpoint that was hit."""
         self.last_hit = event.breakpoints[0] if event.breakpoints else None
         self.last_listed = None
-        for line in self.session.plugins.stopped(event):
-            self.line(line)
         for number in event.breakpoints:
             if number in (row.number for row in self.session.breakpoints):
                 body = self.session.breakpoints.get(number).commands
@@ -292,14 +292,17 @@ class Shell:
         self._examine_format = Format(letter, size, fmt.count, fmt.raw)
         return self._examine_format
 
-    def sync_plugins(self) -> None:
-        """Make the plug-ins' commands this shell's, and forget those of plug-ins that are gone."""
-        for name in self._plugin_commands:
-            self.registry.remove(name)
-        self._plugin_commands.clear()
-        for plugin_command in self.session.plugins.commands():
-            self.registry.add(plugin_spec(plugin_command))
-            self._plugin_commands.add(plugin_command.name)
+    def _add_plugin_command(self, plugin: Plugin, handler: object) -> None:
+        """A plug-in registered a command: a function declared with `command`. Its faults cost one warning."""
+        spec = getattr(handler, "command_spec", None)
+        if not isinstance(spec, CommandSpec):
+            raise DebuggerError(f"{plugin.name} registers a command that is not declared with @command.")
+        host = self.session.plugins
+
+        def guarded(shell: Shell, text: str) -> None:
+            host.call(plugin, f"command {spec.name}", lambda: spec.handler(shell, text))
+
+        self.registry.add(replace(spec, handler=guarded))
 
     # -- blocks
 

@@ -23,11 +23,10 @@ def _set(shell: Shell, text: str, temporary: bool) -> None:
             raise
         shell.line(str(error))
         question = f"Make {'temporary ' if temporary else ''}breakpoint pending on future code object load?"
-        if setting == "auto":
-            if not shell.interactive or not shell.confirm(question):
-                if not shell.interactive:
-                    shell.line(f"{question} (y or [n]) [answered N; input not from terminal]")
-                raise CommandError("No breakpoint was set.") from None
+        if setting == "auto" and not (shell.interactive and shell.confirm(question)):
+            if not shell.interactive:
+                shell.line(f"{question} (y or [n]) [answered N; input not from terminal]")
+            raise CommandError("No breakpoint was set.") from None
         made = session.break_at(
             location, condition=condition, temporary=temporary, thread=thread, lane=lane, pending=True
         )
@@ -190,7 +189,7 @@ def ignore(shell: Shell, text: str) -> None:
 def commands(shell: Shell, text: str) -> None:
     """Set commands to be executed when the given breakpoints are hit.
 
-    The commands follow, one per line; end with a line of just "end". Without a number, those of the last breakpoint set.
+    The commands follow, one per line; end with a line of just "end". Without a number, those of the last breakpoint.
     "silent" as the first command keeps the stop from being shown.
     """
     raise CommandError('This command takes a block of lines that ends with "end".')

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Protocol
 
-from rocdbg.cli.patterns import compile_pattern
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.ids import bracketed
-from rocdbg.debugger.source import SourceFile
+from rocdbg.debugger.patterns import compile_pattern
+from rocdbg.debugger.places import SourceFile, describe_address, kernel_rows
 
 STATUS = Category.STATUS
 
@@ -103,7 +103,7 @@ def info_types(shell: Shell, text: str) -> None:
 def info_kernels(shell: Shell, text: str) -> None:
     """The kernels of the program: their registers, memory and arguments."""
     pattern = compile_pattern(text)
-    rows = [row for row in shell.session.symbols.kernels() if pattern.search(row.name)]
+    rows = [row for row in kernel_rows(shell.session) if pattern.search(row.name)]
     if not rows:
         shell.line("No kernels.")
         return
@@ -141,7 +141,7 @@ def info_address(shell: Shell, text: str) -> None:
     """Describe where symbol SYM is stored."""
     if not text:
         raise CommandError("Argument required.")
-    shell.line(shell.session.describe_address(text))
+    shell.line(describe_address(shell.session, text))
 
 
 @command("info scope", category=STATUS, usage="info scope LOCATION", completes=Completes.LOCATION)
@@ -167,7 +167,7 @@ def info_scope(shell: Shell, text: str) -> None:
 def info_sharedlibrary(shell: Shell, text: str) -> None:
     """Status of loaded code objects."""
     pattern = compile_pattern(text)
-    rows = [row for row in shell.session.libraries() if pattern.search(row.uri)]
+    rows = [row for row in shell.session.shared_libraries() if pattern.search(row.uri)]
     if not rows:
         shell.line("No shared libraries matched." if text else "No shared libraries loaded at this time.")
         return

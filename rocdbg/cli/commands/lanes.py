@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rocdbg.cli.apply import parse_flags, run_for
-from rocdbg.cli.patterns import compile_pattern
 from rocdbg.cli.present import frame_text, show_frame, switching
 from rocdbg.cli.ranges import is_thread_spec, parse_ranges, parse_thread_spec, takes_ranges
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.errors import FocusError
+from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.rows import LaneRow, LaneState, ThreadRow
 
 RUNNING = Category.RUNNING

@@ -5,6 +5,8 @@ from __future__ import annotations
 from rocdbg.cli.completion import complete_line
 from rocdbg.cli.registry import Category, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
+from rocdbg.cli.table import render
+from rocdbg.debugger.places import line_table
 
 
 @command(
@@ -25,5 +27,11 @@ def complete(shell: Shell, text: str) -> None:
          usage="maint info line-table [REGEXP]")  # fmt: skip
 def maint_info_line_table(shell: Shell, text: str) -> None:
     """The rows of the line tables, as file addresses; REGEXP picks files by name."""
-    for line in shell.session.symbols.line_table(text):
-        shell.line(line)
+    for file, rows in line_table(shell.session, text):
+        shell.line(f"symtab: {file.path}")
+        cells = [
+            (str(i), str(row[1]) if row[1] else "END", f"{row[0]:#018x}", str(row[2]), row[3])
+            for i, row in enumerate(rows)
+        ]
+        shell.write(render(("INDEX", "LINE", "ADDRESS", "COLUMN", "FLAGS"), cells))
+        shell.line()

@@ -6,6 +6,7 @@ from rocdbg.cli.commands.breakpoints import announce
 from rocdbg.cli.present import frame_parts, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
+from rocdbg.debugger.places import launch_lines
 from rocdbg.debugger.stops import StopEvent
 
 RUNNING = Category.RUNNING
@@ -211,7 +212,8 @@ def set_arg(shell: Shell, text: str) -> None:
       set arg 0 2.0
       set arg 1 f32[1024]:arange
       set arg 2 i32[4]:[1, 2, 3, 4]
-    Types are i8..i64, u8..u64, f16, bf16, f32, f64 and bytes; contents zeros, ones, arange, random:SEED or file:data.npy.
+    Types are i8..i64, u8..u64, f16, bf16, f32, f64 and bytes; contents are zeros, ones, arange, random:SEED or
+    file:data.npy.
     """
     index, _, value = text.partition(" ")
     if not index.isdigit() or not value.strip():
@@ -222,9 +224,5 @@ def set_arg(shell: Shell, text: str) -> None:
 @command("show launch", category=RUNNING)
 def show_launch(shell: Shell, text: str) -> None:
     """Show what the next "run" launches."""
-    spec = shell.session.launch.spec
-    shell.line(f"File: {spec.file}")
-    shell.line(f"Kernel: {shell.session.launch.kernel.name}")
-    shell.line(f"Grid: {spec.grid}  Workgroup: {spec.workgroup}  Dynamic LDS: {spec.dynamic_lds} bytes")
-    for index, argument in enumerate(spec.arguments):
-        shell.line(f"Argument {index}: {argument.describe() if argument is not None else '(not set)'}")
+    for line in launch_lines(shell.session):
+        shell.line(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rocdbg.cli.commands.support import parse_switch
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
@@ -33,7 +33,7 @@ def _print_option(name: str, field: str, kind: str, text: str, choices: tuple[st
 
     def write(shell: Shell, value: object) -> None:
         settings = shell.session.settings
-        settings.print = replace(settings.print, **{field: value})
+        settings.print = settings.print.with_changes(**{field: value})
 
     return Option(f"print {name}", kind, text, read, write, choices)
 
@@ -76,7 +76,7 @@ OPTIONS = (
         ("all", "scalars", "none", "presence"),
     ),
     _engine_option("listsize", "list_size", "count", "number of source lines in a listing"),
-    _engine_option("backtrace limit", "backtrace_limit", "count", "upper bound on the number of stack frames in a backtrace"),
+    _engine_option("backtrace limit", "backtrace_limit", "count", "upper bound on the number of stack frames"),
     _engine_option("step-mode", "step_mode", "switch", "whether step stops in functions without line information"),
     _engine_option(
         "scheduler-locking", "scheduler_locking", "choice", "which other waves run while one is stepped",
@@ -86,7 +86,7 @@ OPTIONS = (
         "breakpoint pending", "pending_breakpoints", "choice", "debugger's behaviour regarding pending breakpoints",
         ("auto", "on", "off"),
     ),
-    _engine_option("instruction-budget", "instruction_budget", "count", "wave-instructions after which a command comes back"),
+    _engine_option("instruction-budget", "instruction_budget", "count", "wave-instructions after which a run stops"),
     _shell_option("confirm", "switch", True, "whether to confirm potentially dangerous operations"),
     _shell_option("pagination", "switch", False, "state of pagination (output is never paused)"),
     _shell_option("prompt", "text", "(rocdbg) ", "the prompt"),

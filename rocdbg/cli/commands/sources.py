@@ -10,6 +10,7 @@ from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, comma
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger.disassembly import DisassemblyLine
 from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.places import default_place, disassembly_range, source_place, unit_facts
 from rocdbg.errors import Error
 
 FILES = Category.FILES
@@ -40,13 +41,13 @@ def list_(shell: Shell, text: str) -> None:
         if last is not None:
             show_lines(shell, last.file, last.last + 1, last.last + size)
             return
-        location = session.default_location()
+        location = default_place(session)
         show_lines(shell, location.file, *around(location.line, size))
         return
     if "," in text and not text.startswith("*"):
         _list_range(shell, text, size)
         return
-    location = session.line_location(text)
+    location = source_place(session, text)
     show_lines(shell, location.file, *around(location.line, size))
 
 
@@ -54,10 +55,10 @@ def _list_range(shell: Shell, text: str, size: int) -> None:
     first_text, _, last_text = (part.strip() for part in text.partition(","))
     session = shell.session
     if not first_text:
-        end = session.line_location(last_text)
+        end = source_place(session, last_text)
         show_lines(shell, end.file, end.line - size + 1, end.line)
         return
-    begin = session.line_location(first_text)
+    begin = source_place(session, first_text)
     if not last_text:
         show_lines(shell, begin.file, begin.line, begin.line + size - 1)
         return
@@ -66,7 +67,7 @@ def _list_range(shell: Shell, text: str, size: int) -> None:
     elif last_text.startswith("+") and last_text[1:].isdigit():
         last = begin.line + int(last_text[1:])
     else:
-        last = session.line_location(last_text).line
+        last = source_place(session, last_text).line
     show_lines(shell, begin.file, begin.line, last)
 
 
@@ -86,7 +87,7 @@ def disassemble(shell: Shell, text: str) -> None:
         text = text.strip()
     if set(flags) - set("rsm"):
         raise CommandError("Invalid disassembly modifier.")
-    title, low, high = session.disassembly_range(text)
+    title, low, high = disassembly_range(session, text)
     lines = list(session.disassemble(low, high))
     if not lines:
         raise CommandError("No instructions in that range.")
@@ -143,7 +144,7 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
 def info_line(shell: Shell, text: str) -> None:
     """Core addresses of the code for a source line."""
     session = shell.session
-    location = session.line_location(text) if text else session.default_location()
+    location = source_place(session, text) if text else default_place(session)
     for info in session.symbols.lines(location.file, location.line):
         where = f'Line {info.line} of "{info.file.name}"'
         begins = f"{info.low:#x} <{info.low_name}>" if info.low_name else f"{info.low:#x}"
@@ -159,7 +160,7 @@ def info_source(shell: Shell, text: str) -> None:
     """Information about the current source file."""
     session = shell.session
     try:
-        location = session.default_location()
+        location = default_place(session)
     except DebuggerError:
         shell.line("No current source file.")
         return
@@ -169,14 +170,14 @@ def info_source(shell: Shell, text: str) -> None:
     found = session.sources.text(file)
     shell.line(f"Located in {found.path}" if found.path else "Embedded in the debug information.")
     shell.line(f"Contains {len(found.lines)} line{'s' if len(found.lines) != 1 else ''}.")
-    for line in session.symbols.unit_lines(file):
+    for line in unit_facts(session, file):
         shell.line(line)
 
 
 @command("info sources", category=STATUS, usage="info sources [REGEXP]")
 def info_sources(shell: Shell, text: str) -> None:
     """All source files in the program or those matching REGEXP."""
-    from rocdbg.cli.patterns import compile_pattern
+    from rocdbg.debugger.patterns import compile_pattern
 
     pattern = compile_pattern(text)
     names = sorted({file.path for file in shell.session.symbols.sources() if pattern.search(file.path)})

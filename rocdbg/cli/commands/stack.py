@@ -139,7 +139,7 @@ def info_args(shell: Shell, text: str) -> None:
 def _show_rows(
     shell: Shell, rows: list[tuple[str, Value]], words: list[str], what: str, frame: Frame
 ) -> None:
-    from rocdbg.cli.patterns import compile_pattern
+    from rocdbg.debugger.patterns import compile_pattern
 
     if not frame.has_debug_info:
         shell.line("No symbol table info available.")

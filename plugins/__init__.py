@@ -1,0 +1,1 @@
+"""The plug-ins that come with rocdbg, installed as the package `rocdbg_plugins`."""

@@ -1,0 +1,175 @@
+"""Places that front ends ask for by text: a source line to list, a range to disassemble, where a symbol is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocdbg.debugger.disassembly import function_bounds
+from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
+from rocdbg.debugger.locspec import FunctionSpec, parse_spec
+from rocdbg.dwarf.info import SourceFile as SourceFile
+from rocdbg.dwarf.info import Variable
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """A line of a source file."""
+
+    file: SourceFile
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRow:
+    """A line of ``info kernels``: registers per lane and wave, sizes in bytes."""
+
+    name: str
+    vgprs: int
+    sgprs: int
+    lds: int
+    private: int
+    kernarg: int
+    arguments: str
+
+
+def default_place(session: Session) -> SourcePlace:
+    """Where `list` without arguments begins: the selected frame's line, else the kernel's first."""
+    place = session.default_place()
+    if place.file is None:
+        session.need_program()
+        raise DebuggerError('No symbol table is loaded.  Use the "file" command.')
+    return SourcePlace(place.file, place.line or 1)
+
+
+def source_place(session: Session, text: str) -> SourcePlace:
+    """The source line a location stands for: a line as it is, code or not; a function's own first line.
+
+    Raises `LocationSpecError`.
+    """
+    spec = parse_spec(text)
+    resolver = session.resolver()
+    if isinstance(spec, FunctionSpec):
+        for function in resolver.functions(spec):
+            if function.decl_file is not None and function.decl_line:
+                return SourcePlace(function.decl_file, function.decl_line)
+        raise LocationSpecError(f'Function "{spec.name}" not defined.')
+    program = session.need_program()
+    file_name = getattr(spec, "file", None)
+    if file_name is not None or not text.startswith("*"):
+        files = program.info.files_named(file_name) if file_name else [default_place(session).file]
+        if not files:
+            raise LocationSpecError(f"No source file named {file_name}.")
+        return SourcePlace(files[0], resolver.line_of(spec))  # type: ignore[arg-type]
+    found = resolver.resolve(text)[0]
+    if found.file is None or found.line is None:
+        raise LocationSpecError(f"No line number known for {text.removeprefix('*')}.")
+    return SourcePlace(found.file, found.line)
+
+
+def disassembly_range(session: Session, text: str) -> tuple[str | None, int, int]:
+    """What `disassemble TEXT` shows: the function's name, or None for a plain range; loaded addresses."""
+    program = session.program
+    if program is None:
+        raise NoProgramError
+    if "," in text:
+        first, last = (part.strip() for part in text.split(",", 1))
+        low = session.integer(first)
+        high = low + session.integer(last[1:]) if last.startswith("+") else session.integer(last)
+        return None, low, high
+    address = session.integer(text) if text else session.frame().pc
+    return function_bounds(program, address)
+
+
+def describe_address(session: Session, name: str) -> str:
+    """The sentence of `info address NAME`: a variable of the selected scope, else a global symbol."""
+    variable: Variable | None = None
+    if session.target is not None and session.scope.thread is not None:
+        for scope in session.frame().scopes:
+            variable = next((v for v in scope.variables if v.name == name), None)
+            if variable is not None:
+                break
+    return session.symbols.address_of(name, variable)
+
+
+def unit_facts(session: Session, file: SourceFile) -> list[str]:
+    """What `info source` says of the compilation: language, producer, debug format."""
+    for unit in session.need_program().info.units:
+        if file in unit.files:
+            return [
+                f"Source language is {unit.language_name}.",
+                f"Producer is {unit.producer}.",
+                f"Compiled with DWARF {unit.version} debugging format.",
+            ]
+    return []
+
+
+def kernel_rows(session: Session) -> Iterator[KernelRow]:
+    """All kernels, by name; a damaged descriptor shows zeros rather than hide the others."""
+    program = session.need_program()
+    for kernel in program.code_object.kernels.values():
+        metadata = kernel.metadata
+        arguments = (
+            ", ".join(a.name or a.type_name or a.value_kind.value for a in metadata.args if not a.is_hidden)
+            if metadata
+            else ""
+        )
+        try:
+            descriptor = kernel.descriptor
+            yield KernelRow(
+                program.kernel_title(kernel), descriptor.vgpr_count, descriptor.sgpr_count,
+                descriptor.group_segment_fixed_size, descriptor.private_segment_fixed_size, kernel.kernarg_size,
+                arguments,
+            )  # fmt: skip
+        except Error as error:
+            session.warn(f"kernel {kernel.name}: {error}")
+
+
+def launch_lines(session: Session) -> list[str]:
+    """What the next `run` launches, in words."""
+    spec = session.launch.spec
+    lines = [
+        f"File: {spec.file}",
+        f"Kernel: {session.launch.kernel.name}",
+        f"Grid: {spec.grid}  Workgroup: {spec.workgroup}  Dynamic LDS: {spec.dynamic_lds} bytes",
+    ]
+    for index, argument in enumerate(spec.arguments):
+        text = "(not set)"
+        if argument is not None:
+            name = f"{argument.name}: " if argument.name else ""
+            if argument.buffer is not None:
+                text = f"{name}{argument.buffer}"
+            elif argument.local_size is not None:
+                text = f"{name}local[{argument.local_size}]"
+            else:
+                text = f"{name}{argument.value!s}"
+        lines.append(f"Argument {index}: {text}")
+    return lines
+
+
+def line_table(
+    session: Session, pattern: str
+) -> Iterator[tuple[SourceFile, list[tuple[int, int, int, str]]]]:
+    """The rows of the line tables by file: (address, line, column, flags); ``pattern`` picks files."""
+    from rocdbg.debugger.patterns import compile_pattern
+
+    wanted = compile_pattern(pattern)
+    by_file: dict[SourceFile, list[tuple[int, int, int, str]]] = {}
+    for unit in session.need_program().info.units:
+        table = unit.line_table
+        if table is None:
+            continue
+        for sequence, index, _ in table.rows():
+            row = table.line_row(sequence, index)
+            flags = " ".join(
+                name for name, on in (("is_stmt", row.is_stmt), ("prologue_end", row.prologue_end)) if on
+            )
+            by_file.setdefault(row.file, []).append((row.address, row.line, row.column, flags))
+    for file, rows in by_file.items():
+        if wanted.search(file.path):
+            yield file, rows

@@ -1,0 +1,44 @@
+"""The interface plug-ins are written against; `docs/plugins.md` explains it with examples.
+
+A plug-in is a module with a function ``register(api)``, where ``api`` is a `PluginApi`. Everything it needs is
+in this module, and stays as it is within a major version.
+"""
+
+from __future__ import annotations
+
+from rocdbg.cli.registry import Category, CommandError, Completes, command
+from rocdbg.cli.shell import Shell
+from rocdbg.debugger import ctypes
+from rocdbg.debugger.formatting import Pretty
+from rocdbg.debugger.plugins import PluginApi
+from rocdbg.debugger.rows import LaneRow, LaneState
+from rocdbg.debugger.session import Session
+from rocdbg.debugger.stops import StopEvent, StopReason
+from rocdbg.debugger.values import Value
+from rocdbg.dwarf.info.types import ArrayType, BaseType, ClassType, PointerType, Type, TypedefType, VectorType
+from rocdbg.errors import Error
+
+__all__ = [
+    "ArrayType",
+    "BaseType",
+    "Category",
+    "ClassType",
+    "CommandError",
+    "Completes",
+    "Error",
+    "LaneRow",
+    "LaneState",
+    "PluginApi",
+    "PointerType",
+    "Pretty",
+    "Session",
+    "Shell",
+    "StopEvent",
+    "StopReason",
+    "Type",
+    "TypedefType",
+    "Value",
+    "VectorType",
+    "command",
+    "ctypes",
+]
