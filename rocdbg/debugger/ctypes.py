@@ -50,7 +50,7 @@ LONG_DOUBLE = BaseType("long double", Encoding.FLOAT, 8)
 
 INT8 = BaseType("int8_t", Encoding.SIGNED_CHAR, 1)
 VOID_POINTER = PointerType(VOID)
-CODE_POINTER = PointerType(FunctionType(VOID))
+CODE_POINTER = PointerType(FunctionType(VOID, prototyped=False))
 """The type of ``$pc``: ``void (*)()``."""
 INTERNAL_FUNCTION = UnspecifiedType("<internal function>")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from rocdbg.debugger.breakpoints import Arrival, BreakpointTable, Hit
+from rocdbg.debugger.exec_map import ExecMap
 from rocdbg.debugger.frames import Frame, FrameChain
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.scope import Scope, lane_list
@@ -26,6 +27,7 @@ class Host(Protocol):
     breakpoints: BreakpointTable
     settings: Settings
     scope: Scope
+    exec_map: ExecMap | None
 
     def chain(self, scope: Scope) -> FrameChain:
         """The frames of a lane as they are now."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from rocdbg import dwarf
+from rocdbg.arch.registers import sgpr_number
 from rocdbg.debugger.context import (
     ACTIVE_LANE,
     UPSTREAM,
@@ -18,6 +19,7 @@ from rocdbg.debugger.context import (
     expression,
     lane_pc_code,
 )
+from rocdbg.debugger.exec_map import ExecMap
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.scope import Scope
 from rocdbg.debugger.target import Target
@@ -308,14 +310,26 @@ def lane_pc_vector(
     return location.read_elements(64, context.wave_size)
 
 
-def active_lanes(program: Program, target: Target, thread: int, unwinder: Unwinder) -> int:
-    """The mask of active lanes: DW_AT_LLVM_active_lane where the function has it, else EXEC."""
+def active_lanes(
+    program: Program, target: Target, thread: int, unwinder: Unwinder, exec_map: ExecMap
+) -> int:
+    """The mask of active lanes: DW_AT_LLVM_active_lane where the function has it, else EXEC.
+
+    Where spill code has turned all lanes on, the mask that it saved counts.
+    """
     wave = target.wave(thread)
     context = top_context(program, target, Scope(thread, 0), unwinder)
     location = _attribute_location(context, "active_lane")
-    if location is None:
+    if location is not None:
+        return location.read(wave.lane_count)
+    saved = exec_map.saved_mask(program.to_file(wave.pc), wave.lane_count)
+    if saved is None:
         return wave.exec_mask
-    return location.read(wave.lane_count)
+    mask = 0
+    for index in range(wave.lane_count // 32):
+        data = target.read_register(thread, sgpr_number(saved + index))
+        mask |= int.from_bytes(data, "little") << 32 * index
+    return mask
 
 
 def _attribute_location(context: FrameContext, which: str) -> LocationDescription | None:

@@ -139,7 +139,7 @@ class LaunchControl:
             ExpectResult(
                 b.buffer.name,
                 b.buffer.name not in mismatches,
-                mismatches[b.buffer.name].message if b.buffer.name in mismatches else "",
+                mismatches[b.buffer.name].text if b.buffer.name in mismatches else "",
             )
             for b in self.bound.buffers
             if b.buffer.expect is not None

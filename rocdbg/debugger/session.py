@@ -21,6 +21,7 @@ from rocdbg.debugger.errors import (
     NotRunningError,
 )
 from rocdbg.debugger.examine import ExamineLine, effective, examine
+from rocdbg.debugger.exec_map import ExecMap
 from rocdbg.debugger.execution import Runner
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type
 from rocdbg.debugger.formatting import PLAIN, Format, Formatter
@@ -84,7 +85,9 @@ class Session:
         self._runner = Runner(self)
         self._stepper = Stepper(self._runner)
         self._unwinder: Unwinder | None = None
+        self.exec_map: ExecMap | None = None
         self._chains: dict[Scope, FrameChain] = {}
+        self._active: dict[int, int] = {}
         self._warnings: list[str] = []
         self._thread_names: dict[int, str] = {}
         self._lane_names: dict[tuple[int, int], str] = {}
@@ -107,6 +110,7 @@ class Session:
         self.sources.program_directory = path.resolve().parent
         self.list_position = None
         self._unwinder = Unwinder(program, prologue_rows)
+        self.exec_map = ExecMap(program)
         for name in self.launch.buffer_names():
             self._define_buffer(name)
         for breakpoint_, _ in self.breakpoints.resolve_again():
@@ -252,7 +256,13 @@ class Session:
     def active_lanes(self, thread: int) -> int:
         """The mask of active lanes of a wave."""
         assert self._unwinder is not None
-        return active_lanes(self.need_program(), self.need_target(), thread, self._unwinder)
+        assert self.exec_map is not None
+        found = self._active.get(thread)
+        if found is None:
+            program, target = self.need_program(), self.need_target()
+            found = active_lanes(program, target, thread, self._unwinder, self.exec_map)
+            self._active[thread] = found
+        return found
 
     def condition_holds(self, text: str, scope: Scope) -> bool:
         """The truth of a breakpoint's condition for a lane."""
@@ -261,6 +271,7 @@ class Session:
     def state_changed(self) -> None:
         """Drop what was read of the target's state; called when it runs or registers are written."""
         self._chains.clear()
+        self._active.clear()
 
     def finished(self) -> ExitInfo:
         """The dispatch is over: its results; buffers stay readable until the next run."""

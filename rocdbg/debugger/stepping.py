@@ -332,10 +332,21 @@ class Stepper:
         )
 
     def _until_active(self, scope: Scope) -> StopEvent | None:
-        """Run the wave until the lane is active; ``None`` when it is."""
+        """Run the wave until the lane is active; ``None`` when it is.
+
+        Straight code in which EXEC does not change is run in one go.
+        """
+        program, exec_map = self.runner.program, self.runner.host.exec_map
         while True:
             start = self._start(scope)
-            stop = self._resume(scope, ResumeMode.STEP)
+            wave = self.runner.target.wave(self._thread(scope))
+            address = program.to_file(wave.pc)
+            function = exec_map.function_at(address, wave.lane_count) if exec_map is not None else None
+            if function is None:
+                stop = self._resume(scope, ResumeMode.STEP)
+            else:
+                end = program.to_loaded(function.next_event(address))
+                stop = self._resume_range(scope, wave.pc, end)
             if stop.kind is TargetStopKind.BREAKPOINT:
                 event = self.runner.event(stop)
             else:
