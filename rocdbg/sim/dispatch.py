@@ -79,7 +79,7 @@ class Dispatch:
         self.plan = plan
         self.memory = memory
         self._engine = engine
-        self._user_sgprs = np.array(plan.state.user_sgprs(), np.uint32)
+        self._prototype = initial_state.prototype(plan.state)
         self._ids: dict[Dim3, GroupIds] = {}
         self._positions = _positions(plan.state.groups)
         self._free_slots = list(range(plan.resident_groups - 1, -1, -1))
@@ -364,16 +364,11 @@ class Dispatch:
             self._clear_scratch(slot_number)
         group = Workgroup(position, size, slot_number, slot.lds)
         for index in range(len(ids.used)):
-            if slot.states:
-                block = slot.states.pop()
-                block[:] = 0
-            else:
-                block = state_block(state.target, state.wave_size)
+            block = slot.states.pop() if slot.states else state_block(state.target, state.wave_size)
             self._created += 1
             wave = Wave(block, state.target, state.wave_size, self._created, position, index, size, slot.lds)
-            initial_state.apply(
-                wave, state, self._user_sgprs, ids, slot_number * plan.waves_per_group + index
-            )
+            scratch_slot = slot_number * plan.waves_per_group + index
+            initial_state.apply(wave, state, self._prototype, ids, scratch_slot)
             group.waves.append(wave)
             self._groups[wave.number] = group
             self._waves.append(wave)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
 from rocdbg.sim import layout
-from rocdbg.sim.wave import Dim3, Wave
+from rocdbg.sim.wave import Dim3, Wave, state_block
 
 # STATUS bits a running wave of a compute dispatch has: TRAP_EN, IN_TG (groups of several waves), VALID.
 _STATUS_TRAP_EN = 1 << 6
@@ -55,13 +55,18 @@ class DispatchState:
 
     def user_sgprs(self) -> list[int]:
         """The user SGPRs, in the ABI's order, as many as the descriptor counts."""
-        limit = min(self.descriptor.user_sgpr_count, 32 if self.target.is_gfx125 else _MAX_USER_SGPRS)
+        limit = self.user_sgpr_count
         values = [0] * max(limit, _MAX_USER_SGPRS)
         for item, (first, count) in self.descriptor.user_sgprs().items():
             # Registers beyond the hardware's user data are asked for in vain: the ABI leaves them undefined.
             words = self._user_data(item, count)
             values[first : first + count] = words
         return values[:limit]
+
+    @property
+    def user_sgpr_count(self) -> int:
+        """How many user SGPRs there are; the system SGPRs follow them."""
+        return min(self.descriptor.user_sgpr_count, 32 if self.target.is_gfx125 else _MAX_USER_SGPRS)
 
     def _user_data(self, item: UserSgpr, count: int) -> list[int]:
         """The dwords of one item of the user data."""
@@ -124,67 +129,89 @@ class DispatchState:
         return mode | sum(enabled << 12 + bit for bit, enabled in enumerate(exceptions))
 
 
+def prototype(dispatch: DispatchState) -> NDArray[np.uint8]:
+    """The part of a wave's state before the vector registers, with all that the waves of a dispatch share."""
+    wave = Wave(
+        state_block(dispatch.target, dispatch.wave_size),
+        dispatch.target,
+        dispatch.wave_size,
+        0,
+        (0, 0, 0),
+        0,
+        (1, 1, 1),
+        np.empty(0, np.uint8),
+    )
+    user = dispatch.user_sgprs()
+    wave.sgprs[: len(user)] = user
+    wave.pc = dispatch.first_pc
+    wave.mode = dispatch.mode
+    wave.status = _STATUS_VALID | _STATUS_TRAP_EN
+    wave.set_field("lds_size", dispatch.lds_size)
+    # LDS_ALLOC: size in units of 128 dwords from bit 12.
+    wave.set_field("lds_alloc", -(-dispatch.lds_size // 512) << 12)
+    wave.set_field("scratch_size", dispatch.lane_scratch_size * dispatch.wave_size)
+    return wave.state[: layout.VGPRS].copy()
+
+
 def apply(
-    wave: Wave,
-    dispatch: DispatchState,
-    user_sgprs: NDArray[np.uint32],
-    ids: GroupIds,
-    scratch_slot: int,
+    wave: Wave, dispatch: DispatchState, shared: NDArray[np.uint8], ids: GroupIds, scratch_slot: int
 ) -> None:
-    """Put a wave (number, workgroup and index set) with a zeroed state block into its initial state."""
+    """Put a wave (number, workgroup and index set) into its initial state, whatever its block held before.
+
+    ``shared`` is the dispatch's `prototype`. Vector registers are cleared as far as the kernel has them.
+    """
     descriptor, target = dispatch.descriptor, dispatch.target
-    sgprs = wave.sgprs
-    count = len(user_sgprs)
-    sgprs[:count] = user_sgprs
+    wave.state[: layout.VGPRS] = shared
+    wave.sgpr_count = descriptor.sgpr_count
+    wave.vgpr_count = min(descriptor.accum_offset or descriptor.vgpr_count, layout.VGPR_COUNT)
+    if target.has_agprs:
+        unified = descriptor.accum_offset is not None
+        agprs = descriptor.vgpr_count - (wave.vgpr_count if unified else 0)
+        wave.agpr_count = max(0, min(agprs, layout.VGPR_COUNT))
+    wave.clear_vectors()
+    _set_system_sgprs(wave, dispatch, len(ids.used), scratch_slot)
     group, index = wave.workgroup, wave.index
-    waves = len(ids.used)
-    scratch_offset = scratch_slot * dispatch.wave_scratch_size
-    if target.architected_sgprs:
-        sgprs[layout.TTMP0 + 9] = group[0]
-        sgprs[layout.TTMP0 + 7] = group[1] & 0xFFFF | (group[2] & 0xFFFF) << 16
-        sgprs[layout.TTMP0 + 8] = (index & 31) << 25
-    else:
-        enables = (
-            descriptor.enable_sgpr_workgroup_id_x,
-            descriptor.enable_sgpr_workgroup_id_y,
-            descriptor.enable_sgpr_workgroup_id_z,
-        )
-        for enabled, position in zip(enables, group, strict=True):
-            if enabled:
-                sgprs[count] = position
-                count += 1
-        if descriptor.enable_sgpr_workgroup_info:
-            sgprs[count] = (index == 0) << 31 | waves & 0x3F
-            count += 1
-        if descriptor.enable_private_segment and target.scratch is not ScratchKind.ARCHITECTED:
-            sgprs[count] = scratch_offset & 0xFFFF_FFFF
     for register, values in enumerate(ids.vgprs(index)):
         wave.vgpr(register)[:] = values
     used = ids.used[index]
     wave.set_field("used_lanes", used)
     wave.exec = used
-    wave.pc = dispatch.first_pc
-    wave.mode = dispatch.mode
-    wave.status = _STATUS_VALID | _STATUS_TRAP_EN | (_STATUS_IN_GROUP if waves > 1 else 0)
+    if len(ids.used) > 1:
+        wave.set_field("status", wave.field("status") | _STATUS_IN_GROUP)
     wave.set_field("lds_pointer", int(wave.lds.ctypes.data))
-    wave.set_field("lds_size", dispatch.lds_size)
-    # LDS_ALLOC: size in units of 128 dwords from bit 12.
-    wave.set_field("lds_alloc", -(-dispatch.lds_size // 512) << 12)
-    base = dispatch.scratch_address + scratch_offset
+    base = dispatch.scratch_address + scratch_slot * dispatch.wave_scratch_size
     wave.set_field("scratch_base", base)
-    wave.set_field("scratch_size", dispatch.lane_scratch_size * dispatch.wave_size)
     if target.scratch is ScratchKind.ARCHITECTED:
         wave.set_field("flat_scratch", base)
     wave.set_field("number", wave.number)
     for axis, position in zip("xyz", group, strict=True):
         wave.set_field(f"workgroup_{axis}", position)
     wave.set_field("wave_in_group", index)
-    wave.scratch_slot = scratch_slot
-    wave.sgpr_count = descriptor.sgpr_count
-    wave.vgpr_count = descriptor.accum_offset or descriptor.vgpr_count
-    if target.has_agprs:
-        unified = descriptor.accum_offset is not None
-        wave.agpr_count = descriptor.vgpr_count - (wave.vgpr_count if unified else 0)
+
+
+def _set_system_sgprs(wave: Wave, dispatch: DispatchState, group_waves: int, scratch_slot: int) -> None:
+    """Workgroup ids, group info and scratch offset behind the user SGPRs, or ids in TTMPs."""
+    descriptor, target = dispatch.descriptor, dispatch.target
+    sgprs, group, index = wave.sgprs, wave.workgroup, wave.index
+    if target.architected_sgprs:
+        sgprs[layout.TTMP0 + 9] = group[0]
+        sgprs[layout.TTMP0 + 7] = group[1] & 0xFFFF | (group[2] & 0xFFFF) << 16
+        sgprs[layout.TTMP0 + 8] = (index & 31) << 25
+        return
+    values = [
+        position
+        for enabled, position in (
+            (descriptor.enable_sgpr_workgroup_id_x, group[0]),
+            (descriptor.enable_sgpr_workgroup_id_y, group[1]),
+            (descriptor.enable_sgpr_workgroup_id_z, group[2]),
+            (descriptor.enable_sgpr_workgroup_info, (index == 0) << 31 | group_waves & 0x3F),
+        )
+        if enabled
+    ]
+    if descriptor.enable_private_segment and target.scratch is not ScratchKind.ARCHITECTED:
+        values.append(scratch_slot * dispatch.wave_scratch_size & 0xFFFF_FFFF)
+    first = dispatch.user_sgpr_count
+    sgprs[first : first + len(values)] = values
 
 
 class GroupIds:

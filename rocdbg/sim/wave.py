@@ -29,7 +29,6 @@ class Wave:
         "index",
         "lds",
         "number",
-        "scratch_slot",
         "sgpr_count",
         "state",
         "target",
@@ -61,7 +60,6 @@ class Wave:
         self.index = index
         self.workgroup_size = workgroup_size
         self.lds = lds
-        self.scratch_slot = 0
         self.sgpr_count = 0
         self.vgpr_count = 0
         self.agpr_count = 0
@@ -242,6 +240,14 @@ class Wave:
         """AGPR ``number``, as `vgpr`; only on targets that have them."""
         start = layout.agpr_offset(number, self.wave_size) // 4
         return self._dwords[start : start + self.wave_size]
+
+    def clear_vectors(self) -> None:
+        """Set the vector registers the kernel was given to 0."""
+        width = self.wave_size * 4
+        self.state[layout.VGPRS : layout.VGPRS + self.vgpr_count * width] = 0
+        if self.agpr_count:
+            start = layout.agpr_offset(0, self.wave_size)
+            self.state[start : start + self.agpr_count * width] = 0
 
     # -- position and memory ---------------------------------------------------------------------------------
 

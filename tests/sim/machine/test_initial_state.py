@@ -14,7 +14,7 @@ from rocdbg.arch.targets import target_by_name
 from rocdbg.codeobject.descriptor import KernelDescriptor, decode_descriptor
 from rocdbg.codeobject.source import Source
 from rocdbg.sim import layout, scratch
-from rocdbg.sim.initial_state import DispatchState, GroupIds, apply
+from rocdbg.sim.initial_state import DispatchState, GroupIds, apply, prototype
 from rocdbg.sim.wave import Wave, state_block
 
 BUFFER, DISPATCH, QUEUE, KERNARG, ID, FLAT, SIZE, WAVE32 = (1 << bit for bit in (0, 1, 2, 3, 4, 5, 6, 10))
@@ -45,7 +45,7 @@ def start(
     wave = Wave(
         state_block(row, made.wave_size), row, made.wave_size, 9, group, index, size, np.zeros(0, np.uint8)
     )
-    apply(wave, state, np.array(state.user_sgprs(), np.uint32), ids, slot)
+    apply(wave, state, prototype(state), ids, slot)
     return wave
 
 
