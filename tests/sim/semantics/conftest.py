@@ -209,18 +209,43 @@ class Runner:
         return word(40) & (1 << width) - 1, int(state[layout.HEADER["scc"].offset]), word(layout.EXEC_LO)
 
     def registers(
-        self, instruction: Instruction, before: Mapping[int, np.ndarray], wanted: tuple[int, ...], target: str
+        self,
+        instruction: Instruction,
+        before: Mapping[int, np.ndarray],
+        wanted: tuple[int, ...],
+        target: str,
+        m0: int = 0,
     ) -> dict[int, np.ndarray]:
         """Run any instruction on given VGPRs (64 lanes each); gives the wanted ones after it."""
-        function = self.function(instruction, target, MODE_DEFAULT)
+        state = self._fresh_state(target, m0)
+        for number, values in before.items():
+            self._load(state, number, values)
+        self._execute(instruction, target, state)
+        return {number: self._read(state, number, np.dtype(np.uint32)) for number in wanted}
+
+    def scalar_registers(
+        self, instruction: Instruction, before: Mapping[int, int], target: str, m0: int = 0
+    ) -> dict[int, int]:
+        """Run any instruction on given SGPRs; gives those that have changed."""
+        state = self._fresh_state(target, m0)
+        file = state[layout.SGPRS : layout.SGPRS + 4 * layout.SGPR_COUNT].view("<u4")
+        for number, value in before.items():
+            file[number] = value
+        self._execute(instruction, target, state)
+        return {number: int(file[number]) for number, value in before.items() if file[number] != value}
+
+    def _fresh_state(self, target: str, m0: int) -> np.ndarray:
         state = np.zeros(layout.state_size(WAVE, True), np.uint8)
         self._scalar_mask(state, layout.EXEC_LO, np.ones(WAVE, bool))
         state[layout.HEADER["limit"].offset :][:8].view("<u8")[0] = 1 << 40
-        for number, values in before.items():
-            self._load(state, number, values)
+        code = 125 if TARGETS[target].generation >= 11 else 124
+        state[layout.sgpr_offset(code) :][:4].view("<u4")[0] = m0
+        return state
+
+    def _execute(self, instruction: Instruction, target: str, state: np.ndarray) -> None:
         env = np.zeros(layout.ENV_SIZE, np.uint8)
+        function = self.function(instruction, target, MODE_DEFAULT)
         assert function(state.ctypes.data, env.ctypes.data) == 0
-        return {number: self._read(state, number, np.dtype(np.uint32)) for number in wanted}
 
     @staticmethod
     def _scalar_mask(state: np.ndarray, code: int, lanes: np.ndarray) -> None:

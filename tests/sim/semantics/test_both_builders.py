@@ -32,6 +32,8 @@ def _names() -> list[str]:
         for name in registry.names()
         if registry.lookup(name).function.__module__.rpartition(".")[2].startswith(MODULES)
         and "v_dual_" not in name
+        and "_movrel" not in name
+        and "_swaprel" not in name
     ]
 
 
