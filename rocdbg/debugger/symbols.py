@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.locspec import Location
@@ -21,6 +22,8 @@ from rocdbg.dwarf.info import (
 )
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.launch.kernel_names import KernelMap
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ class Symbols:
         names = [f.function.qualified_name or "" for f in self.functions(pattern) if f.function.low_pc is not None]
         return list(dict.fromkeys(name for name in names if name))
 
-    def _info_matching(self, query, pattern):  # type: ignore[no-untyped-def]
+    def _info_matching(self, query: Callable[[re.Pattern[str]], list[T]], pattern: str) -> list[T]:
         try:
             compiled = re.compile(pattern)
         except re.error as error:

@@ -11,16 +11,14 @@ class TypeName:
     """A type as written: specifiers (``unsigned int``, ``struct S``) and derivations, outermost last.
 
     ``tag`` is ``struct``, ``union``, ``class``, ``enum`` or "". A derivation is ``*``, ``&``, ``&&``,
-    ``()`` for a function, or a number of elements for an array (-1 for ``[]``). ``space`` is the
-    address space of the outermost pointer when one was written (``local#``), else "".
+    a tuple of parameter types for a function, or a number of elements for an array (-1 for ``[]``).
     """
 
     name: str
     tag: str = ""
-    derivations: tuple[str | int, ...] = ()
+    derivations: Derivations = ()
     is_const: bool = False
     is_volatile: bool = False
-    space: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +26,12 @@ class TypeOf:
     """``typeof(expression)`` or ``decltype``: the type of an expression, then derivations."""
 
     operand: Expression
-    derivations: tuple[str | int, ...] = ()
+    derivations: Derivations = ()
 
 
 AnyTypeName: TypeAlias = TypeName | TypeOf
+Derivation: TypeAlias = "str | int | tuple[AnyTypeName, ...]"
+Derivations: TypeAlias = tuple[Derivation, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
     FunctionType,
+    Parameter,
     PointerKind,
     PointerType,
     QualifiedType,
@@ -154,7 +155,7 @@ class Evaluator:
         """The type a type name stands for."""
         if isinstance(name, ast.TypeOf):
             base = Evaluator(self.environment, True)._type_of(name.operand)
-            return _derive(base, name.derivations)
+            return self._derive(base, name.derivations)
         found = ctypes.basic_type(name.name) if not name.tag else None
         if found is None or name.name == "half":
             try:
@@ -166,7 +167,21 @@ class Evaluator:
             found = QualifiedType(Qualifier.CONST, found)
         if name.is_volatile:
             found = QualifiedType(Qualifier.VOLATILE, found)
-        return _derive(found, name.derivations)
+        return self._derive(found, name.derivations)
+
+    def _derive(self, base: Type, derivations: ast.Derivations) -> Type:
+        for derivation in derivations:
+            if isinstance(derivation, tuple):
+                types = [self.type(name) for name in derivation]
+                if len(types) == 1 and ctypes.is_void(types[0]):
+                    types = []
+                parameters = tuple(Parameter(type_) for type_ in types)
+                base = FunctionType(base, parameters, prototyped=bool(derivation))
+            elif isinstance(derivation, int):
+                base = ArrayType(base, derivation if derivation >= 0 else None)
+            else:
+                base = PointerType(base, PointerKind(derivation))
+        return base
 
     def _type_of(self, node: ast.Expression) -> Type:
         if isinstance(node, ast.TypeExpression):
@@ -536,17 +551,6 @@ class Evaluator:
         if isinstance(value.bare, PointerType):
             target = value.bare.target
         return Value.of_int(ctypes.pointer_to(target, number), value.as_int())
-
-
-def _derive(base: Type, derivations: tuple[str | int, ...]) -> Type:
-    for derivation in derivations:
-        if derivation == "()":
-            base = FunctionType(base)
-        elif isinstance(derivation, int):
-            base = ArrayType(base, derivation if derivation >= 0 else None)
-        else:
-            base = PointerType(base, PointerKind(derivation))
-    return base
 
 
 def _alignment(type_: Type) -> int:

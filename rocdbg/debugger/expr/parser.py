@@ -418,9 +418,9 @@ class _Parser:
             raise self.error()
         return ast.TypeName(" ".join(words), tag, self._declarator(), const, volatile)
 
-    def _declarator(self) -> tuple[str | int, ...]:
+    def _declarator(self) -> ast.Derivations:
         """``*``, ``&``, ``(*)[4]``, ``[3]``, ``(*)(int)``: derivations in the order they apply."""
-        prefix: list[str | int] = []
+        prefix: list[ast.Derivation] = []
         while True:
             token = self.peek()
             if self.at("*") or self.at("&") or self.at("&&"):
@@ -429,12 +429,12 @@ class _Parser:
                 self.take()
             else:
                 break
-        inner: tuple[str | int, ...] = ()
+        inner: ast.Derivations = ()
         if self.at("(") and (self.at("*", 1) or self.at("&", 1)):
             self.take()
             inner = self._declarator()
             self.expect(")")
-        suffixes: list[str | int] = []
+        suffixes: list[ast.Derivation] = []
         while True:
             if self.at("["):
                 self.take()
@@ -447,8 +447,7 @@ class _Parser:
                 suffixes.append(size.value)
                 self.expect("]")
             elif self.at("(") and (inner or self._is_parameter_list()):
-                self._skip_parameters()
-                suffixes.append("()")
+                suffixes.append(self._parameters())
             else:
                 break
         return (*prefix, *reversed(suffixes), *inner)
@@ -473,15 +472,12 @@ class _Parser:
         follower = self.peek(ahead + 1)
         return follower.kind is TokenKind.END or follower.text in (")", "}", ">", ",")
 
-    def _skip_parameters(self) -> None:
-        depth = 0
-        while True:
-            token = self.take()
-            if token.kind is TokenKind.END:
-                raise self.error(token)
-            if token.kind is TokenKind.OPERATOR and token.text == "(":
-                depth += 1
-            elif token.kind is TokenKind.OPERATOR and token.text == ")":
-                depth -= 1
-                if depth == 0:
-                    return
+    def _parameters(self) -> tuple[ast.AnyTypeName, ...]:
+        """The parameter types of a function type, names left out."""
+        self.expect("(")
+        types: list[ast.AnyTypeName] = []
+        while not self.accept(")"):
+            if types:
+                self.expect(",")
+            types.append(self.type_name())
+        return tuple(types)
