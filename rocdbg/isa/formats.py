@@ -143,7 +143,7 @@ def _smem(family: str) -> Layout:
             2,
             (13, 6),
             operands=operands,
-            modifiers={"cpol": _b((20, 5))},
+            modifiers={"cpol": _b((20, 5)), "scale_offset": _b((56, 1))},
             immediates={"offset": _b((32, 24))},
             selectors=(Selector("soffset_off", _b((57, 7)), (124,)),),
         )
@@ -443,7 +443,7 @@ def _flat(family: str) -> list[Layout]:
         if family == "gfx12":
             value = (0xEC, 0xED, 0xEE)[seg] << 24
             selectors = [Selector("saddr_off", _b((0, 7)), (124,)), Selector("return", _b((52, 1)))]
-            mods = {"cpol": _b((50, 5))}
+            mods = {"cpol": _b((50, 5)), "nv": _b((7, 1)), "scale_offset": _b((48, 1))}
             if name == "SCRATCH":
                 selectors.append(Selector("sve", _b((49, 1))))
             result.append(
@@ -509,9 +509,9 @@ def _buffer(family: str) -> list[Layout]:
         sel = (Selector("offen", _b((62, 1))), Selector("idxen", _b((63, 1))), Selector("tfe", _b((22, 1))))
         return [
             Layout("MTBUF", "MTBUF", 0xFC200000, 0xC4200000, 3, _b((14, 4)), ops,
-                   {"cpol": _b((50, 5)), "format": _b((55, 7))}, {"offset": _b((72, 24))}, sel),
-            Layout("MUBUF", "MUBUF", 0xFC200000, 0xC4000000, 3, _b((14, 8)), ops,
-                   {"cpol": _b((50, 5))}, {"offset": _b((72, 24))}, sel),
+                   {"cpol": _b((50, 5)), "nv": _b((7, 1)), "format": _b((55, 7))}, {"offset": _b((72, 23))}, sel),
+            Layout("MUBUF", "MUBUF", 0xFC200000, 0xC4000000, 3, _b((14, 7)), ops,
+                   {"cpol": _b((50, 5)), "nv": _b((7, 1))}, {"offset": _b((72, 23))}, sel),
         ]  # fmt: skip
     ops = {"vdata": _b((40, 8)), "vaddr": _b((32, 8)), "srsrc": _b((48, 5)), "soffset": _b((56, 8))}
     if family in ("gfx90a", "gfx940"):

@@ -285,9 +285,9 @@ class CompiledRow:
         if name == "cpol":
             self._flags(modifiers, text)
             if self._table.family == "gfx12":
-                low = 21 if self._layout.encoding == "SMEM" else 50
-                modifiers["scope"] = word >> low & 3
-                modifiers["th"] = word >> (low + 2) & 7
+                scalar = self._layout.encoding == "SMEM"
+                modifiers["scope"] = word >> (21 if scalar else 50) & 3
+                modifiers["th"] = word >> 23 & 3 if scalar else word >> 52 & 7
         elif name == "fi" and self._layout.name.endswith("DPP8"):
             if code == 2:
                 modifiers["fi"] = 1

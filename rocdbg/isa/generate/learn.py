@@ -133,7 +133,7 @@ def split(text: str) -> tuple[str, list[str], list[str]]:
 
 
 _MODIFIER = re.compile(
-    r"^(?:[a-z_0-9]+:.*|clamp|glc|slc|dlc|scc|nv|lds|gds|tfe|offen|idxen|sc[01]|nt|done|vm|compr|row_en"
+    r"^(?:[a-z_0-9]+:.*|clamp|glc|slc|dlc|scc|nv|lds|gds|tfe|offen|idxen|sc[01]|nt|done|vm|compr|row_en|scale_offset"
     r"|row_mirror|row_half_mirror|high|unorm|da|r128|a16|d16|lwe|mul:.|div:.|/\* .*|wave_shl.*|row_.*)$"
 )  # fmt: skip
 
