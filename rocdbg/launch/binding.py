@@ -17,6 +17,7 @@ from rocdbg.launch.expectation import Mismatch, compare
 from rocdbg.launch.spec import ArgumentSpec, Dim3
 from rocdbg.launch.values import value_bytes
 from rocdbg.sim.dispatch import Dispatch
+from rocdbg.sim.kernarg import MAX_SEGMENT_SIZE
 from rocdbg.sim.machine import Machine
 from rocdbg.sim.memory import Allocation
 
@@ -127,6 +128,10 @@ def bind(
     try:
         for index, (argument, parameter) in enumerate(zip(arguments, parameters, strict=True)):
             what = _what(index, parameter, names)
+            if not 0 <= parameter.size <= MAX_SEGMENT_SIZE:
+                raise LaunchError(
+                    what, f"the metadata gives it the impossible size of {parameter.size} bytes"
+                )
             if isinstance(argument, Buffer):
                 _check_pointer(parameter, what, f"buffer '{argument.name}'")
                 allocation = allocated.get(id(argument))

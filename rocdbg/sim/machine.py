@@ -9,7 +9,7 @@ from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.arch.targets import ScratchKind, Target, target_by_name
+from rocdbg.arch.targets import Target, target_by_name
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.image import LoadedImage
 from rocdbg.codeobject.kernels import Kernel
@@ -332,6 +332,8 @@ class Machine:
 
     def _check_limits(self, kernel: Kernel, grid: Dim3, workgroup: Dim3, dynamic_lds: int) -> None:
         name, metadata, target = kernel.name, kernel.metadata, self.target
+        if target.is_r600:
+            raise LaunchLimitError(name, "target", f"{target.name} is too old to be simulated")
         for what, sizes, most in (
             ("workgroup", workgroup, _MAX_GROUP_DIMENSION),
             ("grid", grid, _MAX_GRID_DIMENSION),
@@ -362,6 +364,3 @@ class Machine:
                 "LDS",
                 f"{lds} bytes ({dynamic_lds} of them dynamic) exceed the {target.lds_size} of {target.name}",
             )
-        scratch_needed = kernel.descriptor.private_segment_fixed_size
-        if scratch_needed and target.scratch is ScratchKind.NONE:
-            raise LaunchLimitError(name, "target", f"{target.name} cannot be simulated")
