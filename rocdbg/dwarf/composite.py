@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate
 
 from rocdbg.dwarf.errors import EvaluationError, IllFormed, LimitExceeded
 from rocdbg.dwarf.location import LocationDescription
@@ -51,12 +50,21 @@ class CompositeStorage(Storage):
 
     def __init__(self, parts: Sequence[tuple[LocationDescription, int]]) -> None:
         self.parts = tuple(parts)
-        ends = list(accumulate(bits for _, bits in self.parts))
-        self.size = ends[-1] if ends else 0
-        self.starts = [0, *ends[:-1]]
-        self.weight = 1 + sum(location.weight for location, _ in self.parts)
-        self.depth = 1 + max((location.depth for location, _ in self.parts), default=0)
-        self.has_implicit_pointer = any(location.has_implicit_pointer for location, _ in self.parts)
+        self.starts: list[int] = []
+        size, weight, depth = 0, 1, 0
+        has_implicit_pointer = False
+        for location, bits in self.parts:
+            self.starts.append(size)
+            size += bits
+            for place in location.places:
+                storage = place.storage
+                weight += storage.weight
+                depth = max(depth, storage.depth)
+                has_implicit_pointer = has_implicit_pointer or storage.has_implicit_pointer
+        self.size = size
+        self.weight = weight
+        self.depth = depth + 1
+        self.has_implicit_pointer = has_implicit_pointer
         _limit(self.weight, self.depth)
 
     def _pieces(self, offset: int, bits: int) -> Iterator[tuple[LocationDescription, int, int, int]]:

@@ -8,7 +8,7 @@ table; a handler that jumps returns the index of the next operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
@@ -89,18 +89,15 @@ class Budget:
 class Program:
     """A decoded expression, each operation with its handler; branches hold the index they go to."""
 
-    __slots__ = ("operations", "steps")
+    __slots__ = ("meanings", "operations", "steps")
 
     def __init__(self, operations: list[Operation]) -> None:
         self.operations = operations
+        self.meanings = frozenset(operation.info.meaning for operation in operations)
         index = {operation.offset: i for i, operation in enumerate(operations)}
         if operations:
             index[operations[-1].offset + operations[-1].size] = len(operations)
         self.steps = [_step(operation, index) for operation in operations]
-
-    def names(self) -> Iterable[Operation]:
-        """The operations, for checks of what an expression may contain."""
-        return self.operations
 
 
 def _step(operation: Operation, index: dict[int, int]) -> tuple[Handler, Operands]:
@@ -417,6 +414,8 @@ def const_location(content: ConstValue) -> LocationDescription:
 
 def check_allowed(program: Program, forbidden: frozenset[str], where: str) -> None:
     """Ill-formed if the program has an operation whose meaning is `forbidden` in expressions of this kind."""
+    if program.meanings.isdisjoint(forbidden):
+        return
     for operation in program.operations:
         if operation.info.meaning in forbidden:
             raise IllFormed(f"not allowed in {where}", operation=operation.name, offset=operation.offset)

@@ -12,7 +12,7 @@ from rocdbg.dwarf.location import (
     implicit_location,
     undefined_location,
 )
-from rocdbg.dwarf.machine import HANDLERS, Incomplete, Machine, Operands, handles
+from rocdbg.dwarf.machine import Incomplete, Machine, Operands, check_allowed, handles
 from rocdbg.dwarf.storage import ImplicitPointerStorage, Storage, StorageKind
 from rocdbg.dwarf.values import ImplicitPointerValue, Value, signed, to_bits
 
@@ -122,20 +122,24 @@ def frame_base(m: Machine) -> LocationDescription:
     content = m.context.frame_base
     if content is None:
         raise EvaluationError("the current subprogram has no frame base")
+    result: LocationDescription | Value
     if isinstance(content, LocationDescription):
-        location = content
-    else:
-        if not isinstance(content, LocationList):
-            # In a frame that is not the top one, a register may be found in memory: ask for R itself.
-            data = content.data if isinstance(content, Expression) else content
-            steps = m.child(m.context, content).compile(data).steps
-            if len(steps) == 1 and steps[0][0] is HANDLERS["regx"]:
-                number = steps[0][1][0]
-                assert isinstance(number, int)
-                return based(m, m.architecture.default_address_space, number, 0)
+        result = content
+    elif isinstance(content, LocationList):
         result = m.nested(content, m.context, "location", forbidden=_NO_FBREG, where="DW_AT_frame_base")
-        assert isinstance(result, LocationDescription)
-        location = result
+    else:
+        machine = m.child(m.context, content)
+        program = machine.compile(content.data if isinstance(content, Expression) else content)
+        check_allowed(program, _NO_FBREG, "DW_AT_frame_base")
+        if len(program.steps) == 1 and program.steps[0][0] is _regx:
+            # In a frame that is not the top one, the register may be found in memory: ask for R itself.
+            number = program.steps[0][1][0]
+            assert isinstance(number, int)
+            return based(m, m.architecture.default_address_space, number, 0)
+        machine.run(program)
+        result = machine.result("location")
+    assert isinstance(result, LocationDescription)
+    location = result
     if len(location.places) != 1:
         raise IllFormed(f"the frame base is not a single location: {location.describe()}")
     place = location.places[0]
