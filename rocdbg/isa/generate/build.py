@@ -13,7 +13,7 @@ from rocdbg.isa.generate.oracle import Oracle
 from rocdbg.isa.table import bits_text, pack
 
 TARGETS = (
-    "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1011", "gfx1012",
+    "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1011",
     "gfx1030", "gfx1100", "gfx1150", "gfx1200",
 )  # fmt: skip
 """Targets with a table of their own; ``table.ALIASES`` has the others."""
