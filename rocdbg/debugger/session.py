@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from rocdbg.debugger import ctypes
+from rocdbg.debugger import ctypes, tables
 from rocdbg.debugger.breakpoints import Breakpoint, BreakpointTable
 from rocdbg.debugger.completion import complete
-from rocdbg.debugger.convenience import Convenience, string_value
+from rocdbg.debugger.convenience import Convenience
 from rocdbg.debugger.describe import describe_frame
 from rocdbg.debugger.disassembly import DisassemblyLine, disassemble
 from rocdbg.debugger.environment import ProgramEnvironment
@@ -32,21 +33,21 @@ from rocdbg.debugger.locspec import Defaults, Location, LocationResolver
 from rocdbg.debugger.plugins import PluginHost
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.prologue import prologue_rows
-from rocdbg.debugger.registers import SPECIAL
-from rocdbg.debugger.rows import LaneRow, LaneState, LibraryRow, RegisterRow, ScopeVariables, ThreadRow
+from rocdbg.debugger.rows import LaneRow, LibraryRow, RegisterRow, ScopeVariables, ThreadRow
 from rocdbg.debugger.scope import STATIC, Scope
 from rocdbg.debugger.settings import PrintSettings, Settings
 from rocdbg.debugger.sim_target import SimTarget
 from rocdbg.debugger.source import SourceFiles
 from rocdbg.debugger.stepping import Stepper
 from rocdbg.debugger.stops import ExitInfo, StopEvent, StopReason
-from rocdbg.debugger.storage import FaultyStorage, LanePcStorage
+from rocdbg.debugger.storage import FaultyStorage
 from rocdbg.debugger.symbols import Symbols
 from rocdbg.debugger.target import AgentInfo, DispatchInfo, QueueInfo, Target, WaveInfo
 from rocdbg.debugger.unwind import Unwinder
 from rocdbg.debugger.values import Value
-from rocdbg.dwarf.info import Function, Type
-from rocdbg.dwarf.info.types import ClassType, VectorType
+from rocdbg.debugger.wave_variables import define_wave_variables
+from rocdbg.dwarf.info import Function, Type, Variable
+from rocdbg.dwarf.info.types import ClassType, TypedefType
 from rocdbg.errors import Error
 
 
@@ -92,7 +93,7 @@ class Session:
         self._thread_names: dict[int, str] = {}
         self._lane_names: dict[tuple[int, int], str] = {}
         self._last_examine = Format("x", "w")
-        self._define_variables()
+        define_wave_variables(self)
 
     # -- what is debugged
 
@@ -112,7 +113,7 @@ class Session:
         self._unwinder = Unwinder(program, prologue_rows)
         self.exec_map = ExecMap(program)
         for name in self.launch.buffer_names():
-            self._define_buffer(name)
+            self.convenience.define_dynamic(name, partial(self.launch.buffer_value, name))
         for breakpoint_, _ in self.breakpoints.resolve_again():
             self.warn(f"Cannot find the location of breakpoint {breakpoint_.number} ({breakpoint_.text}).")
 
@@ -145,7 +146,7 @@ class Session:
         self._leave_target()
         self.target = self.launch.start()
         for name in self.launch.buffer_names():
-            self._define_buffer(name)
+            self.convenience.define_dynamic(name, partial(self.launch.buffer_value, name))
 
     def proceed(self, ignore_count: int | None = None) -> StopEvent:
         """``continue [N]``: with N, pass the breakpoint stopped at N - 1 times."""
@@ -191,7 +192,7 @@ class Session:
         addresses = frozenset(place.address for place in self.resolve(text))
         return self._done(self._stepper.run_to_location(scope, addresses, or_return=True))
 
-    def _repeat(self, count, step):  # type: ignore[no-untyped-def]
+    def _repeat(self, count: int, step: Callable[[], StopEvent]) -> StopEvent:
         self._running_scope()
         event = None
         new_frame = new_thread = new_lane = False
@@ -384,37 +385,14 @@ class Session:
 
     def threads(self) -> Sequence[ThreadRow]:
         """``info threads``: resident waves in order of creation."""
-        if self.target is None:
-            return []
-        rows = []
-        for wave in self.target.waves():
-            current = wave.number == self.scope.thread
-            active = self.active_lanes(wave.number)
-            lane = self.scope.lane if current else ((active & -active).bit_length() - 1 if active else 0)
-            frame = self.frame(Scope(wave.number, lane, self.scope.frame if current else 0))
-            name = self._thread_names.get(wave.number, "")
-            rows.append(ThreadRow(wave.number, wave.target_id, wave.kernel, current, frame, name))
-        return rows
+        return tables.threads(self, self._thread_names)
 
     def lanes(self, thread: int | None = None) -> Sequence[LaneRow]:
         """``info lanes``: all lanes of a wave (by default the current one); the front end filters."""
         if thread is None:
-            scope = self._running_scope()
-            assert scope.thread is not None
-            thread = scope.thread
-        wave = self.wave(thread)
-        active = self.active_lanes(thread)
-        rows = []
-        for lane in range(wave.lane_count):
-            current = self.scope.thread == thread and self.scope.lane == lane
-            used = wave.used_lanes >> lane & 1
-            state = LaneState.UNUSED
-            if used:
-                state = LaneState.ACTIVE if active >> lane & 1 else LaneState.INACTIVE
-            frame = self.frame(Scope(thread, lane)) if used else None
-            name = self._lane_names.get((thread, lane), "")
-            rows.append(LaneRow(lane, state, wave.lane_target_id(lane), current, frame, name))
-        return rows
+            thread = self._running_scope().thread
+        assert thread is not None
+        return tables.lanes(self, thread, self._lane_names)
 
     def name_thread(self, name: str) -> None:
         """``thread name``; an empty one removes it."""
@@ -504,7 +482,7 @@ class Session:
         return blocks
 
     @staticmethod
-    def _safe_value(environment, variable):  # type: ignore[no-untyped-def]
+    def _safe_value(environment: ProgramEnvironment, variable: Variable) -> Value:
         """A variable's value; where its location cannot be told, a value that says why when it is read."""
         try:
             return environment.value_of(variable)
@@ -513,32 +491,7 @@ class Session:
 
     def registers(self, names: Sequence[str] = (), scope: Scope | None = None) -> Sequence[RegisterRow]:
         """``info registers``; without names the ones the wave has. Raises `NoRegistersError`, `Error`."""
-        if scope is None:
-            scope = self.scope
-        if self.target is None or scope.thread is None:
-            raise NoRegistersError("registers")
-        environment = self.environment(scope)
-        wave = self.wave(scope.thread)
-        if not names:
-            names = ["pc", "exec", "vcc", "status", *SPECIAL, *(f"s{n}" for n in range(wave.sgprs))]
-            names += [f"v{n}" for n in range(wave.vgprs)] + [f"a{n}" for n in range(wave.agprs)]
-        rows = []
-        for name in names:
-            value = environment.register(name.removeprefix("$"))
-            if value is None:
-                raise FocusError(f"Invalid register `{name.removeprefix('$')}'")
-            rows.append(self._register_row(name.removeprefix("$"), value))
-        return rows
-
-    def _register_row(self, name: str, value: Value) -> RegisterRow:
-        formatter = self.formatter(self.settings.print)
-        if value.absence is not None:
-            return RegisterRow(name, value, value.absence.value, value.absence.value)
-        raw = formatter.format(value, Format("x"))
-        natural = formatter.format_nested(value)
-        if isinstance(value.bare, VectorType):
-            return RegisterRow(name, value, raw, natural)
-        return RegisterRow(name, value, raw, natural)
+        return tables.registers(self, names, scope or self.scope)
 
     # -- values
 
@@ -583,8 +536,6 @@ class Session:
         """``whatis``: the type's name; one level of typedef is unrolled for a type name."""
         type_, is_type_name = self.expression_type(text)
         if is_type_name:
-            from rocdbg.dwarf.info.types import TypedefType
-
             if isinstance(type_, TypedefType):
                 type_ = type_.target
         return str(type_)
@@ -743,63 +694,6 @@ class Session:
         ``breakpoint``, ``thread``. ``text`` is the whole argument up to the cursor.
         """
         return complete(self, kind, word, text)
-
-    # -- convenience variables that the session computes
-
-    def _define_buffer(self, name: str) -> None:
-        self.convenience.define_dynamic(name, lambda: self.launch.buffer_value(name))
-
-    def _define_variables(self) -> None:
-        define = self.convenience.define_dynamic
-        integer = ctypes.INT
-        define("_thread", lambda: Value.of_int(integer, self.scope.thread or 0))
-        define("_gthread", lambda: Value.of_int(integer, self.scope.thread or 0))
-        define("_inferior", lambda: Value.of_int(integer, 1))
-        define("_lane", lambda: Value.of_int(integer, self.scope.lane or 0))
-        define("_lane_count", lambda: Value.of_int(integer, self._wave_number(_used_lanes)))
-        define("_lane_active", lambda: Value.of_int(integer, self._wave_number(self._lane_active)))
-        define("_agent", lambda: Value.of_int(integer, self._wave_number(lambda w: w.id.agent)))
-        define("_queue", lambda: Value.of_int(integer, self._wave_number(lambda w: w.id.queue)))
-        define("_dispatch", lambda: Value.of_int(integer, self._wave_number(lambda w: w.id.dispatch)))
-        define("_wave_id", lambda: self._wave_text(lambda w: str(w.id)))
-        define(
-            "_dispatch_pos",
-            lambda: self._wave_text(lambda w: "({},{},{})/{}".format(*w.workgroup, w.index)),
-        )
-        define("_thread_workgroup_pos", lambda: self._wave_text(lambda w: str(w.index)))
-        define(
-            "_lane_workgroup_pos",
-            lambda: self._wave_text(lambda w: "[{},{},{}]".format(*w.work_item(self.scope.lane or 0))),
-        )
-        define("__lane_pc_array", self._lane_pc_array)
-
-    def _current_wave(self) -> WaveInfo | None:
-        if self.target is None or self.scope.thread is None:
-            return None
-        return self.wave(self.scope.thread)
-
-    def _wave_number(self, read):  # type: ignore[no-untyped-def]
-        wave = self._current_wave()
-        return read(wave) if wave is not None else 0
-
-    def _wave_text(self, read) -> Value:  # type: ignore[no-untyped-def]
-        wave = self._current_wave()
-        return string_value(read(wave).encode()) if wave is not None else Value(ctypes.VOID)
-
-    def _lane_active(self, wave: WaveInfo) -> int:
-        return self.active_lanes(wave.number) >> (self.scope.lane or 0) & 1
-
-    def _lane_pc_array(self) -> Value:
-        wave = self._current_wave()
-        pcs = self.lane_pcs(wave.number) if wave is not None else None
-        if pcs is None:
-            return Value(ctypes.VOID)
-        type_ = ctypes.array_of(ctypes.CODE_POINTER, len(pcs))
-        return Value(type_, LanePcStorage(tuple(pcs)))
-
-
-def _used_lanes(wave: WaveInfo) -> int:
-    return wave.used_lanes.bit_count()
 
 
 def _static_member(environment: ProgramEnvironment, type_: ClassType, name: str) -> Value | None:
