@@ -189,7 +189,7 @@ def _(i: Access) -> None:
     i.dst(0, result)
 
 
-@semantic("v_pack_b32_f16")
+@semantic("v_pack_b32_f16", any_rounding=True)
 def _(i: Access) -> None:
     # Numbers pass through float modifiers and MODE's flushing, but are not rounded.
     i.dst(0, i.src(0, F16).bits().zext(I32) | i.src(1, F16).bits().zext(I32).shl(16))

@@ -60,7 +60,7 @@ for _type in (F16, F32):
     semantic(f"v_cos_{_type.name}", approximate=_ULP)(_trigonometric(transcendental.cosine, _type))
 
 
-@semantic("v_trig_preop_f64")
+@semantic("v_trig_preop_f64", any_rounding=True)
 def _(i: Access) -> None:
     i.dst(0, transcendental.trig_preop(i.src(0, F64), i.src(1, I32)))
 
