@@ -79,6 +79,13 @@ def depctr(value: int, width: int) -> str:
     return _counters(value, _DEPENDENCY_COUNTERS)
 
 
+def depctr_gfx10(value: int, width: int) -> str:
+    """Before gfx10.3 there is no hold count."""
+    if value & 0xE0:
+        return hex(value)
+    return _counters(value, _DEPENDENCY_COUNTERS[1:])
+
+
 _DELAY_IDS = (
     "NO_DEP", "VALU_DEP_1", "VALU_DEP_2", "VALU_DEP_3", "VALU_DEP_4", "TRANS32_DEP_1", "TRANS32_DEP_2",
     "TRANS32_DEP_3", "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1", "SALU_CYCLE_2", "SALU_CYCLE_3",
@@ -152,7 +159,7 @@ STYLES: dict[str, Style] = {
     f.__name__: f
     for f in (
         unsigned, signed, hexadecimal, signed_hexadecimal, small_decimal, signed16_mixed, optional_unsigned,
-        waitcnt_gfx9, waitcnt_gfx10, waitcnt_gfx11, depctr, delay_alu, dpp8,
+        waitcnt_gfx9, waitcnt_gfx10, waitcnt_gfx11, depctr, depctr_gfx10, delay_alu, dpp8,
         sendmsg_gfx9, sendmsg_gfx11, swizzle,
     )
 }  # fmt: skip
