@@ -16,7 +16,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "isa": {"arch"},
     "sim": {"arch", "isa", "codeobject"},
     "analysis": {"arch", "isa", "dwarf"},
-    "debugger": {"arch", "codeobject", "dwarf", "isa", "sim", "analysis"},
+    "launch": {"arch", "codeobject", "dwarf", "sim"},
+    "debugger": {"arch", "codeobject", "dwarf", "isa", "sim", "analysis", "launch", "launchfile"},
     "cli": {"debugger"},
 }
 EVERYONE = {"errors"}
