@@ -113,6 +113,9 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
     if event.exit is not None:
         _show_exit(shell, event)
         return
+    if event.scope.thread is None:
+        _show_termination(shell, event)
+        return
     if event.new_thread:
         shell.line(switching(shell, event.scope))
     _show_reason(shell, event)
@@ -143,6 +146,12 @@ def _show_reason(shell: Shell, event: StopEvent) -> None:
             shell.line(event.detail)
     elif event.reason is StopReason.INTERRUPTED:
         shell.line(f"\n{title} received signal SIGINT, Interrupt.")
+
+
+def _show_termination(shell: Shell, event: StopEvent) -> None:
+    if event.signal is not None:
+        shell.line(f"\nProgram terminated with signal {event.signal.name}, {event.signal.description}.")
+    shell.line("The program no longer exists.")
 
 
 def _show_exit(shell: Shell, event: StopEvent) -> None:
