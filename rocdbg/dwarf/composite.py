@@ -17,7 +17,7 @@ from rocdbg.errors import Error
 
 __all__ = ["CompositeStorage", "RepeatedStorage", "SelectedStorage"]
 
-MAX_WEIGHT = 1 << 16
+MAX_WEIGHT = 1 << 14
 """How many storages one composite may be built of, counting a part as often as it is used."""
 MAX_DEPTH = 128
 """How deeply composites may be nested."""

@@ -69,14 +69,17 @@ def _operand(cursor: Cursor, kind: Operand, address_size: int, offset_size: int)
 
 
 def decode_prefix(
-    data: bytes, dialect: str = "amd", address_size: int = 8, offset_size: int = 4
+    data: bytes, dialect: str = "amd", address_size: int = 8, offset_size: int = 4, limit: int | None = None
 ) -> tuple[list[Operation], DecodeError | None]:
-    """The operations up to the end or to the first that cannot be decoded, and the error that stopped it."""
+    """The operations up to the end or to the first that cannot be decoded, and the error that stopped it.
+
+    With a `limit`, one operation more than that is the last.
+    """
     plain, extended = operation_table(dialect)
     cursor = Cursor(data, what="expression")
     operations: list[Operation] = []
     end = len(data)
-    while cursor.position < end:
+    while cursor.position < end and (limit is None or len(operations) <= limit):
         start = cursor.position
         name: str | None = None
         try:

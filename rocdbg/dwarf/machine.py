@@ -15,7 +15,7 @@ from typing import Literal
 from rocdbg.dwarf.architecture import AddressSpace
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList
-from rocdbg.dwarf.decoding import Operation, decode
+from rocdbg.dwarf.decoding import Operation, decode_prefix
 from rocdbg.dwarf.errors import DwarfError, EvaluationError, IllFormed, LimitExceeded
 from rocdbg.dwarf.location import (
     LocationDescription,
@@ -32,10 +32,10 @@ __all__ = ["Budget", "Entry", "Incomplete", "Kind", "Machine", "Program", "compi
 Kind = Literal["value", "location"] | None
 """The current result kind (A.2.5.1): None where it is not specified."""
 
-MAX_STEPS = 100_000
-MAX_STACK = 10_000
+MAX_STEPS = 10_000
+"""Operations, nested ones and work on large values included: some 100 ms at worst."""
+MAX_STACK = 1_000
 MAX_NESTING = 48
-MAX_EXPRESSION = 1 << 16
 MAX_TYPE_BITS = 1 << 16
 
 
@@ -119,9 +119,12 @@ def _step(operation: Operation, index: dict[int, int]) -> tuple[Handler, Operand
 @lru_cache(maxsize=16384)
 def compile_expression(data: bytes, dialect: str, address_size: int, offset_size: int) -> Program:
     """The program of an expression; `DecodeError` if it cannot be decoded. Cached by content."""
-    if len(data) > MAX_EXPRESSION:
-        raise LimitExceeded(f"the expression has {len(data)} bytes, more than {MAX_EXPRESSION}")
-    return Program(decode(data, dialect, address_size, offset_size))
+    operations, error = decode_prefix(data, dialect, address_size, offset_size, limit=MAX_STEPS)
+    if error is not None:
+        raise error
+    if len(operations) > MAX_STEPS:
+        raise LimitExceeded(f"the expression has more than {MAX_STEPS} operations")
+    return Program(operations)
 
 
 class Machine:
