@@ -8,7 +8,7 @@ from typing import Protocol
 
 from rocdbg.debugger.breakpoints import Arrival, BreakpointTable, Hit
 from rocdbg.debugger.exec_map import ExecMap
-from rocdbg.debugger.frames import Frame, FrameChain
+from rocdbg.debugger.frames import Frame, FrameChain, inlined_starting_at
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.scope import Scope, lane_list
 from rocdbg.debugger.settings import Settings
@@ -28,6 +28,8 @@ class Host(Protocol):
     settings: Settings
     scope: Scope
     exec_map: ExecMap | None
+    inline_entered: dict[int, int]
+    """By thread: how many of the inlined calls that begin at its PC count as not yet entered."""
 
     def chain(self, scope: Scope) -> FrameChain:
         """The frames of a lane as they are now."""
@@ -83,6 +85,7 @@ class Runner:
     def resume(self, request: Resume) -> TargetStop:
         """One resume of the target."""
         self.host.state_changed()
+        self.host.inline_entered.clear()
         self.running = True
         try:
             return self.target.resume(request)
@@ -168,11 +171,27 @@ class Runner:
         for hit in hits:
             lanes |= hit.lanes
         self.host.breakpoints.retire(hits)
+        self._enter_inlined(stop, hits)
         return self._focused(
             StopReason.BREAKPOINT, stop.thread, lanes,
             breakpoints=tuple(hit.breakpoint.number for hit in hits),
             temporary=hits[0].breakpoint.temporary,
         )  # fmt: skip
+
+    def _enter_inlined(self, stop: TargetStop, hits: list[Hit]) -> None:
+        """A breakpoint on an inlined function stops inside of it, not at its call."""
+        assert stop.thread is not None
+        wanted = {
+            place.location.code.offset
+            for hit in hits
+            for place in hit.breakpoint.locations
+            if place.address == stop.pc and place.location.code is not None and not place.location.by_line
+        }
+        starting = inlined_starting_at(self.program, stop.pc)
+        for index, instance in enumerate(starting):
+            if instance.function.offset in wanted:
+                self.host.inline_entered[stop.thread] = index
+                return
 
     def hits(self, thread: int, pc: int) -> list[Hit]:
         """The user's breakpoints that stop a wave here."""

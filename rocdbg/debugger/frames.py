@@ -77,6 +77,8 @@ class Frame:
     call_file: SourceFile | None = None
     call_line: int | None = None
     is_outermost: bool = False
+    hidden: int = 0
+    """Inlined calls that begin at the PC and count as not yet entered: their frames are not shown."""
     stop_reason: str = ""
     """Why unwinding ended here, when it did for want of knowledge."""
 
@@ -120,8 +122,8 @@ class Frame:
         if self.line is None or self.row is None:
             return True
         if self.call_line is not None:
-            # the caller of an inlined function shows no address while that function is the innermost
-            return self.level_of_physical != 0
+            # the caller of an inlined function shows no address while it stands at the call
+            return self.level_of_physical != 0 or not self.hidden
         if self.level_of_physical != 0:
             return True
         return self.program.to_loaded(self.row.address) != self.pc
@@ -158,6 +160,19 @@ def physical_place(context: FrameContext) -> tuple[int | None, int | None] | Non
     return place, returns_to
 
 
+def inlined_starting_at(program: Program, address: int) -> list[InlinedSubroutine]:
+    """The inlined calls whose code begins at a loaded address, innermost first."""
+    found: list[InlinedSubroutine] = []
+    file_address = program.to_file(address)
+    if program.function_at(address) is None:
+        return found
+    for instance in program.info.inline_frames_at(file_address):
+        if instance.entry_pc != file_address and instance.low_pc != file_address:
+            break
+        found.append(instance)
+    return found
+
+
 @dataclass(slots=True)
 class FrameChain:
     """The frames of one lane, unwound as far as asked. Good until the target runs."""
@@ -166,6 +181,8 @@ class FrameChain:
     target: Target
     scope: Scope
     unwinder: Unwinder
+    not_entered: int | None = None
+    """How many inlined calls that begin at the PC are hidden; ``None``: all."""
     _frames: list[Frame] = field(default_factory=list)
     _iterator: Iterator[Frame] | None = None
 
@@ -248,6 +265,14 @@ class FrameChain:
         inlined = program.info.inline_frames_at(file_pc) if function is not None else ()
         frames: list[Frame] = []
         start = 0
+        hidden = 0
+        if context.callee is None and inlined:
+            starting = len(inlined_starting_at(program, lookup))
+            hidden = starting if self.not_entered is None else min(self.not_entered, starting)
+            for instance in inlined[:hidden]:
+                start = next((i + 1 for i, s in enumerate(scopes) if s.offset == instance.offset), start)
+        all_inlined = inlined
+        inlined = inlined[hidden:]
         for depth, instance in enumerate(inlined):
             end = next((i for i, s in enumerate(scopes) if s.offset == instance.offset), start)
             frames.append(
@@ -269,6 +294,10 @@ class FrameChain:
             assert inner.inline is not None
             outer.call_file = inner.inline.call_file
             outer.call_line = inner.inline.call_line
+        if hidden:
+            frames[0].hidden = hidden
+            frames[0].call_file = all_inlined[hidden - 1].call_file
+            frames[0].call_line = all_inlined[hidden - 1].call_line
         return frames
 
     # -- the lane

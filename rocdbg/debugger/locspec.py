@@ -51,6 +51,8 @@ class Location:
     line: int | None = None
     function: str | None = None
     code: Function | None = None
+    by_line: bool = True
+    """Whether it was found as a line or an address, not as the function."""
 
     @property
     def address(self) -> int:
@@ -231,7 +233,7 @@ class LocationResolver:
         found: dict[int, Location] = {}
         for function in self.functions(spec):
             for place in program.info.breakpoint_locations(function):
-                found.setdefault(place.address, self._location(place))
+                found.setdefault(place.address, self._in_function(function, place))
         if not found and spec.file is None:
             symbol = program.code_object.symbols.get(spec.name)
             if symbol is not None and symbol.is_defined and symbol.type in (2, 10):
@@ -245,3 +247,17 @@ class LocationResolver:
     def _location(self, place: CodeLocation) -> Location:
         name = place.function.display_name if place.function is not None else None
         return Location(self._program, place.address, place.file, place.line or None, name, place.function)
+
+    def _in_function(self, function: Function, place: CodeLocation) -> Location:
+        """A place in a function, seen from it: where other functions are inlined, their call's line."""
+        file, line = place.file, place.line or None
+        inner = None
+        for instance in self._program.info.inline_frames_at(place.address):
+            if instance.function.offset == function.offset:
+                break
+            inner = instance
+        if inner is not None and inner.call_line is not None:
+            file, line = inner.call_file, inner.call_line
+        return Location(
+            self._program, place.address, file, line, function.display_name, function, by_line=False
+        )

@@ -89,6 +89,7 @@ class Session:
         self.exec_map: ExecMap | None = None
         self._chains: dict[Scope, FrameChain] = {}
         self._active: dict[int, int] = {}
+        self.inline_entered: dict[int, int] = {}
         self._warnings: list[str] = []
         self._thread_names: dict[int, str] = {}
         self._lane_names: dict[tuple[int, int], str] = {}
@@ -237,6 +238,7 @@ class Session:
         self.target = None
         self.scope = STATIC
         self._runner.pending_signal = ""
+        self.inline_entered.clear()
         self._thread_names.clear()
         self._lane_names.clear()
         self.state_changed()
@@ -250,7 +252,9 @@ class Session:
         found = self._chains.get(key)
         if found is None:
             assert self._unwinder is not None
-            found = FrameChain(self.need_program(), self.need_target(), key, self._unwinder)
+            assert key.thread is not None
+            shown = self.inline_entered.get(key.thread)
+            found = FrameChain(self.need_program(), self.need_target(), key, self._unwinder, shown)
             self._chains[key] = found
         return found
 
@@ -535,9 +539,8 @@ class Session:
     def whatis(self, text: str) -> str:
         """``whatis``: the type's name; one level of typedef is unrolled for a type name."""
         type_, is_type_name = self.expression_type(text)
-        if is_type_name:
-            if isinstance(type_, TypedefType):
-                type_ = type_.target
+        if is_type_name and isinstance(type_, TypedefType):
+            type_ = type_.target
         return str(type_)
 
     def ptype(self, text: str, letters: str = "") -> list[str]:

@@ -70,6 +70,8 @@ class SourceFiles:
                 paths.append(str(base) + str(relative))
             paths.append(str(base / relative.name))
         if self.program_directory is not None:
+            if not relative.is_absolute():
+                paths.append(str(self.program_directory / relative))
             paths.append(str(self.program_directory / relative.name))
         return [Path(path) for path in dict.fromkeys(paths)]
 

@@ -51,6 +51,9 @@ class Stepper:
         ended = self.runner.check_pending_signal()
         if ended is not None:
             return ended
+        here = self.runner.top_frame(scope)
+        if into and here.hidden:
+            return self._enter_inlined(scope, here)
         start = self._start(scope)
         low, high = self._range(start)
         line = start.line
@@ -86,18 +89,31 @@ class Stepper:
             if not into and self._is_inlined_deeper(frame, start):
                 low, high = self._row_range(frame)
                 continue
+            if frame.hidden:
+                if _line(frame) != line:
+                    return self.runner.step_event(StopReason.STEP, self._frame_changed(frame, start))
+                if into:
+                    return self._enter_inlined(scope, frame)
+                low, high = self._row_range(frame)
+                continue
             row = frame.row
             if row is None:
                 return self.runner.step_event(StopReason.STEP, True)
-            here = (row.file.path, row.line)
+            place_here = (row.file.path, row.line)
             at_start = self.runner.program.to_loaded(row.address) == frame.pc
-            new_line = row.line != 0 and here != line
+            new_line = row.line != 0 and place_here != line
             if new_line and ((at_start and row.is_stmt) or resumed_midway):
                 new_frame = self._frame_changed(frame, start)
                 return self.runner.step_event(StopReason.STEP, new_frame)
             low, high = self._line_range(frame)
             if row.line != 0 and not (new_line and at_start and not row.is_stmt):
-                line = here
+                line = place_here
+
+    def _enter_inlined(self, scope: Scope, frame: Frame) -> StopEvent:
+        """Into an inlined call that begins right here: nothing runs, one more frame is shown."""
+        self.runner.host.inline_entered[self._thread(scope)] = frame.hidden - 1
+        self.runner.host.state_changed()
+        return self.runner.step_event(StopReason.STEP, True)
 
     def step_instruction(self, scope: Scope, over: bool) -> StopEvent:
         """``stepi`` and ``nexti``: one instruction of the wave."""
@@ -402,10 +418,13 @@ def _inline_offsets(frame: Frame) -> tuple[int, ...]:
     program = frame.program
     if frame.context.function is None:
         return ()
-    return tuple(i.offset for i in program.info.inline_frames_at(program.to_file(frame.lookup_pc)))
+    inlined = program.info.inline_frames_at(program.to_file(frame.lookup_pc))
+    return tuple(i.offset for i in inlined[frame.hidden :])
 
 
 def _line(frame: Frame) -> tuple[str, int] | None:
+    if frame.hidden and frame.file is not None and frame.line is not None:
+        return frame.file.path, frame.line
     row = frame.row
     return (row.file.path, row.line) if row is not None and row.line else None
 
