@@ -1,0 +1,1 @@
+"""Facts read off machine code: where functions keep what they found in registers, for unwinding without CFI."""

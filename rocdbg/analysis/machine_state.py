@@ -1,0 +1,190 @@
+"""What is known about registers and stack slots in terms of their contents when the function was entered.
+
+A scalar value is the contents a scalar register had at entry, an address on the stack, a number, or
+unknown. Vector registers and stack slots hold two parts, for the lanes that were active at entry and for
+the others, and scalars that were put into single lanes. Scalar registers go by their hardware operand
+codes (vcc 106, exec 126), vector registers by number, accumulation registers by ``AGPR`` plus number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Final, TypeAlias
+
+STACK_POINTER: Final = 32
+VCC_LO: Final = 106
+EXEC_LO: Final = 126
+EXEC_HI: Final = 127
+AGPR: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What scalar register ``register`` held at entry."""
+
+    register: int
+
+
+@dataclass(frozen=True, slots=True)
+class StackAddress:
+    """The stack pointer at entry, plus ``offset``, in the units of the stack pointer."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A known 32-bit number."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """The bits that were zero at entry in scalar register ``register``, half of EXEC."""
+
+    register: int
+
+
+Scalar: TypeAlias = Saved | StackAddress | Number | Complement | None
+"""A scalar value; None when nothing is known of it."""
+
+
+def entry_scalar(register: int) -> Scalar:
+    """What a scalar register holds at entry."""
+    return StackAddress(0) if register == STACK_POINTER else Saved(register)
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Contents of a vector register or a dword per lane of the stack.
+
+    ``active`` and ``inactive`` are the vector registers whose entry contents the lanes active and inactive at
+    entry hold, None when that is unknown. ``lanes`` are scalars in single lanes, sorted by lane.
+    """
+
+    active: int | None = None
+    inactive: int | None = None
+    lanes: tuple[tuple[int, Scalar], ...] = ()
+
+    def with_lane(self, lane: int, value: Scalar) -> Vector:
+        """With a scalar written to a lane; what the register held as a whole is then gone."""
+        kept = {**dict(self.lanes), lane: value}
+        return Vector(None, None, tuple(sorted((n, v) for n, v in kept.items() if v is not None)))
+
+
+UNKNOWN: Final = Vector()
+
+
+class Lanes(Enum):
+    """The lanes EXEC selects, as compared with the lanes active at entry."""
+
+    ENTRY = auto()
+    """Just those."""
+    SUBSET = auto()
+    """Some of those: where the control flow diverged."""
+    ALL = auto()
+    """All lanes of the wave."""
+    INACTIVE = auto()
+    """All the others."""
+    UNKNOWN = auto()
+
+
+def written(old: Vector, new: Vector, lanes: Lanes) -> Vector:
+    """What is in a register or slot after ``new`` was written to some lanes of it."""
+    match lanes:
+        case Lanes.ALL:
+            return new
+        case Lanes.ENTRY:
+            return Vector(new.active, old.inactive)
+        case Lanes.SUBSET:
+            return Vector(new.active if new.active == old.active else None, old.inactive)
+        case Lanes.INACTIVE:
+            return Vector(old.active, new.inactive)
+    return UNKNOWN
+
+
+@dataclass(slots=True)
+class State:
+    """What is known at a point of a function. What is not in a mapping is as it was at entry; slots are
+    unknown.
+
+    ``slots`` go by their offset in bytes, for one lane, from the stack pointer at entry.
+    ``carry`` is SCC as far as it is the carry of numbers.
+    """
+
+    scalars: dict[int, Scalar] = field(default_factory=dict)
+    vectors: dict[int, Vector] = field(default_factory=dict)
+    slots: dict[int, Vector] = field(default_factory=dict)
+    carry: int | None = None
+
+    def copy(self) -> State:
+        """An independent copy."""
+        return State(dict(self.scalars), dict(self.vectors), dict(self.slots), self.carry)
+
+    def scalar(self, register: int) -> Scalar:
+        """What a scalar register holds."""
+        return self.scalars[register] if register in self.scalars else entry_scalar(register)
+
+    def set_scalar(self, register: int, value: Scalar) -> None:
+        """A scalar register is written."""
+        if value == entry_scalar(register):
+            self.scalars.pop(register, None)
+        else:
+            self.scalars[register] = value
+
+    def vector(self, register: int) -> Vector:
+        """What a vector register holds."""
+        return self.vectors.get(register) or Vector(register, register)
+
+    def set_vector(self, register: int, value: Vector) -> None:
+        """A vector register is written."""
+        if value == Vector(register, register):
+            self.vectors.pop(register, None)
+        else:
+            self.vectors[register] = value
+
+    def slot(self, offset: int) -> Vector:
+        """What a stack slot holds."""
+        return self.slots.get(offset, UNKNOWN)
+
+    def lanes(self, wave_size: int) -> Lanes:
+        """The lanes EXEC selects. What the compiler puts there otherwise is a subset of what it found."""
+        halves = [self.scalar(EXEC_LO)] + ([self.scalar(EXEC_HI)] if wave_size == 64 else [])
+        if all(half == Saved(EXEC_LO + n) for n, half in enumerate(halves)):
+            return Lanes.ENTRY
+        if all(half == Number(0xFFFFFFFF) for half in halves):
+            return Lanes.ALL
+        if all(half == Complement(EXEC_LO + n) for n, half in enumerate(halves)):
+            return Lanes.INACTIVE
+        if any(isinstance(half, Complement | Number) for half in halves):
+            return Lanes.UNKNOWN
+        return Lanes.SUBSET
+
+    def merge(self, other: State) -> bool:
+        """Keep only what holds in ``other`` too, where two paths meet. True when that is less than before."""
+        before = (len(self.slots), self.carry, dict(self.scalars), dict(self.vectors), dict(self.slots))
+        for register in self.scalars.keys() | other.scalars.keys():
+            if self.scalar(register) != other.scalar(register):
+                self.set_scalar(register, None)
+        for register in self.vectors.keys() | other.vectors.keys():
+            self.set_vector(register, _common(self.vector(register), other.vector(register)))
+        self.slots = {
+            offset: _common(slot, other.slots[offset]) for offset, slot in self.slots.items()
+            if offset in other.slots
+        }
+        if self.carry != other.carry:
+            self.carry = None
+        return before != (len(self.slots), self.carry, self.scalars, self.vectors, self.slots)
+
+
+def _common(one: Vector, other: Vector) -> Vector:
+    if one == other:
+        return one
+    shared = set(other.lanes)
+    return Vector(
+        one.active if one.active == other.active else None,
+        one.inactive if one.inactive == other.inactive else None,
+        tuple(lane for lane in one.lanes if lane in shared),
+    )

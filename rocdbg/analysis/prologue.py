@@ -1,0 +1,295 @@
+"""Unwinding without call frame information: rows of rules read off the machine code of a function.
+
+Upstream clang emits no rules for AMDGPU. What its prologues do (save the return address and callee-saved
+scalar registers to lanes of a vector register, that register with all its lanes to the stack, the frame
+pointer to wherever there is room) is followed by data flow (``saved_registers``), and stated here as the
+call frame rows that a compiler could have written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from rocdbg.analysis.machine_state import (
+    AGPR,
+    EXEC_LO,
+    STACK_POINTER,
+    VCC_LO,
+    Saved,
+    StackAddress,
+    State,
+    Vector,
+)
+from rocdbg.analysis.saved_registers import FunctionCode, Functions
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.arch.registers import exec_number, register_number, sgpr_number, vgpr_number
+from rocdbg.arch.targets import ScratchKind, Target
+from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.rows import Row
+from rocdbg.dwarf.rules import (
+    CfaExpression,
+    CfaRegister,
+    CfaRule,
+    ExpressionRule,
+    RegisterRule,
+    Rule,
+    UndefinedRule,
+)
+
+__all__ = ["FunctionCode", "PrologueRows"]
+
+_DIALECT: Final = "amd"
+_SGPRS: Final = 106
+_RETURN_ADDRESS: Final = (30, 31)
+_RETURN_COLUMN: Final = 16
+
+Item = str | tuple[str | int, ...]
+Place = tuple[Item, ...]
+"""Operations that give the location of a dword; the CFA is on the stack before them and stays there."""
+
+
+class PrologueRows:
+    """Call frame rows for the functions of one object, made when asked for and cached by function.
+
+    ``find(pc)`` gives the function at an address, None outside all; ``read(address, size)`` bytes of code.
+    ``wave_size`` is that of the code. Addresses are all of one kind, the file's or loaded ones, except that
+    calls to functions are followed only where the code is position independent, as clang's is.
+    """
+
+    def __init__(
+        self, target: Target, wave_size: int, find: Callable[[int], FunctionCode | None],
+        read: Callable[[int, int], bytes],
+    ) -> None:
+        self._wave_size = wave_size
+        # With a buffer descriptor stack pointers count bytes of the whole wave, else those of one lane.
+        self._unswizzled = target.scratch is ScratchKind.BUFFER
+        self._functions = Functions(find, read, target.name, wave_size, self._unswizzled)
+
+    def row(self, pc: int) -> Row | None:
+        """The rules at ``pc``; None outside functions, and where the code cannot be followed.
+
+        For the frame of a caller ``pc`` is inside the call instruction, behind its first byte. A kernel's row
+        leaves the return address undefined: it is the outermost frame.
+        """
+        analysis = self._functions.at(pc)
+        if analysis is None:
+            return None
+        if analysis.function.is_kernel:
+            return self._kernel_row(analysis.function)
+        found = analysis.before(pc)
+        if found is None:
+            return None
+        state, instruction = found
+        return Row(
+            instruction.address, instruction.address + instruction.size, self._cfa(state), self._rules(state),
+            _RETURN_COLUMN, _DIALECT,
+        )
+
+    def _kernel_row(self, function: FunctionCode) -> Row:
+        cfa = _assemble(("lit0",), (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",))
+        return Row(
+            function.start, function.end, CfaExpression(cfa), {_RETURN_COLUMN: UndefinedRule()}, _RETURN_COLUMN,
+            _DIALECT,
+        )
+
+    # The CFA is where the stack pointer pointed at entry, in the unswizzled private memory of the wave.
+
+    def _stack_register(self, state: State) -> tuple[int, int] | None:
+        """A register with an address on the stack, and its distance from the CFA in stack pointer units."""
+        for register in (STACK_POINTER + 1, STACK_POINTER, *sorted(state.scalars)):
+            value = state.scalar(register)
+            if isinstance(value, StackAddress) and register < _SGPRS:
+                return register, value.offset
+        return None
+
+    def _cfa(self, state: State) -> CfaRule | None:
+        found = self._stack_register(state)
+        if found is None:
+            return None
+        register, distance = found
+        if self._unswizzled:
+            return CfaRegister(sgpr_number(register), -distance, int(AddressSpace.PRIVATE_WAVE))
+        return CfaExpression(_assemble(
+            ("bregx", sgpr_number(register), -distance), (f"lit{self._wave_size.bit_length() - 1}",), ("shl",),
+            (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",),
+        ))
+
+    def _rules(self, state: State) -> dict[int, Rule]:
+        places = _Places(state, self._wave_size, has_cfa=self._stack_register(state) is not None)
+        rules: dict[int, Rule] = {}
+        for register in state.scalars:
+            if register >= _SGPRS:
+                continue
+            number = sgpr_number(register)
+            if register == STACK_POINTER:
+                rules[number] = self._stack_pointer_rule(state)
+            else:
+                rules[number] = places.scalar_rule(register)
+        for register in state.vectors:
+            rule = places.vector_rule(register)
+            if rule is not None:
+                rules[_vector_number(register, self._wave_size)] = rule
+        exec_rule = places.exec_rule()
+        if exec_rule is not None:
+            rules[exec_number(self._wave_size)] = exec_rule
+        halves = 1 if self._wave_size == 32 else 2
+        if any(VCC_LO + half in state.scalars for half in range(halves)):
+            rules[register_number("vcc", self._wave_size)] = UndefinedRule()
+        rules[_RETURN_COLUMN] = places.composite(_RETURN_ADDRESS) or UndefinedRule()
+        return rules
+
+    def _stack_pointer_rule(self, state: State) -> Rule:
+        for register in (STACK_POINTER + 1, *sorted(state.scalars)):
+            if register < _SGPRS and state.scalar(register) == StackAddress(0):
+                return RegisterRule(sgpr_number(register))
+        found = self._stack_register(state)
+        if found is None:
+            return UndefinedRule()
+        return ExpressionRule(_assemble(("bregx", sgpr_number(found[0]), -found[1]), ("stack_value",)))
+
+
+class _Places:
+    """Where the contents that registers had at entry are now."""
+
+    def __init__(self, state: State, wave_size: int, *, has_cfa: bool) -> None:
+        self._state = state
+        self._wave_size = wave_size
+        self._slots = state.slots if has_cfa else {}
+        self._scalars: dict[int, Place] = {}
+        for register, value in sorted(state.scalars.items(), reverse=True):
+            if isinstance(value, Saved) and register < _SGPRS:
+                self._scalars[value.register] = (("regx", sgpr_number(register)),)
+        for offset, slot in self._slots.items():
+            for lane, value in slot.lanes:
+                if isinstance(value, Saved):
+                    at = offset * wave_size + 4 * lane
+                    self._scalars.setdefault(value.register, (("dup",), *_moved(at)))
+        for register, vector in state.vectors.items():
+            for lane, value in vector.lanes:
+                if isinstance(value, Saved):
+                    whole = ("regx", _vector_number(register, wave_size))
+                    self._scalars[value.register] = (whole, ("offset_uconst", 4 * lane))
+        self._vectors = self._vector_places()
+
+    def _vector_places(self) -> tuple[dict[int, Place], dict[int, Place]]:
+        """Places of the active and of the inactive parts of vector registers."""
+        parts: tuple[dict[int, Place], dict[int, Place]] = ({}, {})
+        contents: list[tuple[Place, Vector]] = [
+            ((("regx", _vector_number(register, self._wave_size)),), vector)
+            for register, vector in self._state.vectors.items()
+        ]
+        contents += [
+            ((("dup",), *_moved(offset * self._wave_size)), slot) for offset, slot in self._slots.items()
+        ]
+        for place, vector in contents:
+            for table, part in zip(parts, (vector.active, vector.inactive), strict=True):
+                if part is not None:
+                    table.setdefault(part, place)
+        return parts
+
+    def scalar(self, register: int) -> Place | None:
+        """Where the entry contents of a scalar register are.
+
+        A copy goes before the register itself: a call leaves that with another return address.
+        """
+        place = self._scalars.get(register)
+        if place is not None or register >= _SGPRS or self._state.scalar(register) != Saved(register):
+            return place
+        return (("regx", sgpr_number(register)),)
+
+    def scalar_rule(self, register: int) -> Rule:
+        """The rule of a scalar register that has been written."""
+        place = self.scalar(register)
+        if place is None:
+            return UndefinedRule()
+        if len(place) == 1:
+            return RegisterRule(int(place[0][1]))
+        return ExpressionRule(_assemble(*place))
+
+    def composite(self, registers: tuple[int, ...]) -> ExpressionRule | None:
+        """The location of several scalar registers, one after the other; None when one of them is lost."""
+        items: list[Item] = []
+        for register in registers:
+            place = self.scalar(register)
+            if place is None:
+                return None
+            items += (*place, ("piece", 4))
+        return ExpressionRule(_assemble(*items))
+
+    def exec_rule(self) -> Rule | None:
+        """The rule of EXEC; None while it is what it was at entry."""
+        halves = self._exec_halves()
+        if all(self._state.scalar(register) == Saved(register) for register in halves):
+            return None
+        found = self.composite(halves)
+        return found or UndefinedRule()
+
+    def _exec_halves(self) -> tuple[int, ...]:
+        return (EXEC_LO,) if self._wave_size == 32 else (EXEC_LO, EXEC_LO + 1)
+
+    def _entry_mask(self) -> Place | None:
+        """Operations that push the mask of the lanes active at entry."""
+        halves = self._exec_halves()
+        if all(self._state.scalar(register) == Saved(register) for register in halves):
+            return (("bregx", exec_number(self._wave_size), 0),)
+        items: list[Item] = []
+        for register in halves:
+            place = self.scalar(register)
+            if place is None:
+                return None
+            items += (*place, ("piece", 4))
+        return (*items, ("deref_size", 4 * len(halves)))
+
+    def vector_rule(self, register: int) -> Rule | None:
+        """The rule of a vector register that has been written; None when it is back where it was.
+
+        Where the mask that tells the parts apart is lost, the part of the active lanes stands for all: only
+        those lanes are in the function.
+        """
+        own: Place = (("regx", _vector_number(register, self._wave_size)),)
+        vector = self._state.vector(register)
+        active = own if vector.active == register else self._vectors[0].get(register)
+        inactive = own if vector.inactive == register else self._vectors[1].get(register)
+        if active is None and inactive is None:
+            return UndefinedRule()
+        if active == inactive:
+            return self._whole(active, own)
+        mask = self._entry_mask()
+        if mask is None or ("dup",) in mask:  # the latter would have to find the CFA further down
+            return self._whole(active, own)
+        undefined: Place = (("undefined",),)
+        # the CFA stays below; a place that needs it looks for it there, past the location put before
+        first = inactive or undefined
+        second = active or undefined
+        if second[0] == ("dup",):
+            second = (("over",), *second[1:])
+        return ExpressionRule(_assemble(
+            *first, *second, *mask, ("select_bit_piece", 32, self._wave_size)
+        ))
+
+    def _whole(self, place: Place | None, own: Place) -> Rule | None:
+        if place is None:
+            return UndefinedRule()
+        if place == own:
+            return None
+        if len(place) == 1:
+            return RegisterRule(int(place[0][1]))
+        return ExpressionRule(_assemble(*place))
+
+
+def _moved(offset: int) -> Place:
+    """From the CFA on the stack to ``offset`` bytes behind it."""
+    if offset >= 0:
+        return (("offset_uconst", offset),)
+    return (("consts", offset), ("offset",))
+
+
+def _vector_number(register: int, wave_size: int) -> int:
+    if register >= AGPR:
+        return register_number(f"a{register - AGPR}", wave_size)
+    return vgpr_number(register, wave_size)
+
+
+def _assemble(*items: Item) -> bytes:
+    return assemble(*items, dialect=_DIALECT)

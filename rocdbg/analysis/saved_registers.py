@@ -1,0 +1,215 @@
+"""Where a function has what it found in registers, at each of its instructions: forward data flow over its
+code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from rocdbg import isa
+from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, Machine, apply, link
+from rocdbg.analysis.machine_state import AGPR, EXEC_HI, Saved, State, entry_scalar
+from rocdbg.isa import Flow, Instruction
+
+_MOST_INSTRUCTIONS: Final = 200_000
+_MOST_VISITS: Final = 64
+"""Visits of a block after which its state is left as it is; each visit can only lose knowledge."""
+
+
+@dataclass(slots=True)
+class Block:
+    """Instructions that run one after the other; ``successors`` are addresses of blocks."""
+
+    instructions: list[Instruction]
+    successors: tuple[int, ...]
+    state: State | None = None
+    """What is known before its first instruction; None while no path to it is known."""
+    visits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCode:
+    """The addresses of a function, and whether it is a kernel (which nothing called)."""
+
+    start: int
+    end: int
+    is_kernel: bool = False
+
+
+@dataclass
+class Analysis:
+    """The analysed function: blocks by address, and the block each instruction is in."""
+
+    function: FunctionCode
+    machine: Machine
+    blocks: dict[int, Block] = field(default_factory=dict)
+    _places: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def before(self, pc: int) -> tuple[State, Instruction] | None:
+        """What is known when the instruction at ``pc`` is about to run, and that instruction.
+
+        For a ``pc`` inside a call instruction, as callers' frames have it: when the called function
+        begins. None outside the function and in code that nothing leads to.
+        """
+        place = self._places.get(pc & ~3)
+        if place is None:
+            return None
+        block = self.blocks[place[0]]
+        if block.state is None:
+            return None
+        state = block.state.copy()
+        for instruction in block.instructions[:place[1]]:
+            apply(state, instruction, self.machine)
+        instruction = block.instructions[place[1]]
+        if pc != instruction.address and instruction.flow is Flow.CALL:
+            link(state, instruction)
+        return state, instruction
+
+    def finish(self) -> None:
+        """Note where each instruction is."""
+        for start, block in self.blocks.items():
+            for index, instruction in enumerate(block.instructions):
+                for part in range(0, instruction.size, 4):
+                    self._places[instruction.address + part] = (start, index)
+
+    def clobbers(self) -> Clobbers:
+        """What may be changed when the function returns."""
+        scalars: set[int] = set()
+        vectors: set[int] = set()
+        for block in self.blocks.values():
+            last = block.instructions[-1]
+            if block.state is None or last.flow is not Flow.INDIRECT:
+                continue
+            state = block.state.copy()
+            for instruction in block.instructions[:-1]:
+                apply(state, instruction, self.machine)
+            target = last.operand("ssrc0")
+            if target is None or state.scalar(target.index) != Saved(30) or (
+                state.scalar(target.index + 1) != Saved(31)
+            ):
+                return BY_CONVENTION  # a tail call
+            scalars |= {register for register in state.scalars if register <= EXEC_HI}
+            vectors |= {
+                register for register in state.vectors if state.vector(register).active != register
+            }
+        return Clobbers(frozenset(scalars), frozenset(vectors))
+
+
+def analyse(function: FunctionCode, code: bytes, target: str, machine: Machine) -> Analysis:
+    """Analyse a function; ``code`` holds its bytes. Code that is cut off is analysed as far as it goes."""
+    instructions = _decode(function, code, target, machine.wave_size)
+    analysis = Analysis(function, machine, _blocks(instructions))
+    first = analysis.blocks.get(function.start)
+    if first is not None:
+        first.state = State()
+        _flow(analysis)
+    analysis.finish()
+    return analysis
+
+
+def _decode(function: FunctionCode, code: bytes, target: str, wave_size: int) -> list[Instruction]:
+    found: list[Instruction] = []
+    for instruction in isa.disassemble(code, target, address=function.start, wave_size=wave_size):
+        found.append(instruction)
+        if len(found) >= _MOST_INSTRUCTIONS:
+            break
+    return found
+
+
+def _blocks(instructions: list[Instruction]) -> dict[int, Block]:
+    starts = {instructions[0].address} if instructions else set()
+    for instruction in instructions:
+        if instruction.flow is Flow.NEXT or instruction.flow is Flow.CALL or instruction.flow is Flow.TRAP:
+            continue
+        starts.add(instruction.address + instruction.size)
+        if instruction.branch_target is not None:
+            starts.add(instruction.branch_target)
+    blocks: dict[int, Block] = {}
+    current: Block | None = None
+    for instruction in instructions:
+        after = instruction.address + instruction.size
+        if instruction.address in starts or current is None:
+            current = blocks[instruction.address] = Block([], ())
+        current.instructions.append(instruction)
+        match instruction.flow:
+            case Flow.BRANCH | Flow.COND_BRANCH:
+                targets = (instruction.branch_target,) if instruction.branch_target is not None else ()
+                current.successors = (*targets, *((after,) if instruction.flow is Flow.COND_BRANCH else ()))
+            case Flow.INDIRECT | Flow.END:
+                current.successors = ()
+            case _:
+                current.successors = (after,)
+    return blocks
+
+
+def _flow(analysis: Analysis) -> None:
+    """Carry what is known along the paths until nothing changes."""
+    pending = {analysis.function.start}
+    while pending:
+        start = min(pending)
+        pending.discard(start)
+        block = analysis.blocks[start]
+        block.visits += 1
+        if block.state is None or block.visits > _MOST_VISITS:
+            continue
+        state = block.state.copy()
+        for instruction in block.instructions:
+            apply(state, instruction, analysis.machine)
+        for successor in block.successors:
+            following = analysis.blocks.get(successor)
+            if following is None:
+                continue
+            if following.state is None:
+                following.state = state.copy()
+                pending.add(successor)
+            elif following.state.merge(state):
+                pending.add(successor)
+
+
+class Functions:
+    """Analyses of functions, each made once; ``find`` gives the function at an address, ``read`` its
+    bytes."""
+
+    def __init__(
+        self, find: Callable[[int], FunctionCode | None], read: Callable[[int, int], bytes], target: str,
+        wave_size: int, unswizzled: bool,
+    ) -> None:
+        self._find = find
+        self._read = read
+        self._target = target
+        self._machine = Machine(wave_size, unswizzled, self.clobbers)
+        self._analyses: dict[int, Analysis] = {}
+        self._clobbers: dict[int, Clobbers] = {}
+
+    def at(self, pc: int) -> Analysis | None:
+        """The analysis of the function at ``pc``; None where there is no function."""
+        function = self._find(pc)
+        if function is None:
+            return None
+        analysis = self._analyses.get(function.start)
+        if analysis is None:
+            code = self._read(function.start, function.end - function.start)
+            analysis = self._analyses[function.start] = analyse(function, code, self._target, self._machine)
+        return analysis
+
+    def clobbers(self, address: int) -> Clobbers:
+        """What the function that begins at an address may change; that of the convention while it is not
+        known.
+
+        Compilers rely on what functions they see really change (inter-procedural register allocation), so the
+        calling convention alone would lose variables of the callers.
+        """
+        known = self._clobbers.get(address)
+        if known is None:
+            self._clobbers[address] = BY_CONVENTION  # holds within recursions
+            function = self._find(address)
+            if function is not None and function.start == address:
+                analysis = self.at(address)
+                if analysis is not None:
+                    self._clobbers[address] = analysis.clobbers()
+            known = self._clobbers[address]
+        return known
+
+
+__all__ = ["AGPR", "Analysis", "FunctionCode", "Functions", "analyse", "entry_scalar"]
