@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.evaluator import evaluate_frame_base as evaluate_frame_base
     from rocdbg.dwarf.evaluator import evaluate_location as evaluate_location
     from rocdbg.dwarf.evaluator import evaluate_location_list as evaluate_location_list
+    from rocdbg.dwarf.explanation import Explanation as Explanation
+    from rocdbg.dwarf.explanation import explain as explain
     from rocdbg.dwarf.format import format_expression as format_expression
     from rocdbg.dwarf.location import LocationDescription as LocationDescription
     from rocdbg.dwarf.location import Place as Place
@@ -66,6 +68,7 @@ _LAZY = {
     "DecodeError": "errors",
     "DwarfError": "errors",
     "EvaluationError": "errors",
+    "Explanation": "explanation",
     "Expression": "context",
     "FrameTable": "cfi",
     "IllFormed": "errors",
@@ -88,6 +91,7 @@ _LAZY = {
     "evaluate_frame_base": "evaluator",
     "evaluate_location": "evaluator",
     "evaluate_location_list": "evaluator",
+    "explain": "explanation",
     "format_expression": "format",
     "implicit_location": "location",
     "normalise": "normalisation",

@@ -15,6 +15,7 @@ from rocdbg.dwarf.values import ImplicitPointerValue, Value
 
 __all__ = [
     "HANDLERS",
+    "as_entry",
     "based_location",
     "dereference",
     "evaluate",
@@ -27,7 +28,7 @@ __all__ = [
 _KINDS = (None, "value", "location")
 
 
-def _entry(item: Value | LocationDescription | int, mask: int) -> Entry:
+def as_entry(item: Value | LocationDescription | int, mask: int) -> Entry:
     """An initial stack entry as the machine keeps it."""
     if isinstance(item, int):
         return item & mask
@@ -66,7 +67,7 @@ def evaluate(
         data = data.data
     m = Machine(context, dialect, context.object, Budget())
     if initial:
-        m.stack.extend(_entry(item, m.mask) for item in initial)
+        m.stack.extend(as_entry(item, m.mask) for item in initial)
     m.run(m.compile(data))
     return m.result(kind)
 
@@ -131,7 +132,7 @@ def evaluate_restricted(
     """
     m = _machine(context, dialect)
     m.entry_register = entry_register
-    m.stack.extend(_entry(item, m.mask) for item in initial)
+    m.stack.extend(as_entry(item, m.mask) for item in initial)
     program = m.compile(data)
     check_allowed(program, forbidden, where)
     m.run(program)

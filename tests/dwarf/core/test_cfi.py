@@ -1,5 +1,6 @@
 """Call frame information: structure, instructions, rules and unwinding (A.6.4)."""
 
+# ruff: noqa: E501  (one case, one line)
 from __future__ import annotations
 
 import subprocess

@@ -4,6 +4,7 @@ A case is: section, operations, expected result. The result is a number for a va
 (type name, number) for a typed value, the location's words (`LocationDescription.describe`), or an error class.
 """
 
+# ruff: noqa: E501  (one case, one line)
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,6 @@
 """Upstream clang's location expressions in clean form."""
 
+# ruff: noqa: E501  (one case, one line)
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,6 @@
 """The operation table, decoding and printing; llvm-dwarfdump is the reference for what it knows."""
 
+# ruff: noqa: E501  (one case, one line)
 from __future__ import annotations
 
 import re

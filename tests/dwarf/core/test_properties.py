@@ -1,8 +1,10 @@
 """Properties that hold for any input: totality, limits, and the algebra of reading and writing."""
 
+# ruff: noqa: E501  (one case, one line)
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -114,10 +116,8 @@ def test_any_call_frame_program_ends(program: bytes, pc: int) -> None:
         row = table.row(pc)
         if row is not None:
             for number in row.rules:
-                try:
+                with suppress(dwarf.IllFormed, dwarf.EvaluationError):
                     row.register_location(number, context())
-                except (dwarf.IllFormed, dwarf.EvaluationError):
-                    pass
             row.cfa_location(context())
     except (dwarf.IllFormed, dwarf.EvaluationError):
         pass
@@ -135,10 +135,8 @@ def test_any_section_is_call_frame_information_or_an_error(section: bytes, eh_fr
 @BRIEF
 @given(st.binary(max_size=80), st.sampled_from([4, 5]))
 def test_any_section_is_a_location_list_or_an_error(section: bytes, version: int) -> None:
-    try:
+    with suppress(dwarf.IllFormed):
         dwarf.parse_location_list(section, 0, version=version, debug_addr=[1, 2, 3])
-    except dwarf.IllFormed:
-        pass
 
 
 @BRIEF

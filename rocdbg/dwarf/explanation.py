@@ -1,0 +1,123 @@
+"""Evaluation step by step: every operation with the stack before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList
+from rocdbg.dwarf.decoding import Operation
+from rocdbg.dwarf.errors import DwarfError
+from rocdbg.dwarf.evaluator import as_entry
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.machine import Budget, Entry, Kind, Machine, Program
+from rocdbg.dwarf.values import ImplicitPointerValue, Value
+
+__all__ = ["Explanation", "Step", "explain"]
+
+_MAX_STEPS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One executed operation.
+
+    `level` counts the calls and nested expressions around it; the stacks are texts, top last.
+    """
+
+    level: int
+    operation: Operation
+    before: tuple[str, ...]
+    after: tuple[str, ...] | None
+    """None if the operation failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The steps of an evaluation (the first 1000), and its result or the error that ended it."""
+
+    steps: tuple[Step, ...]
+    result: Value | LocationDescription | None
+    error: DwarfError | None
+
+
+def entry_text(entry: Entry) -> str:
+    """A stack entry in words."""
+    if isinstance(entry, int):
+        return f"{entry:#x}"
+    if isinstance(entry, LocationDescription):
+        return entry.describe()
+    if isinstance(entry, ImplicitPointerValue):
+        return f"implicit pointer value to the object of DIE {entry.die:#x}{entry.displacement:+d}"
+    if isinstance(entry, Value):
+        name = entry.type.name if entry.type is not None else "generic"
+        return f"({name}) {entry.value}"
+    return f"incomplete composite of {entry.size} bits in {len(entry.parts)} parts"
+
+
+class _Tracer(Machine):
+    """A machine that notes what it does."""
+
+    __slots__ = ("steps",)
+    steps: list[Step]
+
+    def child(self, context: Context, expression: ExpressionLike | None = None) -> Machine:
+        machine = super().child(context, expression)
+        tracer = _Tracer(context, machine.dialect, None, self.budget, machine.depth)
+        tracer.steps = self.steps
+        return tracer
+
+    def trace(self, program: Program, index: int) -> int | None:
+        """Execute one operation and note it."""
+        handler, operands = program.steps[index]
+        before = tuple(entry_text(entry) for entry in self.stack)
+        place = len(self.steps)
+        noted = place < _MAX_STEPS
+        if noted:
+            # Noted before what it calls.
+            self.steps.append(Step(self.depth, program.operations[index], before, None))
+        target = handler(self, operands)
+        if noted:
+            after = tuple(entry_text(entry) for entry in self.stack)
+            self.steps[place] = Step(self.depth, program.operations[index], before, after)
+        return target
+
+    def run(self, program: Program) -> None:
+        traced = Program.__new__(Program)
+        traced.operations = program.operations
+        traced.meanings = program.meanings
+        traced.steps = [
+            (lambda machine, operands, index=index: self.trace(program, index), operands)  # type: ignore[misc]
+            for index, (_, operands) in enumerate(program.steps)
+        ]
+        super().run(traced)
+        # Rules that ask for the last operation compare handlers: give them the real one.
+        if self.last is not None:
+            for wrapped, real in zip(traced.steps, program.steps, strict=True):
+                if self.last[0] is wrapped[0]:
+                    self.last = real
+
+
+def explain(
+    data: ExpressionLike,
+    context: Context,
+    kind: Kind = None,
+    dialect: str = "amd",
+    initial: Iterable[Value | LocationDescription | int] = (),
+) -> Explanation:
+    """`evaluate`, with every step; arguments as there. An error is part of the explanation, not raised."""
+    tracer = _Tracer(context, dialect, context.object, Budget())
+    tracer.steps = []
+    try:
+        if isinstance(data, LocationList):
+            result: Value | LocationDescription = tracer.location_list(data, context)
+        else:
+            if isinstance(data, Expression):
+                tracer.dialect = data.dialect or dialect
+                data = data.data
+            tracer.stack.extend(as_entry(item, tracer.mask) for item in initial)
+            tracer.run(tracer.compile(data))
+            result = tracer.result(kind)
+    except DwarfError as error:
+        return Explanation(tuple(tracer.steps), None, error)
+    return Explanation(tuple(tracer.steps), result, None)
