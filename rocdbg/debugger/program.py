@@ -165,6 +165,13 @@ class Program:
             raise DebuggerError(f'Kernel name "{name}" is ambiguous: {names}.')
         return kernels[name]
 
+    @cached_property
+    def wave_size(self) -> int:
+        """Lanes of the waves its code is for: its first kernel's; the target's usual size without one."""
+        for name in self.code_object.kernels:
+            return self.code_object.kernels[name].wave_size
+        return self.code_object.target.default_wave_size
+
     def only_kernel(self) -> Kernel:
         """The kernel of a program that has just one. Raises `DebuggerError` otherwise."""
         names = list(self.code_object.kernels)

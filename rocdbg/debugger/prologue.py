@@ -1,15 +1,25 @@
-"""The seam to prologue analysis: unwind rows for code without call frame information."""
+"""Unwind rows for code without call frame information, read from its prologues."""
 
 from __future__ import annotations
 
-import importlib.util
-
+from rocdbg.analysis.prologue import FunctionCode, PrologueRows
+from rocdbg.codeobject.symbols import SymbolType
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.unwind import RowSource
 
 
-def prologue_rows(program: Program) -> RowSource | None:
-    """Rows read from machine code, where `rocdbg.analysis.prologue` is there to read them."""
-    if importlib.util.find_spec("rocdbg.analysis.prologue") is None:
-        return None
-    return None
+def prologue_rows(program: Program) -> RowSource:
+    """Rows by file address for the functions that the symbol table names."""
+    code_object = program.code_object
+
+    def find(address: int) -> FunctionCode | None:
+        symbol = code_object.symbols.at(address)
+        if symbol is None or not symbol.is_defined or symbol.type not in (
+            SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL,
+        ):  # fmt: skip
+            return None
+        start = code_object.address_of(symbol)
+        is_kernel = code_object.kernels.find(symbol.name) is not None
+        return FunctionCode(start, start + symbol.size, is_kernel)
+
+    return PrologueRows(code_object.target, program.wave_size, find, code_object.read)
