@@ -9,23 +9,13 @@ from typing import Final
 
 from rocdbg import isa
 from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, Machine, apply, link
-from rocdbg.analysis.machine_state import AGPR, EXEC_HI, Saved, State, entry_scalar
+from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, Saved, State
+from rocdbg.analysis.reconvergence import Block, rejoining
 from rocdbg.isa import Flow, Instruction
 
 _MOST_INSTRUCTIONS: Final = 200_000
 _MOST_VISITS: Final = 64
 """Visits of a block after which its state is left as it is; each visit can only lose knowledge."""
-
-
-@dataclass(slots=True)
-class Block:
-    """Instructions that run one after the other; ``successors`` are addresses of blocks."""
-
-    instructions: list[Instruction]
-    successors: tuple[int, ...]
-    state: State | None = None
-    """What is known before its first instruction; None while no path to it is known."""
-    visits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +34,8 @@ class Analysis:
     function: FunctionCode
     machine: Machine
     blocks: dict[int, Block] = field(default_factory=dict)
+    rejoins: frozenset[int] = frozenset()
+    """Instructions after which just the lanes active at entry are active again."""
     _places: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def before(self, pc: int) -> tuple[State, Instruction] | None:
@@ -60,11 +52,18 @@ class Analysis:
             return None
         state = block.state.copy()
         for instruction in block.instructions[:place[1]]:
-            apply(state, instruction, self.machine)
+            self.step(state, instruction)
         instruction = block.instructions[place[1]]
         if pc != instruction.address and instruction.flow is Flow.CALL:
             link(state, instruction)
         return state, instruction
+
+    def step(self, state: State, instruction: Instruction) -> None:
+        """Change ``state`` to what is known after an instruction of this function."""
+        apply(state, instruction, self.machine)
+        if instruction.address in self.rejoins:
+            state.set_scalar(EXEC_LO, Saved(EXEC_LO))
+            state.set_scalar(EXEC_HI, Saved(EXEC_HI))
 
     def finish(self) -> None:
         """Note where each instruction is."""
@@ -83,7 +82,7 @@ class Analysis:
                 continue
             state = block.state.copy()
             for instruction in block.instructions[:-1]:
-                apply(state, instruction, self.machine)
+                self.step(state, instruction)
             target = last.operand("ssrc0")
             if target is None or state.scalar(target.index) != Saved(30) or (
                 state.scalar(target.index + 1) != Saved(31)
@@ -99,7 +98,8 @@ class Analysis:
 def analyse(function: FunctionCode, code: bytes, target: str, machine: Machine) -> Analysis:
     """Analyse a function; ``code`` holds its bytes. Code that is cut off is analysed as far as it goes."""
     instructions = _decode(function, code, target, machine.wave_size)
-    analysis = Analysis(function, machine, _blocks(instructions))
+    blocks = _blocks(instructions)
+    analysis = Analysis(function, machine, blocks, rejoining(blocks, function.start))
     first = analysis.blocks.get(function.start)
     if first is not None:
         first.state = State()
@@ -155,7 +155,7 @@ def _flow(analysis: Analysis) -> None:
             continue
         state = block.state.copy()
         for instruction in block.instructions:
-            apply(state, instruction, analysis.machine)
+            analysis.step(state, instruction)
         for successor in block.successors:
             following = analysis.blocks.get(successor)
             if following is None:
@@ -210,6 +210,3 @@ class Functions:
                     self._clobbers[address] = analysis.clobbers()
             known = self._clobbers[address]
         return known
-
-
-__all__ = ["AGPR", "Analysis", "FunctionCode", "Functions", "analyse", "entry_scalar"]
