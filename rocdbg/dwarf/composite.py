@@ -305,15 +305,18 @@ def select(
         raise IllFormed(f"a mask of {mask_bits} bits is too small for {count} parts")
     lanes = (1 << count) - 1
     for location, chosen in ((zero, ~mask & lanes), (one, mask & lanes)):
-        if not chosen:
-            continue
-        # Every chosen lane obeys the rules if the highest one does.
-        first = (chosen.bit_length() - 1) * element_bits
         for place in location.places:
             storage = place.storage
-            if storage.kind is not StorageKind.UNDEFINED and place.offset + first >= storage.size:
-                raise EvaluationError(
-                    f"bit offset {place.offset + first} is outside of {storage.words()} ({storage.size} bits)"
-                )
-        check_part(location, element_bits, first)
+            if storage.kind is StorageKind.UNDEFINED:
+                continue
+            fitting = place.remaining // element_bits
+            beyond = chosen >> fitting
+            if not beyond:
+                continue
+            # The first lane that does not fit tells what is wrong: where its part begins, or where it ends.
+            lane = fitting + (beyond & -beyond).bit_length() - 1
+            offset = place.offset + lane * element_bits
+            if offset >= storage.size:
+                raise EvaluationError(f"bit offset {offset} is outside of {storage.words()} ({storage.size} bits)")
+            check_part(location, element_bits, lane * element_bits)
     return SelectedStorage(zero, one, mask, element_bits, count)

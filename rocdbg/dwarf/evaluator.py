@@ -68,7 +68,7 @@ def evaluate(
     m = Machine(context, dialect, context.object, Budget())
     if initial:
         m.stack.extend(as_entry(item, m.mask) for item in initial)
-    m.run(m.compile(data))
+    m.run(m.compile(bytes(data)))
     return m.result(kind)
 
 

@@ -128,6 +128,11 @@ class LocationDescription:
         return min(place.storage.size - place.offset for place in self.places)
 
     @property
+    def rbss(self) -> int:
+        """`remaining` by the name the text gives it."""
+        return self.remaining
+
+    @property
     def memory(self) -> Place | None:
         """The place, if this is a memory byte address location description (A.2.5.4.4.3); else None."""
         if len(self.places) == 1 and self.places[0].address is not None:

@@ -37,7 +37,6 @@ _LITERALS = re.compile(r"lit([0-9]+)")
 _CONSTANTS = frozenset({"const1u", "const2u", "const4u", "const8u", "constu", "const1s", "const2s", "consts"})
 
 
-@lru_cache(maxsize=4096)
 def normalise(
     data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None
 ) -> bytes:
@@ -48,6 +47,11 @@ def normalise(
     DW_AT_frame_base; by default one that is just s32 or s33 is taken for one. Raises `DecodeError` for
     bytes that are no expression and `DwarfError` for a target that is no AMDGPU processor.
     """
+    return _normalised(bytes(data), target, wave_size, frame_base)
+
+
+@lru_cache(maxsize=4096)
+def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: bool | None) -> bytes:
     operations = decode(data, "llvm22")
     if frame_base is None:
         frame_base = len(operations) == 1

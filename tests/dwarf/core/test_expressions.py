@@ -413,6 +413,8 @@ CASES: list[tuple[str, tuple[object, ...], object]] = [
     (COMPOSITE, (("regx", 40), ("addr", 0x2000), ("constu", 16), ("select_bit_piece", 8, 5), ("deref_size", 5)), 0x04_DEADBEEF),
     (COMPOSITE, (("regx", 40), ("addr", 0x2000), "lit0", ("select_bit_piece", 8, 5)), EVAL),
     (COMPOSITE, (("regx", 40), ("addr", 0x2000), "lit0", ("select_bit_piece", 24, 2)), ILL),
+    (COMPOSITE, (("regx", 40), ("addr", 0x2000), "lit0", ("select_bit_piece", 24, 3)), ILL),
+    (COMPOSITE, (("regx", 40), ("addr", 0x2000), "lit2", ("select_bit_piece", 24, 3)), EVAL),
     # overlays: base, overlay, offset, size
     (COMPOSITE, (("addr", 0x2000), ("regx", 40), "lit2", "lit4", "overlay", "deref"), 0x0706_DEADBEEF_0100),
     (COMPOSITE, (("addr", 0x2000), ("regx", 40), "lit0", "lit4", "overlay", "deref"), 0x07060504_DEADBEEF),
