@@ -101,7 +101,7 @@ def parse_spec(text: str) -> Spec:
 
 def _split_file(text: str) -> tuple[str | None, str]:
     """The file before a single colon that is not part of ``::``, brackets or quotes."""
-    if text[:1] in "\"'":
+    if text[:1] in ('"', "'"):
         end = text.find(text[0], 1)
         if end > 0 and text[end + 1 :].lstrip()[:1] == ":" and text[end + 1 :].lstrip()[:2] != "::":
             return text[1:end], text[end + 1 :].lstrip()[1:]

@@ -372,11 +372,11 @@ class Session:
             while last < wanted and self.chain(scope).get(last + 1) is not None:
                 last += 1
             if last == scope.frame:
-                raise FocusError("Initial frame selected; you can't go up.")
+                raise FocusError("Initial frame selected; you cannot go up.")
             wanted = last
         elif wanted < 0:
             if scope.frame == 0:
-                raise FocusError("Bottom (innermost) frame selected; you can't go down.")
+                raise FocusError("Bottom (innermost) frame selected; you cannot go down.")
             wanted = 0
         return self.select_frame(wanted)
 

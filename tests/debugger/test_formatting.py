@@ -1,0 +1,152 @@
+"""Text of arrays, strings, structures and enumerations, as GDB 13 prints the same values."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from rocdbg.debugger import ctypes
+from rocdbg.debugger.formatting import Format, Formatter, Pretty
+from rocdbg.debugger.settings import PrintSettings
+from rocdbg.debugger.storage import Absence
+from rocdbg.debugger.values import Value
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    BaseClass,
+    ClassBody,
+    ClassKind,
+    ClassType,
+    Enumerator,
+    EnumType,
+    Member,
+    PointerType,
+    Type,
+    VectorType,
+)
+
+
+def ints(*numbers: int) -> Value:
+    return Value(ArrayType(ctypes.INT, len(numbers)), data=struct.pack(f"<{len(numbers)}i", *numbers))
+
+
+def chars(data: bytes, size: int) -> Value:
+    return Value(ArrayType(ctypes.CHAR, size), data=data.ljust(size, b"\0"))
+
+
+def enum(*values: tuple[str, int], scoped: bool = False) -> EnumType:
+    members = tuple(Enumerator(*value) for value in values)
+    return EnumType("E", "E", members, ctypes.UNSIGNED_INT, 4, scoped)
+
+
+def record(*members: Member, size: int, bases: tuple[BaseClass, ...] = (), name: str = "S") -> ClassType:
+    return ClassType(ClassKind.STRUCT, name, name, size, lambda: ClassBody(members, bases))
+
+
+IN = record(Member("s", ctypes.SHORT, 0), Member("f", ctypes.UNSIGNED_INT, 16, 3),
+            Member("g", ctypes.INT, 19, 5), size=4)  # fmt: skip
+OUT = record(Member("a", ctypes.FLOAT, 0), Member("b", ArrayType(ctypes.INT, 3), 32), Member("in", IN, 128), size=20)
+OUT_DATA = struct.pack("<f3ih", 1.5, 1, 2, 3, -4) + bytes([5 | (-3 & 31) << 3, 0])
+BASE = record(Member("x", ctypes.INT, 0), size=4, name="B")
+DERIVED = record(Member("y", ctypes.INT, 32), Member("q", ctypes.BOOL, 64), size=12,
+                 bases=(BaseClass(BASE, 0),), name="D")  # fmt: skip
+FLAGS = enum(("FA", 1), ("FB", 2), ("FC", 4))
+COLOUR = enum(("RED", 0), ("GREEN", 5), ("BLUE", 6))
+
+CASES: list[tuple[str, Value, str]] = [
+    ("repeats", ints(*[1] * 12, 2, 3, *[0] * 16), "{1 <repeats 12 times>, 2, 3, 0 <repeats 16 times>}"),
+    ("ten are not folded", ints(*[1] * 10), "{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}"),
+    ("limit", ints(*range(201)), "{" + ", ".join(map(str, range(200))) + "...}"),
+    ("string with nulls", chars(b"abc", 10), '"abc\\000\\000\\000\\000\\000\\000"'),
+    ("string with many nulls", chars(b"abc", 20), "\"abc\", '\\000' <repeats 16 times>"),
+    ("only nulls", chars(b"", 20), "'\\000' <repeats 19 times>"),
+    ("runs in a string", chars(b"a" * 16 + b"bc" + b"d" * 16, 40),
+     "'a' <repeats 16 times>, \"bc\", 'd' <repeats 16 times>, \"\\000\\000\\000\\000\\000\""),
+    ("long string", chars(b"ab" * 150, 300), '"' + "ab" * 100 + '"...'),
+    ("structure", Value(OUT, data=OUT_DATA), "{a = 1.5, b = {1, 2, 3}, in = {s = -4, f = 5, g = -3}}"),
+    ("base class", Value(DERIVED, data=struct.pack("<iii", 1, 2, 1)), "{<B> = {x = 1}, y = 2, q = true}"),
+    ("no fields", Value(record(size=1), data=b"\0"), "{<No data fields>}"),
+    ("two dimensions", Value(ArrayType(ArrayType(ctypes.INT, 2), 2), data=struct.pack("<4i", 1, 2, 3, 4)),
+     "{{1, 2}, {3, 4}}"),
+    ("enumerator", Value.of_int(COLOUR, 5), "GREEN"),
+    ("no enumerator", Value.of_int(COLOUR, 3), "3"),
+    ("flags", Value.of_int(FLAGS, 5), "(FA | FC)"),
+    ("unknown flag", Value.of_int(FLAGS, 9), "(FA | unknown: 0x8)"),
+    ("only unknown", Value.of_int(FLAGS, 8), "(unknown: 0x8)"),
+    ("no flag", Value.of_int(FLAGS, 0), "0"),
+    ("scoped", Value.of_int(enum(("X", 1), scoped=True), 1), "E::X"),
+    ("bools", Value(ArrayType(ctypes.BOOL, 2), data=b"\1\0"), "{true, false}"),
+    ("odd bool", Value(ctypes.BOOL, data=b"\5"), "5"),
+    ("vector", Value(VectorType(ctypes.FLOAT, 3, 16), data=struct.pack("<4f", 1, 2, 3, 0)), "{1, 2, 3}"),
+    ("half", Value(ctypes.HALF, data=b"\x66\x2e"), "0.099976"),
+    ("bfloat16", Value(ctypes.BFLOAT16, data=b"\xcd\x3d"), "0.1001"),
+    ("NaN", Value(ctypes.FLOAT, data=struct.pack("<I", 0xFFC00000)), "-nan(0x400000)"),
+    ("double NaN", Value(ctypes.DOUBLE, data=struct.pack("<Q", 0x7FF8 << 48)), "nan(0x8000000000000)"),
+    ("infinity", Value.of_float(ctypes.HALF, 1e9), "inf"),
+    ("minus zero", Value.of_float(ctypes.FLOAT, -0.0), "-0"),
+    ("optimised out", Value.absent(ctypes.INT), "<optimized out>"),
+    ("synthetic", Value.absent(PointerType(ctypes.INT), Absence.SYNTHETIC_POINTER), "<synthetic pointer>"),
+    ("pointer to pointer", Value.of_int(PointerType(PointerType(ctypes.CHAR)), 16), "(char **) 0x10"),
+    ("null string", Value.of_int(PointerType(ctypes.CHAR), 0), "0x0"),
+    ("local pointer", Value.of_int(PointerType(ctypes.INT, byte_size=4, address_class=3), 8), "(int *) local#0x8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_plain(value: Value, expected: str) -> None:
+    assert Formatter().format(value) == expected
+
+
+def test_structure_in_hexadecimal() -> None:
+    text = Formatter().format(Value(OUT, data=OUT_DATA), Format("x"))
+    assert text == "{a = 0x3fc00000, b = {0x1, 0x2, 0x3}, in = {s = 0xfffc, f = 0x5, g = 0xfffffffd}}"
+
+
+def test_pretty_structure() -> None:
+    settings = PrintSettings(pretty=True)
+    assert Formatter(settings).format(Value(OUT, data=OUT_DATA)) == (
+        "{\n  a = 1.5,\n  b = {1, 2, 3},\n  in = {\n    s = -4,\n    f = 5,\n    g = -3\n  }\n}"
+    )
+    assert Formatter(settings).format(Value(DERIVED, data=struct.pack("<iii", 1, 2, 1))) == (
+        "{\n  <B> = {\n    x = 1\n  }, \n  members of D:\n  y = 2,\n  q = true\n}"
+    )
+
+
+def test_settings_change_arrays() -> None:
+    assert Formatter(PrintSettings(array_indexes=True)).format(ints(7, 8)) == "{[0] = 7, [1] = 8}"
+    assert Formatter(PrintSettings(elements=2)).format(ints(7, 8, 9)) == "{7, 8...}"
+    assert Formatter(PrintSettings(repeats=0)).format(ints(*[0] * 12)) == "{" + ", ".join("0" * 12) + "}"
+    assert Formatter(PrintSettings(array=True)).format(ints(7, 8)) == "{\n  7,\n  8\n}"
+    assert Formatter(PrintSettings(null_stop=True)).format(chars(b"abc", 10)) == '"abc"'
+
+
+def test_partly_optimised_structure() -> None:
+    class Half:
+        """Storage whose second word is gone."""
+
+        address = register = None
+
+        def read(self, offset: int, size: int) -> bytes:
+            from rocdbg.debugger.storage import AbsentError
+
+            if offset + size > 4:
+                raise AbsentError(Absence.OPTIMIZED_OUT)
+            return struct.pack("<i", 42)[offset : offset + size]
+
+        def write(self, offset: int, data: bytes) -> None:
+            raise AssertionError
+
+    two: Type = record(Member("x", ctypes.INT, 0), Member("y", ctypes.INT, 32), size=8)
+    assert Formatter().format(Value(two, Half())) == "{x = 42, y = <optimized out>}"
+
+
+def test_pretty_printers_come_first_and_raw_goes_past_them() -> None:
+    def printer(value: Value) -> Pretty | str | None:
+        if value.bare is not OUT:
+            return None
+        return Pretty("Out", [("in", value.part(IN, 16))])
+
+    formatter = Formatter(printers=printer)
+    value = Value(OUT, data=OUT_DATA)
+    assert formatter.format(value) == "Out = {in = {s = -4, f = 5, g = -3}}"
+    assert formatter.format(value, Format(raw=True)).startswith("{a = 1.5")
