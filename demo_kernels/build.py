@@ -21,6 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100")
+EXTENDED = ("gfx90a", "gfx1100")  # 64 lanes and a scratch buffer, 32 lanes and flat scratch
+DIALECTS = ("amd", "proposal2020", "llvm22")
 
 # Nothing in the output may depend on where the tree lies or on the time.
 REPRODUCIBLE = ("-fdebug-compilation-dir=.", "-fdebug-prefix-map={resources}=clang")
@@ -40,6 +42,8 @@ class Demo:
     levels: tuple[str, ...] = ("O0", "O2")
     flags: tuple[str, ...] = ()
     wave64_too: bool = False  # an extra build of 64-lane waves for the targets whose default is 32
+    targets: tuple[str, ...] = TARGETS
+    dialects: tuple[str, ...] = ()  # one build for each encoding of the DWARF extensions
 
     @property
     def name(self) -> str:
@@ -63,6 +67,20 @@ DEMOS = (
     Demo("ramp/ramp.S", levels=("",)),
     Demo("wildaccess/wildaccess.hip"),
     Demo("trap/trap.hip"),
+    # The DWARF of these is written by hand, with all the extensions for heterogeneous debugging.
+    Demo("extensions/nested/nested.S", ("",), ("-g0", "-P"), targets=EXTENDED, dialects=DIALECTS),
+    Demo("extensions/wholewave/wholewave.S", ("",), ("-g0", "-P"), targets=EXTENDED),
+    Demo("extensions/unwinding/unwinding.S", ("",), ("-g0", "-P"), targets=EXTENDED),
+    Demo("extensions/pieces/pieces.S", ("",), ("-g0", "-P"), targets=EXTENDED),
+    Demo("extensions/overlay/overlay.S", ("",), ("-g0", "-P"), targets=EXTENDED),
+    Demo("extensions/pointers/pointers.S", ("",), ("-g0", "-P"), targets=EXTENDED),
+    # Its source is to be found in the debug information only: the recorded name is no file's.
+    Demo(
+        "extensions/embedded/embedded.hip",
+        ("O0",),
+        ("-gdwarf-5", "-gembed-source", "-fdebug-prefix-map=embedded.hip=only_in_the_debug_information.hip"),
+        targets=EXTENDED,
+    ),
 )
 BUNDLED = ("saxpy", "O2")  # also packed into one compressed offload bundle of all targets
 
@@ -74,7 +92,7 @@ def outputs(demo: Demo) -> Iterator[tuple[Path, list[str]]]:
         ["clang-22", "-print-resource-dir"], check=True, capture_output=True, text=True
     ).stdout.strip()
     for level in demo.levels:
-        for target in TARGETS:
+        for target in demo.targets:
             flags = [flag.format(target=target) for flag in LANGUAGES[suffix]]
             flags += [flag.format(resources=resources) for flag in REPRODUCIBLE]
             flags += ["-g", *demo.flags]
@@ -82,6 +100,10 @@ def outputs(demo: Demo) -> Iterator[tuple[Path, list[str]]]:
                 flags.append(f"-{level}")
             stem = f"{demo.name}.{level}" if level else demo.name
             folder = Path(demo.source).parent
+            for dialect in demo.dialects:
+                yield folder / f"{stem}.{dialect}.{target}.co", [*flags, f"-DDIALECT_{dialect}"]
+            if demo.dialects:
+                continue
             yield folder / f"{stem}.{target}.co", flags
             if demo.wave64_too and target in ("gfx1030", "gfx1100"):
                 yield folder / f"{stem}.{target}.wave64.co", [*flags, "-mwavefrontsize64"]

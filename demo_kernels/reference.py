@@ -196,19 +196,79 @@ def ramp() -> Arrays:
     return {"expected.npy": i * i + 7}
 
 
+def nested() -> Arrays:
+    x = np.random.default_rng(29).integers(0, 64, 100, dtype=np.int32)
+    r = np.where(x & 1, (3 * x + np.where(x & 2, 100, -1)) ^ 5, x + 7)
+    return {"input.npy": x, "expected.npy": (2 * r).astype(np.int32)}
+
+
+def wholewave() -> Arrays:
+    x = np.random.default_rng(31).integers(0, 100, 100, dtype=np.int32)
+    groups = np.pad(x, (0, 28)).reshape(-1, 32)
+    totals = np.where(groups > 50, groups, 0).sum(axis=1, keepdims=True)
+    result = np.where(groups > 50, totals - groups, groups).astype(np.int32)
+    return {"input.npy": x, "expected.npy": result.reshape(-1)[:100]}
+
+
+def unwinding() -> Arrays:
+    x = np.random.default_rng(37).integers(0, 64, 100, dtype=np.int32)
+    inner = np.where(x & 4, x * x + 1, x)
+    outer = np.where(x & 2, inner, 0) + 7 * x + 1
+    return {"input.npy": x, "expected.npy": np.where(x & 1, outer, -x).astype(np.int32)}
+
+
+def pieces() -> Arrays:
+    x = np.random.default_rng(41).integers(0, 1000, 100, dtype=np.int32)
+    lost = x[0] + x + 3 * x + (x - 1)
+    nibbles = (x[1] & 15) | (x << 4)
+    return {"input.npy": x, "expected.npy": lost + 42 + 1000 + x[0] + nibbles}
+
+
+def overlay() -> Arrays:
+    x = np.random.default_rng(43).integers(-5, 5, (100, 16), dtype=np.int32)
+    rows = x * x + np.arange(16, dtype=np.int32)
+    powers = np.array([pow(5, 15 - k, 1 << 32) for k in range(16)], np.uint32)
+    return {
+        "input.npy": x.reshape(-1),
+        "expected.npy": (rows.view(np.uint32) * powers).sum(axis=1, dtype=np.uint32).view(np.int32),
+    }
+
+
+def pointers() -> Arrays:
+    x = np.random.default_rng(47).integers(0, 1000, 100, dtype=np.int32)
+    second = 7 + 2 * x
+    return {"input.npy": x, "expected.npy": (second - 1) ^ x}
+
+
+def embedded() -> Arrays:
+    x = np.random.default_rng(53).integers(1, 30, 100, dtype=np.int32)
+
+    def steps(n: int) -> int:
+        return 0 if n == 1 else 1 + steps(3 * n + 1 if n & 1 else n >> 1)
+
+    return {"input.npy": x, "expected.npy": np.array([steps(int(n)) for n in x], np.int32)}
+
+
 REFERENCES: dict[str, Callable[[], Arrays]] = {
     function.__name__: function
     for function in (
         saxpy, divergence, calls, spaces, reduce, matmul, histogram, spill, scan, mandelbrot, vectors, ramp,
         trap,
+        nested, wholewave, unwinding, pieces, overlay, pointers, embedded,
     )
 }  # fmt: skip
+EXTENSIONS = ("nested", "wholewave", "unwinding", "pieces", "overlay", "pointers", "embedded")
+
+
+def folder(name: str) -> Path:
+    """Where a demo lies."""
+    return HERE / "extensions" / name if name in EXTENSIONS else HERE / name
 
 
 def main() -> None:
     for name, reference in REFERENCES.items():
         for file, array in reference().items():
-            np.save(HERE / name / file, array)
+            np.save(folder(name) / file, array)
 
 
 if __name__ == "__main__":
