@@ -184,7 +184,9 @@ class FrameTable:
         address = location.read(8 * size)
         if not address:
             return None
-        return CallerContext(context, lambda number: row.register_location(number, context), address - 1, self)
+        return CallerContext(
+            context, lambda number: row.register_location(number, context), address - 1, self, row
+        )
 
     # Reading
 

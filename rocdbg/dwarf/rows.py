@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rocdbg.dwarf.architecture import Architecture, DefaultRule
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.errors import EvaluationError, IllFormed, LimitExceeded
 from rocdbg.dwarf.evaluator import based_location, evaluate_restricted
@@ -96,6 +97,13 @@ class Row:
     def rule(self, number: int) -> Rule | None:
         """The register's rule, or None where the architecture's default rule holds."""
         return self.rules.get(number)
+
+    def keeps(self, number: int, architecture: Architecture) -> bool:
+        """Whether the frame has not modified the register: the "same value" rule, stated or by default."""
+        rule = self.rules.get(number)
+        if rule is None:
+            return architecture.default_rule is DefaultRule.SAME_VALUE
+        return isinstance(rule, SameValueRule)
 
     # `active` are the columns whose rules are being followed, _CFA for the CFA.
 

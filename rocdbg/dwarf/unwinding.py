@@ -12,6 +12,7 @@ from rocdbg.dwarf.location import LocationDescription
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.cfi import FrameTable
+    from rocdbg.dwarf.rows import Row
 
 __all__ = ["CallerContext"]
 
@@ -22,7 +23,8 @@ class CallerContext:
     `locate(number)` tells where the caller's registers are; each is asked for once. `pc` is an address within
     the call instruction, or None if unknown. Thread, lane, iteration and memory are the callee's. Frame
     base and object are not specified until they are set. With `frames` the CFA and the registers on entry come from
-    call frame information; without it the CFA is unknown and the architecture's default rules hold.
+    call frame information; without it the CFA is unknown and the architecture's default rules hold. `row` is
+    the callee's row, if `locate` follows one: unmodified registers are then found across any number of frames.
     """
 
     def __init__(
@@ -31,8 +33,18 @@ class CallerContext:
         locate: Callable[[int], LocationDescription],
         pc: int | None,
         frames: FrameTable | None = None,
+        row: Row | None = None,
     ) -> None:
         self.callee = callee
+        self.row = row
+        # Memory and unit are those of the first frame: not asked for through every frame in between.
+        self._first: Context = callee._first if isinstance(callee, CallerContext) else callee
+        self.architecture: Architecture = callee.architecture
+        self.offset_size: int = callee.offset_size
+        self.lane: int | None = callee.lane
+        self.lanes: int = callee.lanes
+        self.iteration: int | None = callee.iteration
+        self.iterations: int = callee.iterations
         self.pc = pc
         self.frames = frames
         self.object: LocationDescription | None = None
@@ -40,36 +52,6 @@ class CallerContext:
         self._locate = locate
         self._locations: dict[int, LocationDescription] = {}
         self._cfa: LocationDescription | None = None
-
-    @property
-    def architecture(self) -> Architecture:
-        """The callee's."""
-        return self.callee.architecture
-
-    @property
-    def offset_size(self) -> int:
-        """The callee's."""
-        return self.callee.offset_size
-
-    @property
-    def lane(self) -> int | None:
-        """The callee's."""
-        return self.callee.lane
-
-    @property
-    def lanes(self) -> int:
-        """The callee's."""
-        return self.callee.lanes
-
-    @property
-    def iteration(self) -> int | None:
-        """The callee's."""
-        return self.callee.iteration
-
-    @property
-    def iterations(self) -> int:
-        """The callee's."""
-        return self.callee.iterations
 
     @property
     def cfa(self) -> LocationDescription | None:
@@ -87,8 +69,27 @@ class CallerContext:
     def register_location(self, number: int) -> LocationDescription:
         """Where the register of this frame is."""
         location = self._locations.get(number)
-        if location is None:
-            location = self._locations[number] = self._locate(number)
+        if location is not None:
+            return location
+        # Frames that have not modified the register are passed in a loop: stacks can be deep.
+        passed: list[CallerContext] = []
+        frame: Context = self
+        while (
+            isinstance(frame, CallerContext)
+            and number not in frame._locations
+            and frame.row is not None
+            and frame.row.keeps(number, self.architecture)
+        ):
+            passed.append(frame)
+            frame = frame.callee
+        if isinstance(frame, CallerContext):
+            location = frame._locations.get(number)
+            if location is None:
+                location = frame._locations[number] = frame._locate(number)
+        else:
+            location = frame.register_location(number)
+        for other in passed:
+            other._locations[number] = location
         return location
 
     def entry_register_location(self, number: int) -> LocationDescription:
@@ -108,22 +109,22 @@ class CallerContext:
         return caller
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """The callee's memory."""
-        return self.callee.read_memory(space, address, size, lane)
+        """The thread's memory."""
+        return self._first.read_memory(space, address, size, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """The callee's memory."""
-        self.callee.write_memory(space, address, data, lane)
+        """The thread's memory."""
+        self._first.write_memory(space, address, data, lane)
 
     def indexed_address(self, index: int) -> int:
-        """The callee's unit answers."""
-        return self.callee.indexed_address(index)
+        """The first frame's unit answers."""
+        return self._first.indexed_address(index)
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
-        """The callee's unit answers, for this frame."""
-        content, context = self.callee.die(offset, unit_relative)
-        return content, self if context is self.callee else context
+        """The first frame's unit answers, for this frame."""
+        content, context = self._first.die(offset, unit_relative)
+        return content, self if context is self._first else context
 
     def tls_location(self, address: int) -> LocationDescription:
-        """The callee's thread answers."""
-        return self.callee.tls_location(address)
+        """The thread answers."""
+        return self._first.tls_location(address)

@@ -469,6 +469,27 @@ def test_entry_values_come_from_call_frame_information() -> None:
     assert result.value == 0x53525150
 
 
+def test_a_deep_stack_is_unwound() -> None:
+    # f calls itself: the return address is saved at the CFA, which is s32 of each frame, 16 bytes apart.
+    count = 3000
+    stack = b"".join((0x1020 if i + 1 < count else 0).to_bytes(8, "little") + bytes(8) for i in range(count))
+    pointer = assemble(("regx", 64), ("deref_size", 4), ("plus_uconst", 16), "stack_value", ("piece", 4))
+    table = frames(("def_aspace_cfa", 64, 0, 6), ("offset", PC, 0), ("expression", 64, pointer))
+    ctx = dwarf.SimpleContext(
+        pc=0x1010, registers={64: bytes(4), 40: b"\1\2\3\4", 16: bytes(8)}, memory={6: {0: stack}}
+    )
+    depth = 0
+    frame = outermost = table.unwind(ctx)
+    while frame is not None:
+        depth += 1
+        outermost = frame
+        frame = table.unwind(frame)
+    assert depth == count - 1
+    assert outermost is not None
+    assert outermost.register_location(40).describe() == "register s8"
+    assert outermost.register_location(64).read(32) == 16 * depth
+
+
 def test_unwinding_needs_a_program_location_and_rules() -> None:
     table = frames(CFA_WAVE, RETURN)
     ctx = context()
