@@ -71,8 +71,11 @@ class UnitIndex:
         records = self.records
         index = bisect_left(records.offsets, offset)
         if index < len(records.offsets) and records.offsets[index] == offset:
-            return records.offsets[records.parents[index]]
-        return self._search_parent(offset)
+            above = records.offsets[records.parents[index]]
+        else:
+            above = self._search_parent(offset)
+        # an entry stands behind its parent; damaged data may say otherwise, and would make a circle
+        return above if above < offset else None
 
     def _search_parent(self, offset: int) -> int:
         """The parent of an entry that was not recorded: go down from the nearest recorded entry around it."""
