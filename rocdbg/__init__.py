@@ -12,13 +12,15 @@ if TYPE_CHECKING:
     from rocdbg.api import GpuFault as GpuFault
     from rocdbg.api import Local as Local
     from rocdbg.api import load as load
+    from rocdbg.cli.embedded import Debugger as Debugger
 
 __version__ = "0.1.0"
 
-__all__ = ["Error", "GpuFault", "Local", "__version__", "load"]
+__all__ = ["Debugger", "Error", "GpuFault", "Local", "__version__", "load"]
 
 # Where public names live. They are imported when first used, so that `import rocdbg` costs nothing.
 _LAZY = {
+    "Debugger": "rocdbg.cli.embedded",
     "GpuFault": "rocdbg.api",
     "Local": "rocdbg.api",
     "load": "rocdbg.api",

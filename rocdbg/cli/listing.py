@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import highlight_lines
+from rocdbg.debugger.disassembly import DisassemblyLine
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.locspec import Defaults
 
@@ -29,7 +31,7 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int, mark: int 
     count = len(text.lines)
     first = max(1, first)
     if first > count:
-        raise DebuggerError(f'Line number {first} out of range; "{file.name}" has {count} lines.')
+        raise DebuggerError(f'Line number {first} out of range; {file.name} has {count} lines.')
     last = min(last, count)
     lines = list(text.lines)
     shown = (
@@ -47,3 +49,16 @@ def around(line: int, size: int) -> tuple[int, int]:
     """The lines that GDB shows around one: five before it where ten are shown."""
     first = max(1, line - size // 2)
     return first, first + size - 1
+
+
+def write_instructions(shell: Shell, lines: Sequence[DisassemblyLine], raw: bool, title: str | None) -> None:
+    """Write instructions: address, offset, bytes with ``raw``, text. With a ``title`` the function's name is known."""
+    offsets = [
+        f"<{'' if title else (line.function or '')}+{line.offset}>" if line.function else "" for line in lines
+    ]
+    width = max((len(offset) for offset in offsets), default=0)
+    for line, offset in zip(lines, offsets, strict=True):
+        mark = "=> " if line.current else "   "
+        data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
+        shell.out.styled([("", mark), ("address", f"{line.address:#018x}"),
+                          ("", f" {offset + ':':<{width + 1}}\t{data}{line.text}\n")])  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import highlight_lines
+from rocdbg.cli.listing import write_instructions
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import ctypes
 from rocdbg.debugger.scope import lane_list, lane_ranges
@@ -64,6 +65,7 @@ def frame_text(shell: Shell, frame: Frame, number: bool = False) -> str:
 def source_line(shell: Shell, frame: Frame, address: bool = False) -> None:
     """The source line a frame stands at: ``9\\t    y[i] = ...``; says why when there is none."""
     if frame.file is None or frame.line is None:
+        next_instructions(shell, frame, has_source=False)
         return
     shell.last_listed = None
     if address and frame.shows_address and frame.level == 0:
@@ -72,11 +74,24 @@ def source_line(shell: Shell, frame: Frame, address: bool = False) -> None:
         text = shell.session.sources.line(frame.file, frame.line)
     except Error as error:
         shell.line(str(error))
+        next_instructions(shell, frame, has_source=False)
         return
     if shell.out.colour:
         lines = list(shell.session.sources.text(frame.file).lines)
         text = highlight_lines(lines, frame.file.name, frame.line - 1, 1)[0]
     shell.line(f"{frame.line}\t{text}")
+    next_instructions(shell, frame, has_source=True)
+
+
+def next_instructions(shell: Shell, frame: Frame, has_source: bool) -> None:
+    """`set disassemble-next-line`: what is left of the line (or the next instruction) as machine code."""
+    wanted = shell.session.settings.disassemble_next_line
+    if wanted == "off" or (wanted == "auto" and has_source):
+        return
+    end = frame.pc + 1
+    if has_source and frame.row is not None:
+        end = max(end, frame.program.to_loaded(frame.row.end_address))
+    write_instructions(shell, shell.session.disassemble(frame.pc, end), True, None)
 
 
 def show_frame(shell: Shell, frame: Frame, number: bool = True, source: bool = True) -> None:

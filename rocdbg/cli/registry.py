@@ -244,7 +244,7 @@ class Registry:
             if isinstance(found, list):
                 if node.spec is not None and (not found or not word.group().isidentifier()):
                     break  # not a sub-command: the arguments begin here
-                self._fail(path, word.group(), found)
+                self._fail(path, word.group() if found or not path else rest, found)
             name, node = found
             path.append(name)
             rest = rest[word.end() :]

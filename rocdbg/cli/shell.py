@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.registry import CommandSpec, Registry, Repeat
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse
-from rocdbg.cli.writer import Capture, Writer
-from rocdbg.debugger.errors import DebuggerError, NoSymbolError, NotRunningError
+from rocdbg.cli.writer import Writer
+from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoSymbolError, NotRunningError
 from rocdbg.debugger.formatting import Format
 from rocdbg.errors import Error
 
@@ -122,17 +122,9 @@ class Shell:
 
     # -- running lines
 
-    def execute(self, text: str, to_string: bool = False) -> str | None:
-        """Run one or more lines. With ``to_string`` the output is returned instead of written.
-
-        Raises `rocdbg.Error` when a command fails; the ones before it have had their effect.
-        """
-        if not to_string:
-            self.run_lines(numbered(text))
-            return None
-        with Capture(self.out) as captured:
-            self.run_lines(numbered(text))
-        return captured.getvalue()
+    def execute(self, text: str) -> None:
+        """Run one or more lines. Raises `rocdbg.Error` when one fails; the ones before have had their effect."""
+        self.run_lines(numbered(text))
 
     def run_lines(self, lines: Iterator[Line], file: str = "") -> None:
         """Run the statements of a script; the first error ends it."""
@@ -249,8 +241,7 @@ class Shell:
     def add_display(self, letters: str, expression: str) -> None:
         """`display`: show the expression now and at each stop. Raises when it cannot be parsed."""
         number = self._next_display
-        if self.session.target is not None:
-            self._show_display(number, letters, expression)
+        self._show_display(number, letters, expression)
         self.displays[number] = (letters, expression)
         self._next_display += 1
 
@@ -258,30 +249,33 @@ class Shell:
         """`undisplay`; None means all."""
         for number in list(self.displays) if numbers is None else numbers:
             if number not in self.displays:
-                raise DebuggerError(f"Could not find display number {number}.")
+                raise DebuggerError(f"No display number {number}.")
             del self.displays[number]
 
     def show_displays(self) -> None:
-        """All `display` expressions; one that fails is disabled with a warning, as in GDB."""
+        """All `display` expressions that mean something where the focus is."""
         for number, (letters, expression) in sorted(self.displays.items()):
             try:
                 self._show_display(number, letters, expression)
             except NoSymbolError:
                 continue  # not in this function: shown again where it is
-            except Error as error:
-                self.warn(f'Unable to display "{expression}": {error}')
 
     def _show_display(self, number: int, letters: str, expression: str) -> None:
+        """One display. Raises `NoSymbolError` and syntax errors; what cannot be read is shown as ``<error: ...>``."""
         slash = f"/{letters}" if letters else ""
-        if letters and letters[-1] in "is":
-            fmt = Format.parse(letters, allow_count=True)
-            self.line(f"{number}: x{slash} {expression}")
-            for line in self.session.examine(self.session.evaluate(expression), fmt, fmt.count):
-                self.line(line.text)
-            return
-        fmt = Format.parse(letters) if letters else Format()
-        value = self.session.format(self.session.evaluate(expression), fmt)
-        self.line(f"{number}: {slash}{' ' if slash else ''}{expression} = {value}")
+        memory = bool(letters) and letters[-1] in "is"
+        fmt = Format.parse(letters, allow_count=memory) if letters else Format()
+        try:
+            value = self.session.evaluate(expression)
+            if memory:
+                text = "".join("\n" + row.text for row in self.session.examine(value, fmt, fmt.count))
+            else:
+                text = " = " + self.session.format(value, fmt)
+        except (NoSymbolError, ExpressionError):
+            raise
+        except Error as error:
+            text = f"\n<error: {error}>" if memory else f" = <error: {error}>"
+        self.line(f"{number}: {'x' if memory else ''}{slash}{' ' if slash else ''}{expression}{text}")
 
     def examine_format(self, letters: str) -> Format:
         """The format of an `x` command: what it does not say is as last time, the count always 1."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rocdbg.debugger.disassembly import function_bounds
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
 from rocdbg.debugger.locspec import FunctionSpec, parse_spec
+from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info import SourceFile as SourceFile
-from rocdbg.dwarf.info import Variable
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def default_place(session: Session) -> SourcePlace:
 
 
 def source_place(session: Session, text: str) -> SourcePlace:
-    """The source line a location stands for: a line as it is, code or not; a function's own first line.
+    """The source line a location stands for: a line as it is, code or not; the line where a function's code begins.
 
     Raises `LocationSpecError`.
     """
@@ -56,6 +56,10 @@ def source_place(session: Session, text: str) -> SourcePlace:
     resolver = session.resolver()
     if isinstance(spec, FunctionSpec):
         for function in resolver.functions(spec):
+            if function.low_pc is not None:
+                row = session.need_program().info.line_at(function.low_pc)
+                if row is not None and row.line:
+                    return SourcePlace(row.file, row.line)  # as GDB: where the code begins
             if function.decl_file is not None and function.decl_line:
                 return SourcePlace(function.decl_file, function.decl_line)
         raise LocationSpecError(f'Function "{spec.name}" not defined.')
@@ -89,12 +93,15 @@ def disassembly_range(session: Session, text: str) -> tuple[str | None, int, int
 def describe_address(session: Session, name: str) -> str:
     """The sentence of `info address NAME`: a variable of the selected scope, else a global symbol."""
     variable: Variable | None = None
+    function: Function | None = None
     if session.target is not None and session.scope.thread is not None:
-        for scope in session.frame().scopes:
+        frame = session.frame()
+        function = frame.context.function
+        for scope in frame.scopes:
             variable = next((v for v in scope.variables if v.name == name), None)
             if variable is not None:
                 break
-    return session.symbols.address_of(name, variable)
+    return session.symbols.address_of(name, variable, function)
 
 
 def unit_facts(session: Session, file: SourceFile) -> list[str]:

@@ -227,7 +227,8 @@ def info_breakpoints(shell: Shell, text: str) -> None:
                     (f"{row.number}.{index}", "", "", enabled, f"{where.address:#018x}", _what(where))
                 )
                 notes.append([])
-    lines = render(("Num", "Type", "Disp", "Enb", "Address", "What"), cells).splitlines()
+    titles = ("Num    ", "Type          ", "Disp", "Enb", "Address           ", "What")
+    lines = render(titles, cells).splitlines()
     shell.line(lines[0])
     for line, extra in zip(lines[1:], notes, strict=True):
         shell.line(line)

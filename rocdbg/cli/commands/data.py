@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocdbg.cli.offsets import offset_lines
 from rocdbg.cli.printf import format_printf
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
@@ -59,7 +60,7 @@ def split_print_options(shell: Shell, text: str) -> tuple[PrintSettings, str]:
 
 
 @command(
-    "print", category=DATA, aliases=("p", "inspect", "call"), usage="print [OPTION...] [/FMT] [EXPRESSION]",
+    "print", category=DATA, aliases=("p", "inspect"), usage="print [OPTION...] [/FMT] [EXPRESSION]",
     options=tuple(PRINT_FLAGS), completes=Completes.EXPRESSION,
 )  # fmt: skip
 def print_(shell: Shell, text: str) -> None:
@@ -75,10 +76,19 @@ def print_(shell: Shell, text: str) -> None:
     fmt = Format.parse(letters) if letters else Format()
     value = session.evaluate(expression) if expression else session.history.relative(0)
     shown = session.format(value, fmt, settings)
-    if ctypes.is_void(value.type):
-        shell.line(f"$1 = {shown}")  # as GDB: void is shown, and not remembered
-        return
     shell.line(f"${session.history.record(value)} = {shown}")
+
+
+@command("call", category=DATA, usage="call [/FMT] EXPRESSION", completes=Completes.EXPRESSION)
+def call(shell: Shell, text: str) -> None:
+    """Evaluate an expression: as "print", but a void result is not shown."""
+    letters, expression = split_slash(text)
+    if not expression:
+        raise CommandError("The history is empty." if not len(shell.session.history) else "Argument required.")
+    value = shell.session.evaluate(expression)
+    if not ctypes.is_void(value.type):
+        shown = shell.session.format(value, Format.parse(letters) if letters else Format())
+        shell.line(f"${shell.session.history.record(value)} = {shown}")
 
 
 @command("output", category=DATA, usage="output [/FMT] EXPRESSION", completes=Completes.EXPRESSION)
@@ -136,12 +146,20 @@ def examine(shell: Shell, text: str) -> None:
 def ptype(shell: Shell, text: str) -> None:
     """Print definition of type TYPE.
 
-    The argument is a type name or an expression; /o prints offsets and sizes of a struct's members.
+    The argument is a type name or an expression; without one, the last value of the history. /o prints offsets and
+    sizes of a struct's members, and the holes between them.
     """
     letters, expression = split_slash(text)
-    if not expression:
-        raise CommandError("The history is empty.")
-    for line in shell.session.ptype(expression, letters):
+    if set(letters) - set("o"):
+        raise CommandError(f"unrecognized flag '{sorted(set(letters) - set('o'))[0]}'")
+    session = shell.session
+    if "o" in letters:
+        type_, _ = session.expression_type(expression or "$")
+        complete = session.program.complete_type(type_) if session.program is not None else type_
+        lines = offset_lines(complete)
+    else:
+        lines = session.ptype(expression or "$")
+    for line in lines:
         shell.line(line)
 
 
@@ -149,9 +167,7 @@ def ptype(shell: Shell, text: str) -> None:
 def whatis(shell: Shell, text: str) -> None:
     """Print data type of expression EXP. Only one level of typedefs is unrolled."""
     _, expression = split_slash(text)
-    if not expression:
-        raise CommandError("The history is empty.")
-    shell.line(f"type = {shell.session.whatis(expression)}")
+    shell.line(f"type = {shell.session.whatis(expression or '$')}")
 
 
 @command("show values", category=DATA, usage="show values [N|+]")

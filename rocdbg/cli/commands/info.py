@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Protocol
 
+from rocdbg.cli.registers import register_lines
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.ids import bracketed
 from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.places import SourceFile, describe_address, kernel_rows
+from rocdbg.dwarf.info.types import BaseType, TypedefType
 
 STATUS = Category.STATUS
 
@@ -22,16 +24,13 @@ def info_registers(shell: Shell, text: str) -> None:
     """List of integer registers and their contents, for selected stack frame.
 
     One or more register names as argument means describe the given registers: s0, v5, exec, vcc, m0, pc, scc,
-    s[4:5], v[0:1]. Vector registers show one value per lane.
+    s[4:5], v[0:1]. Vector registers show one value per lane, eight lanes to a line, each line headed by its first lane.
     """
     if shell.session.target is None or shell.session.target.finished:
         raise CommandError("The program has no registers now.")
     names = [name.lstrip("$") for name in text.split()]
-    rows = list(shell.session.registers(names))
-    name_width = max([len(row.name) for row in rows] + [14]) + 1
-    raw_width = max([len(row.raw) for row in rows if len(row.raw) <= 40] + [18]) + 1
-    for row in rows:
-        shell.line(f"{row.name:<{name_width}}{row.raw:<{raw_width}}{row.natural}".rstrip())
+    for line in register_lines(shell.session.registers(names)):
+        shell.line(line)
 
 
 class _Row(Protocol):
@@ -95,8 +94,15 @@ def info_types(shell: Shell, text: str) -> None:
     pattern = _pattern(text)
     shell.line(f'All types matching regular expression "{pattern}":' if pattern else "All defined types:")
     shell.line()
-    for row in sorted(shell.session.symbols.types(pattern), key=lambda row: row.text):
-        shell.line(f"\t{row.text};")
+    found = [row for row in shell.session.symbols.types(pattern) if row.text != "__ARRAY_SIZE_TYPE__"]
+    rows = sorted(found, key=lambda row: row.text)
+    for row in rows:
+        if not isinstance(row.type, BaseType):
+            shell.line(f"\ttypedef {row.type.target} {row.text};" if isinstance(row.type, TypedefType)
+                       else f"\t{row.text};")  # fmt: skip
+    for row in rows:
+        if isinstance(row.type, BaseType):
+            shell.line(f"\t{row.text}")
 
 
 @command("info kernels", category=STATUS, usage="info kernels [REGEXP]")
@@ -152,15 +158,16 @@ def info_scope(shell: Shell, text: str) -> None:
     rows = [
         row
         for place in shell.session.resolve(text)[:1]
-        for row in shell.session.symbols.scope_symbols(place.address)
+        for row in shell.session.symbols.scope_symbols(place.file_address)
     ]
     if not rows:
         shell.line(f"Symbol table scope for {text}: contains no locals or arguments.")
         return
     for index, row in enumerate(rows):
-        lead = f"Symbol {row.name} is " if index else f"Scope for {text}:\nSymbol {row.name} is "
+        if not index:
+            shell.line(f"Scope for {text}:")
         length = f", length {row.length}" if row.length is not None else ""
-        shell.line(f"{lead}{row.where}{length}.")
+        shell.line(f"Symbol {row.name} is {row.where}{length}.")
 
 
 @command("info sharedlibrary", category=STATUS, aliases=("info dll",), usage="info sharedlibrary [REGEXP]")

@@ -163,8 +163,11 @@ def kill(shell: Shell, text: str) -> None:
     """Kill execution of program being debugged."""
     shell.need_running()
     if shell.confirm("Kill the program being debugged?"):
+        target = shell.session.need_target()
+        rows = target.dispatches()
+        what = f"dispatch {rows[-1].number}, kernel {rows[-1].kernel}" if rows else "dispatch"
         shell.session.kill()
-        shell.line("[Inferior 1 (dispatch) killed]")
+        shell.line(f"[Inferior 1 ({what}) killed]")
 
 
 @command("launch", category=RUNNING, usage="launch FILE.toml", completes=Completes.FILE)

@@ -87,6 +87,12 @@ OPTIONS = (
         ("auto", "on", "off"),
     ),
     _engine_option("instruction-budget", "instruction_budget", "count", "wave-instructions after which a run stops"),
+    _engine_option(
+        "disassemble-next-line", "disassemble_next_line", "choice",
+        "whether to disassemble next source line or insn when execution stops", ("auto", "on", "off"),
+    ),
+    _shell_option("width", "count", 0, "number of characters in a line (lines are never folded)"),
+    _shell_option("height", "count", 0, "number of lines in a page (output is never paused)"),
     _shell_option("confirm", "switch", True, "whether to confirm potentially dangerous operations"),
     _shell_option("pagination", "switch", False, "state of pagination (output is never paused)"),
     _shell_option("prompt", "text", "(rocdbg) ", "the prompt"),

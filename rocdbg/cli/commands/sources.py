@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from rocdbg.cli.highlight import highlight_lines
-from rocdbg.cli.listing import around, show_lines
+from rocdbg.cli.listing import around, show_lines, write_instructions
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger.disassembly import DisassemblyLine
@@ -98,20 +98,8 @@ def disassemble(shell: Shell, text: str) -> None:
     if "s" in flags or "m" in flags:
         _mixed(shell, lines, "r" in flags, in_line_order="m" in flags)
     else:
-        _write(shell, lines, "r" in flags, title)
+        write_instructions(shell, lines, "r" in flags, title)
     shell.line("End of assembler dump.")
-
-
-def _write(shell: Shell, lines: list[DisassemblyLine], raw: bool, title: str | None) -> None:
-    offsets = [
-        f"<{'' if title else (line.function or '')}+{line.offset}>" if line.function else "" for line in lines
-    ]
-    width = max(len(offset) for offset in offsets)
-    for line, offset in zip(lines, offsets, strict=True):
-        mark = "=> " if line.current else "   "
-        data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
-        shell.out.styled([("", mark), ("address", f"{line.address:#018x}"),
-                          ("", f" {offset + ':':<{width + 1}}\t{data}{line.text}\n")])  # fmt: skip
 
 
 def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order: bool) -> None:
@@ -136,7 +124,7 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
             except Error:
                 text = ""
             shell.line(f"{number}\t{text}")
-        _write(shell, run, raw, "function")
+        write_instructions(shell, run, raw, "function")
         shell.line()
 
 

@@ -51,7 +51,29 @@ def help_(shell: Shell, text: str) -> None:
     if node.spec is not None:
         _show_help(shell, node.spec)
     if node.children:
+        if node.spec is not None:
+            shell.line()
         _list_children(shell, path, node)
+
+
+@command("info", category=Category.STATUS, aliases=("i", "inf"), usage="info SUBCOMMAND", repeat=Repeat.NEVER)
+def info(shell: Shell, text: str) -> None:
+    """Generic command for showing things about the program being debugged."""
+    _only_subcommands(shell, "info", text)
+
+
+@command("show", category=Category.STATUS, usage="show SUBCOMMAND", repeat=Repeat.NEVER)
+def show(shell: Shell, text: str) -> None:
+    """Generic command for showing things about the debugger."""
+    _only_subcommands(shell, "show", text)
+
+
+def _only_subcommands(shell: Shell, name: str, text: str) -> None:
+    """A prefix alone lists what may follow; anything else that came here is no subcommand."""
+    if text:
+        raise CommandError(f'Undefined {name} command: "{text}".  Try "help {name}".')
+    path, node = shell.registry.node([name])
+    _list_children(shell, path, node)
 
 
 def _list_class(shell: Shell, category: Category, all_levels: bool) -> None:
@@ -80,7 +102,7 @@ def _show_help(shell: Shell, spec: CommandSpec) -> None:
 
 def _list_children(shell: Shell, path: list[str], node: Node) -> None:
     prefix = " ".join(path)
-    shell.line(f"\nList of {prefix} subcommands:\n")
+    shell.line(f"List of {prefix} subcommands:\n")
     for name, child in sorted(node.children.items()):
         if child.is_alias:
             continue
@@ -88,6 +110,8 @@ def _list_children(shell: Shell, path: list[str], node: Node) -> None:
             shell.line(f"{prefix} {name} -- {child.spec.summary}")
         else:
             shell.line(f"{prefix} {name} -- {', '.join(sorted(child.children))}")
+    shell.line(f'\nType "help {prefix}" followed by {prefix} subcommand name for full documentation.')
+    shell.line("Command name abbreviations are allowed if unambiguous.")
 
 
 @command("apropos", category=SUPPORT, usage="apropos [-v] REGEXP", options=("-v",))
@@ -228,6 +252,19 @@ def parse_switch(text: str) -> bool:
     if text.lower() in ("off", "0", "no", "disable"):
         return False
     raise CommandError('"on" or "off" expected.')
+
+
+@command("show logging", category=SUPPORT)
+def show_logging(shell: Shell, text: str) -> None:
+    """Show whether the session is copied to a file, and to which."""
+    path = shell.settings.get("logging file", "rocdbg.txt")
+    enabled = shell.out.log is not None
+    overwrite = bool(shell.settings.get("logging overwrite"))
+    does = "enabled" if enabled else "disabled"
+    way = "overwrites the log file" if overwrite else "appends to the log file"
+    shell.line(f"logging enabled:  {'on' if enabled else 'off'}: Logging is {does}.")
+    shell.line(f'logging file:  The current logfile is "{path}".')
+    shell.line(f"logging overwrite:  {'on' if overwrite else 'off'}: Logging {way}.")
 
 
 @command("show version", category=SUPPORT)
