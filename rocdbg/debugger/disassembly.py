@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from rocdbg import isa
@@ -10,6 +11,7 @@ from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.storage import Memory
 from rocdbg.dwarf.info import SourceFile
+from rocdbg.errors import Error
 
 MAX_INSTRUCTION = 32
 """Bytes that are read at least where one instruction is wanted."""
@@ -38,10 +40,14 @@ class DisassemblyLine:
 def disassemble(
     program: Program, memory: Memory, low: int, high: int, pc: int | None = None, wave_size: int | None = None
 ) -> Iterator[DisassemblyLine]:
-    """The instructions in [low, high), loaded addresses. Raises `MemoryAccessError`."""
+    """The instructions that begin in [low, high), loaded addresses. Raises `MemoryAccessError`."""
     target = program.code_object.target.name
     code = memory.read(0, low, high - low)
+    with suppress(Error):  # the last one may reach past the end, if anything is mapped there
+        code += memory.read(0, high, MAX_INSTRUCTION)
     for instruction in isa.disassemble(code, target, address=low, **_wave(wave_size)):
+        if instruction.address >= high:
+            return
         data = code[instruction.address - low : instruction.address - low + instruction.size]
         yield _line(program, instruction, data, pc)
 
@@ -66,8 +72,6 @@ def _wave(wave_size: int | None) -> dict[str, int]:
 
 def _readable(memory: Memory, address: int) -> bytes:
     """Up to the longest instruction's bytes, as many as can be read; at least one dword or the error."""
-    from rocdbg.errors import Error
-
     for size in (MAX_INSTRUCTION, 20, 12, 8):
         try:
             return memory.read(0, address, size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.ctypes import VOID
+from rocdbg.debugger.ctypes import VOID, is_void
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.values import Value
 
@@ -18,7 +18,7 @@ class ValueHistory:
 
     def record(self, value: Value) -> int:
         """Keep a value as it is now; gives its number."""
-        self._values.append(value.fetched())
+        self._values.append(value if is_void(value.type) else value.fetched())
         return len(self._values)
 
     def get(self, number: int) -> Value:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
+from rocdbg.debugger.lds import place_variables
 from rocdbg.debugger.locspec import Location
 from rocdbg.debugger.program import Program
 from rocdbg.dwarf.info import (
@@ -235,14 +236,17 @@ class Symbols:
     def scope_symbols(self, address: int) -> list[ScopeSymbol]:
         """``info scope``: the variables of the blocks around a file address, innermost first."""
         found = []
-        for scope in self.program.info.scopes_at(address) if self.program.has_debug_info else ():
+        scopes = self.program.info.scopes_at(address) if self.program.has_debug_info else ()
+        function = scopes[-1] if scopes else None
+        for scope in scopes:
             for variable in scope.variables:
                 if variable.name:
-                    found.append(ScopeSymbol(variable.name, self.where(variable), variable.type.size))
+                    where = self.where(variable, function if isinstance(function, Function) else None)
+                    found.append(ScopeSymbol(variable.name, where, variable.type.size))
         return found
 
-    def where(self, variable: Variable) -> str:
-        """Where a variable lives, in words (``info address``, ``info scope``)."""
+    def where(self, variable: Variable, function: Function | None = None) -> str:
+        """Where a variable (of ``function``) lives, in words (``info address``, ``info scope``)."""
         from rocdbg import dwarf
 
         location = variable.location
@@ -257,16 +261,19 @@ class Symbols:
         for name in (variable.linkage_name, variable.name):
             if name and program.lds_offset(name) is not None:
                 return f"static storage at address local#{program.lds_offset(name):#x}"
+        offset = place_variables(program, function).get(variable.offset) if function is not None else None
+        if offset is not None:
+            return f"static storage at address local#{offset:#x}"
         return "optimized out"
 
-    def address_of(self, name: str, variable: Variable | None) -> str:
+    def address_of(self, name: str, variable: Variable | None, function: Function | None = None) -> str:
         """The sentence of ``info address NAME``. Raises `NoSymbolError`."""
         program = self.program
         if variable is not None:
-            return f'Symbol "{name}" is {self.where(variable)}.'
-        for function in program.info.functions_named(name) if program.has_debug_info else []:
-            if function.low_pc is not None:
-                address = program.to_loaded(function.low_pc)
+            return f'Symbol "{name}" is {self.where(variable, function)}.'
+        for named in program.info.functions_named(name) if program.has_debug_info else []:
+            if named.low_pc is not None:
+                address = program.to_loaded(named.low_pc)
                 return f'Symbol "{name}" is a function at address {address:#x}.'
         for found in program.info.variables_named(name) if program.has_debug_info else []:
             loaded = program.symbol_address(found.linkage_name or name)

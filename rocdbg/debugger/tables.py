@@ -69,7 +69,8 @@ def registers(session: Session, names: Sequence[str], scope: Scope) -> list[Regi
     formatter = session.formatter()
     rows = []
     for name in (name.removeprefix("$") for name in names):
-        value = environment.register(name)
+        # s[4:5], v[0:1]: what the expression $s[4:5] gives
+        value = session.evaluate(f"${name}", scope) if "[" in name else environment.register(name)
         if value is None:
             raise RegisterAccessError(f"Invalid register `{name}'")
         if value.absence is not None:
