@@ -148,7 +148,11 @@ class Interpreter:
         self.touched: bool = initial.touched if initial else False
         self._shared = True
         self._stack: list[_State] = []
-        self._copied = 0
+        self.copied = 0
+
+    def keep_rules(self) -> None:
+        """Leave the current `rules` to the caller: they are copied before the next change."""
+        self._shared = True
 
     def run(self, cursor: Cursor, pc: int | None) -> int | None:
         """Execute up to the row that contains `pc` (None: to the end).
@@ -229,8 +233,8 @@ class Interpreter:
         return target
 
     def _copy(self, rules: dict[int, Rule]) -> dict[int, Rule]:
-        self._copied += len(rules)
-        if self._copied > MAX_COPIED:
+        self.copied += len(rules)
+        if self.copied > MAX_COPIED:
             raise IllFormed("the call frame instructions remember and restore too much")
         return dict(rules)
 

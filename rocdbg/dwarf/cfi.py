@@ -25,7 +25,11 @@ from rocdbg.dwarf.unwinding import CallerContext
 __all__ = ["Cie", "Fde", "FrameTable", "parse_frames"]
 
 _VENDOR = re.compile(rb"\[(?:amd|amdgpu):v0\.[0-9]+(?::[^\]]*)?\]")
-_ROW_CACHE = 4096
+_KEPT = 400_000
+"""Rows and rules kept in all, and of one entry."""
+_KEPT_PER_ENTRY = 100_000
+_FIRSTS = 4096
+"""Entries of which only one row is kept."""
 _OMITTED = 0xFF
 
 
@@ -80,8 +84,9 @@ class FrameTable:
         for fde in self.fdes:
             largest = max(largest, fde.end)
             self._ends.append(largest)
-        self._rows: dict[int, list[Row | None]] = {}
-        self._cached = 0
+        self._tables: dict[int, tuple[list[int], list[Row]]] = {}
+        self._kept = 0
+        self._firsts: dict[int, Row] = {}
 
     # Looking up
 
@@ -106,22 +111,89 @@ class FrameTable:
         index = self._find(pc)
         if index is None:
             return None
-        cached = self._rows.get(index)
-        if cached is not None:
-            for row in cached:
-                if row is None or row.start <= pc < row.end:
+        table = self._tables.get(index)
+        if table is None:
+            row = self._firsts.get(index)
+            if row is not None and row.start <= pc < row.end:
+                return row
+            if row is None:
+                # Many functions are only asked for one row: the second question is worth all rows.
+                row = self._first_row(index, pc)
+                if row is not None:
                     return row
-        row = self._compute(self.fdes[index], pc)
-        if self._cached >= _ROW_CACHE:
-            self._rows.clear()
-            self._cached = 0
-        self._cached += 1
-        self._rows.setdefault(index, []).append(row)
+            table = self._remember(index)
+        starts, rows = table
+        if not starts:
+            return None
+        at = bisect_right(starts, pc) - 1
+        row = rows[at] if at >= 0 else None
+        if row is None or pc >= row.end:
+            return self._compute(self.fdes[index], pc)
         return row
 
-    def _compute(self, fde: Fde, pc: int) -> Row | None:
+    def _first_row(self, index: int, pc: int) -> Row | None:
+        """The row for `pc`, kept; None if there are no rules so far, so that all must be looked at."""
+        fde = self.fdes[index]
+        interpreter = self._interpreter(fde)
+        cursor = Cursor(self._section, *fde.instructions, what="call frame information")
+        following = interpreter.run(cursor, pc)
+        if not interpreter.touched:
+            return None
+        if len(self._firsts) >= _FIRSTS:
+            self._firsts.clear()
+        row = self._firsts[index] = self._row(interpreter, fde, following)
+        return row
+
+    def _remember(self, index: int) -> tuple[list[int], list[Row]]:
+        """The rows of one entry, kept for later: none if it has no rules.
+
+        Only those up to a first broken instruction, or to where they would take too much memory.
+        """
+        fde = self.fdes[index]
+        rows: list[Row] = []
+        interpreter = self._interpreter(fde)
+        cursor = Cursor(self._section, *fde.instructions, what="call frame information")
+        pc: int | None = fde.start
+        try:
+            while pc is not None and interpreter.copied < _KEPT_PER_ENTRY and len(rows) < _KEPT_PER_ENTRY:
+                following = interpreter.run(cursor, pc)
+                rows.append(self._row(interpreter, fde, following))
+                interpreter.keep_rules()
+                if following is not None:
+                    interpreter.location = following
+                pc = following
+        except DwarfError:
+            if not rows:
+                raise
+            pc = fde.start
+        if pc is None and not interpreter.touched and not _VENDOR.search(fde.cie.augmentation):
+            rows = []
+        if self._kept > _KEPT:
+            self._tables.clear()
+            self._kept = 0
+        self._kept += len(rows) + interpreter.copied
+        table = self._tables[index] = [row.start for row in rows], rows
+        return table
+
+    def _compute(self, fde: Fde, pc: int) -> Row:
+        """One row, not kept."""
+        interpreter = self._interpreter(fde)
+        cursor = Cursor(self._section, *fde.instructions, what="call frame information")
+        return self._row(interpreter, fde, interpreter.run(cursor, pc))
+
+    def _row(self, interpreter: Interpreter, fde: Fde, following: int | None) -> Row:
+        return Row(
+            interpreter.location,
+            fde.end if following is None else following,
+            interpreter.cfa,
+            interpreter.rules,
+            fde.cie.return_address_register,
+            self.dialect,
+        )
+
+    def _interpreter(self, fde: Fde) -> Interpreter:
         cie = fde.cie
-        interpreter = Interpreter(
+        return Interpreter(
             self.dialect,
             cie.code_alignment_factor,
             cie.data_alignment_factor,
@@ -129,22 +201,6 @@ class FrameTable:
             fde.start,
             self._initial(cie),
         )
-        cursor = Cursor(self._section, *fde.instructions, what="call frame information")
-        end = interpreter.run(cursor, pc)
-        row = Row(
-            interpreter.location,
-            fde.end if end is None else end,
-            interpreter.cfa,
-            interpreter.rules,
-            cie.return_address_register,
-            self.dialect,
-        )
-        if not interpreter.touched and not _VENDOR.search(cie.augmentation):
-            # Nothing so far: a row without rules, or a function without any?
-            interpreter.run(cursor, None)
-            if not interpreter.touched:
-                return None
-        return row
 
     def _initial(self, cie: Cie) -> Interpreter:
         if cie.interpreter is None:

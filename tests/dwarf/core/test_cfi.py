@@ -275,6 +275,29 @@ def test_an_unknown_instruction_is_reported_with_its_offset() -> None:
     assert section[caught.value.offset or 0] == 0x3F
 
 
+def test_rows_before_a_broken_instruction_are_good() -> None:
+    section = cie() + fde(0x1000, 0x100, cfa(("undefined", 40), ("advance_loc", 4)) + b"\x3f")
+    table = dwarf.parse_frames(section)
+    for _ in range(2):
+        row = table.row(0x100F)
+        assert row is not None
+        assert (row.start, row.end, dict(row.rules)) == (0x1000, 0x1010, {40: UndefinedRule()})
+        with pytest.raises(dwarf.DecodeError):
+            table.row(0x1010)
+
+
+def test_rows_of_a_long_function() -> None:
+    items = [item for n in range(5000) for item in (("advance_loc", 1), ("offset", n % 60, n))]
+    section = cie(cfa(("def_cfa", 768, 0))) + fde(0x1000, 20004, cfa(*items))
+    table = dwarf.parse_frames(section)
+    for n in (4999, 0, 1, 2500, 4998):
+        row = table.row(0x1004 + 4 * n + 3)
+        assert row is not None
+        assert (row.start, row.end) == (0x1004 + 4 * n, 0x1008 + 4 * n)
+        assert row.rules[n % 60] == OffsetRule(4 * n)
+        assert len(row.rules) == min(n + 1, 60)
+
+
 # The CFA
 
 CFAS: list[tuple[tuple[object, ...], object]] = [
