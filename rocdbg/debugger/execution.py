@@ -9,7 +9,7 @@ from typing import Protocol
 from rocdbg.debugger.breakpoints import Arrival, BreakpointTable, Hit
 from rocdbg.debugger.exec_map import ExecMap
 from rocdbg.debugger.frames import Frame, FrameChain, inlined_starting_at
-from rocdbg.debugger.program import Program
+from rocdbg.debugger.program import Program, same_function
 from rocdbg.debugger.scope import Scope, lane_list
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.stops import SIGNALS, ExitInfo, StopEvent, StopReason
@@ -181,15 +181,15 @@ class Runner:
     def _enter_inlined(self, stop: TargetStop, hits: list[Hit]) -> None:
         """A breakpoint on an inlined function stops inside of it, not at its call."""
         assert stop.thread is not None
-        wanted = {
-            place.location.code.offset
+        wanted = [
+            place.location.code
             for hit in hits
             for place in hit.breakpoint.locations
             if place.address == stop.pc and place.location.code is not None and not place.location.by_line
-        }
+        ]
         starting = inlined_starting_at(self.program, stop.pc)
         for index, instance in enumerate(starting):
-            if instance.function.offset in wanted:
+            if any(same_function(instance.function, function) for function in wanted):
                 self.host.inline_entered[stop.thread] = index
                 return
 

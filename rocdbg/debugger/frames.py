@@ -283,13 +283,16 @@ class FrameChain:
                 )
             )  # fmt: skip
             start = end + 1
-        number = level + len(frames)
-        frames.append(
-            Frame(
-                number, FrameKind.NORMAL, self.scope.with_frame(number), pc, lookup, program, context,
-                function, scopes=tuple(scopes[start:]),
-            )
-        )  # fmt: skip
+            if program.is_kernel_body(instance.function):
+                break  # the kernel around it is clang's wrapper, and nothing the user wrote
+        else:
+            number = level + len(frames)
+            frames.append(
+                Frame(
+                    number, FrameKind.NORMAL, self.scope.with_frame(number), pc, lookup, program, context,
+                    function, scopes=tuple(scopes[start:]),
+                )
+            )  # fmt: skip
         for inner, outer in pairwise(frames):
             assert inner.inline is not None
             outer.call_file = inner.inline.call_file

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
-from rocdbg.debugger.program import Program
+from rocdbg.debugger.program import Program, same_function
 from rocdbg.dwarf.info import CodeLocation, Function, SourceFile
 
 
@@ -213,7 +213,9 @@ class LocationResolver:
         if not found:
             where = f'file "{spec.file}"' if spec.file is not None else "the current file"
             raise LocationSpecError(f"No line {line} in {where}.")
-        return [self._location(place) for place in found]
+        program = self._program
+        bodies = [p for p in found if p.function is None or not program.is_kernel_wrapper(p.function)]
+        return [self._location(place) for place in bodies or found]
 
     # -- functions
 
@@ -223,6 +225,8 @@ class LocationResolver:
         if not program.has_debug_info:
             return []
         found = program.info.functions_named(spec.name)
+        bodies = [f for f in found if not program.is_kernel_wrapper(f)]
+        found = bodies or found
         if spec.file is not None:
             files = self._files(spec.file)
             found = [f for f in found if f.decl_file in files]
@@ -253,7 +257,7 @@ class LocationResolver:
         file, line = place.file, place.line or None
         inner = None
         for instance in self._program.info.inline_frames_at(place.address):
-            if instance.function.offset == function.offset:
+            if same_function(instance.function, function):
                 break
             inner = instance
         if inner is not None and inner.call_line is not None:

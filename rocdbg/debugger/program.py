@@ -15,6 +15,21 @@ from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
 
+KERNEL_BODY = "__clang_ocl_kern_imp_"
+"""How clang's name for the body of an OpenCL kernel begins."""
+
+
+def same_function(one: Function, other: Function) -> bool:
+    """Whether two entries are the same function: its out-of-line instance and its abstract one differ."""
+    if one.offset == other.offset:
+        return True
+    name = one.linkage_name or one.qualified_name
+    return (
+        name is not None
+        and name == (other.linkage_name or other.qualified_name)
+        and one.decl_line == other.decl_line
+    )
+
 
 class _DebugSections(Mapping[str, bytes]):
     """The debug sections of a code object, read when asked for."""
@@ -189,6 +204,17 @@ class Program:
                 return function.name or kernel.name
         metadata = kernel.metadata
         return metadata.name if metadata is not None and metadata.name else kernel.name
+
+    def is_kernel_body(self, function: Function) -> bool:
+        """Whether a function is what clang makes of an OpenCL kernel's body; the kernel itself only calls it."""
+        return (function.linkage_name or function.name or "").startswith(KERNEL_BODY)
+
+    def is_kernel_wrapper(self, function: Function) -> bool:
+        """Whether a function is an OpenCL kernel whose body is a function of its own."""
+        if function.unit.language_name != "opencl" or self.is_kernel_body(function):
+            return False
+        name = function.linkage_name or function.name or ""
+        return bool(self.info.functions_named(KERNEL_BODY + name))
 
     def is_kernel(self, function: Function) -> bool:
         """Whether a function is a kernel: by its calling convention, or because a descriptor names it."""
