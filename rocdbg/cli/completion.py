@@ -1,19 +1,16 @@
 """Completion: from a line up to the cursor to what may stand there next.
 
-`complete_line` is a plain function of the shell's registry and symbols; `PromptCompleter` fits it into
-prompt_toolkit, and the `complete` command prints it.
+`complete_line` is a plain function of the shell's registry and symbols; the prompt and the `complete`
+command both ask it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-from prompt_toolkit.document import Document
 
 from rocdbg.cli.registry import WORD, Completes, Node
 from rocdbg.errors import Error
@@ -93,17 +90,3 @@ def _files(prefix: str) -> Iterator[str]:
         if entry.name.startswith(name) and (name or not entry.name.startswith(".")):
             lead = f"{folder}/" if "/" in prefix else ""
             yield lead + entry.name + ("/" if entry.is_dir() else "")
-
-
-class PromptCompleter(Completer):
-    """`complete_line` for prompt_toolkit."""
-
-    def __init__(self, shell: Shell) -> None:
-        self.shell = shell
-
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Candidates for the text before the cursor."""
-        line = document.text_before_cursor
-        start, words = complete_line(self.shell, line)
-        for word in words:
-            yield Completion(word, start_position=start - len(line))

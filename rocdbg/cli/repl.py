@@ -104,7 +104,7 @@ def make_prompt(shell: Shell) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-    from rocdbg.cli.completion import PromptCompleter
+    from rocdbg.cli.prompt_completer import PromptCompleter
 
     history: History
     path = history_path()
