@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Time from the shell's prompt to rocdbg's: a demo kernel cold and warm, and a big object.
+
+    benchmarks/startup.py [--runs 5] [--big FILE]
+
+Cold means an empty translation cache (Python's own byte code is compiled already, as after an installation).
+``--big`` names the object that big_object.py made; without it one is made first (a minute).
+Prints medians; `python -c pass` on the same machine is the unit that ratios are taken of.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def seconds(arguments: list[str], cache: str) -> float:
+    """Wall time of one run of a command."""
+    environment = {**os.environ, "ROCDBG_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
+    elapsed = time.perf_counter() - started
+    if done.returncode:
+        raise SystemExit(f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
+    return elapsed
+
+
+def session(file: Path | str, *commands: str) -> list[str]:
+    """The arguments of a batch session."""
+    return ["-m", "rocdbg", "-nx", "-batch", *(word for text in commands for word in ("-ex", text)), str(file)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--big", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        big = options.big
+        if big is None:
+            big = Path(folder) / "big.co"
+            subprocess.run([sys.executable, str(ROOT / "benchmarks" / "big_object.py"), str(big)], check=True)
+        demo = ROOT / "demo_kernels" / "saxpy" / "saxpy.toml"
+        stop = session(demo, "break saxpy", "run", "bt")
+        warm_cache = str(Path(folder) / "warm")
+        cases = {
+            "python -c pass": lambda n: (["-c", "pass"], warm_cache),
+            "break, run, bt: cold": lambda n: (stop, str(Path(folder) / f"cold{n}")),
+            "break, run, bt: warm": lambda n: (stop, warm_cache),
+            "big object: prompt": lambda n: (session(big, "echo"), warm_cache),
+            "big object: break on the last kernel": lambda n: (session(big, "break kern2999"), warm_cache),
+            "big object: info functions kern29": lambda n: (session(big, "info functions kern29"), warm_cache),
+        }
+        seconds(stop, warm_cache)  # compiles byte code and fills the warm cache
+        medians = {}
+        for name, case in cases.items():
+            medians[name] = statistics.median(seconds(*case(n)) for n in range(options.runs))
+        unit = medians["python -c pass"]
+        for name, median in medians.items():
+            print(f"{name:<40} {median:6.2f} s  {median / unit:6.1f}x")
+
+
+if __name__ == "__main__":
+    main()
