@@ -127,16 +127,13 @@ def link(state: State, instruction: Instruction) -> None:
 
 
 def _forget(state: State, clobbers: Clobbers) -> None:
-    """What is left after a call. Where the function keeps something elsewhere, it knows that it stays."""
-    for register in clobbers.scalars:
-        if state.scalar(register) == entry_scalar(register):
-            state.set_scalar(register, None)
+    """What is left after a call. What the convention preserves is, whatever is known of the function."""
+    for register in clobbers.scalars & BY_CONVENTION.scalars:
+        state.set_scalar(register, None)
     for register in (*_RETURN_ADDRESS, VCC_LO, VCC_LO + 1):
         state.set_scalar(register, None)
-    for register in clobbers.vectors:
-        vector = state.vector(register)
-        if vector.active == register:
-            state.set_vector(register, Vector(None, vector.inactive))
+    for register in clobbers.vectors & BY_CONVENTION.vectors:
+        state.set_vector(register, Vector(None, state.vector(register).inactive))
     state.carry = None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from rocdbg.analysis.effects import preserves_scalar, preserves_vector
 from rocdbg.analysis.machine_state import (
     AGPR,
     EXEC_LO,
@@ -111,7 +112,7 @@ class PrologueRows:
         if self._unswizzled:
             return CfaRegister(sgpr_number(register), -distance, int(AddressSpace.PRIVATE_WAVE))
         return CfaExpression(_assemble(
-            ("bregx", sgpr_number(register), -distance), (f"lit{self._wave_size.bit_length() - 1}",), ("shl",),
+            *_address_in(register, distance), (f"lit{self._wave_size.bit_length() - 1}",), ("shl",),
             (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",),
         ))
 
@@ -146,7 +147,7 @@ class PrologueRows:
         found = self._stack_register(state)
         if found is None:
             return UndefinedRule()
-        return ExpressionRule(_assemble(("bregx", sgpr_number(found[0]), -found[1]), ("stack_value",)))
+        return ExpressionRule(_assemble(*_address_in(*found), ("stack_value",)))
 
 
 class _Places:
@@ -157,14 +158,15 @@ class _Places:
         self._wave_size = wave_size
         self._slots = state.slots if has_cfa else {}
         self._scalars: dict[int, Place] = {}
-        for register, value in sorted(state.scalars.items(), reverse=True):
+        # Of several places the one is taken that calls leave alone most likely: lanes, stack, preserved registers.
+        for register, value in sorted(state.scalars.items(), key=lambda item: preserves_scalar(item[0])):
             if isinstance(value, Saved) and register < _SGPRS:
                 self._scalars[value.register] = (("regx", sgpr_number(register)),)
         for offset, slot in self._slots.items():
             for lane, value in slot.lanes:
                 if isinstance(value, Saved):
                     at = offset * wave_size + 4 * lane
-                    self._scalars.setdefault(value.register, (("dup",), *_moved(at)))
+                    self._scalars[value.register] = (("dup",), *_moved(at))
         for register, vector in state.vectors.items():
             for lane, value in vector.lanes:
                 if isinstance(value, Saved):
@@ -176,11 +178,13 @@ class _Places:
         """Places of the active and of the inactive parts of vector registers."""
         parts: tuple[dict[int, Place], dict[int, Place]] = ({}, {})
         contents: list[tuple[Place, Vector]] = [
-            ((("regx", _vector_number(register, self._wave_size)),), vector)
-            for register, vector in self._state.vectors.items()
+            ((("dup",), *_moved(offset * self._wave_size)), slot) for offset, slot in self._slots.items()
         ]
         contents += [
-            ((("dup",), *_moved(offset * self._wave_size)), slot) for offset, slot in self._slots.items()
+            ((("regx", _vector_number(register, self._wave_size)),), vector)
+            for register, vector in sorted(
+                self._state.vectors.items(), key=lambda item: not preserves_vector(item[0])
+            )
         ]
         for place, vector in contents:
             for table, part in zip(parts, (vector.active, vector.inactive), strict=True):
@@ -232,14 +236,14 @@ class _Places:
         """Operations that push the mask of the lanes active at entry."""
         halves = self._exec_halves()
         if all(self._state.scalar(register) == Saved(register) for register in halves):
-            return (("bregx", exec_number(self._wave_size), 0),)
+            return (("regx", exec_number(self._wave_size)), ("deref_size", 4 * len(halves)))
         items: list[Item] = []
         for register in halves:
             place = self.scalar(register)
             if place is None:
                 return None
             items += (*place, ("piece", 4))
-        return (*items, ("deref_size", 4 * len(halves)))
+        return (*items, ("piece_end",), ("deref_size", 4 * len(halves)))
 
     def vector_rule(self, register: int) -> Rule | None:
         """The rule of a vector register that has been written; None when it is back where it was.
@@ -276,6 +280,11 @@ class _Places:
         if len(place) == 1:
             return RegisterRule(int(place[0][1]))
         return ExpressionRule(_assemble(*place))
+
+
+def _address_in(register: int, distance: int) -> Place:
+    """The contents of a scalar register less a distance. (DW_OP_bregx wants as many bits as an address has.)"""
+    return (("regx", sgpr_number(register)), ("deref_size", 4), ("consts", -distance), ("plus",))
 
 
 def _moved(offset: int) -> Place:
