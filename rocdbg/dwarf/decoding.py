@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError
-from rocdbg.dwarf.operations import LLVM_USER, Operand, OperationInfo, operation_table
+from rocdbg.dwarf.operations import DIALECTS, LLVM_USER, Operand, OperationInfo, operation_table
 
 __all__ = ["Operation", "decode", "decode_prefix"]
 
@@ -102,14 +101,6 @@ def decode_prefix(
     return operations, None
 
 
-@lru_cache(maxsize=16384)
-def _decode(data: bytes, dialect: str, address_size: int, offset_size: int) -> tuple[Operation, ...]:
-    operations, error = decode_prefix(data, dialect, address_size, offset_size)
-    if error is not None:
-        raise error
-    return tuple(operations)
-
-
 def decode(
     data: bytes, dialect: str = "amd", address_size: int = 8, offset_size: int = 4
 ) -> list[Operation]:
@@ -117,15 +108,15 @@ def decode(
 
     `address_size` are the bytes of a default address space address, `offset_size` (4 or 8) the DWARF format.
     Any byte string either decodes or raises `DecodeError` with the offset of the operation concerned.
-    Results are cached by content.
     """
     _check(dialect, address_size, offset_size)
-    return list(_decode(bytes(data), dialect, address_size, offset_size))
+    operations, error = decode_prefix(bytes(data), dialect, address_size, offset_size)
+    if error is not None:
+        raise error
+    return operations
 
 
 def _check(dialect: str, address_size: int, offset_size: int) -> None:
-    from rocdbg.dwarf.operations import DIALECTS
-
     if dialect not in DIALECTS:
         raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
     if address_size not in (1, 2, 4, 8) or offset_size not in (4, 8):

@@ -116,15 +116,24 @@ def _step(operation: Operation, index: dict[int, int]) -> tuple[Handler, Operand
     return HANDLERS[meaning], operands
 
 
-@lru_cache(maxsize=16384)
 def compile_expression(data: bytes, dialect: str, address_size: int, offset_size: int) -> Program:
-    """The program of an expression; `DecodeError` if it cannot be decoded. Cached by content."""
+    """The program of an expression; `DecodeError` if it cannot be decoded. Short ones are cached by content."""
+    if len(data) <= _CACHED_LENGTH:
+        return _cached_program(data, dialect, address_size, offset_size)
+    return _program(data, dialect, address_size, offset_size)
+
+
+def _program(data: bytes, dialect: str, address_size: int, offset_size: int) -> Program:
     operations, error = decode_prefix(data, dialect, address_size, offset_size, limit=MAX_STEPS)
     if error is not None:
         raise error
     if len(operations) > MAX_STEPS:
         raise LimitExceeded(f"the expression has more than {MAX_STEPS} operations")
     return Program(operations)
+
+
+_CACHED_LENGTH = 512
+_cached_program = lru_cache(maxsize=2048)(_program)
 
 
 class Machine:
