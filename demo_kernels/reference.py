@@ -197,7 +197,7 @@ def ramp() -> Arrays:
 
 
 def nested() -> Arrays:
-    x = np.random.default_rng(29).integers(0, 64, 100, dtype=np.int32)
+    x = np.random.default_rng(29).integers(0, 64, 120, dtype=np.int32)
     r = np.where(x & 1, (3 * x + np.where(x & 2, 100, -1)) ^ 5, x + 7)
     return {"input.npy": x, "expected.npy": (2 * r).astype(np.int32)}
 

@@ -72,6 +72,7 @@ nested:                                     // s[0:1] kernarg segment, s2 workgr
     .loc 0 10 9 is_stmt 0
     S_ANDN2_MASK EXEC, LEX_1_1_EXEC, EXEC
 .Llex_1_1_else:
+    .loc 0 11 5 is_stmt 0
     s_cbranch_execz .Llex_1_1_restore
     .loc 0 12 9 is_stmt 1
     V_ADD R, -1, R                          // d
@@ -87,6 +88,7 @@ nested:                                     // s[0:1] kernarg segment, s2 workgr
 .Llex_1_invert:
     S_ANDN2_MASK EXEC, LEX_1_EXEC, EXEC
 .Llex_1_else:
+    .loc 0 14 5 is_stmt 0
     s_cbranch_execz .Llex_1_restore
     .loc 0 15 11 is_stmt 1
     V_ADD R, 7, X                           // f

@@ -1,6 +1,7 @@
 // Whole wave mode: to add up a value over the lanes that took a branch, all lanes are switched on for a while, those
-// that did not take it with 0. EXEC is then no longer the mask of active lanes; DW_AT_LLVM_active_lane says where
-// that one is, by a location list whose default entry is EXEC, and the lane PC is made of it.
+// that did not take it with 0 (in groups of 32, so that both wave sizes give the same). EXEC is then no longer the
+// mask of active lanes; DW_AT_LLVM_active_lane says where that one is, by a location list whose default entry is EXEC,
+// and the lane PC is made of it.
 
 #include "../target.inc"
 #include "../dwarf.inc"
