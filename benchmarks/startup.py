@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def seconds(arguments: list[str], cache: str) -> float:
     """Wall time of one run of a command."""
     environment = {**os.environ, "ROCDBG_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.perf_counter()
     done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
     elapsed = time.perf_counter() - started
