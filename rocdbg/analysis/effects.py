@@ -20,7 +20,6 @@ from rocdbg.analysis.machine_state import (
     StackAddress,
     State,
     Vector,
-    entry_scalar,
     written,
 )
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind

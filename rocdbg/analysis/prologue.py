@@ -236,7 +236,7 @@ class _Places:
         """Operations that push the mask of the lanes active at entry."""
         halves = self._exec_halves()
         if all(self._state.scalar(register) == Saved(register) for register in halves):
-            return (("regx", exec_number(self._wave_size)), ("deref_size", 4 * len(halves)))
+            return self._current_mask()
         items: list[Item] = []
         for register in halves:
             place = self.scalar(register)
@@ -245,11 +245,14 @@ class _Places:
             items += (*place, ("piece", 4))
         return (*items, ("piece_end",), ("deref_size", 4 * len(halves)))
 
+    def _current_mask(self) -> Place:
+        return (("regx", exec_number(self._wave_size)), ("deref_size", self._wave_size // 8))
+
     def vector_rule(self, register: int) -> Rule | None:
         """The rule of a vector register that has been written; None when it is back where it was.
 
-        Where the mask that tells the parts apart is lost, the part of the active lanes stands for all: only
-        those lanes are in the function.
+        Where the mask that tells the parts apart is lost, only the lanes that are active now are known to be
+        of the active part.
         """
         own: Place = (("regx", _vector_number(register, self._wave_size)),)
         vector = self._state.vector(register)
@@ -259,18 +262,16 @@ class _Places:
             return UndefinedRule()
         if active == inactive:
             return self._whole(active, own)
+        undefined: Place = (("undefined",),)
         mask = self._entry_mask()
         if mask is None or ("dup",) in mask:  # the latter would have to find the CFA further down
-            return self._whole(active, own)
-        undefined: Place = (("undefined",),)
-        # the CFA stays below; a place that needs it looks for it there, past the location put before
-        first = inactive or undefined
-        second = active or undefined
-        if second[0] == ("dup",):
-            second = (("over",), *second[1:])
-        return ExpressionRule(_assemble(
-            *first, *second, *mask, ("select_bit_piece", 32, self._wave_size)
-        ))
+            mask = self._current_mask()
+            inactive = None
+        zero = inactive or undefined
+        one = active or undefined
+        if one[0] == ("dup",):
+            one = (("over",), *one[1:])  # the CFA is below the location for zeros
+        return ExpressionRule(_assemble(*zero, *one, *mask, ("select_bit_piece", 32, self._wave_size)))
 
     def _whole(self, place: Place | None, own: Place) -> Rule | None:
         if place is None:

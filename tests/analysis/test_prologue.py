@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +14,12 @@ import rocdbg
 from rocdbg import isa
 from rocdbg.arch.registers import exec_number, register_name, sgpr_number, vgpr_number
 from rocdbg.dwarf import EvaluationError, SimpleContext
+from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.format import format_expression
+from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.rows import Row
 from rocdbg.dwarf.rules import CfaExpression, CfaRegister, ExpressionRule, RegisterRule, UndefinedRule
+from rocdbg.dwarf.unwinding import CallerContext
 from rocdbg.sim.options import RunOptions
 from rocdbg.sim.wave import Wave
 
@@ -164,16 +168,19 @@ class WaveContext(SimpleContext):
         return bytes(self.global_memory.read(self.wave.scratch_base + address, size))
 
 
-VECTORS = (*range(0, 10), 31, *range(40, 46))
+VECTORS = (*range(10), 31, *range(40, 46))
+
+
+def locate(row: Row, context: Context, number: int) -> LocationDescription:
+    return row.register_location(number, context)
 
 
 def entry_of(wave: Wave) -> Entry:
     return Entry(wave.sgprs.copy(), [wave.vgpr(n).copy() for n in VECTORS], wave.exec)
 
 
-def check(row: Row, context: WaveContext, entry: Entry, where: str) -> int:
+def check(row: Row, context: Context, entry: Entry, wave_size: int, where: str) -> int:
     """Compare all rules with the entry; the number of comparisons."""
-    wave_size = context.wave.wave_size
     count = 0
 
     def value(number: int, bits: int, offset: int = 0) -> int | None:
@@ -190,7 +197,7 @@ def check(row: Row, context: WaveContext, entry: Entry, where: str) -> int:
         assert found in (None, int(entry.scalars[register])), f"s{register} {where}"
         count += found is not None
     for register, contents in zip(VECTORS, entry.vectors, strict=True):
-        for lane in range(0, wave_size, 7):
+        for lane in range(0, wave_size, 13):
             if entry.exec >> lane & 1 or register >= 40:
                 found = value(vgpr_number(register, wave_size), 32, 32 * lane)
                 if found is not None and entry.exec >> lane & 1:
@@ -201,7 +208,7 @@ def check(row: Row, context: WaveContext, entry: Entry, where: str) -> int:
 
 @pytest.mark.parametrize(("arch", "level", "wave_size"), BUILDS)
 def test_rules_give_what_was_there(
-    compiled: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory, arch: str, level: str, wave_size: int
+    compiled: Callable[..., Any], arch: str, level: str, wave_size: int
 ) -> None:
     built = compiled(arch, level, wave_size)
     program = rocdbg.load(str(built.path))
@@ -213,21 +220,34 @@ def test_rules_give_what_was_there(
     wave = dispatch.wave(1)
     stack: list[Entry] = []
     seen: dict[int, int] = {}
-    compared = 0
+    compared = outer = 0
+
+    def unwind(row: Row, context: Context, base: int) -> None:
+        """All frames further out."""
+        nonlocal compared, outer
+        for entry in stack[-2::-1]:
+            caller = row.register_location(16, context).read(64) - base
+            context = CallerContext(context, functools.partial(locate, row, context), caller - 1)
+            found = rows.row(caller - 1)
+            assert found is not None
+            row = found
+            compared += check(row, context, entry, wave_size, f"in the caller at {caller:#x}")
+            outer += 1
+
     while True:
         pc = wave.pc - base
         function = built.find(pc)
         assert function is not None
-        if stack and seen.setdefault(pc, 0) < 2:
+        if stack and seen.setdefault(pc, 0) < 1:
             seen[pc] += 1
             row = rows.row(pc)
             assert row is not None
             context = WaveContext(wave, program.machine.memory)
-            compared += check(row, context, stack[-1], f"at {pc:#x}")
+            compared += check(row, context, stack[-1], wave_size, f"at {pc:#x}")
+            if seen[pc] == 1 and len(seen) % 5 == 0:
+                unwind(row, context, base)
         instruction = isa.decode(built.read(pc, 12), arch, address=pc, wave_size=wave_size)
         if instruction.name == "s_endpgm":
-            break
-        if len(seen) and all(count >= 2 for count in seen.values()) and len(seen) > 5000:
             break
         dispatch.run(RunOptions(wave=1, step=True))
         if instruction.flow is isa.Flow.CALL:
@@ -235,4 +255,4 @@ def test_rules_give_what_was_there(
         elif instruction.name == "s_setpc_b64":
             stack.pop()
     assert not stack
-    assert compared > 10_000
+    assert compared > 10_000 and outer > 10
