@@ -31,7 +31,7 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int, mark: int 
     count = len(text.lines)
     first = max(1, first)
     if first > count:
-        raise DebuggerError(f'Line number {first} out of range; {file.name} has {count} lines.')
+        raise DebuggerError(f"Line number {first} out of range; {file.name} has {count} lines.")
     last = min(last, count)
     lines = list(text.lines)
     shown = (

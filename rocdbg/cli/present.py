@@ -10,6 +10,7 @@ from rocdbg.cli.writer import Styled
 from rocdbg.debugger import ctypes
 from rocdbg.debugger.scope import lane_list, lane_ranges
 from rocdbg.debugger.stops import StopEvent, StopReason
+from rocdbg.dwarf.info.types import PointerKind, PointerType, Type
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -24,12 +25,20 @@ def argument_text(shell: Shell, value: Value) -> str:
     wanted = shell.session.settings.print.frame_arguments
     if wanted == "presence":
         return "..."
-    if wanted == "scalars" and not ctypes.is_scalar(value.type):
+    if wanted == "scalars" and not ctypes.is_scalar(_behind_reference(value.type)):
         return "..."
     try:
         return shell.session.format_nested(value)
     except Error as error:
         return f"<error: {error}>"
+
+
+def _behind_reference(type_: Type) -> Type:
+    """What a reference refers to: a reference to a structure is no scalar."""
+    bare = type_.strip_typedefs().strip_qualifiers()
+    if isinstance(bare, PointerType) and bare.kind is not PointerKind.POINTER:
+        return bare.target
+    return type_
 
 
 def frame_parts(shell: Shell, frame: Frame, number: bool, address: bool | None = None) -> Styled:
@@ -157,8 +166,7 @@ def _show_reason(shell: Shell, event: StopEvent) -> None:
         shell.write(f"\n{title} hit {kind} {event.breakpoints[0]}{lanes}, ")
     elif event.reason is StopReason.SIGNAL and event.signal is not None:
         shell.line(f"\n{title} received signal {event.signal.name}, {event.signal.description}.")
-        if event.detail:
-            shell.line(event.detail)
+        shell.line(event.detail or _trapped(shell, event))
     elif event.reason is StopReason.INTERRUPTED:
         shell.line(f"\n{title} received signal SIGINT, Interrupt.")
 
@@ -167,6 +175,15 @@ def _show_termination(shell: Shell, event: StopEvent) -> None:
     if event.signal is not None:
         shell.line(f"\nProgram terminated with signal {event.signal.name}, {event.signal.description}.")
     shell.line("The program no longer exists.")
+
+
+def _trapped(shell: Shell, event: StopEvent) -> str:
+    """The sentence on an exception that the engine says nothing more of: which lanes, which instruction."""
+    lanes = lane_list(event.lanes)
+    who = f"Lane {lanes[0]}" if len(lanes) == 1 else f"Lanes {lane_ranges(event.lanes)}"
+    pc = shell.session.frame(event.scope).pc
+    rows = shell.session.disassemble(pc, pc + 1)
+    return f"{who}: by `{rows[0].text}`" if rows else f"{who}."
 
 
 def _show_exit(shell: Shell, event: StopEvent) -> None:

@@ -47,9 +47,9 @@ def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
             if not first.strip():
                 shell.repeat_last()
                 return True
-            for statement in parse(asking(first, more)):
-                if not shell.run_guarded(statement, repeatable=True):
-                    return False
+            # one statement: what the generator would read after a block's end is the next prompt's
+            statement = next(parse(asking(first, more)), None)
+            return statement is None or shell.run_guarded(statement, repeatable=True)
     except Error as error:
         shell.report(error)
         return False
@@ -61,7 +61,6 @@ def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
         return False
     finally:
         shell.out.flush()
-    return True
 
 
 def run_prompt(shell: Shell, quiet: bool = False) -> int:

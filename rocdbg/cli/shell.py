@@ -55,6 +55,7 @@ class Shell:
         err: where errors and warnings go.
         registry: the commands.
         interactive: whether somebody can be asked (`confirm`).
+        can_colour: whether the output is a terminal that shows colours (`set style enabled` decides if it does).
         settings: settings of the text front end (``confirm``, ``pagination``, ...).
     """
 
@@ -69,6 +70,7 @@ class Shell:
         self.out = out or Writer(sys.stdout)
         self.err = err or Writer(sys.stderr)
         self.interactive = interactive
+        self.can_colour = self.out.colour
         self.registry = Registry()
         self.settings: dict[str, object] = {}
         self.ask: Callable[[str], str] | None = None
@@ -112,8 +114,10 @@ class Shell:
         """Ask a yes/no question; yes without a person to ask or with ``set confirm off``."""
         if not self.interactive or self.ask is None or self.settings.get("confirm") is False:
             return True
+        head, newline, last = question.rpartition("\n")
+        self.write(head + newline)
         while True:
-            answer = self.ask(f"{question} (y or n) ").strip().lower()
+            answer = self.ask(f"{last} (y or n) ").strip().lower()
             if answer in ("y", "yes"):
                 return True
             if answer in ("n", "no"):

@@ -84,7 +84,9 @@ def call(shell: Shell, text: str) -> None:
     """Evaluate an expression: as "print", but a void result is not shown."""
     letters, expression = split_slash(text)
     if not expression:
-        raise CommandError("The history is empty." if not len(shell.session.history) else "Argument required.")
+        raise CommandError(
+            "The history is empty." if not len(shell.session.history) else "Argument required."
+        )
     value = shell.session.evaluate(expression)
     if not ctypes.is_void(value.type):
         shown = shell.session.format(value, Format.parse(letters) if letters else Format())

@@ -55,6 +55,11 @@ def _shell_option(name: str, kind: str, default: object, text: str) -> Option:
     )  # fmt: skip
 
 
+def _set_style(shell: Shell, value: object) -> None:
+    shell.settings["style enabled"] = value
+    shell.out.colour = bool(value) and shell.can_colour
+
+
 OPTIONS = (
     _print_option("address", "address", "switch", "printing of addresses"),
     _print_option("array", "array", "switch", "pretty formatting of arrays"),
@@ -96,9 +101,10 @@ OPTIONS = (
     _shell_option("confirm", "switch", True, "whether to confirm potentially dangerous operations"),
     _shell_option("pagination", "switch", False, "state of pagination (output is never paused)"),
     _shell_option("prompt", "text", "(rocdbg) ", "the prompt"),
-    _shell_option("verbose", "switch", False, "verbosity"),
-    _shell_option("history save", "switch", True, "saving of the history record on exit"),
-    _shell_option("style enabled", "switch", True, "whether output is coloured on a terminal"),
+    Option(
+        "style enabled", "switch", "whether output is coloured on a terminal",
+        lambda shell: shell.settings.get("style enabled", True), _set_style,
+    ),
 )  # fmt: skip
 
 
