@@ -215,6 +215,10 @@ class Runner:
             thread = waves[0].number if waves else self.host.scope.thread
         assert thread is not None
         lanes = stop.lanes or self.host.active_lanes(thread)
+        focus = self.host.scope
+        nobodys = reason in (StopReason.INTERRUPTED, StopReason.BUDGET)
+        if nobodys and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
+            lanes = 1 << focus.lane  # nothing that a lane did: the focus stays
         return self._focused(
             reason, thread, lanes, signal=SIGNALS[signal] if signal else None, detail=stop.detail
         )
