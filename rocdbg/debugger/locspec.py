@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
 from rocdbg.debugger.program import Program, same_function
@@ -143,10 +144,10 @@ class LocationResolver:
     """Finds the places a location names. ``address_of`` evaluates an expression to a loaded address."""
 
     def __init__(
-        self, program: Program | None, defaults: Defaults, address_of: Callable[[str], int]
+        self, program: Program | None, defaults: Callable[[], Defaults], address_of: Callable[[str], int]
     ) -> None:
         self._maybe_program = program
-        self._defaults = defaults
+        self._make_defaults = defaults
         self._address_of = address_of
 
     @property
@@ -154,6 +155,10 @@ class LocationResolver:
         if self._maybe_program is None:
             raise NoProgramError
         return self._maybe_program
+
+    @cached_property
+    def _defaults(self) -> Defaults:
+        return self._make_defaults()
 
     def resolve(self, text: str) -> list[Location]:
         """Where breakpoints go, ordered by address. Raises `LocationSpecError` worded as GDB's."""

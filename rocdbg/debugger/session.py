@@ -618,7 +618,7 @@ class Session:
 
     def resolver(self) -> LocationResolver:
         """Finds places; locations without a file are relative to the selected frame or `list_position`."""
-        return LocationResolver(self.program, self.default_place(), self._address)
+        return LocationResolver(self.program, self.default_place, self._address)
 
     def default_place(self) -> Defaults:
         """The default file and line: what was listed last, the selected frame's, the kernel's."""

@@ -6,12 +6,14 @@ bounded run, a backtrace and the variables. The soak (200 copies of each object)
 
 from __future__ import annotations
 
+import io
 import random
 from pathlib import Path
 
 import pytest
 
 from rocdbg.cli.shell import Shell
+from rocdbg.cli.writer import Writer
 from rocdbg.debugger.session import Session
 from rocdbg.errors import Error
 
@@ -71,7 +73,7 @@ def damaged(data: bytes, seed: int) -> bytes:
 def survive(path: Path, target_id: str | None) -> None:
     """Run `COMMANDS` on a file; only `rocdbg.Error` may come out of any of them."""
     session = Session()
-    shell = Shell(session)
+    shell = Shell(session, Writer(io.StringIO()), Writer(io.StringIO()))
     try:
         session.load(path, target_id)
     except Error as error:
@@ -79,7 +81,7 @@ def survive(path: Path, target_id: str | None) -> None:
         return
     for command in COMMANDS:
         try:
-            shell.execute(command, to_string=True)
+            shell.execute(command)
         except Error as error:
             assert str(error)
 

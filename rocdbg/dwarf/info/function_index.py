@@ -42,8 +42,9 @@ class FunctionIndex:
                     concrete.append(function)
             elif die.has(At.INLINE):
                 abstract[offset] = Function(die)
-        for function in concrete:
-            abstract.pop(function.abstract.offset, None)
+        if abstract:
+            for function in concrete:
+                abstract.pop(function.abstract.offset, None)
         return concrete + list(abstract.values())
 
     @cached_property
