@@ -17,6 +17,7 @@ from rocdbg.analysis.machine_state import (
     EXEC_LO,
     STACK_POINTER,
     VCC_LO,
+    Lanes,
     Saved,
     StackAddress,
     State,
@@ -265,6 +266,8 @@ class _Places:
         undefined: Place = (("undefined",),)
         mask = self._entry_mask()
         if mask is None or ("dup",) in mask:  # the latter would have to find the CFA further down
+            if self._state.lanes(self._wave_size) not in (Lanes.ENTRY, Lanes.SUBSET):
+                return UndefinedRule()
             mask = self._current_mask()
             inactive = None
         zero = inactive or undefined
