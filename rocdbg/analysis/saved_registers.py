@@ -110,10 +110,13 @@ def analyse(function: FunctionCode, code: bytes, target: str, machine: Machine) 
 
 def _decode(function: FunctionCode, code: bytes, target: str, wave_size: int) -> list[Instruction]:
     found: list[Instruction] = []
-    for instruction in isa.disassemble(code, target, address=function.start, wave_size=wave_size):
-        found.append(instruction)
-        if len(found) >= _MOST_INSTRUCTIONS:
-            break
+    try:
+        for instruction in isa.disassemble(code, target, address=function.start, wave_size=wave_size):
+            found.append(instruction)
+            if len(found) >= _MOST_INSTRUCTIONS:
+                break
+    except isa.DecodeError:
+        pass  # the last instruction is cut off
     return found
 
 

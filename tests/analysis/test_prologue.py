@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 
 import rocdbg
 from rocdbg import isa
+from rocdbg.analysis.prologue import FunctionCode, PrologueRows
 from rocdbg.arch.registers import exec_number, register_name, sgpr_number, vgpr_number
+from rocdbg.arch.targets import target_by_name
 from rocdbg.dwarf import EvaluationError, SimpleContext
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.format import format_expression
@@ -109,6 +112,25 @@ def test_kernel_is_outermost(compiled: Callable[..., Any]) -> None:
 def test_outside_functions(compiled: Callable[..., Any]) -> None:
     built = compiled("gfx90a", "O2", 64)
     assert built.rows().row(built.address - 4) is None
+
+
+@pytest.mark.parametrize("size", [0, 4, 10, 30, 41])
+def test_cut_off_code(compiled: Callable[..., Any], size: int) -> None:
+    built = compiled("gfx90a", "O0", 64)
+    code = next(code for name, code in built.functions.items() if name.startswith("middle"))
+    cut = FunctionCode(code.start, code.start + size)
+    rows = PrologueRows(target_by_name("gfx90a"), 64, lambda pc: cut, built.read)
+    assert (rows.row(code.start) is not None) == (size >= 4)
+    assert rows.row(code.start + size + 64) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_bytes_give_rows_or_none(seed: int) -> None:
+    code = random.Random(seed).randbytes(400)
+    function = FunctionCode(0x1000, 0x1000 + len(code))
+    rows = PrologueRows(target_by_name("gfx90a"), 64, lambda pc: function, lambda at, size: code)
+    for pc in range(function.start, function.end, 4):
+        rows.row(pc)
 
 
 @pytest.mark.parametrize(("arch", "level", "wave_size"), BUILDS)
