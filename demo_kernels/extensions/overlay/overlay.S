@@ -180,7 +180,8 @@ UNIT overlay.hip
         VARIABLE_LIST "sum", 10, .Lint, .Lsum_list
         BLOCK .Lconcurrent, .Lconcurrent_end
             VARIABLE "j", 6, .Lint          // an integer per iteration
-                DW_OP_bregx DW_S(16), 0
+                DW_OP_regx DW_S(16)
+                DW_OP_deref_size 4
                 DW_OP_LLVM_push_iteration
                 DW_OP_plus
                 DW_OP_stack_value
@@ -247,7 +248,8 @@ LOCATION_LISTS
     LOCATION .Lin_registers, .Lstored
         ROW_MEMORY                          // the base
         FOUR_REGISTERS                      // what lies over it
-        DW_OP_bregx DW_S(16), 0             // from byte 4 * j on
+        DW_OP_regx DW_S(16)             // from byte 4 * j on
+        DW_OP_deref_size 4
         DW_OP_lit 4
         DW_OP_mul
         DW_OP_lit 16                        // 16 bytes

@@ -415,7 +415,8 @@ END_LOCATION_LISTS
     DW_CFA_LLVM_def_aspace_cfa DW_S(\register), 0, ASPACE_private_wave
 #else
     DW_CFA_def_cfa_expression               // flat scratch: the register counts a lane's bytes
-        DW_OP_bregx DW_S(\register), 0
+        DW_OP_regx DW_S(\register)
+        DW_OP_deref_size 4
         DW_OP_lit 5
         DW_OP_shl
         DW_OP_lit ASPACE_private_wave
@@ -477,11 +478,13 @@ FDE inner
     DW_CFA_register DW_S(33), DW_S(41)
     DW_CFA_advance_loc .Linner_pointer_saved, .Linner_framed
     CFA_IS 33
-    DW_CFA_val_expression DW_S(32)
-        DW_OP_bregx DW_S(33), 0
-    END_CFA
+    DW_CFA_register DW_S(32), DW_S(33)
     DW_CFA_advance_loc .Linner_framed, .Linner_return_back
-    RETURN_IN_SGPRS
+    DW_CFA_val_expression DW_PC             // the same place again, as a value: it has to have the PC's 64 bits
+        SGPR_PAIR 30
+        DW_OP_LLVM_piece_end
+        DW_OP_deref
+    END_CFA
     DW_CFA_advance_loc .Linner_return_back, .Linner_vgprs_back
     DW_CFA_same_value DW_V(41)
     DW_CFA_same_value DW_V(42)
@@ -495,7 +498,7 @@ FDE inner
     .endr
 END_FDE inner
 FDE outer
-    .irp register, 34, 35
+    .irp register, 34, 35, 36, 37, 41       // the last three are lost in inner
     DW_CFA_undefined DW_S(\register)
     .endr
     .irp register, 41, 42, 49
@@ -523,9 +526,7 @@ FDE outer
     DW_CFA_val_offset DW_S(32), 0
 #else
     CFA_IS 33
-    DW_CFA_val_expression DW_S(32)
-        DW_OP_bregx DW_S(33), 0
-    END_CFA
+    DW_CFA_register DW_S(32), DW_S(33)
 #endif
     DW_CFA_advance_loc .Louter_framed, .Louter_return_back
     RETURN_IN_SGPRS
