@@ -56,9 +56,8 @@ def write_instructions(shell: Shell, lines: Sequence[DisassemblyLine], raw: bool
     offsets = [
         f"<{'' if title else (line.function or '')}+{line.offset}>" if line.function else "" for line in lines
     ]
-    width = max((len(offset) for offset in offsets), default=0)
     for line, offset in zip(lines, offsets, strict=True):
         mark = "=> " if line.current else "   "
         data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
         shell.out.styled([("", mark), ("address", f"{line.address:#018x}"),
-                          ("", f" {offset + ':':<{width + 1}}\t{data}{line.text}\n")])  # fmt: skip
+                          ("", f" {offset}:\t{data}{line.text}\n")])  # fmt: skip

@@ -169,6 +169,9 @@ def _show_reason(shell: Shell, event: StopEvent) -> None:
         shell.line(event.detail or _trapped(shell, event))
     elif event.reason is StopReason.INTERRUPTED:
         shell.line(f"\n{title} received signal SIGINT, Interrupt.")
+    elif event.reason is StopReason.BUDGET:
+        budget = shell.session.settings.instruction_budget
+        shell.line(f"\n{title} stopped after {budget} wave-instructions (set instruction-budget).")
 
 
 def _show_termination(shell: Shell, event: StopEvent) -> None:
@@ -183,7 +186,7 @@ def _trapped(shell: Shell, event: StopEvent) -> str:
     who = f"Lane {lanes[0]}" if len(lanes) == 1 else f"Lanes {lane_ranges(event.lanes)}"
     pc = shell.session.frame(event.scope).pc
     rows = shell.session.disassemble(pc, pc + 1)
-    return f"{who}: by `{rows[0].text}`" if rows else f"{who}."
+    return f"{who} executed `{rows[0].text}`." if rows else f"{who}."
 
 
 def _show_exit(shell: Shell, event: StopEvent) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,10 +78,12 @@ class Shell:
         self._arguments: list[list[str]] = []  # $arg0... of the user-defined commands under way
         self._last: tuple[CommandSpec, str] | None = None
         self._source_depth = 0
+        self._queue: Iterator[Statement] = iter(())  # what is left of the `commands` of the last stop
+        self._draining = False
+        self.loops = 0  # `while` blocks under way, for loop_break
         self.displays: dict[int, tuple[str, str]] = {}  # number -> (format letters, expression)
         self._next_display = 1
         self.next_examine: Value | None = None  # where `x` without an address goes on
-        self._examine_format = Format()
         self.last_listed: Listing | None = None  # what `list` showed last, None after a stop
         self.last_hit: int | None = None  # the breakpoint that the program stopped at
         session.plugins.command_added = self._add_plugin_command
@@ -208,6 +211,11 @@ class Shell:
         finally:
             self._source_depth -= 1
 
+    @property
+    def typed(self) -> bool:
+        """Whether the command under way was given as such, not by a breakpoint's commands or a user-defined one."""
+        return not self._draining and not self._arguments
+
     # -- preconditions, in GDB's words
 
     def need_running(self) -> None:
@@ -228,19 +236,37 @@ class Shell:
     def need_threads(self) -> None:
         """As `need_running`, for commands about waves and lanes."""
         if self.session.target is None or self.session.target.finished:
-            raise NotRunningError("No thread selected.")
+            raise NotRunningError("No thread selected")
 
     # -- what happens at a stop
 
     def after_stop(self, event: StopEvent) -> None:
-        """Run stop hooks and the `commands` of the breakpoint that was hit."""
+        """Run the `commands` of the breakpoints that were hit.
+
+        When one of them runs the program on, the rest is dropped and those of the next stop follow: in the loop of
+        the outermost call, so that a breakpoint that always continues does not nest without end.
+        """
         self.last_hit = event.breakpoints[0] if event.breakpoints else None
         self.last_listed = None
-        for number in event.breakpoints:
-            if number in (row.number for row in self.session.breakpoints):
-                body = self.session.breakpoints.get(number).commands
-                if body:
-                    self.run_lines(numbered("\n".join(body)))
+        lines = [line for body in self._stop_commands(event) for line in body if line.strip() != "silent"]
+        self._queue = parse(numbered("\n".join(lines)))
+        if self._draining:
+            return
+        self._draining = True
+        try:
+            while (statement := next(self._queue, None)) is not None:
+                self.run_statement(statement)
+        finally:
+            self._draining = False
+            self._queue = iter(())
+
+    def is_silent(self, event: StopEvent) -> bool:
+        """Whether the `commands` of a breakpoint that was hit begin with `silent`."""
+        return any(body[:1] == ["silent"] for body in self._stop_commands(event))
+
+    def _stop_commands(self, event: StopEvent) -> list[list[str]]:
+        known = {row.number: row for row in self.session.breakpoints}
+        return [list(known[number].commands) for number in event.breakpoints if number in known]
 
     def add_display(self, letters: str, expression: str) -> None:
         """`display`: show the expression now and at each stop. Raises when it cannot be parsed."""
@@ -281,15 +307,6 @@ class Shell:
             text = f"\n<error: {error}>" if memory else f" = <error: {error}>"
         self.line(f"{number}: {'x' if memory else ''}{slash}{' ' if slash else ''}{expression}{text}")
 
-    def examine_format(self, letters: str) -> Format:
-        """The format of an `x` command: what it does not say is as last time, the count always 1."""
-        fmt = Format.parse(letters, allow_count=True)
-        last = self._examine_format
-        letter = fmt.letter or last.letter or "x"
-        size = fmt.size or (last.size if letter not in "ais" else "")
-        self._examine_format = Format(letter, size, fmt.count, fmt.raw)
-        return self._examine_format
-
     def _add_plugin_command(self, plugin: Plugin, handler: object) -> None:
         """A plug-in registered a command: a function declared with `command`. Its faults cost one warning."""
         spec = getattr(handler, "command_spec", None)
@@ -308,13 +325,15 @@ class Shell:
         if block.keyword == "if":
             self._run_body(block.body if self._truth(block.argument) else block.otherwise)
         elif block.keyword == "while":
-            while self._truth(block.argument):
-                try:
-                    self._run_body(block.body)
-                except LoopBreak:
-                    break
-                except LoopContinue:
-                    continue
+            self.loops += 1
+            try:
+                while self._truth(block.argument):
+                    with suppress(LoopContinue):
+                        self._run_body(block.body)
+            except LoopBreak:
+                pass
+            finally:
+                self.loops -= 1
         else:
             # `define`, `document`, `commands` and `python` take the block as their input
             from rocdbg.cli.commands.scripting import run_block_command
@@ -337,10 +356,12 @@ class Shell:
         if len(self._arguments) >= MAX_SOURCE_DEPTH:
             raise ScriptError("Max user call depth exceeded -- command aborted.")
         self._arguments.append(arguments)
+        loops, self.loops = self.loops, 0
         try:
             self._run_body(body)
         finally:
             self._arguments.pop()
+            self.loops = loops
 
     def substitute(self, line: str) -> str:
         """A line with `$argc`, `$argN` and `$arg*` of the user-defined command under way replaced."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from rocdbg.debugger.disassembly import function_bounds
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
+from rocdbg.debugger.expr.evaluator import parse_in
 from rocdbg.debugger.locspec import FunctionSpec, parse_spec
+from rocdbg.debugger.symbols import declaration
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info import SourceFile as SourceFile
 from rocdbg.errors import Error
@@ -76,6 +78,11 @@ def source_place(session: Session, text: str) -> SourcePlace:
     return SourcePlace(found.file, found.line)
 
 
+def check_syntax(session: Session, expression: str) -> None:
+    """Raise `ExpressionError` for an expression that cannot be parsed; what its names mean is not asked."""
+    parse_in(expression, session.environment())
+
+
 def disassembly_range(session: Session, text: str) -> tuple[str | None, int, int]:
     """What `disassemble TEXT` shows: the function's name, or None for a plain range; loaded addresses."""
     program = session.program
@@ -121,11 +128,14 @@ def kernel_rows(session: Session) -> Iterator[KernelRow]:
     program = session.need_program()
     for kernel in program.code_object.kernels.values():
         metadata = kernel.metadata
-        arguments = (
-            ", ".join(a.name or a.type_name or a.value_kind.value for a in metadata.args if not a.is_hidden)
-            if metadata
-            else ""
-        )
+        function = program.info.function_at(kernel.entry_address) if program.has_debug_info else None
+        if function is not None:
+            arguments = ", ".join(declaration(p.type, p.name or "") for p in function.type.parameters)
+        elif metadata is not None:
+            args = metadata.explicit_args
+            arguments = ", ".join(a.name or a.type_name or a.value_kind.value for a in args)
+        else:
+            arguments = ""
         try:
             descriptor = kernel.descriptor
             yield KernelRow(
@@ -143,20 +153,25 @@ def launch_lines(session: Session) -> list[str]:
     lines = [
         f"File: {spec.file}",
         f"Kernel: {session.launch.kernel.name}",
-        f"Grid: {spec.grid}  Workgroup: {spec.workgroup}  Dynamic LDS: {spec.dynamic_lds} bytes",
+        f"Grid: {_sizes(spec.grid)}  Workgroup: {_sizes(spec.workgroup)}  Dynamic LDS: {spec.dynamic_lds} bytes",
     ]
     for index, argument in enumerate(spec.arguments):
         text = "(not set)"
         if argument is not None:
             name = f"{argument.name}: " if argument.name else ""
             if argument.buffer is not None:
-                text = f"{name}{argument.buffer}"
+                contents = f" = {argument.init.kind.value}" if argument.init is not None else ""
+                text = f"{name}{argument.buffer}{contents}"
             elif argument.local_size is not None:
                 text = f"{name}local[{argument.local_size}]"
             else:
                 text = f"{name}{argument.value!s}"
         lines.append(f"Argument {index}: {text}")
     return lines
+
+
+def _sizes(sizes: tuple[int, int, int] | None) -> str:
+    return "(not set)" if sizes is None else f"[{','.join(map(str, sizes))}]"
 
 
 def line_table(

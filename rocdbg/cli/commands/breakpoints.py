@@ -8,6 +8,7 @@ from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.breakpoints import Breakpoint, BreakpointLocation, parse_numbers, split_break_arguments
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
+from rocdbg.debugger.places import check_syntax
 
 BREAKPOINTS = Category.BREAKPOINTS
 
@@ -15,6 +16,9 @@ BREAKPOINTS = Category.BREAKPOINTS
 def _set(shell: Shell, text: str, temporary: bool) -> None:
     location, condition, thread, lane = split_break_arguments(text)
     session = shell.session
+    if condition is not None:
+        check_syntax(session, condition)
+    before = list(session.breakpoints)
     try:
         made = session.break_at(location, condition=condition, temporary=temporary, thread=thread, lane=lane)
     except (LocationSpecError, NoProgramError) as error:
@@ -30,7 +34,22 @@ def _set(shell: Shell, text: str, temporary: bool) -> None:
         made = session.break_at(
             location, condition=condition, temporary=temporary, thread=thread, lane=lane, pending=True
         )
+    _note_others(shell, made, before)
     shell.line(announce(made))
+
+
+def _note_others(shell: Shell, made: Breakpoint, before: list[Breakpoint]) -> None:
+    """``Note: breakpoint 1 also set at pc 0x1139.``"""
+    for address in [where.address for where in made.locations]:
+        same = [
+            f"{row.number}{'' if row.enabled else ' (disabled)'}"
+            for row in before
+            if any(where.address == address for where in row.locations)
+        ]
+        if same:
+            *most, last = same
+            names = f"{', '.join(most)} and {last}" if most else last
+            shell.line(f"Note: breakpoint{'s' if most else ''} {names} also set at pc {address:#x}.")
 
 
 def announce(made: Breakpoint) -> str:
@@ -163,6 +182,9 @@ def condition(shell: Shell, text: str) -> None:
         raise CommandError("Argument required (breakpoint number).")
     if not number.isdigit():
         raise CommandError(f"Bad breakpoint argument: '{number}'")
+    shell.session.breakpoints.get(int(number))
+    if expression.strip():
+        check_syntax(shell.session, expression.strip())
     shell.session.breakpoints.set_condition(int(number), expression.strip() or None)
     if not expression.strip():
         shell.line(f"Breakpoint {number} now unconditional.")
@@ -181,7 +203,7 @@ def ignore(shell: Shell, text: str) -> None:
     if count == 0:
         shell.line(f"Will stop next time breakpoint {number} is reached.")
     else:
-        crossings = "1 crossing" if count == 1 else f"{count} crossings"
+        crossings = "crossing" if count == 1 else f"{count} crossings"
         shell.line(f"Will ignore next {crossings} of breakpoint {number}.")
 
 

@@ -129,7 +129,7 @@ def examine(shell: Shell, text: str) -> None:
     Without ADDRESS, what follows the last one shown.
     """
     letters, expression = split_slash(text)
-    fmt = shell.examine_format(letters)
+    fmt = Format.parse(letters, allow_count=True)
     session = shell.session
     if expression:
         value = session.evaluate(expression)

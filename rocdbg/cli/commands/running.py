@@ -17,8 +17,9 @@ def _count(shell: Shell, text: str) -> int:
 
 
 def finish_run(shell: Shell, event: StopEvent) -> None:
-    """Show a stop and run the `commands` of the breakpoints hit."""
-    show_stop(shell, event)
+    """Show a stop, unless the breakpoint's `commands` say `silent`, and run these."""
+    if not shell.is_silent(event):
+        show_stop(shell, event)
     shell.after_stop(event)
 
 
@@ -79,7 +80,7 @@ def continue_(shell: Shell, text: str) -> None:
         if number is None:
             raise CommandError("Not stopped at any breakpoint; argument ignored.")
         shell.line(f"Will ignore next {count - 1} crossings of breakpoint {number}.  Continuing.")
-    else:
+    elif shell.typed:
         shell.line("Continuing.")
     shell.out.flush()
     finish_run(shell, shell.session.proceed(count))
@@ -132,8 +133,8 @@ def finish(shell: Shell, text: str) -> None:
     frame = shell.session.frame()
     if frame.is_outermost:
         raise CommandError('"finish" not meaningful in the outermost frame.')
-    shell.out.styled([("", "Run till exit from "), *frame_parts(shell, frame, number=True)])
-    shell.line()
+    if shell.typed:
+        shell.out.styled([("", "Run till exit from "), *frame_parts(shell, frame, number=True), ("", "\n")])
     shell.out.flush()
     finish_run(shell, shell.session.finish())
 
@@ -221,7 +222,12 @@ def set_arg(shell: Shell, text: str) -> None:
     index, _, value = text.partition(" ")
     if not index.isdigit() or not value.strip():
         raise CommandError("Usage: set arg N VALUE, or set arg N TYPE[COUNT][:INIT]")
-    shell.session.launch.set_argument(int(index), value.strip())
+    launch_ = shell.session.launch
+    metadata = launch_.kernel.metadata
+    if metadata is not None and int(index) >= len(metadata.explicit_args):
+        count = len(metadata.explicit_args)
+        raise CommandError(f"Kernel {launch_.kernel.name} takes {count} arguments; there is no argument {index}.")
+    launch_.set_argument(int(index), value.strip())
 
 
 @command("show launch", category=RUNNING)

@@ -161,13 +161,26 @@ def while_(shell: Shell, text: str) -> None:
 @command("loop_break", category=SUPPORT, repeat=Repeat.NEVER)
 def loop_break(shell: Shell, text: str) -> None:
     """Exit the "while" block that this command stands in."""
+    _needs_loop(shell)
     raise LoopBreak
 
 
 @command("loop_continue", category=SUPPORT, repeat=Repeat.NEVER)
 def loop_continue(shell: Shell, text: str) -> None:
     """Go on with the next round of the "while" block that this command stands in."""
+    _needs_loop(shell)
     raise LoopContinue
+
+
+def _needs_loop(shell: Shell) -> None:
+    if not shell.loops:
+        raise CommandError("This command cannot be used at the top level.")
+
+
+@command("end", category=SUPPORT, repeat=Repeat.NEVER)
+def end(shell: Shell, text: str) -> None:
+    """Ends a block of commands."""
+    raise CommandError("This command cannot be used at the top level.")
 
 
 @command("python", category=SUPPORT, aliases=("py",), usage="python [CODE]", repeat=Repeat.NEVER)

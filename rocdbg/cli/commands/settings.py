@@ -64,7 +64,7 @@ OPTIONS = (
     _print_option("address", "address", "switch", "printing of addresses"),
     _print_option("array", "array", "switch", "pretty formatting of arrays"),
     _print_option("array-indexes", "array_indexes", "switch", "printing of array indexes"),
-    _print_option("elements", "elements", "count", "limit on array elements to print"),
+    _print_option("elements", "elements", "count", "limit on string chars or array elements to print"),
     _print_option("repeats", "repeats", "count", "threshold for repeated print elements"),
     _print_option("max-depth", "max_depth", "integer", "maximum print depth of nested structures"),
     _print_option("null-stop", "null_stop", "switch", "printing of char arrays to stop at first null char"),
@@ -80,7 +80,7 @@ OPTIONS = (
         "frame-arguments", "frame_arguments", "choice", "printing of non-scalar frame arguments",
         ("all", "scalars", "none", "presence"),
     ),
-    _engine_option("listsize", "list_size", "count", "number of source lines in a listing"),
+    _engine_option("listsize", "list_size", "count", "number of source lines rocdbg will list by default"),
     _engine_option("backtrace limit", "backtrace_limit", "count", "upper bound on the number of stack frames"),
     _engine_option("step-mode", "step_mode", "switch", "whether step stops in functions without line information"),
     _engine_option(

@@ -85,6 +85,10 @@ def _list_class(shell: Shell, category: Category, all_levels: bool) -> None:
         if all_levels or len(spec.words) == 1:
             shell.line(f"{_names(spec)} -- {spec.summary}")
     shell.line()
+    if not all_levels:
+        shell.line('Type "help" followed by command name for full documentation.')
+        shell.line('Type "apropos word" to search for commands related to "word".')
+        shell.line("Command name abbreviations are allowed if unambiguous.")
 
 
 def _names(spec: CommandSpec) -> str:
