@@ -2,8 +2,9 @@
 
 A file begins with comment lines (``# ...``) and directives: ``%file PATH`` (relative to ``demo_kernels/``),
 ``%arch TARGET``, ``%plugin NAME``. Then come commands behind the prompt ``(rocdbg) ``, further lines of a block
-behind ``>``, and below each what it printed, errors and warnings included. ``ROCDBG_UPDATE_GOLDEN=1 pytest
-tests/cli tests/plugins`` writes the files anew; read the difference before committing it.
+behind ``>``, and below each what it printed, errors and warnings included, ended by a newline.
+``ROCDBG_UPDATE_GOLDEN=1 pytest tests/cli tests/plugins`` writes the files anew; read the difference before
+committing it.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ def run(script: Script) -> str:
         return line.removeprefix(">").lstrip()
 
     for line in lines:
-        text.write(line + "\n")
+        text.write(("" if shell.out.at_line_start else "\n") + line + "\n")
+        shell.out.at_line_start = True
         try:
             run_statement(shell, line.removeprefix(PROMPT.rstrip()).strip(), more)
         except Quit:
