@@ -434,6 +434,16 @@ class Builder(Arithmetic):
         """Write I32 in active lanes."""
 
     @abstractmethod
+    def read_vgpr_at(self, number: int, offset: Value) -> Value:
+        """I32: VGPR ``number + offset`` (uniform I32); v0 where the wave has no such register. Lane code that uses
+        this or `write_vgpr_at` must have been entered afresh, after `scalar`."""
+
+    @abstractmethod
+    def write_vgpr_at(self, number: int, offset: Value, value: Value) -> None:
+        """Write VGPR ``number + offset`` in active lanes; nothing where the wave has no such register. `scalar` must
+        follow before any other register is read."""
+
+    @abstractmethod
     def read_lane_mask(self, code: int) -> Value:
         """The current lane's bit of the mask in SGPR ``code`` (and ``code + 1`` in wave64), I1."""
 

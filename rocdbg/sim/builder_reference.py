@@ -329,6 +329,18 @@ class ReferenceBuilder(Builder):
             if mask >> lane & 1:
                 target[lane] = self._bits(value, lane)
 
+    def _indexed(self, number: int, offset: Value) -> int | None:
+        index = number + self._uniform(offset)
+        return index if index < self._uniform(self.read_field("vgpr_limit")) else None
+
+    def read_vgpr_at(self, number: int, offset: Value) -> Value:
+        return self.read_vgpr(self._indexed(number, offset) or 0)
+
+    def write_vgpr_at(self, number: int, offset: Value, value: Value) -> None:
+        index = self._indexed(number, offset)
+        if index is not None:
+            self.write_vgpr(index, value)
+
     def read_lane_mask(self, code: int) -> Value:
         return self.lane_bit(self.read_sgpr(code, self.wave_size // 32))
 

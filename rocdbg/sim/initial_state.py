@@ -168,6 +168,7 @@ def apply(
         unified = descriptor.accum_offset is not None
         agprs = descriptor.vgpr_count - (wave.vgpr_count if unified else 0)
         wave.agpr_count = max(0, min(agprs, layout.VGPR_COUNT))
+    wave.set_field("vgpr_limit", wave.vgpr_count)
     wave.clear_vectors()
     _set_system_sgprs(wave, dispatch, len(ids.used), scratch_slot)
     group, index = wave.workgroup, wave.index

@@ -75,6 +75,7 @@ HEADER: Final = _fields(
     ("workgroup_z", 4),
     ("wave_in_group", 4),
     ("clock", 8),  # for s_memtime and s_getreg SHADER_CYCLES: counts with the instructions
+    ("vgpr_limit", 4),  # VGPRs the wave has: register numbers made with M0 must stay below
 )
 SGPRS: Final = 256
 SGPR_COUNT: Final = 128
@@ -112,9 +113,19 @@ MODE_KEY_MASK: Final = 0x3FF | 1 << 23
 """Bits of MODE a block is specialised on: FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23."""
 
 
-def mode_key(mode: int) -> int:
-    """The part of MODE that blocks depend on, packed into 11 bits."""
-    return mode & 0x3FF | (mode >> 23 & 1) << 10
+GPR_IDX_EN: Final = 27
+"""Bit of MODE on GFX9: VGPR numbers of the operands chosen by M0[15:12] are relative to M0[7:0]."""
+
+MODE_KEYS: Final = 1 << 16
+
+
+def mode_key(mode: int, m0: int = 0) -> int:
+    """The part of MODE (and, under GFX9's register indexing, of M0) that blocks depend on, packed into 16 bits.
+
+    Pass ``m0`` on GFX9 only: elsewhere the indexing bit means something else.
+    """
+    indexing = 1 << 11 if mode >> GPR_IDX_EN & 1 and m0 & 0xF000 else 0
+    return mode & 0x3FF | (mode >> 23 & 1) << 10 | (indexing and indexing | m0 & 0xF000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +171,12 @@ class Mode:
         """FP16_OVFL: f16 results that overflow are clamped to the largest number instead of infinity."""
         return bool(self.key >> 10 & 1)
 
+    @property
+    def indexed(self) -> int:
+        """Operands of vector instructions whose register numbers are relative to M0[7:0]: bits 0 to 2 the sources,
+        3 the destination."""
+        return self.key >> 12 & 15
+
 
 # -- page table --------------------
 
@@ -190,7 +207,7 @@ MAX_DATA: Final = 32  # dwords per lane that one instruction may transfer or per
 
 ENV: Final = _fields(
     ("page_table", 8),
-    ("mode_tables", 8),  # host address of u64[2048]: page directory of code for each mode key, 0 if none
+    ("mode_tables", 8),  # host address of u64[MODE_KEYS]: page directory of code for each mode key, 0 if none
     ("step_tables", 8),  # the same for one-instruction blocks
     ("shared_aperture", 8),
     ("private_aperture", 8),

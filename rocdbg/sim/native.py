@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.arch.targets import Target
+from rocdbg.arch.targets import Generation, Target
 from rocdbg.isa.decoder import decode
 from rocdbg.isa.instruction import Instruction
 from rocdbg.sim import layout
@@ -56,7 +56,7 @@ class _CodeTable:
     """Functions by pc, per MODE key, in the form native code reads."""
 
     def __init__(self) -> None:
-        self.roots: NDArray[np.uint64] = np.zeros(2048, np.uint64)
+        self.roots: NDArray[np.uint64] = np.zeros(layout.MODE_KEYS, np.uint64)
         self._directories: dict[int, NDArray[np.uint64]] = {}
         self._pages: dict[tuple[int, int], NDArray[np.uint64]] = {}
 
@@ -98,6 +98,7 @@ class Engine:
         self.target, self.wave_size = target, wave_size
         self.jit = shared_jit(cache_dir or default_cache_directory())
         self._fetch = fetch
+        self._indexed = target.generation is Generation.GFX9
         self._decode_bytes = decoder or self._isa_decode
         self._helpers = {name: slot for slot, name in enumerate(helper_names())}
         self._storage = np.zeros(layout.ENV_SIZE + 64, np.uint8)
@@ -181,7 +182,7 @@ class Engine:
 
     def _one(self, state: int) -> Status:
         """Execute the instruction at pc."""
-        pc, key = _u64(state, "pc").value, layout.mode_key(_u32(state, "mode").value)
+        pc, key = _u64(state, "pc").value, self._key(state)
         function = self._single.get((key, pc))
         if function is None:
             blocked = self._translate_steps(pc, key)
@@ -189,6 +190,13 @@ class Engine:
                 return blocked
             function = self._single[key, pc]
         return Status(_BLOCK(function)(state, self._env))
+
+    def _key(self, state: int) -> int:
+        """What blocks at the wave's pc depend on beside the code."""
+        mode = _u32(state, "mode").value
+        if not self._indexed:
+            return layout.mode_key(mode)
+        return layout.mode_key(mode, ctypes.c_uint32.from_address(state + layout.sgpr_offset(124)).value)
 
     def optimise(self) -> None:
         """From now on translate blocks into better code, at several times the cost; those there are are forgotten.
@@ -282,7 +290,7 @@ class Engine:
 
     def _translate(self, state: int, table: _CodeTable) -> Status | None:
         """Translate what is at the wave's pc. Returns a status if nothing can be executed there."""
-        pc, key = _u64(state, "pc").value, layout.mode_key(_u32(state, "mode").value)
+        pc, key = _u64(state, "pc").value, self._key(state)
         if pc in self._stops:
             self._new_key(key)
             return Status.BREAK
@@ -373,11 +381,12 @@ class Engine:
     # -- environment --------------------
 
     def _link_runtime(self) -> None:
-        self._link_part("dispatch")
+        suffix = "_indexed" if self._indexed else ""
+        self._link_part(f"dispatch{suffix}")
         start = prefix(self.wave_size)
-        self._stubs = {s: self.jit.address(f"{start}stub_{s.name.lower()}") for s in _STUBS}
-        self._run_native = _RUN(self.jit.address(f"{start}run"))
-        self._run_range = _RUN(self.jit.address(f"{start}run_range"))
+        self._stubs = {s: self.jit.address(f"{start}stub_{s.name.lower()}{suffix}") for s in _STUBS}
+        self._run_native = _RUN(self.jit.address(f"{start}run{suffix}"))
+        self._run_range = _RUN(self.jit.address(f"{start}run_range{suffix}"))
 
     def _link_part(self, part: str) -> None:
         key = self.jit.key("runtime", self.wave_size, part)

@@ -36,6 +36,8 @@ SOURCES = (
     "vsrc1y",
 )
 _NULL_GFX10, _NULL_GFX11 = 125, 124
+_INDEX_BIT = {"src0": 0, "vsrc0": 0, "src1": 1, "vsrc1": 1, "src2": 2, "vdst": 3}
+"""Which bit of M0[15:12] makes an operand's register number relative, in vector arithmetic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Access:
         """Dword of the transfer buffer that holds src0, lanes permuted (DPP forms)."""
         self.dpp_valid: Value | None = None
         """Lanes whose permuted src0 is not to be read as 0 (DPP forms), or None for all."""
+        self._write_indexed = False
 
     # -- static facts --------------------
 
@@ -341,6 +344,8 @@ class Access:
     def dword(self, operand: Operand, n: int) -> Value:
         """Dword ``n`` of a register or constant operand, without modifiers."""
         if operand.kind is OperandKind.VGPR:
+            if self._is_indexed(operand):
+                return self.b.read_vgpr_at(operand.index + n, self._index)
             return self.b.read_vgpr(operand.index + n)
         if operand.kind is OperandKind.AGPR:
             return self.b.read_vgpr(VGPR_COUNT + operand.index + n)
@@ -351,6 +356,16 @@ class Access:
         if operand.kind is OperandKind.SPECIAL and n:
             return self._scalar(operand, 2).lshr(32).trunc(I32)
         return self._scalar(operand, 1)
+
+    # -- GFX9's register indexing --------------------
+
+    def _is_indexed(self, operand: Operand) -> bool:
+        """Whether the register number is relative to M0 (MODE.GPR_IDX_EN)."""
+        return self.context.mode.indexed >> _INDEX_BIT.get(operand.name, 4) & 1 != 0
+
+    @property
+    def _index(self) -> Value:
+        return self.m0 & 0xFF
 
     def scalar_code(self, operand: Operand) -> int:
         """The hardware operand code of a scalar register operand."""
@@ -453,6 +468,7 @@ class Access:
 
     def _store_vector(self, operand: Operand, value: Value, preserve: bool | None) -> None:
         base = operand.index + (VGPR_COUNT if operand.kind is OperandKind.AGPR else 0)
+        self._write_indexed = operand.kind is OperandKind.VGPR and self._is_indexed(operand)
         if value.type is I1:
             value = value.zext(I32)
         if (
@@ -480,8 +496,8 @@ class Access:
         if preserve is not None and operand.half is None and not high:
             keep = preserve
         if high:
-            return self.b.read_vgpr(base) & 0xFFFF | wide.shl(16)
-        return self.b.read_vgpr(base) & 0xFFFF0000 | wide if keep else wide
+            return self._before(base) & 0xFFFF | wide.shl(16)
+        return self._before(base) & 0xFFFF0000 | wide if keep else wide
 
     def _sdwa_merge(self, base: int, value: Value) -> Value:
         select, unused = self.modifier("dst_sel"), self.modifier("dst_unused")
@@ -496,12 +512,21 @@ class Access:
             sign = (1 << 32) - (1 << (shift + width))
             negative = (part & 1 << (width - 1)).ne(0)
             return negative.select(placed | (sign & 0xFFFFFFFF), placed) if sign & 0xFFFFFFFF else placed
-        return self.b.read_vgpr(base) & ~(field << shift) & 0xFFFFFFFF | placed  # UNUSED_PRESERVE
+        return self._before(base) & ~(field << shift) & 0xFFFFFFFF | placed  # UNUSED_PRESERVE
+
+    def _before(self, number: int) -> Value:
+        """What a destination register holds."""
+        if self._write_indexed:
+            return self.b.read_vgpr_at(number, self._index)
+        return self.b.read_vgpr(number)
 
     def _write(self, number: int, word: Value) -> None:
         if self.write_mask is not None:
-            word = self.b.lane_bit(self.write_mask).select(word, self.b.read_vgpr(number))
-        self.b.write_vgpr(number, word)
+            word = self.b.lane_bit(self.write_mask).select(word, self._before(number))
+        if self._write_indexed:
+            self.b.write_vgpr_at(number, self._index, word)
+        else:
+            self.b.write_vgpr(number, word)
 
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.layout import Status
+from rocdbg.sim.layout import GPR_IDX_EN, Status
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.registry import Ends, semantic
 
@@ -213,6 +213,42 @@ def _(i: Access) -> None:
 @semantic("s_denorm_mode", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
     _set_mode_bits(i, 4)
+
+
+# -- GFX9's register indexing: MODE.GPR_IDX_EN, operands in M0[15:12], index in M0[7:0] --------------------
+
+
+def _set_indexing(i: Access, *, enable: bool | None, operands: Value | None, index: Value | None) -> None:
+    b, m0 = i.b, i.m0
+    if enable is not None:
+        mode = b.read_field("mode") & ~(1 << GPR_IDX_EN) & 0xFFFFFFFF
+        b.write_field("mode", mode | enable << GPR_IDX_EN)
+    if operands is not None:
+        m0 = m0 & 0xFFFF0FFF | operands.shl(12)
+    if index is not None:
+        m0 = m0 & 0xFFFFFF00 | index & 0xFF
+    b.write_sgpr(i.context.m0, m0)
+    b.jump(i.next_pc)
+
+
+@semantic("s_set_gpr_idx_on", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    _set_indexing(i, enable=True, operands=i.const(i.imm("ssrc1") & 15), index=i.src(0))
+
+
+@semantic("s_set_gpr_idx_off", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    _set_indexing(i, enable=False, operands=None, index=None)
+
+
+@semantic("s_set_gpr_idx_mode", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    _set_indexing(i, enable=None, operands=i.const(i.imm() & 15), index=None)
+
+
+@semantic("s_set_gpr_idx_idx", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    _set_indexing(i, enable=None, operands=None, index=i.src(0))
 
 
 # -- clocks and messages --------------------

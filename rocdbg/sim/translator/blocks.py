@@ -36,6 +36,12 @@ class Block:
         return last.address + last.size
 
 
+_CHANGE_MODE = frozenset((
+    "s_set_gpr_idx_on", "s_set_gpr_idx_off", "s_set_gpr_idx_mode", "s_set_gpr_idx_idx", "s_round_mode", "s_denorm_mode",
+    "s_setreg_b32", "s_setreg_imm32_b32",
+))  # fmt: skip
+"""What follows these may have to be translated under another MODE."""
+
 Decode = Callable[[int], Instruction | None]
 """The instruction at an address, or None if there is no executable memory."""
 
@@ -77,7 +83,7 @@ def successors(block: Block) -> list[int]:
         return []
     last = block.instructions[-1]
     after = [last.address + last.size]
-    if last.flow is Flow.END or last.flow is Flow.INDIRECT:
+    if last.flow is Flow.END or last.flow is Flow.INDIRECT or last.name in _CHANGE_MODE:
         return []
     target = [last.branch_target] if last.branch_target is not None else []
     if last.flow is Flow.BRANCH:

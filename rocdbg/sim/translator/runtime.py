@@ -155,6 +155,7 @@ class Runtime:
         self.wave_size = wave_size
         self.declarations: set[str] = set()
         self.functions: list[str] = []
+        self.indexed = False
         self._counter = 0
 
     def define(self, name: str, params: str, body: Callable[[Routine], None], linkage: str = "") -> None:
@@ -174,11 +175,14 @@ class Runtime:
         args = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"
         moves = "ptr %env, i64 %mask, i64 %size"
         two = "ptr %state, ptr %env, i64 %mask, i64 %group"
-        if part == "dispatch":
+        if part in ("dispatch", "dispatch_indexed"):
+            # GFX9's MODE has a bit that makes register numbers relative to M0.
+            self.indexed = part == "dispatch_indexed"
             for status in (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL, Status.FETCH):
-                self.define(f"stub_{status.name.lower()}", "ptr %state, ptr %env", _stub(status))
-            self.define("run", "ptr %state, ptr %env, ptr %tables", self._run(False))
-            self.define("run_range", "ptr %state, ptr %env, ptr %tables", self._run(True))
+                self.define(f"stub_{status.name.lower()}{'_indexed' if self.indexed else ''}", "ptr %state, ptr %env", _stub(status))
+            suffix = "_indexed" if self.indexed else ""
+            self.define(f"run{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False))
+            self.define(f"run_range{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(True))
         elif part == "scalar":
             self.define("sload", args, self._scalar_load)
         elif part == "lanes":
@@ -575,7 +579,12 @@ class Runtime:
             r.go("loop")
             r.mark("loop")
             mode = r.state("mode")
-            key = (mode & 0x3FF | mode.lshr(13) & 0x400).zext(I64)
+            key = mode & 0x3FF | mode.lshr(13) & 0x400
+            if self.indexed:
+                m0 = r.load(r.gep("%state", layout.sgpr_offset(124)), I32) & 0xF000
+                chosen = (mode & 1 << layout.GPR_IDX_EN).ne(0) & m0.ne(0)
+                key = key | chosen.select(m0 | 1 << 11, 0)
+            key = key.zext(I64)
             directory = r.load(r.gep("%tables", key.shl(3)), I64)
             offset = r.state("pc") - WINDOW_BASE
             good = offset.ult(WINDOW_SIZE) & (offset & 3).eq(0)

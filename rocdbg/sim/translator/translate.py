@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocdbg.isa.instruction import Instruction
+from rocdbg.isa.instruction import Instruction, OperandKind
 from rocdbg.sim.layout import EXEC_LO, Status
-from rocdbg.sim.semantics.access import Access, Context, Unsupported
+from rocdbg.sim.semantics.access import DESTINATIONS, Access, Context, Unsupported
 from rocdbg.sim.semantics.lanes_dpp import dpp_prepare
 from rocdbg.sim.semantics.registry import Kind, Semantic, lookup
 from rocdbg.sim.translator.blocks import Block
@@ -52,8 +52,19 @@ def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> 
         except Unsupported:
             return number
         builder.done()
+        if context.mode.indexed and _writes_m0(instruction, context) and not builder.ended:
+            # M0[15:12] is part of the key under which the next instruction is translated.
+            if number + 1 < len(block.instructions):
+                return number + 1
     builder.finish()
     return len(block.instructions)
+
+
+def _writes_m0(instruction: Instruction, context: Context) -> bool:
+    return any(
+        o.name in DESTINATIONS and o.kind is OperandKind.SPECIAL and o.index == context.m0
+        for o in instruction.operands
+    )
 
 
 def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context) -> None:
@@ -62,6 +73,12 @@ def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, 
     if semantic.kind is Kind.SCALAR:
         builder.soft_scalar()
         semantic.function(Access(builder, instruction, context))
+        return
+    if context.mode.indexed and semantic.kind is Kind.LANE:
+        # Registers chosen at run time: nothing of them may be held in SSA values.
+        builder.scalar()
+        _record_vector(builder, instruction, semantic, context)
+        builder.scalar()
         return
     snapshot = builder.snapshot()
     try:

@@ -240,6 +240,7 @@ class Runner:
         state[layout.HEADER["limit"].offset :][:8].view("<u8")[0] = 1 << 40
         code = 125 if TARGETS[target].generation >= 11 else 124
         state[layout.sgpr_offset(code) :][:4].view("<u4")[0] = m0
+        state[layout.HEADER["vgpr_limit"].offset :][:4].view("<u4")[0] = layout.VGPR_COUNT
         return state
 
     def _execute(self, instruction: Instruction, target: str, state: np.ndarray) -> None:
