@@ -37,8 +37,16 @@ template <class T, int N> __global__ void kern{number}(T *out, const T *in, int 
       }}
       sum += pair.first;
     }}
-    T result = sum;
-    out[i] = result;
+    T result = sum, lowest = sum, highest = sum, mean = sum;
+    int used = 0;
+    for (int k = 0; k < count; k++) {{
+      T value = in[k];
+      lowest = value < lowest ? value : lowest;
+      highest = value > highest ? value : highest;
+      used++;
+    }}
+    mean = (lowest + highest) / 2;
+    out[i] = used ? result + mean : result;
   }}
 }}
 template __global__ void kern{number}<{type}, {size}>({type} *, const {type} *, int);

@@ -26,7 +26,7 @@ def finish_run(shell: Shell, event: StopEvent) -> None:
 def _announce(shell: Shell) -> None:
     spec = shell.session.launch.spec
     grid, workgroup, _ = spec.complete()
-    name = shell.session.launch.kernel.name
+    name = shell.session.need_program().kernel_title(shell.session.launch.kernel)
     shell.line(f"Starting kernel {name}, grid [{_triple(grid)}], workgroup [{_triple(workgroup)}]")
     shell.out.flush()
 
