@@ -183,7 +183,10 @@ class Registry:
 
     def add(self, spec: CommandSpec) -> None:
         """Add a command or replace the one of the same name; aliases lead to it."""
-        self._place(spec.words).spec = spec
+        node = self._place(spec.words)
+        if node.is_alias:  # the name of its own takes the alias's place, and does not touch what that led to
+            self._place(spec.words[:-1]).children[spec.words[-1]] = node = Node()
+        node.spec = spec
         for alias in spec.aliases:
             node = self._place(alias)
             node.spec = spec

@@ -153,6 +153,9 @@ def add_options(registry: Registry) -> None:
     for option in OPTIONS:
         registry.add(_set_command(option))
         registry.add(_show_command(option))
+    for word in ("set", "show"):
+        for short in ("p", "pr"):
+            registry.add_alias((word, short), registry.node([word, "print"])[1])
 
 
 def _set_command(option: Option) -> CommandSpec:

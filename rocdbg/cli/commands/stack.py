@@ -16,7 +16,7 @@ STACK = Category.STACK
 
 
 @command(
-    "backtrace", category=STACK, aliases=("bt", "where", "info stack"), usage="backtrace [full] [-full] [COUNT]",
+    "backtrace", category=STACK, aliases=("bt", "where", "info stack", "info s"), usage="backtrace [full] [-full] [COUNT]",
     options=("-full",),
 )  # fmt: skip
 def backtrace(shell: Shell, text: str) -> None:
