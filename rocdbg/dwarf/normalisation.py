@@ -33,6 +33,7 @@ _STACK_POINTERS = (64, 65)
 _PRIVATE_LANE = 5
 _WIDE_REGISTERS = frozenset({16, 17, 768})
 """PC, EXEC and VCC of 64 bits."""
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _LITERALS = re.compile(r"lit([0-9]+)")
 _CONSTANTS = frozenset({"const1u", "const2u", "const4u", "const8u", "constu", "const1s", "const2s", "consts"})
 
@@ -124,7 +125,7 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
     if space is None or not body:
         return unchanged
     if is_value:
-        return b"".join(_value(operation) for operation in body) + _raw(operations[-1])
+        return _computed(body) + _raw(operations[-1])
     return _location(body, space, target, wave_size)
 
 
@@ -145,6 +146,21 @@ def _plus(displacement: int) -> list[Item]:
     if displacement > 0:
         return [("plus_uconst", displacement)]
     return [("consts", displacement), "plus"] if displacement else []
+
+
+def _computed(operations: Sequence[Operation]) -> bytes:
+    """A computed value. Behind a conversion upstream goes on with untyped constants: they take its type."""
+    out: list[bytes] = []
+    type_: bytes | None = None
+    for operation in operations:
+        out.append(_value(operation))
+        if operation.info.meaning == "convert":
+            type_ = _raw(operation) if operation.operands != (0,) else None
+        elif _based(operation) is not None or operation.info.meaning in _COMPARISONS:
+            type_ = None
+        elif type_ is not None and _number(operation) is not None:
+            out.append(type_)
+    return b"".join(out)
 
 
 def _value(operation: Operation) -> bytes:
