@@ -15,6 +15,7 @@ from rocdbg.debugger.target import Target
 from rocdbg.debugger.unwind import FoundRow
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike, LocationList
+from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import EvaluationError
 from rocdbg.dwarf.info import Constant, Exprloc, Function, Loclist, Unit, Variable
 from rocdbg.dwarf.info.attributes import AttributeValue, Block
@@ -136,9 +137,14 @@ class FrameContext:
 
     @property
     def frame_base(self) -> ExpressionLike | LocationDescription | None:
-        """DW_AT_frame_base of the function."""
-        if self.function is None or self.function.frame_base is None:
+        """DW_AT_frame_base of the function; in a kernel without one the beginning of private memory.
+
+        An optimised kernel without frame pointer addresses its own variables by constant offsets.
+        """
+        if self.function is None:
             return None
+        if self.function.frame_base is None:
+            return _PRIVATE_BASE if self.program.is_kernel(self.function) else None
         return expression(
             self.function.frame_base, self.function.unit, self.program, Form(self.wave_size, True)
         )
@@ -267,6 +273,8 @@ def lane_pc_code(unit: Unit) -> int:
     """The code of DW_AT_LLVM_lane_pc in the unit's dialect."""
     return 0x3E12 if unit.dialect == UPSTREAM else 0x3E0B
 
+
+_PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")
 
 ACTIVE_LANE = 0x3E08
 """DW_AT_LLVM_active_lane, in the dialects that have it."""
