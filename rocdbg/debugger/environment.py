@@ -15,7 +15,7 @@ from rocdbg.debugger.frames import Frame
 from rocdbg.debugger.history import ValueHistory
 from rocdbg.debugger.locations import value_at
 from rocdbg.debugger.memory import FileMemory, GlobalTargetMemory, LaneMemory
-from rocdbg.debugger.program import Program
+from rocdbg.debugger.program import KERNEL_BODY, Program
 from rocdbg.debugger.registers import RegisterFile, is_register_name
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.storage import Absence, Memory, MemoryStorage
@@ -114,6 +114,8 @@ class ProgramEnvironment:
         """The variables of the frame's blocks, those that hide others first."""
         for scope in self.frame.scopes if self.frame is not None else ():
             yield from reversed(scope.variables)
+        if self.frame is not None and self.frame.inline is not None and self.program is not None:
+            yield from lds.body_variables(self.program, self.frame.inline.function)
 
     def global_symbol(self, name: str) -> Value | None:
         """A global variable, function, enumerator or symbol."""
@@ -200,6 +202,8 @@ class ProgramEnvironment:
         """A variable's value, where it lives in this frame and lane."""
         type_ = self.complete_type(variable.type)
         location = variable.location
+        if isinstance(location, Exprloc) and lds.is_unplaced(variable):
+            return self._without_location(variable, type_)
         if isinstance(location, Exprloc | Loclist):
             assert self.context is not None
             context = self.context
@@ -239,11 +243,17 @@ class ProgramEnvironment:
         return Value.absent(type_, Absence.OPTIMIZED_OUT)
 
     def _kernel_function(self) -> Function | None:
-        """The kernel whose frame this is, if it is one."""
+        """The kernel whose frame this is, if it is one; of OpenCL the function that has its body."""
         if self.frame is None or self.program is None:
             return None
         function = self.frame.context.function
-        return function if function is not None and self.program.is_kernel(function) else None
+        if function is None or not self.program.is_kernel(function):
+            return None
+        if self.program.is_kernel_wrapper(function):
+            name = KERNEL_BODY + (function.linkage_name or function.name or "")
+            bodies = self.program.info.functions_named(name)
+            return next((body for body in bodies if body.low_pc is not None), function)
+        return function
 
     def scoped_variable(self, scope: str, name: str) -> Value:
         """``'file.c'::name`` or ``function::name``."""

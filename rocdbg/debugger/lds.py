@@ -10,9 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rocdbg.debugger.program import Program
-from rocdbg.dwarf.info import Function, Scope, Variable
+from rocdbg import dwarf
+from rocdbg.debugger.program import KERNEL_BODY, Program
+from rocdbg.dwarf.info import Exprloc, Function, Scope, Variable
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType
+
+_IN_LDS = bytes((0x33, 0x16, 0x18))
+"""DW_OP_lit3, DW_OP_swap, DW_OP_xderef: what comes before is an address in LDS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,47 @@ def _raised(size: int, alignment: int) -> int:
     return alignment
 
 
+def is_unplaced(variable: Variable) -> bool:
+    """Whether a variable in LDS has no location of its own: none at all, or a symbol that is not defined.
+
+    Upstream clang names in the location a symbol that its backend then replaces; what is left is address 0.
+    """
+    location = variable.location
+    if location is None:
+        return not variable.is_parameter and not variable.declaration
+    if not isinstance(location, Exprloc) or not location.data.endswith(_IN_LDS):
+        return False
+    operations = dwarf.decode(location.data, variable.unit.dialect)
+    if len(operations) != 4:
+        return False
+    if operations[0].info.meaning == "addrx":
+        index = operations[0].operands[0]
+        addresses = variable.unit.debug_addr
+        return isinstance(index, int) and index < len(addresses) and addresses[index] == 0
+    return operations[0].info.meaning == "addr" and operations[0].operands[0] == 0
+
+
+def body_variables(program: Program, function: Function) -> list[Variable]:
+    """The LDS variables of an OpenCL kernel's body, which only its own copy describes, not the inlined ones."""
+    if not program.is_kernel_body(function):
+        return []
+    copies = program.info.functions_named(function.linkage_name or function.name or "")
+    return next((_lds_variables(copy) for copy in copies if copy.low_pc is not None), [])
+
+
+def _symbol_name(kernel: Function, variable: Variable) -> str:
+    """The name of an LDS variable in the compiler: a static local of C++, or ``kernel.variable``."""
+    if variable.linkage_name is not None:
+        return variable.linkage_name
+    name, function = variable.name or "", kernel.linkage_name or kernel.name or ""
+    if kernel.unit.language_name in ("c++", "hip"):
+        encoding = function[2:] if function.startswith("_Z") else f"{len(function)}{function}"
+        return f"_ZZ{encoding}E{len(name)}{name}"
+    return f"{kernel.name}.{name}"
+
+
 def _lds_variables(scope: Scope) -> list[Variable]:
-    found = [v for v in scope.variables if not v.is_parameter and v.location is None and not v.declaration]
+    found = [v for v in scope.variables if is_unplaced(v)]
     for child in scope.children:
         found += _lds_variables(child)
     return found
@@ -62,7 +105,9 @@ def place_variables(program: Program, kernel: Function) -> dict[int, int]:
 
 @lru_cache(maxsize=64)
 def _place(program: Program, offset: int, kernel: Function) -> dict[int, int]:
-    code_kernel = program.code_object.kernels.find(kernel.linkage_name or kernel.name or "")
+    code_kernel = program.code_object.kernels.find(
+        (kernel.linkage_name or kernel.name or "").removeprefix(KERNEL_BODY)
+    )
     if code_kernel is None:
         return {}
     total = code_kernel.descriptor.group_segment_fixed_size
@@ -70,7 +115,7 @@ def _place(program: Program, offset: int, kernel: Function) -> dict[int, int]:
     dynamic: list[Variable] = []
     for variable in _lds_variables(kernel):
         size = variable.type.size
-        name = variable.linkage_name or f"{kernel.name}.{variable.name}"
+        name = _symbol_name(kernel, variable)
         fixed = program.lds_offset(name)
         if fixed is not None:
             return {variable.offset: fixed}

@@ -37,6 +37,12 @@ class Environment(Protocol):
     def variable(self, name: str) -> Value | None:
         """A local, argument, global, function or built-in of this name, innermost first."""
 
+    def local(self, name: str) -> Value | None:
+        """A variable of the frame's blocks, innermost first."""
+
+    def global_symbol(self, name: str) -> Value | None:
+        """A global variable, function, enumerator or symbol."""
+
     def scoped_variable(self, scope: str, name: str) -> Value:
         """``'file.c'::name``, ``function::name``. Raises `NoSymbolError`."""
 

@@ -191,16 +191,29 @@ class Evaluator:
     # -- leaves
 
     def _name(self, node: ast.Name) -> Value:
-        value = self.environment.variable(node.name)
-        if value is not None:
-            return value
-        if self.environment.is_cplusplus and not node.global_ and node.name != "this":
-            this = self.environment.variable("this")
-            if this is not None and this.absence is None:
-                member = self._target(self.follow(this)).find_member(node.name)
-                if member is not None:
-                    return member
-        raise NoSymbolError(node.name)
+        if node.global_:
+            value = self.environment.global_symbol(node.name)
+        else:
+            value = self.environment.local(node.name)
+            if value is None:
+                value = self._member_of_this(node.name)  # members hide globals
+            if value is None:
+                value = self.environment.variable(node.name)
+        if value is None:
+            raise NoSymbolError(node.name)
+        return value
+
+    def _member_of_this(self, name: str) -> Value | None:
+        """A member of the object whose method this is; of one that is optimised out it is so, too."""
+        if not self.environment.is_cplusplus:
+            return None
+        this = self.environment.local("this")
+        if this is None or not isinstance(this.bare, PointerType):
+            return None
+        if this.absence is not None:
+            class_ = self.environment.complete_type(this.bare.target)
+            return Value.absent(class_, this.absence).find_member(name)
+        return self._target(self.follow(this)).find_member(name)
 
     def _dollar(self, name: str) -> Value:
         body = name[1:]
