@@ -254,21 +254,20 @@ REFERENCES: dict[str, Callable[[], Arrays]] = {
     for function in (
         saxpy, divergence, calls, spaces, reduce, matmul, histogram, spill, scan, mandelbrot, vectors, ramp,
         trap,
-        nested, wholewave, unwinding, pieces, overlay, pointers, embedded,
     )
 }  # fmt: skip
-EXTENSIONS = ("nested", "wholewave", "unwinding", "pieces", "overlay", "pointers", "embedded")
-
-
-def folder(name: str) -> Path:
-    """Where a demo lies."""
-    return HERE / "extensions" / name if name in EXTENSIONS else HERE / name
+EXTENSIONS: dict[str, Callable[[], Arrays]] = {
+    function.__name__: function
+    for function in (nested, wholewave, unwinding, pieces, overlay, pointers, embedded)
+}
+"""Those below ``extensions/``."""
 
 
 def main() -> None:
-    for name, reference in REFERENCES.items():
-        for file, array in reference().items():
-            np.save(folder(name) / file, array)
+    for folder, references in ((HERE, REFERENCES), (HERE / "extensions", EXTENSIONS)):
+        for name, reference in references.items():
+            for file, array in reference().items():
+                np.save(folder / name / file, array)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def test_there_are_all_of_them() -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("launch", LAUNCHES, ids=lambda launch: launch.stem)
 def test_result_equals_numpy(launch: Path, target: str) -> None:
-    arrays = reference.REFERENCES[launch.parent.name]()
+    arrays = reference.EXTENSIONS[launch.parent.name]()
     for name, array in arrays.items():
         stored = np.load(launch.parent / name)
         assert stored.dtype == np.int32
@@ -71,10 +71,15 @@ def test_launch_file_checks_itself(launch: Path, target: str) -> None:
 
 @pytest.mark.llvm
 def test_builds_are_reproduced(tmp_path: Path) -> None:
+    """Byte for byte; what clang compiled only where the compiler calls itself as the one it was built with."""
+    version = subprocess.run(["clang-22", "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
     for demo in build.DEMOS:
-        if demo.name in reference.EXTENSIONS:
-            for made in build.build(demo, tmp_path):
-                assert (tmp_path / made).read_bytes() == (DEMOS / made).read_bytes(), made
+        if demo.name not in reference.EXTENSIONS:
+            continue
+        for made in build.build(demo, tmp_path):
+            stored = (DEMOS / made).read_bytes()
+            if demo.source.endswith(".S") or version.splitlines()[0].encode() in stored:
+                assert (tmp_path / made).read_bytes() == stored, made
 
 
 # What llvm-dwarfdump 22 does not decode, by program: DW_OP_deref_type, and the operations whose codes the
