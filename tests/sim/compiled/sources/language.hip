@@ -114,7 +114,7 @@ NOINLINE u32 sum_of(const u32 *p, u32 n) {
   return s;
 }
 KERNEL(variable_length) {
-  u32 n = (in[i & 255] & 15) + 1, m = (i & 7) + 1;
+  u32 n = (in[i & 255] & 7) + 1, m = (i & 7) + 1;
   u32 a[n], b[m];
   for (u32 k = 0; k < n; k++) a[k] = k * i;
   for (u32 k = 0; k < m; k++) b[k] = k + 100;
@@ -272,7 +272,7 @@ KERNEL(wide_integers) {
   put64(o + 8, (u64)(sa / sb));
   put64(o + 10, (u64)(x / (b | (u128)n << 65)));
   put64(o + 12, (u64)((x + (u128)y) >> 33) - (x < (u128)y));
-  put64(o + 14, __builtin_rotateleft64(a, n & 63) ^ __builtin_bswap64(b));
+  put64(o + 14, __builtin_rotateleft64(a, n & 63) ^ b);
 }
 KERNEL(bits) {
   u32 a = in[i & 255], b = in[(i + 7) & 255];

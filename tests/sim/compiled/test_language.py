@@ -1,0 +1,62 @@
+"""What compilers make of the C++ language, on each target and optimisation level, against the same source on the host."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rocdbg
+
+SOURCE = Path(__file__).parent / "sources" / "language.hip"
+NAMES = re.findall(r"^KERNEL\((\w+)\)", SOURCE.read_text(), re.MULTILINE)
+COMMON = ("-std=c++20", "-fno-rtti", "-ffp-contract=off", "-w")
+ITEMS, ROW = 128, 16
+
+# clang 22 miscompiles __builtin_bswap64 for gfx1100 at -O0 (a 16-bit move where 32 bits are needed): not in the source.
+BUILDS = [
+    ("gfx90a", "-O0"), ("gfx90a", "-O1"), ("gfx942", "-O2"), ("gfx1030", "-O0"), ("gfx1030", "-O2"), ("gfx1100", "-O0"),
+    ("gfx1100", "-O3"), ("gfx1100", "-O1", "-mwavefrontsize64"), ("gfx1030", "-Os", "-mwavefrontsize64"),
+]  # fmt: skip
+
+
+def _inputs() -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 1 << 32, 512, dtype=np.uint32)
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+    """Results of each kernel, uint32[ITEMS, ROW], from the host's compiler."""
+    library = tmp_path_factory.mktemp("host") / "language.so"
+    exact = [f"-f{t}-excess-precision=none" for t in ("float16", "bfloat16")]
+    command = ["clang-22", "-x", "c++", "-O1", *COMMON, "-shared", "-fPIC", *(f"-Xclang={e}" for e in exact)]
+    subprocess.run([*command, str(SOURCE), "-o", str(library)], check=True)
+    host, data = ctypes.CDLL(str(library)), _inputs()
+    results = {}
+    for name in NAMES:
+        out = results[name] = np.zeros((ITEMS, ROW), np.uint32)
+        getattr(host, name)(ctypes.c_void_p(out.ctypes.data), ctypes.c_void_p(data.ctypes.data), ITEMS)
+    return results
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("build", BUILDS, ids="".join)
+def test_kernels_equal_the_host(build, expected, tmp_path):
+    target, *options = build
+    path = tmp_path / "language.co"
+    command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--no-gpu-bundle-output"]
+    command += [f"--offload-arch={target}", *options, *COMMON, str(SOURCE), "-o", str(path)]
+    subprocess.run(command, check=True)
+    program = rocdbg.load(path)
+    wrong = {}
+    for name in NAMES:
+        out = np.zeros((ITEMS, ROW), np.uint32)
+        program.kernels[name].launch(grid=ITEMS, workgroup=64, args=[out, _inputs()]).run()
+        if not np.array_equal(out, expected[name]):
+            item, slot = np.argwhere(out != expected[name])[0]
+            wrong[name] = (item, slot, hex(out[item, slot]), hex(expected[name][item, slot]))
+    assert not wrong, f"kernel: (item, slot, got, want) {wrong}"
