@@ -1,8 +1,8 @@
 """Where LDS variables are that carry no location: laid out again as the compiler's backend lays them out.
 
 LLVM places the LDS variables of a kernel in one structure: sorted by alignment and size, largest first,
-then by symbol name, after raising the alignment of larger ones. The result is believed only when its size is
-what the kernel descriptor asks for.
+then by symbol name, after raising the alignment of larger ones; gaps are filled with what fits without
+padding. The result is believed only when its size is what the kernel descriptor asks for.
 """
 
 from __future__ import annotations
@@ -88,10 +88,21 @@ def _symbol_name(kernel: Function, variable: Variable) -> str:
     return f"{kernel.name}.{name}"
 
 
-def _lds_variables(scope: Scope) -> list[Variable]:
+def _lds_variables(function: Function) -> list[Variable]:
+    """The LDS variables of a function: what has no place, without locals that the optimiser has removed.
+
+    The compiler describes static variables of a function before its parameters, all others behind them.
+    """
+    parameters = [v.offset for v in function.variables if v.is_parameter and v.offset > function.offset]
+    first = min(parameters, default=function.offset)
+    statics = [v for v in function.variables if is_unplaced(v) and function.offset < v.offset < first]
+    return statics or _unplaced(function)
+
+
+def _unplaced(scope: Scope) -> list[Variable]:
     found = [v for v in scope.variables if is_unplaced(v)]
     for child in scope.children:
-        found += _lds_variables(child)
+        found += _unplaced(child)
     return found
 
 
@@ -111,9 +122,16 @@ def _place(program: Program, offset: int, kernel: Function) -> dict[int, int]:
     if code_kernel is None:
         return {}
     total = code_kernel.descriptor.group_segment_fixed_size
+    return _lay_out(program, kernel, _lds_variables(kernel), total) or _lay_out(
+        program, kernel, _unplaced(kernel), total
+    )
+
+
+def _lay_out(program: Program, kernel: Function, variables: list[Variable], total: int) -> dict[int, int]:
+    """The offsets of variables if these are what makes up the kernel's LDS, else nothing."""
     items: list[_Item] = []
     dynamic: list[Variable] = []
-    for variable in _lds_variables(kernel):
+    for variable in variables:
         size = variable.type.size
         name = _symbol_name(kernel, variable)
         fixed = program.lds_offset(name)
@@ -125,13 +143,21 @@ def _place(program: Program, offset: int, kernel: Function) -> dict[int, int]:
         natural = natural_alignment(variable.type)
         items.append(_Item(name, variable, size, _raised(size, natural)))
     items.sort(key=lambda item: (-item.alignment, -item.size, item.name))
-    place = 0
     placed: dict[int, int] = {}
-    for item in items:
+    place = 0
+    remaining = items
+    while remaining:
+        # what needs no padding here, the widest alignment first; else the least padding
+        item = next((i for i in remaining if place % i.alignment == 0), None)
+        if item is None:
+            least = min(i.alignment for i in remaining)
+            item = next(i for i in remaining if i.alignment == least)
         place = -(-place // item.alignment) * item.alignment
         placed[item.variable.offset] = place
         place += item.size
-    if place != total:
+        remaining = [i for i in remaining if i is not item]
+    whole = max((natural_alignment(item.variable.type) for item in items), default=1)
+    if -(-place // whole) * whole != total:
         return {}
     for variable in dynamic:
         alignment = natural_alignment(variable.type)
