@@ -23,9 +23,9 @@ from rocdbg.launch.binding import BoundLaunch, Buffer, Local, arguments_from_spe
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch
 from rocdbg.launch.kernel_names import KernelMap
+from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.spec import check_dimensions
-from rocdbg.launchfile import read_launch_file
 from rocdbg.sim.machine import LoadedCodeObject, Machine, MachineOptions
 from rocdbg.sim.options import RunOptions
 from rocdbg.sim.stops import Fault, Stop, StopKind

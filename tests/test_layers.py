@@ -17,7 +17,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sim": {"arch", "isa", "codeobject"},
     "analysis": {"arch", "isa", "dwarf"},
     "launch": {"arch", "codeobject", "dwarf", "sim"},
-    "debugger": {"arch", "codeobject", "dwarf", "isa", "sim", "analysis", "launch", "launchfile"},
+    "debugger": {"arch", "codeobject", "dwarf", "isa", "sim", "analysis", "launch"},
     "cli": {"debugger"},
 }
 EVERYONE = {"errors"}

@@ -16,9 +16,9 @@ from rocdbg.dwarf.info.types import Type
 from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind
 from rocdbg.launch.elements import ArrayType as BufferType
 from rocdbg.launch.kernel_names import KernelMap
+from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_types
 from rocdbg.launch.spec import LaunchSpec
-from rocdbg.launchfile import read_launch_file
 from rocdbg.sim.machine import Machine, MachineOptions
 
 _ELEMENTS: dict[str, Type] = {

@@ -12,9 +12,9 @@ from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ArrayType, decode, encode_bf16
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import compare
+from rocdbg.launch.launch_file import parse_launch, read_launch_file
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, parse_dimensions
 from rocdbg.launch.values import value_bytes
-from rocdbg.launchfile import parse_launch, read_launch_file
 
 HEAD = '[launch]\nfile = "k.co"\ngrid = [8]\n'
 
