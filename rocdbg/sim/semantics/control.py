@@ -262,11 +262,17 @@ def _(i: Access) -> None:
     i.b.write_sgpr(i.scalar_code(operand), i.b.read_field("instructions"))
 
 
+_GET_DOORBELL, _GET_REALTIME = 0x80, 0x83
+
+
 @semantic("s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64")
 def _(i: Access) -> None:
-    message = i.insn.operand("ssrc0") or i.insn.operand("simm16")
-    assert message is not None
-    if message.value & 0xFF != 0x83:  # MSG_RTN_GET_REALTIME
-        raise Unsupported(f"message {message.value:#x}")
+    operand = i.insn.operand("ssrc0")
+    message = operand.index if operand is not None else i.imm() & 0xFF  # an operand code on GFX11
+    if message == _GET_DOORBELL:
+        i.dst(0, i.const(0, I64 if i.name.endswith("b64") else I32))
+        return
+    if message != _GET_REALTIME:
+        raise Unsupported(f"message {message:#x}")
     clock = i.b.read_field("instructions")
     i.dst(0, clock if i.name.endswith("b64") else clock.trunc(I32))

@@ -18,6 +18,7 @@ from rocdbg.sim.semantics.memory_common import (
     Format,
     atomic,
     load,
+    load_to_lds,
     memory,
     required,
     store,
@@ -42,7 +43,13 @@ def _buffer(i: Access) -> tuple[str, Value, Sequence[Value]]:
 
 
 def _load(form: Format) -> Callable[[Access], None]:
-    return lambda i: load(i, _buffer, required(i, "vdata"), form)
+    def function(i: Access) -> None:
+        if i.modifier("lds"):
+            load_to_lds(i, _buffer, form)
+        else:
+            load(i, _buffer, required(i, "vdata"), form)
+
+    return function
 
 
 def _store(form: Format) -> Callable[[Access], None]:

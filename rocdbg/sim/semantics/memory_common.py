@@ -64,6 +64,7 @@ ATOMICS: dict[str, str] = {
     "add_f32": "fadd_32", "add_f64": "fadd_64", "min_f64": "fmin_64", "max_f64": "fmax_64", "min_f32": "fmin_32",
     "max_f32": "fmax_32", "min_num_f32": "fmin_32", "max_num_f32": "fmax_32", "cmpswap_f32": "fcmpswap_32",
     "pk_add_f16": "pk_add_f16", "pk_add_bf16": "pk_add_bf16",
+    "ordered_add_b64": "add_64",
 }  # fmt: skip
 for _bits in (32, 64):
     for _name in ("swap", "cmpswap", "and", "or", "xor"):
@@ -145,11 +146,26 @@ def transfer(i: Access, how: Addresses, access: str, size: int) -> None:
 
 
 def load(i: Access, how: Addresses, destination: Operand, form: Format) -> None:
-    if i.modifier("lds") or i.modifier("tfe"):
-        raise Unsupported(f"{i.insn.text}: lds and tfe forms")
     transfer(i, how, "load", form.size)
     i.b.lanes()
     load_lanes(i, destination, form)
+    if i.modifier("tfe"):  # texture fail enable: one more dword says what was not resident, here nothing
+        i.b.write_vgpr(register(destination) + max(1, form.size // 4), i.const(0))
+
+
+def load_to_lds(i: Access, how: Addresses, form: Format) -> None:
+    """Memory to LDS without registers: lane L's dwords go to M0[15:0] + the instruction's offset + L * size."""
+
+    def slot(i: Access) -> tuple[str, Value, Sequence[Value]]:
+        base = (i.m0 & 0xFFFF) + i.modifier("offset")
+        return "lds", (base + i.lane * max(4, form.size)).zext(I64), ()
+
+    transfer(i, how, "load", form.size)
+    if form.size < 4:
+        i.b.lanes()
+        narrow = i.b.read_data(0).trunc(I8 if form.size == 1 else I16)
+        i.b.write_data(0, narrow.sext(I32) if form.signed else narrow.zext(I32))
+    transfer(i, slot, "store", max(4, form.size))
 
 
 def store(i: Access, how: Addresses, data: Operand, form: Format) -> None:

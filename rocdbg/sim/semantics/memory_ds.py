@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.builder import I32, I64, Value
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import (
     Addresses,
@@ -144,6 +144,64 @@ for _bits in (32, 64):
         for _word, _swap in (("cmpst", True), ("cmpstore", False)):
             memory(f"ds_{_word}_{_kind}{_bits}", _atomic(f"{_helper}_{_bits}", _swap))
             memory(f"ds_{_word}_rtn_{_kind}{_bits}", _atomic(f"{_helper}_{_bits}", _swap))
+
+for _name in ("ds_wrap_rtn_b32", "ds_condxchg32_rtn_b64"):
+    memory(_name, _atomic("wrap_32" if "wrap" in _name else "condxchg_64", False))
+for _suffix, _helper in (("sub_clamp", "sub_clamp_32"), ("cond_sub", "cond_sub_32")):
+    memory(f"ds_{_suffix}_u32", _atomic(_helper, False))
+    memory(f"ds_{_suffix}_rtn_u32", _atomic(_helper, False))
+
+
+def _swap_two(size: int, stride: int) -> Callable[[Access], None]:
+    """Two elements are exchanged; both old values are returned."""
+    first, second = _pair(stride)
+    helper, words = f"swap_{size * 8}", size // 4
+
+    def function(i: Access) -> None:
+        destination = required(i, "vdst")
+        transfer(i, second, "check", size)  # nothing is done if either place is illegal
+        atomic(i, first, helper, (required(i, "data0"),), None)
+        i.b.lanes()
+        for n in range(words):
+            i.b.write_data(_SECOND + n, i.b.read_data(n))
+        atomic(i, second, helper, (required(i, "data1"),), None)
+        i.b.lanes()
+        for n in range(words):
+            i.b.write_vgpr(register(destination) + n, i.b.read_data(_SECOND + n))
+            i.b.write_vgpr(register(destination) + words + n, i.b.read_data(n))
+
+    return function
+
+
+for _size in (4, 8):
+    for _names in (("wrxchg2", "wrxchg2st64"), ("storexchg_2addr", "storexchg_2addr_stride64")):
+        memory(f"ds_{_names[0]}_rtn_b{_size * 8}", _swap_two(_size, _size))
+        memory(f"ds_{_names[1]}_rtn_b{_size * 8}", _swap_two(_size, 64 * _size))
+
+
+def _count_lanes(helper: str) -> Callable[[Access], None]:
+    """ds_append, ds_consume: the number of active lanes is added to or taken from the dword at M0[15:0] + offset; all
+    active lanes get what it was."""
+
+    def function(i: Access) -> None:
+        if i.modifier("gds"):
+            raise Unsupported(f"{i.insn.text}: GDS")
+        i.b.scalar()
+        mask = i.exec
+        count = mask.ctpop()
+        i.b.write_scalar_address(((i.m0 & 0xFFFF) + i.modifier("offset")).zext(I64))
+        i.b.write_scalar_data(0, count.trunc(I32) if count.type is I64 else count)
+        zero = i.const(0, I64)
+        i.b.call(helper, (mask.ne(0).zext(I64), i.const(4, I64), zero, zero))
+        old = i.b.read_transfer(0)
+        i.b.lanes()
+        i.b.write_vgpr(register(required(i, "vdst")), old)
+
+    return function
+
+
+memory("ds_append", _count_lanes("atomic_add_32_lds"))
+memory("ds_consume", _count_lanes("atomic_sub_32_lds"))
 for _kind in ("f16", "bf16"):
     memory(f"ds_pk_add_{_kind}", _atomic(f"pk_add_{_kind}", False))
     memory(f"ds_pk_add_rtn_{_kind}", _atomic(f"pk_add_{_kind}", False))

@@ -17,6 +17,7 @@ from rocdbg.sim.semantics.memory_common import (
     atomic,
     flat_scratch,
     load,
+    load_to_lds,
     memory,
     required,
     store,
@@ -71,6 +72,10 @@ def _store(how: Addresses, form: Format) -> Callable[[Access], None]:
     return lambda i: store(i, how, required(i, "vdata"), form)
 
 
+def _load_to_lds(how: Addresses, form: Format) -> Callable[[Access], None]:
+    return lambda i: load_to_lds(i, how, form)
+
+
 def _atomic(how: Addresses, helper: str) -> Callable[[Access], None]:
     return lambda i: atomic(i, how, helper, (required(i, "vdata"),), i.insn.operand("vdst"))
 
@@ -83,6 +88,10 @@ for _prefix, _how in (("global", _global), ("flat", _flat), ("scratch", _scratch
     if _prefix != "scratch":
         for _suffix, _helper in ATOMICS.items():
             memory(f"{_prefix}_atomic_{_suffix}", _atomic(_how, _helper))
+
+for _prefix, _how in (("global", _global), ("scratch", _scratch)):
+    for _suffix in ("ubyte", "sbyte", "ushort", "sshort", "dword", "dwordx3", "dwordx4"):
+        memory(f"{_prefix}_load_lds_{_suffix}", _load_to_lds(_how, LOADS[_suffix]))
 
 for _suffix in ("dword", "b32"):
     memory(f"global_load_{_suffix}_addtid" if _suffix == "dword" else "global_load_addtid_b32",

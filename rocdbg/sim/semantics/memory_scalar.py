@@ -8,6 +8,7 @@ from rocdbg.isa.instruction import Operand
 from rocdbg.sim.builder import I64, Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import memory, required
+from rocdbg.sim.translator.atomics import BY_NAME
 
 
 def _offset(i: Access) -> Value:
@@ -61,6 +62,79 @@ def _buffer_load(dwords: int) -> Callable[[Access], None]:
 
     return function
 
+
+def _one_lane(i: Access, helper: str, address: Value, size: int) -> None:
+    """A routine for lanes, used for one scalar access."""
+    i.b.write_scalar_address(address)
+    zero = i.const(0, I64)
+    i.b.call(helper, (i.const(1, I64), i.const(size, I64), zero, zero))
+
+
+def _put(i: Access, source: Operand, dwords: int) -> None:
+    code = i.scalar_code(source)
+    for n in range(dwords):
+        i.b.write_scalar_data(n, i.b.read_sgpr(code + n))
+
+
+def _plain(i: Access) -> Value:
+    return (i.raw_operand(required(i, "sbase"), 64) + _offset(i)) & -4
+
+
+def _scratch(i: Access) -> Value:
+    """An offset in an SGPR counts 64 bytes."""
+    register, immediate = i.insn.operand("soffset"), i.insn.operand("offset")
+    offset = i.const(immediate.value if immediate is not None else 0, I64)
+    if register is not None:
+        offset = offset + i.raw_operand(register).zext(I64).shl(6)
+    return (i.raw_operand(required(i, "sbase"), 64) + offset) & -4
+
+
+def _in_buffer(i: Access) -> Value:
+    code = i.scalar_code(required(i, "sbase"))
+    low, high = i.b.read_sgpr(code), i.b.read_sgpr(code + 1)
+    return (low.zext(I64) | (high & 0xFFFF).zext(I64).shl(32)) + (_offset(i) & -4)
+
+
+def _store(address: Callable[[Access], Value], dwords: int) -> Callable[[Access], None]:
+    def function(i: Access) -> None:
+        _put(i, required(i, "sdata"), dwords)
+        _one_lane(i, "store_global", address(i), 4 * dwords)
+
+    return function
+
+
+def _scratch_load(dwords: int) -> Callable[[Access], None]:
+    def function(i: Access) -> None:
+        i.b.write_scalar_address(_scratch(i))
+        zero = i.const(0, I64)
+        i.b.call("sload", (zero, i.const(4 * dwords, I64), zero, zero))
+        _write(i, required(i, "sdata"), dwords)
+
+    return function
+
+
+def _atomic(address: Callable[[Access], Value], helper: str) -> Callable[[Access], None]:
+    def function(i: Access) -> None:
+        row, data = BY_NAME[helper], required(i, "sdata")
+        size = row.type.bits // 8
+        _put(i, data, row.operands * size // 4)
+        _one_lane(i, f"atomic_{helper}_global", address(i), size)
+        if i.modifier("glc"):
+            _write(i, data, size // 4)
+
+    return function
+
+
+for _dwords in (1, 2, 4):
+    _suffix = "dword" if _dwords == 1 else f"dwordx{_dwords}"
+    memory(f"s_store_{_suffix}", _store(_plain, _dwords))
+    memory(f"s_buffer_store_{_suffix}", _store(_in_buffer, _dwords))
+    memory(f"s_scratch_store_{_suffix}", _store(_scratch, _dwords))
+    memory(f"s_scratch_load_{_suffix}", _scratch_load(_dwords))
+for _name in ("swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and", "or", "xor", "inc", "dec"):
+    for _suffix, _bits in (("", 32), ("_x2", 64)):
+        memory(f"s_atomic_{_name}{_suffix}", _atomic(_plain, f"{_name}_{_bits}"))
+        memory(f"s_buffer_atomic_{_name}{_suffix}", _atomic(_in_buffer, f"{_name}_{_bits}"))
 
 for _dwords in (1, 2, 3, 4, 8, 16):
     _classic = "dword" if _dwords == 1 else f"dwordx{_dwords}"

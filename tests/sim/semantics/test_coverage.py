@@ -14,7 +14,7 @@ LAYOUTS = re.compile(r"SOP[12CKP]|VOP(1|2|3|C|3P|3SD|D)(_|$)")
 MISSING = {
     "matrix instructions": r"v_(mfma|smfmac|wmma)_",
     "graphics": r"v_interp_|v_screen_partition|s_sendmsghalt|v_illegal",
-    "GFX9's register indexing mode": r"s_set_gpr_idx_|s_setvskip",
+    "skips": r"s_setvskip",
     "forks and joins, traps' returns": r"s_cbranch_(g_fork|i_fork|join)|s_rfe_",
     "wave64 as two halves": r"s_subvector_loop_",
     "stochastic rounding": r"v_cvt_sr_",
