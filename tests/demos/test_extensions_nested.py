@@ -149,8 +149,9 @@ def test_assignment_changes_one_lane(extension: Callable[..., Session], extensio
     assert after == [*before[:9], 1234, *before[10:]]
 
 
-def test_kernel_frame_is_the_outermost(extension: Callable[..., Session]) -> None:
-    session = extension("nested")
+@pytest.mark.parametrize("dialect", ["amd", "llvm22"])
+def test_kernel_frame_is_the_outermost(extension: Callable[..., Session], dialect: str) -> None:
+    session = extension("nested", "gfx90a", dialect)
     session.break_at("nested.hip:10")
     session.run()
     frames: list[Frame] = list(session.frames())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rocdbg import isa
+from rocdbg import codeobject, dwarf, isa
 from rocdbg.arch.registers import register_number, register_size
 from rocdbg.debugger import Session
 from rocdbg.debugger.context import FrameContext
@@ -26,6 +28,7 @@ from rocdbg.dwarf.rules import (
     ValOffsetRule,
 )
 
+SOURCES = Path(__file__).resolve().parents[2] / "demo_kernels" / "extensions" / "unwinding"
 WAVES = {"gfx90a": 64, "gfx1100": 32}
 Inputs = Callable[[str], NDArray[np.int32]]
 
@@ -184,3 +187,39 @@ def test_spilled_register_is_written_where_it_is(
     session.proceed()
     value = int(x[lane])
     assert session.evaluate("r", Scope(1, lane)).as_int() == value * value + 1 + 555
+
+
+def in_words(rule: object, dialect: str) -> str:
+    """A rule of a row without its encoding."""
+    expression = getattr(rule, "expression", None)
+    if expression is None:
+        return str(rule)
+    text = dwarf.format_expression(expression, dialect=dialect)
+    text = text.replace("DW_OP_LLVM_user ", "").replace("offset_constu", "offset_uconst")
+    return f"{type(rule).__name__}({text})"
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("target", WAVES)
+def test_dialects_say_the_same(tmp_path: Path, target: str) -> None:
+    """The call frame information assembled in each encoding, row by row."""
+    rows: dict[str, list[tuple[int, str, dict[int, str]]]] = {}
+    for dialect in dwarf.DIALECTS:
+        output = tmp_path / f"{dialect}.co"
+        command = ["clang-22", "-P", "-g0", "-x", "assembler-with-cpp", "-target", "amdgcn-amd-amdhsa",
+                   f"-mcpu={target}", f"-DDIALECT_{dialect}", "unwinding.S", "-o", str(output)]  # fmt: skip
+        subprocess.run(command, cwd=SOURCES, check=True, timeout=60)
+        code_object = codeobject.open_file(output)
+        table = dwarf.parse_frames(code_object.sections[".debug_frame"].data, dialect=dialect)
+        rows[dialect] = []
+        for fde in table.fdes:
+            for pc in range(fde.start, fde.end, 4):
+                row = table.row(pc)
+                assert row is not None
+                rules = {number: in_words(rule, dialect) for number, rule in row.rules.items()}
+                rows[dialect].append((pc, in_words(row.cfa, dialect), rules))
+    assert len(rows["amd"]) > 100
+    assert rows["proposal2020"] == rows["amd"]
+    assert rows["llvm22"] == rows["amd"]
+    expected = "address_space=6" if target == "gfx90a" else "DW_OP_regx 0x40, DW_OP_deref_size 0x4"
+    assert expected in rows["amd"][0][1]

@@ -243,7 +243,9 @@ KERNEL unwinding, 52, 56
         ATTRIBUTE DW_AT_high_pc, DW_FORM_data4
         ATTRIBUTE DW_AT_LLVM_lanes, DW_FORM_data1
         ATTRIBUTE DW_AT_LLVM_lane_pc, DW_FORM_sec_offset
+#ifndef DIALECT_llvm22
         ATTRIBUTE DW_AT_LLVM_active_lane, DW_FORM_sec_offset
+#endif
         ATTRIBUTE DW_AT_frame_base, DW_FORM_exprloc
     END_ABBREVIATION
 .endm
@@ -259,7 +261,9 @@ KERNEL unwinding, 52, 56
     .long .L\name\()_end - \name
     .byte WAVE
     .long .L\name\()_lane_pc_list
+#ifndef DIALECT_llvm22
     .long .L\name\()_active_lane_list
+#endif
     EXPR
         .byte 0x9c                          // DW_OP_call_frame_cfa
     END_EXPR
