@@ -220,6 +220,7 @@ class World:
         self.initial = changes.pop("initial", ())
         self.offsets |= {name: 0x200 + 8 * index for index, name in enumerate(dies or {})}
         self.offset_size = changes.get("offset_size", 4)
+        in_memory = {name: changes.pop(name, None) for name in ("elsewhere", "entry_in_memory")}
         settings = world() | changes
         cfa, thing = settings.pop("cfa", None), settings.pop("object", None)
         for key in ("frame_base",):
@@ -231,6 +232,11 @@ class World:
         if changes.get("debug_addr", 0) is None:
             settings["debug_addr"] = None
         self.context = dwarf.SimpleContext(**settings)
+        for name, registers in (
+            ("elsewhere", self.context.registers), ("entry_in_memory", self.context.entry_registers)
+        ):
+            if in_memory[name] is not None:
+                registers[in_memory[name]] = self.location("lit8; lit5; form_aspace_address")
         if cfa is not None:
             self.context.cfa = self.location(cfa)
         if thing is not None:
