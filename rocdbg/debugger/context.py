@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from rocdbg import dwarf
+from rocdbg.debugger import simt
 from rocdbg.debugger.errors import NoRegistersError
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.storage import Memory
@@ -56,7 +57,9 @@ class FrameContext:
     """One physical frame of one lane (`rocdbg.dwarf.context.Context`).
 
     ``pc`` is the address that decides scopes and rules: for callers the call itself, not the return
-    address. Addresses are as loaded. It is good until the target runs or a register is written.
+    address. Where the lane waits elsewhere than the wave is, ``wave_pc`` is the wave's: that one decides what
+    is in registers, and so which rules unwind. Addresses are as loaded. It is good until the target runs or
+    a register is written.
     """
 
     def __init__(
@@ -67,17 +70,18 @@ class FrameContext:
         lane: int | None,
         row: Callable[[int], FoundRow | None],
         callee: FrameContext | None = None,
+        iteration: int = 0,
     ) -> None:
         self.program = program
         self.access = access
         self.pc: int | None = pc
+        self.wave_pc: int | None = pc
         self.lane = lane
         self.callee = callee
         self._row = row
         self._unit: Unit | None = None
         self.object: LocationDescription | None = None
-        self.iteration: int | None = 0
-        self.iterations = 1
+        self.iteration: int | None = iteration
 
     # -- what is known of the code
 
@@ -104,6 +108,20 @@ class FrameContext:
         other._unit = unit
         return other
 
+    def with_object(self, location: LocationDescription) -> FrameContext:
+        """The same frame, for expressions about an object (DW_OP_push_object_address)."""
+        other = copy(self)
+        other.object = location
+        return other
+
+    def at_lane_pc(self, pc: int) -> FrameContext:
+        """The same frame of a lane that waits at ``pc``."""
+        other = FrameContext(
+            self.program, self.access, pc, self.lane, self._row, self.callee, self.iteration or 0
+        )
+        other.wave_pc = self.wave_pc
+        return other
+
     @property
     def offset_size(self) -> int:
         """4 or 8, of the unit."""
@@ -117,16 +135,28 @@ class FrameContext:
     @cached_property
     def lanes(self) -> int:
         """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
-        for code in lane_attribute_codes(self.unit):
-            value = self.function.attribute(code) if self.function is not None else None
-            if isinstance(value, Constant):
-                return value.value
-        return self.wave_size
+        counts = (simt.lane_count(entry) for entry in simt.entries_at(self.program, self.function, self.pc or 0))
+        return next((count for count in counts if count is not None), self.wave_size)
+
+    @cached_property
+    def iterations(self) -> int:
+        """DW_AT_LLVM_iterations here, 1 without it: the iterations of a loop that run at once."""
+        for entry in simt.entries_at(self.program, self.function, self.pc or 0):
+            value = simt.expression_of(entry, simt.ITERATIONS)
+            if value is not None:
+                what = expression(value, entry.unit, self.program)
+                context = self.for_unit(entry.unit)
+                context.__dict__["iterations"] = 1  # what the expression itself is evaluated with
+                count = evaluate_location(what, context).read(64)
+                if count <= 0:
+                    raise EvaluationError(f"DW_AT_LLVM_iterations of {entry.name} is {count}, not positive")
+                return count
+        return 1
 
     @cached_property
     def found_row(self) -> FoundRow | None:
         """The unwind rules here."""
-        return self._row(self.program.to_file(self.pc or 0))
+        return self._row(self.program.to_file(self.wave_pc or 0))
 
     # -- frames
 
@@ -158,7 +188,7 @@ class FrameContext:
             return found.row.register_location(number, self.callee)
         size = self.architecture.register_size(number)
         if size is None:
-            raise EvaluationError(f"amdgcn has no DWARF register {number}")
+            raise EvaluationError(f"Unable to access DWARF register number {number}")
         return LocationDescription(Place(RegisterStorage(self.access, self.architecture, number, 8 * size)))
 
     def entry_register_location(self, number: int) -> LocationDescription:
@@ -182,7 +212,7 @@ class FrameContext:
             return None
         # the call is the instruction before the return address
         return FrameContext(
-            self.program, self.access, return_address - 1, self.lane, self._row, self
+            self.program, self.access, return_address - 1, self.lane, self._row, self, self.iteration or 0
         )
 
     def return_address(self) -> int | None:
@@ -262,22 +292,7 @@ def base_type(unit: Unit, offset: int, program: Program) -> dwarf.BaseType | Non
     return dwarf.BaseType(name=type_.name, encoding=name, bit_size=type_.bit_size or 8 * type_.byte_size)
 
 
-def lane_attribute_codes(unit: Unit | None) -> tuple[int, ...]:
-    """The codes of DW_AT_LLVM_lanes in the unit's dialect."""
-    if unit is None:
-        return ()
-    return (0x3E11,) if unit.dialect == UPSTREAM else (0x3E0A,)
-
-
-def lane_pc_code(unit: Unit) -> int:
-    """The code of DW_AT_LLVM_lane_pc in the unit's dialect."""
-    return 0x3E12 if unit.dialect == UPSTREAM else 0x3E0B
-
-
 _PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")
-
-ACTIVE_LANE = 0x3E08
-"""DW_AT_LLVM_active_lane, in the dialects that have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,17 +358,22 @@ class StaticContext(FrameContext):
         self.program = program
         self.memory = memory
         self.pc = None
+        self.wave_pc = None
         self.lane = None
         self.callee = None
         self._unit = None
         self.object = None
         self.iteration = None
-        self.iterations = 1
 
     @cached_property
     def function(self) -> Function | None:
         """There is no current function."""
         return None
+
+    @cached_property
+    def iterations(self) -> int:
+        """There are no loops under way."""
+        return 1
 
     @cached_property
     def wave_size(self) -> int:

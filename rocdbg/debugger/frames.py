@@ -8,30 +8,16 @@ from enum import Enum
 from functools import cached_property
 from itertools import pairwise
 
-from rocdbg import dwarf
-from rocdbg.arch.registers import sgpr_number
-from rocdbg.debugger.context import (
-    ACTIVE_LANE,
-    UPSTREAM,
-    FrameContext,
-    ThreadAccess,
-    evaluate_location,
-    expression,
-    lane_pc_code,
-)
-from rocdbg.debugger.exec_map import ExecMap
+from rocdbg.debugger.context import FrameContext, ThreadAccess
+from rocdbg.debugger.lane_pcs import MAX_FRAMES, Entered, LanePcs
+from rocdbg.debugger.lane_pcs import top_context as top_context
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.scope import Scope
 from rocdbg.debugger.target import Target
 from rocdbg.debugger.unwind import FoundRow, Unwinder
-from rocdbg.dwarf.context import Expression
-from rocdbg.dwarf.info import Exprloc, Function, InlinedSubroutine, LineRow, Loclist, SourceFile
+from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
 from rocdbg.dwarf.info import Scope as CodeScope
-from rocdbg.dwarf.location import LocationDescription
 from rocdbg.errors import Error
-
-MAX_FRAMES = 4096
-"""Physical frames that are unwound: a budget against damaged rules that never end."""
 
 
 class FrameKind(Enum):
@@ -124,8 +110,8 @@ class Frame:
         if self.call_line is not None:
             # the caller of an inlined function shows no address while it stands at the call
             return self.level_of_physical != 0 or not self.hidden
-        if self.level_of_physical != 0:
-            return True
+        if self.pc != self.lookup_pc:
+            return True  # a return address
         return self.program.to_loaded(self.row.address) != self.pc
 
     @property
@@ -175,7 +161,10 @@ def inlined_starting_at(program: Program, address: int) -> list[InlinedSubroutin
 
 @dataclass(slots=True)
 class FrameChain:
-    """The frames of one lane, unwound as far as asked. Good until the target runs."""
+    """The frames of one lane, unwound as far as asked. Good until the target runs.
+
+    Frames of functions that the lane has not entered are left out; the others keep their numbers.
+    """
 
     program: Program
     target: Target
@@ -183,11 +172,13 @@ class FrameChain:
     unwinder: Unwinder
     not_entered: int | None = None
     """How many inlined calls that begin at the PC are hidden; ``None``: all."""
+    lane_pcs: LanePcs | None = None
+    """Where the lanes are; without it every lane is where its wave is."""
     _frames: list[Frame] = field(default_factory=list)
     _iterator: Iterator[Frame] | None = None
 
     def __iter__(self) -> Iterator[Frame]:
-        index = 0
+        index = self.innermost
         while True:
             frame = self.get(index)
             if frame is None:
@@ -196,15 +187,28 @@ class FrameChain:
             index += 1
 
     def get(self, level: int) -> Frame | None:
-        """The frame at a level, ``None`` past the outermost."""
+        """The frame at a level, ``None`` past the outermost; below `innermost` that one."""
         if self._iterator is None:
             self._iterator = self._unwind()
-        while len(self._frames) <= level:
+        while not self._frames or self._frames[-1].level < level:
             frame = next(self._iterator, None)
             if frame is None:
                 return None
             self._frames.append(frame)
-        return self._frames[level]
+        return self._frames[max(0, level - self._frames[0].level)]
+
+    @property
+    def innermost(self) -> int:
+        """The level of the innermost frame that the lane is in: 0 unless there are some it has not entered."""
+        frame = self.get(0)
+        return frame.level if frame is not None else 0
+
+    def _entered(self) -> Entered:
+        """The physical level the lane's frames begin at, and its PC there."""
+        lane, lane_pcs = self.scope.lane, self.lane_pcs
+        if lane is None or lane_pcs is None or lane_pcs.active >> lane & 1:
+            return Entered(0, None)
+        return lane_pcs.entered(lane) or Entered(0, None)
 
     def _row(self, pc: int) -> FoundRow | None:
         return self.unwinder.row(pc)
@@ -213,21 +217,25 @@ class FrameChain:
         thread = self.scope.thread
         assert thread is not None
         wave = self.target.wave(thread)
-        pc = self.lane_pc(wave.pc)
         access = ThreadAccess(self.target, thread)
         context: FrameContext | None = FrameContext(
-            self.program, access, pc, self.scope.lane, self._row
+            self.program, access, wave.pc, self.scope.lane, self._row, iteration=self.scope.iteration
         )
         level = 0
         seen: set[tuple[int | None, int | None]] = set()
-        pc_shown = pc
-        for _ in range(MAX_FRAMES):
+        pc_shown = wave.pc
+        entered = self._entered()
+        for depth in range(MAX_FRAMES):
             assert context is not None
+            if depth == entered.level and entered.pc is not None and entered.pc != pc_shown:
+                context = context.at_lane_pc(entered.pc)
+                pc_shown = entered.pc
             frames = self._inline_frames(context, level, pc_shown)
             caller, reason = self._caller(context, seen)
             frames[-1].is_outermost = caller is None
             frames[-1].stop_reason = reason
-            yield from frames
+            if depth >= entered.level:
+                yield from frames
             if caller is None:
                 return
             level += len(frames)
@@ -302,88 +310,3 @@ class FrameChain:
             frames[0].call_file = all_inlined[hidden - 1].call_file
             frames[0].call_line = all_inlined[hidden - 1].call_line
         return frames
-
-    # -- the lane
-
-    def lane_pc(self, wave_pc: int) -> int:
-        """The logical PC of the lane: of an active lane the wave's, else what DW_AT_LLVM_lane_pc says.
-
-        The wave's own where nothing says more.
-        """
-        thread, lane = self.scope.thread, self.scope.lane
-        if lane is None or thread is None:
-            return wave_pc
-        if self.target.wave(thread).exec_mask >> lane & 1:
-            return wave_pc
-        vector = lane_pc_vector(self.program, self.target, self.scope, self.unwinder)
-        if vector is None or lane >= len(vector):
-            return wave_pc
-        return vector[lane] if vector[lane] is not None else wave_pc  # type: ignore[return-value]
-
-
-def top_context(program: Program, target: Target, scope: Scope, unwinder: Unwinder) -> FrameContext:
-    """The innermost physical frame at the wave's own PC."""
-    assert scope.thread is not None
-    pc = target.wave(scope.thread).pc
-    return FrameContext(program, ThreadAccess(target, scope.thread), pc, scope.lane, unwinder.row)
-
-
-def lane_pc_vector(
-    program: Program, target: Target, scope: Scope, unwinder: Unwinder
-) -> list[int | None] | None:
-    """DW_AT_LLVM_lane_pc of the function at the wave's PC: one address per lane, ``None`` where undefined.
-
-    ``None`` for a function without the attribute.
-    """
-    context = top_context(program, target, scope, unwinder)
-    location = _attribute_location(context, "lane_pc")
-    if location is None:
-        return None
-    return location.read_elements(64, context.wave_size)
-
-
-def active_lanes(
-    program: Program, target: Target, thread: int, unwinder: Unwinder, exec_map: ExecMap
-) -> int:
-    """The mask of active lanes: DW_AT_LLVM_active_lane where the function has it, else EXEC.
-
-    Where spill code has turned all lanes on, the mask that it saved counts.
-    """
-    wave = target.wave(thread)
-    context = top_context(program, target, Scope(thread, 0), unwinder)
-    location = _attribute_location(context, "active_lane")
-    if location is not None:
-        return location.read(wave.lane_count)
-    saved = exec_map.saved_mask(program.to_file(wave.pc), wave.lane_count)
-    if saved is None:
-        return wave.exec_mask
-    mask = 0
-    for index in range(wave.lane_count // 32):
-        data = target.read_register(thread, sgpr_number(saved + index))
-        mask |= int.from_bytes(data, "little") << 32 * index
-    return mask
-
-
-def _attribute_location(context: FrameContext, which: str) -> LocationDescription | None:
-    function = context.function
-    if function is None:
-        return None
-    unit = function.unit
-    if which == "active_lane":
-        if unit.dialect == UPSTREAM:
-            return None
-        code = ACTIVE_LANE
-    else:
-        code = lane_pc_code(unit)
-    value = function.attribute(code)
-    if not isinstance(value, Exprloc | Loclist):
-        return None
-    what = expression(value, unit, context.program)
-    if isinstance(what, Expression):
-        result = dwarf.evaluate(what.data, context, dialect=what.dialect or "amd")
-        if isinstance(result, LocationDescription):
-            return result
-        raise AssertionError("an evaluation without a kind gives a location description")
-    return evaluate_location(what, context)
-
-

@@ -13,12 +13,14 @@ class Scope:
     """The place a request is evaluated at.
 
     ``thread`` is the wave's number (from 1), ``lane`` the lane within it (from 0), ``frame`` the
-    level (0 is the innermost). Without a running program ``thread`` and ``lane`` are ``None``.
+    level (0 is the innermost), ``iteration`` which of the loop iterations that run at once. Without a running
+    program ``thread`` and ``lane`` are ``None``.
     """
 
     thread: int | None = None
     lane: int | None = None
     frame: int = 0
+    iteration: int = 0
 
     @property
     def running(self) -> bool:

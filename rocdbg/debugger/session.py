@@ -26,8 +26,9 @@ from rocdbg.debugger.exec_map import ExecMap
 from rocdbg.debugger.execution import Runner
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type
 from rocdbg.debugger.formatting import PLAIN, Format, Formatter
-from rocdbg.debugger.frames import Frame, FrameChain, active_lanes, lane_pc_vector
+from rocdbg.debugger.frames import Frame, FrameChain
 from rocdbg.debugger.history import ValueHistory
+from rocdbg.debugger.lane_pcs import LanePcs, active_lanes
 from rocdbg.debugger.launch import LaunchControl
 from rocdbg.debugger.locspec import Defaults, Location, LocationResolver
 from rocdbg.debugger.plugins import PluginHost
@@ -49,6 +50,9 @@ from rocdbg.debugger.wave_variables import define_wave_variables
 from rocdbg.dwarf.info import Function, Type, Variable
 from rocdbg.dwarf.info.types import ClassType, TypedefType
 from rocdbg.errors import Error
+
+DIVERGENT = "lane is divergent, skipping inactive frames"
+"""The warning where a lane has not entered the innermost frames of its wave."""
 
 
 class Session:
@@ -89,6 +93,7 @@ class Session:
         self.exec_map: ExecMap | None = None
         self._chains: dict[Scope, FrameChain] = {}
         self._active: dict[int, int] = {}
+        self._lane_pcs: dict[int, LanePcs] = {}
         self.inline_entered: dict[int, int] = {}
         self._warnings: list[str] = []
         self._thread_names: dict[int, str] = {}
@@ -254,7 +259,10 @@ class Session:
             assert self._unwinder is not None
             assert key.thread is not None
             shown = self.inline_entered.get(key.thread)
-            found = FrameChain(self.need_program(), self.need_target(), key, self._unwinder, shown)
+            found = FrameChain(
+                self.need_program(), self.need_target(), key, self._unwinder, shown,
+                self._lane_pcs_of(key.thread),
+            )  # fmt: skip
             self._chains[key] = found
         return found
 
@@ -269,6 +277,17 @@ class Session:
             self._active[thread] = found
         return found
 
+    def _lane_pcs_of(self, thread: int) -> LanePcs:
+        """Where the lanes of a wave are."""
+        assert self._unwinder is not None
+        found = self._lane_pcs.get(thread)
+        if found is None:
+            found = LanePcs(
+                self.need_program(), self.need_target(), thread, self._unwinder, self.active_lanes(thread)
+            )
+            self._lane_pcs[thread] = found
+        return found
+
     def condition_holds(self, text: str, scope: Scope) -> bool:
         """The truth of a breakpoint's condition for a lane."""
         return self._truth(text, scope)
@@ -277,6 +296,7 @@ class Session:
         """Drop what was read of the target's state; called when it runs or registers are written."""
         self._chains.clear()
         self._active.clear()
+        self._lane_pcs.clear()
 
     def finished(self) -> ExitInfo:
         """The dispatch is over: its results; buffers stay readable until the next run."""
@@ -327,15 +347,21 @@ class Session:
             keep = self.scope.lane if self.scope.thread == thread else None
             lane = keep if keep is not None else (active & -active).bit_length() - 1 if active else 0
         self._check_lane(wave, lane)
-        self.scope = Scope(thread, lane)
-        return self.scope
+        return self._focus(thread, lane)
 
     def select_lane(self, lane: int) -> Scope:
         """``lane L``. Raises `FocusError`; an inactive lane without logical PC costs a warning."""
         scope = self._running_scope()
         assert scope.thread is not None
         self._check_lane(self.wave(scope.thread), lane)
-        self.scope = Scope(scope.thread, lane)
+        return self._focus(scope.thread, lane)
+
+    def _focus(self, thread: int, lane: int) -> Scope:
+        """Focus a lane, in the innermost frame that it is in."""
+        scope = Scope(thread, lane)
+        self.scope = scope.with_frame(self.chain(scope).innermost)
+        if self.scope.frame:
+            self.warn(DIVERGENT)
         return self.scope
 
     def _check_lane(self, wave: WaveInfo, lane: int) -> None:
@@ -343,22 +369,38 @@ class Session:
             raise FocusError(f"Lane {lane} does not exist on this thread.")
         if not wave.used_lanes >> lane & 1:
             raise FocusError(f"Lane {lane} is unused on this thread.")
-        if not self.active_lanes(wave.number) >> lane & 1 and self._logical_pc(wave.number, lane) is None:
-            self.warn("Current lane is inactive.")
+        lane_pcs = self._lane_pcs_of(wave.number)
+        if not lane_pcs.active >> lane & 1:
+            entered = lane_pcs.entered(lane)
+            if entered is None or entered.pc is None:
+                self.warn("Current lane is inactive.")
 
-    def _logical_pc(self, thread: int, lane: int) -> int | None:
-        vector = self.lane_pcs(thread)
-        return vector[lane] if vector is not None and lane < len(vector) else None
+    def lane_pcs(self, thread: int, level: int = 0) -> list[int | None] | None:
+        """DW_AT_LLVM_lane_pc for all lanes of a wave, ``None`` where its function has none.
 
-    def lane_pcs(self, thread: int) -> list[int | None] | None:
-        """DW_AT_LLVM_lane_pc for all lanes of a wave, ``None`` where its function has none."""
-        assert self._unwinder is not None
-        return lane_pc_vector(self.need_program(), self.need_target(), Scope(thread, 0), self._unwinder)
+        ``level`` counts physical frames, 0 the innermost.
+        """
+        return self._lane_pcs_of(thread).vector(level)
+
+    def select_iteration(self, iteration: int) -> Scope:
+        """``iteration N``: focus one of the loop iterations that run at once. Raises `FocusError`."""
+        scope = self._running_scope()
+        count = self.iteration_count()
+        if not 0 <= iteration < count:
+            raise FocusError(f"Iteration {iteration} does not exist here.")
+        self.scope = replace(scope, iteration=iteration)
+        return self.scope
+
+    def iteration_count(self) -> int:
+        """How many iterations of a loop run at once at the selected frame (DW_AT_LLVM_iterations)."""
+        self._running_scope()
+        return self.frame().context.iterations
 
     def select_frame(self, level: int) -> Scope:
         """``frame N``. Raises `FocusError`."""
         scope = self._need_stack()
-        if self.chain(scope).get(level) is None or level < 0:
+        chain = self.chain(scope)
+        if level < chain.innermost or chain.get(level) is None:
             raise FocusError(f"No frame at level {level}.")
         self.scope = scope.with_frame(level)
         return self.scope
@@ -366,18 +408,19 @@ class Session:
     def up(self, count: int = 1) -> Scope:
         """``up``; negative counts go down. Goes as far as there are frames; raises `FocusError` at the ends."""
         scope = self._need_stack()
-        wanted = scope.frame + count
+        at = max(scope.frame, self.chain(scope).innermost)
+        wanted = at + count
         if count > 0:
-            last = scope.frame
+            last = at
             while last < wanted and self.chain(scope).get(last + 1) is not None:
                 last += 1
-            if last == scope.frame:
+            if last == at:
                 raise FocusError("Initial frame selected; you cannot go up.")
             wanted = last
-        elif wanted < 0:
-            if scope.frame == 0:
+        elif wanted < (innermost := self.chain(scope).innermost):
+            if at <= innermost:
                 raise FocusError("Bottom (innermost) frame selected; you cannot go down.")
-            wanted = 0
+            wanted = innermost
         return self.select_frame(wanted)
 
     def _need_stack(self) -> Scope:
@@ -436,6 +479,10 @@ class Session:
         if scope is None:
             scope = self._need_stack()
         return iter(self.chain(scope))
+
+    def is_divergent(self, scope: Scope | None = None) -> bool:
+        """Whether there are frames that the lane has not entered, and which are not shown therefore."""
+        return self.chain(scope or self._need_stack()).innermost > 0
 
     def frame(self, scope: Scope | None = None) -> Frame:
         """The frame at ``scope.frame``. Raises `FocusError` when there is none."""

@@ -48,7 +48,10 @@ def define_wave_variables(session: Session) -> None:
     text("_dispatch_pos", lambda wave: "({},{},{})/{}".format(*wave.workgroup, wave.index))
     text("_thread_workgroup_pos", lambda wave: str(wave.index))
     text("_lane_workgroup_pos", lambda wave: "[{},{},{}]".format(*wave.work_item(lane())))
+    number("_iteration", lambda wave: session.scope.iteration)
+    number("_iteration_count", lambda wave: session.iteration_count())
     session.convenience.define_dynamic("__lane_pc_array", lambda: _lane_pcs(session))
+    session.convenience.define_dynamic("lane_pc", lambda: _lane_pc(session))
 
 
 def _current(session: Session) -> WaveInfo | None:
@@ -57,10 +60,18 @@ def _current(session: Session) -> WaveInfo | None:
     return session.wave(session.scope.thread)
 
 
+def _lane_pc(session: Session) -> Value:
+    """Where the focused lane is in the selected frame: of an active lane ``$pc``."""
+    if _current(session) is None:
+        return Value(ctypes.VOID)
+    return Value.of_int(ctypes.CODE_POINTER, session.frame().pc)
+
+
 def _lane_pcs(session: Session) -> Value:
     """DW_AT_LLVM_lane_pc as an array of code pointers; void without it."""
     wave = _current(session)
-    pcs = session.lane_pcs(wave.number) if wave is not None else None
+    level = session.frame().level_of_physical if wave is not None else 0
+    pcs = session.lane_pcs(wave.number, level) if wave is not None else None
     if pcs is None:
         return Value(ctypes.VOID)
     return Value(ctypes.array_of(ctypes.CODE_POINTER, len(pcs)), LanePcStorage(tuple(pcs)))
