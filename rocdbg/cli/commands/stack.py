@@ -9,6 +9,7 @@ from rocdbg.cli.registry import Category, CommandError, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger.errors import FocusError
 from rocdbg.debugger.frames import Frame
+from rocdbg.debugger.session import DIVERGENT
 from rocdbg.debugger.values import Value
 from rocdbg.errors import Error
 
@@ -38,6 +39,8 @@ def backtrace(shell: Shell, text: str) -> None:
     frames = list(islice(session.frames(), limit))
     if count is not None and count < 0:
         frames = frames[count:]
+    if frames and session.is_divergent():
+        shell.warn(DIVERGENT)
     more = count is not None and 0 <= count < len(frames)
     if more:
         frames = frames[:count]
