@@ -341,12 +341,20 @@ def expression(
         value.offset,
         version=unit.version,
         address_size=unit.address_size,
-        base_address=program.to_loaded(unit.base_address),
-        debug_addr=[program.to_loaded(address) for address in unit.debug_addr],
+        base_address=unit.base_address,
+        debug_addr=unit.debug_addr,
         dialect=unit.dialect,
     )
+
+    def loaded(address: int | None) -> int | None:
+        return None if address is None else program.to_loaded(address)
+
+    # read as the file has them, whichever kind of entry gave the range, and only then moved to where the code is
     return LocationList(
-        [(low, high, _prepare(data, unit.dialect, program.base, target, form)) for low, high, data in entries],
+        [
+            (loaded(low), loaded(high), _prepare(data, unit.dialect, program.base, target, form))
+            for low, high, data in entries
+        ],
         dialect,
     )
 

@@ -42,6 +42,31 @@ class FoundRow:
     source: str
 
 
+class _FrameSection:
+    """A section of call frame information, read in the dialect of the unit that a PC is in.
+
+    The augmentation strings of the 2020 dialect and of AMD's are the same: only the unit tells them apart.
+    """
+
+    def __init__(self, program: Program, data: bytes, eh_frame: bool, address: int) -> None:
+        self._program = program
+        self._data = data
+        self._eh_frame = eh_frame
+        self._address = address
+        self._tables: dict[str, RowSource] = {}
+
+    def row(self, pc: int) -> UnwindRow | None:
+        """The row at a file address."""
+        unit = self._program.info.unit_at(pc) if self._program.has_debug_info else None
+        dialect = unit.dialect if unit is not None else "amd"
+        table = self._tables.get(dialect)
+        if table is None:
+            table = self._tables[dialect] = dwarf.parse_frames(
+                self._data, dialect=dialect, eh_frame=self._eh_frame, section_address=self._address
+            )
+        return table.row(pc)
+
+
 class Unwinder:
     """Asks each source in turn. Lives as long as the program; sources keep their own caches."""
 
@@ -56,9 +81,8 @@ class Unwinder:
         for name, is_eh in ((".debug_frame", False), (".eh_frame", True)):
             section = sections.get(name)
             if section is not None:
-                frames = dwarf.parse_frames(
-                    section.data, eh_frame=is_eh, section_address=section.address if is_eh else 0
-                )
+                address = section.address if is_eh else 0
+                frames = _FrameSection(self._program, section.data, is_eh, address)
                 sources.append((f"DWARF CFI ({name})", frames))
         prologue = self._prologue(self._program)
         if prologue is not None:
