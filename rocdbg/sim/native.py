@@ -232,7 +232,8 @@ class Engine:
     # -- stops and changed code --------------------
 
     def set_stops(self, stops: frozenset[int]) -> None:
-        """The pcs before which waves stop with BREAK."""
+        """The pcs before which waves stop with BREAK; what lies outside simulated memory is never reached."""
+        stops = frozenset(pc for pc in stops if 0 <= pc - WINDOW_BASE < PAGE_COUNT << PAGE_SHIFT)
         if stops == self._stops:
             return
         added, removed = stops - self._stops, self._stops - stops
