@@ -8,12 +8,12 @@ from functools import cached_property
 
 from rocdbg.arch.address_spaces import AddressSpace, UnknownAddressSpaceError, address_space_by_name
 from rocdbg.debugger import ctypes, lds
-from rocdbg.debugger.context import FrameContext, StaticContext, locate
+from rocdbg.debugger.context import UPSTREAM, FrameContext, StaticContext, locate
 from rocdbg.debugger.convenience import Convenience
 from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.frames import Frame
 from rocdbg.debugger.history import ValueHistory
-from rocdbg.debugger.locations import value_at
+from rocdbg.debugger.locations import value_at, within_register
 from rocdbg.debugger.memory import FileMemory, GlobalTargetMemory, LaneMemory
 from rocdbg.debugger.program import KERNEL_BODY, Program
 from rocdbg.debugger.registers import RegisterFile, is_register_name
@@ -211,6 +211,8 @@ class ProgramEnvironment:
                 context = context.for_unit(variable.unit)
             found = locate(variable, context)
             assert found is not None
+            if variable.unit.dialect == UPSTREAM:
+                found = within_register(found, type_.size or 0)
             return value_at(type_, found, self.memory)
         if isinstance(location, Constant):
             size = type_.size or 8

@@ -6,7 +6,7 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
   load but names the address space of the location;
 * `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
 * `DW_OP_bregx R+0` means that the variable is *in* R; a vector register holds a dword per lane, and that
-  of the focused lane is meant;
+  of the focused lane is meant; a mask of 16 bits behind it, and before that a shift by 16, mean a half of R;
 * with `DW_OP_stack_value` behind the address space, what comes before computes the value;
 * `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
   descriptor it holds an offset into the wave's memory, bytes times the wavefront size; where scratch
@@ -64,7 +64,7 @@ def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: boo
     for i, operation in enumerate(operations):
         if operation.info.meaning in ("piece", "bit_piece"):
             out.append(_part(operations[start:i], target, wave_size))
-            out.append(_raw(operation))
+            out.append(_piece(operation, operations[start:i]))
             start = i + 1
     out.append(_part(operations[start:], target, wave_size))
     return b"".join(out)
@@ -72,6 +72,17 @@ def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: boo
 
 def _raw(operation: Operation) -> bytes:
     return encode_operation(operation.info, operation.operands)
+
+
+def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
+    """The operation that makes a piece of what a body says.
+
+    For an upper half of a register upstream gives the half's offset twice, in the body and in the piece.
+    """
+    half = _half_register(body[:-3]) if body and body[-1].info.meaning == "xderef" else None
+    if half is not None and piece.info.meaning == "bit_piece" and piece.operands[1] == half[1]:
+        return assemble(("bit_piece", piece.operands[0], 0))
+    return _raw(piece)
 
 
 def _number(operation: Operation) -> int | None:
@@ -180,6 +191,11 @@ def _location(body: Sequence[Operation], space: int, target: str, wave_size: int
         return _raw(first)  # a generic pointer to a global is a global address
     if meaning == "fbreg":
         return _frame_location(body)
+    half = _half_register(body)
+    if half is not None:
+        register, first_bit = half
+        offset: list[Item] = [f"lit{first_bit}", "bit_offset"] if first_bit else []
+        return assemble(*_register_location(register), *offset)
     if based is not None and len(body) == 1:
         register, displacement = based
         if not displacement:
@@ -194,6 +210,21 @@ def _location(body: Sequence[Operation], space: int, target: str, wave_size: int
         space = 0 if any(op.info.meaning in ("addr", "addrx") for op in body) else _PRIVATE_LANE
     address = b"".join(_value(operation) for operation in body)
     return address + assemble(("constu", space) if space > 31 else f"lit{space}", "form_aspace_address")
+
+
+def _half_register(body: Sequence[Operation]) -> tuple[int, int] | None:
+    """The register and first bit of a variable in 16 bits of a register: the register, shifted and masked."""
+    based = _based(body[0]) if len(body) >= 3 else None
+    if based is None or based[1]:
+        return None
+    meanings = [operation.info.meaning for operation in body]
+    if meanings[-1] != "and" or _number(body[-2]) != 0xFFFF:
+        return None
+    if len(body) == 3:
+        return based[0], 0
+    if len(body) == 5 and meanings[2] == "shr" and _number(body[1]) == 16:
+        return based[0], 16
+    return None
 
 
 def _frame_location(body: Sequence[Operation]) -> bytes:
