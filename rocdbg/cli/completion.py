@@ -30,7 +30,7 @@ def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
         word = WORD.match(line, position)
         end = word.end() if word else position
         if end == len(line):
-            found = sorted(name for name in node.children if name.startswith(line[position:]))
+            found = _names(node, line[position:])
             if found or node.spec is None:
                 return position, found[:LIMIT]
             break
@@ -45,6 +45,13 @@ def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
             break
         position += len(line[position:]) - len(line[position:].lstrip())
     return _arguments(shell, node, line, position)
+
+
+def _names(node: Node, prefix: str) -> list[str]:
+    """The words that may follow, sorted; an alias only where the command's own name does not fit too."""
+    found = {name: child for name, child in node.children.items() if name.startswith(prefix)}
+    own = {id(child.spec) for child in found.values() if child.spec is not None and not child.is_alias}
+    return sorted(name for name, child in found.items() if not child.is_alias or id(child.spec) not in own)
 
 
 def _arguments(shell: Shell, node: Node, line: str, start: int) -> tuple[int, list[str]]:
@@ -68,7 +75,9 @@ def _arguments(shell: Shell, node: Node, line: str, start: int) -> tuple[int, li
     if kind is Completes.LOCATION and ":" in line[last:] and "::" not in line[last:]:
         return last, []  # a line number follows
     try:
-        words = shell.session.complete(kind.value, line[last:], line[start:])
+        words = list(shell.session.complete(kind.value, line[last:], line[start:]))
+        if kind is Completes.TYPE:  # `ptype` takes expressions too
+            words += shell.session.complete(Completes.EXPRESSION.value, line[last:], line[start:])
     except Error:
         return last, []  # nothing is loaded or known: nothing to offer
     return last, sorted(set(words))[:LIMIT]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rocdbg.debugger.disassembly import function_bounds
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
 from rocdbg.debugger.expr.evaluator import parse_in
-from rocdbg.debugger.locspec import FunctionSpec, parse_spec
+from rocdbg.debugger.locspec import AddressSpec, FunctionSpec, parse_spec
 from rocdbg.debugger.symbols import declaration
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info import SourceFile as SourceFile
@@ -67,11 +67,11 @@ def source_place(session: Session, text: str) -> SourcePlace:
         raise LocationSpecError(f'Function "{spec.name}" not defined.')
     program = session.need_program()
     file_name = getattr(spec, "file", None)
-    if file_name is not None or not text.startswith("*"):
+    if not isinstance(spec, AddressSpec):
         files = program.info.files_named(file_name) if file_name else [default_place(session).file]
         if not files:
             raise LocationSpecError(f"No source file named {file_name}.")
-        return SourcePlace(files[0], resolver.line_of(spec))  # type: ignore[arg-type]
+        return SourcePlace(files[0], resolver.line_of(spec))
     found = resolver.resolve(text)[0]
     if found.file is None or found.line is None:
         raise LocationSpecError(f"No line number known for {text.removeprefix('*')}.")

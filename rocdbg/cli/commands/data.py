@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rocdbg.cli.offsets import offset_lines
 from rocdbg.cli.printf import format_printf
+from rocdbg.cli.ranges import parse_ranges
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger import ctypes
@@ -144,7 +145,7 @@ def examine(shell: Shell, text: str) -> None:
         shell.next_examine = lines[-1].following
 
 
-@command("ptype", category=DATA, usage="ptype[/FLAGS] TYPE|EXPRESSION", completes=Completes.EXPRESSION)
+@command("ptype", category=DATA, usage="ptype[/FLAGS] TYPE|EXPRESSION", completes=Completes.TYPE)
 def ptype(shell: Shell, text: str) -> None:
     """Print definition of type TYPE.
 
@@ -165,7 +166,7 @@ def ptype(shell: Shell, text: str) -> None:
         shell.line(line)
 
 
-@command("whatis", category=DATA, usage="whatis EXPRESSION", completes=Completes.EXPRESSION)
+@command("whatis", category=DATA, usage="whatis EXPRESSION", completes=Completes.TYPE)
 def whatis(shell: Shell, text: str) -> None:
     """Print data type of expression EXP. Only one level of typedefs is unrolled."""
     _, expression = split_slash(text)
@@ -211,7 +212,7 @@ def undisplay(shell: Shell, text: str) -> None:
     """Cancel some expressions to be displayed when program stops; without arguments all."""
     if not text and not shell.confirm("Delete all auto-display expressions?"):
         return
-    shell.remove_displays([int(word) for word in text.split()] if text else None)
+    shell.remove_displays(parse_ranges(text.split()) if text else None)
 
 
 @command("info display", category=Category.STATUS)

@@ -1,0 +1,76 @@
+"""What TAB offers: commands, sub-commands, options, symbols, members, files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocdbg.cli.completion import complete_line
+from rocdbg.cli.shell import Shell
+
+MakeShell = Callable[..., tuple[Shell, io.StringIO]]
+
+STATIC = [
+    # line up to the cursor, lines it completes to
+    ("disas", ["disassemble"]),
+    ("info dis", ["info dispatches", "info display"]),
+    ("inf", ["inferior", "info"]),
+    ("lane app", ["lane apply"]),
+    ("info lanes -in", ["info lanes -inactive"]),
+    ("lane apply -a", ["lane apply -active", "lane apply -all"]),
+    ("help lane f", ["help lane find"]),
+    ("set print pre", ["set print pretty"]),
+    ("break through", ["break through_generic"]),
+    ("break spaces.h", ["break spaces.hip"]),
+    ("list weig", ["list weights"]),
+    ("print weig", ["print weights"]),
+    ("print 1 + weig", ["print 1 + weights"]),
+    ("print $_lane_", ["print $_lane_active", "print $_lane_count", "print $_lane_workgroup_pos"]),
+    ("ptype Nod", ["ptype Node"]),
+    ("kernel s", ["kernel spaces"]),
+    ("frobnicate x", []),
+    ("print )", []),
+]
+
+
+@pytest.mark.parametrize(("line", "lines"), STATIC, ids=[case[0] for case in STATIC])
+def test_without_a_process(line: str, lines: list[str], make_shell: MakeShell) -> None:
+    shell, _ = make_shell("spaces/spaces.toml")
+    start, words = complete_line(shell, line)
+    assert [line[:start] + word for word in words] == lines
+
+
+def test_locals_and_members(make_shell: MakeShell) -> None:
+    shell, _ = make_shell("spaces/spaces.toml")
+    shell.execute("tbreak 44\nrun")
+    for line, lines in [
+        ("print from_", ["print from_constant", "print from_lds", "print from_private"]),
+        ("print nodes[0].pi", ["print nodes[0].pixel"]),
+        ("print nodes->m", ["print nodes->marked", "print nodes->middle"]),
+        ("print nodes[0].pixel.", [f"print nodes[0].pixel.{m}" for m in ("blue", "green", "red", "shade")]),
+        ("info registers exe", ["info registers exec"]),
+        ("set var hop", ["set var hops"]),
+    ]:
+        start, words = complete_line(shell, line)
+        found = [line[:start] + word for word in words]
+        assert [text for text in found if not text.endswith(("_lo", "_hi"))] == lines
+
+
+def test_files(tmp_path: Path, make_shell: MakeShell, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kernel.co").touch()
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / ".hidden").touch()
+    monkeypatch.chdir(tmp_path)
+    shell, _ = make_shell()
+    assert complete_line(shell, "file ker") == (5, ["kernel.co", "kernels/"])
+    assert complete_line(shell, "source ") == (7, ["kernel.co", "kernels/"])
+    assert complete_line(shell, f"file {tmp_path}/kernel.") == (5, [f"{tmp_path}/kernel.co"])
+
+
+def test_nothing_is_loaded(make_shell: MakeShell) -> None:
+    shell, _ = make_shell()
+    for line in ("print fo", "break fo", "ptype fo", "info registers e", "kernel "):
+        complete_line(shell, line)
