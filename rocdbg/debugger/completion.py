@@ -67,11 +67,26 @@ def _expression(session: Session, word: str, text: str) -> Iterable[str]:
 
 
 def _members(session: Session, expression: str) -> list[str]:
-    start = max((expression.rfind(mark) for mark in " ,(=+-*/!&|<>["), default=-1) + 1
-    type_: Type = session.expression_type(expression[start:])[0].strip_typedefs()
+    type_: Type = session.expression_type(expression[_operand(expression) :])[0].strip_typedefs()
     if isinstance(type_, PointerType):
         type_ = type_.target.strip_typedefs()
     return [m.name for m in type_.members if m.name] if isinstance(type_, ClassType) else []
+
+
+def _operand(text: str) -> int:
+    """Where the operand that ends at the text's end begins: brackets that close in it belong to it."""
+    depth = 0
+    for index in range(len(text) - 1, -1, -1):
+        char = text[index]
+        if char in ")]":
+            depth += 1
+        elif char in "([":
+            if depth == 0:
+                return index + 1
+            depth -= 1
+        elif depth == 0 and char in " ,=+-*/!&|<>" and "->" not in (text[index : index + 2], text[index - 1 : index + 1]):
+            return index + 1
+    return 0
 
 
 def _registers(session: Session) -> list[str]:
