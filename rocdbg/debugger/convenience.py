@@ -56,7 +56,7 @@ class Convenience:
         """Set a variable, with the value's type. Raises `ExpressionError` for read-only ones."""
         if name in self._dynamic:
             raise ExpressionError(f"Cannot assign to the read-only variable ${name}.")
-        self._variables[name] = Value(value.type, data=b"") if value.size == 0 else value.fetched()
+        self._variables[name] = Value(value.type, data=b"") if value.size == 0 else value.snapshot()
 
     def set_int(self, name: str, number: int) -> None:
         """Set a variable to an ``int`` (``$bpnum``, ``$_exitcode``)."""

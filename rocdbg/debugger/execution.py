@@ -37,6 +37,9 @@ class Host(Protocol):
     def active_lanes(self, thread: int) -> int:
         """The mask of active lanes of a wave."""
 
+    def logical_pc(self, thread: int, lane: int) -> int | None:
+        """Where a lane is by DW_AT_LLVM_lane_pc, ``None`` where nothing says."""
+
     def condition_holds(self, text: str, scope: Scope) -> bool:
         """The truth of a breakpoint's condition for a lane."""
 
@@ -251,6 +254,11 @@ class Runner:
         if scope.thread is None or scope.lane is None:
             return True
         return bool(self.host.active_lanes(scope.thread) >> scope.lane & 1)
+
+    def logical_pc(self, scope: Scope) -> int | None:
+        """Where an inactive lane waits, ``None`` where nothing says."""
+        assert scope.thread is not None
+        return self.host.logical_pc(scope.thread, scope.lane or 0)
 
     def top_frame(self, scope: Scope) -> Frame:
         """The innermost frame of a lane."""

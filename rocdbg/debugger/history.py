@@ -18,7 +18,7 @@ class ValueHistory:
 
     def record(self, value: Value) -> int:
         """Keep a value as it is now; gives its number."""
-        self._values.append(value if is_void(value.type) else value.fetched())
+        self._values.append(value if is_void(value.type) else value.snapshot())
         return len(self._values)
 
     def get(self, number: int) -> Value:

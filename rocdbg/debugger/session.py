@@ -369,11 +369,14 @@ class Session:
             raise FocusError(f"Lane {lane} does not exist on this thread.")
         if not wave.used_lanes >> lane & 1:
             raise FocusError(f"Lane {lane} is unused on this thread.")
-        lane_pcs = self._lane_pcs_of(wave.number)
-        if not lane_pcs.active >> lane & 1:
-            entered = lane_pcs.entered(lane)
-            if entered is None or entered.pc is None:
-                self.warn("Current lane is inactive.")
+        is_active = self.active_lanes(wave.number) >> lane & 1
+        if not is_active and self.logical_pc(wave.number, lane) is None:
+            self.warn("Current lane is inactive.")
+
+    def logical_pc(self, thread: int, lane: int) -> int | None:
+        """Where a lane is by DW_AT_LLVM_lane_pc, in whichever frame; ``None`` where nothing says."""
+        entered = self._lane_pcs_of(thread).entered(lane)
+        return entered.pc if entered is not None else None
 
     def lane_pcs(self, thread: int, level: int = 0) -> list[int | None] | None:
         """DW_AT_LLVM_lane_pc for all lanes of a wave, ``None`` where its function has none.

@@ -58,6 +58,16 @@ class Stepper:
         low, high = self._range(start)
         line = start.line
         was_active = self.runner.is_active(scope)
+        waits_at = None if was_active else self.runner.logical_pc(scope)
+        if waits_at is not None:
+            event = self._until_active(scope)
+            if event is not None:
+                return event
+            frame = self.runner.top_frame(scope)
+            if self._stands_at_another_line(frame, start):
+                return self.runner.step_event(StopReason.STEP, self._frame_changed(frame, start))
+            low, high = self._line_range(frame)
+            was_active = True
         while True:
             stop = self._resume_range(scope, low, high)
             event = self._common(stop, scope)
@@ -73,10 +83,12 @@ class Stepper:
                 continue  # a call was stepped over; go on in the old range
             resumed_midway = False
             if not self.runner.is_active(scope):
+                told = self.runner.logical_pc(scope) is not None
                 event = self._until_active(scope)
                 if event is not None:
                     return event
-                resumed_midway = True
+                # where lane PCs tell where the lane waited, a line that it goes on in the middle of is not its own
+                resumed_midway = not told
             frame = self.runner.top_frame(scope)
             place = physical_place(frame.context)
             if start.has_caller and place == start.caller_place and place != start.place:
@@ -106,8 +118,23 @@ class Stepper:
                 new_frame = self._frame_changed(frame, start)
                 return self.runner.step_event(StopReason.STEP, new_frame)
             low, high = self._line_range(frame)
-            if row.line != 0 and not (new_line and at_start and not row.is_stmt):
+            passing = waits_at is not None and place == start.place and not at_start
+            if row.line != 0 and not passing and not (new_line and at_start and not row.is_stmt):
                 line = place_here
+
+    @staticmethod
+    def _stands_at_another_line(frame: Frame, start: _Start) -> bool:
+        """Whether a lane that has become active stands at the beginning of a line other than the one it waited at.
+
+        The middle of a line may be code that brings the lane back, before it goes on where it waited.
+        """
+        row = frame.row
+        if row is None:
+            return True
+        if physical_place(frame.context) != start.place:
+            return row.line != 0
+        at_start = frame.program.to_loaded(row.address) == frame.pc
+        return row.line != 0 and row.is_stmt and at_start and _line(frame) != start.line
 
     def _enter_inlined(self, scope: Scope, frame: Frame) -> StopEvent:
         """Into an inlined call that begins right here: nothing runs, one more frame is shown."""

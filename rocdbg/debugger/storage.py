@@ -6,7 +6,7 @@ a convenience variable; a value is a storage plus a type and an offset.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
@@ -190,6 +190,43 @@ class FaultyStorage:
     @property
     def register(self) -> str | None:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotStorage:
+    """What was there of a value at some time: bytes, and why others were missing, by position."""
+
+    data: bytes
+    missing: Mapping[int, Absence]
+
+    def read(self, offset: int, size: int) -> bytes:
+        for position in range(offset, offset + size):
+            if position in self.missing:
+                raise AbsentError(self.missing[position])
+        return self.data[offset : offset + size]
+
+    def write(self, offset: int, data: bytes) -> None:
+        raise DebuggerError("A value of the history cannot be changed.")
+
+    @property
+    def address(self) -> Address | None:
+        return None
+
+    @property
+    def register(self) -> str | None:
+        return None
+
+    @classmethod
+    def of(cls, storage: Storage, start: int, size: int) -> SnapshotStorage:
+        """What a storage holds now."""
+        data = bytearray(size)
+        missing: dict[int, Absence] = {}
+        for position in range(size):
+            try:
+                data[position : position + 1] = storage.read(start + position, 1)
+            except AbsentError as error:
+                missing[position] = error.absence
+        return cls(bytes(data), missing)
 
 
 @dataclass(frozen=True, slots=True)

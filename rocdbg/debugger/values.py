@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from rocdbg.debugger import ctypes
 from rocdbg.debugger.errors import DebuggerError, ExpressionError
-from rocdbg.debugger.storage import Absence, AbsentError, Address, Storage
+from rocdbg.debugger.storage import Absence, AbsentError, Address, SnapshotStorage, Storage
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseType,
@@ -25,6 +25,8 @@ from rocdbg.dwarf.info.types import (
 
 MAX_VALUE_SIZE = 1 << 26
 """Bytes of the largest value that is fetched whole (GDB's max-value-size, but larger)."""
+MAX_SNAPSHOT_SIZE = 1 << 16
+"""Bytes of the largest value that is kept byte by byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,18 @@ class Value:
         if self.data is not None or self.absence is not None or self.function is not None:
             return self
         return replace(self, data=self.contents())
+
+    def snapshot(self) -> Value:
+        """As `fetched`; of a value that is there in part, what is there. Raises `MemoryAccessError`."""
+        try:
+            return self.fetched()
+        except AbsentError:
+            if self.storage is None or self.bit_size is not None or self.size > MAX_SNAPSHOT_SIZE:
+                return self
+            kept = SnapshotStorage.of(self.storage, self.offset, self.size)
+            if len(kept.missing) == self.size:
+                return Value.absent(self.type, next(iter(kept.missing.values())))
+            return replace(self, storage=kept, offset=0)
 
     def with_contents(self, data: bytes) -> Value:
         """An rvalue of the same type."""

@@ -1,0 +1,199 @@
+"""A code object of clang's with debug information made by hand: line tables of the compiler, everything else of ours.
+
+The unit has no augmentation string and says nothing of the number of lanes; lane PCs come from procedures called with
+DW_OP_call4: lanes not active on entry are undefined, those that wait do so at the other arm's first line or past the
+end. (What ROCgdb's own test of lane PCs describes, for another program.)
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocdbg.codeobject import open_file
+from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.info import DebugInfo
+
+SOURCE = Path(__file__).parent / "sources" / "parting.hip"
+PC, EXEC, V0 = 16, 17, 2560
+LANE_PC = 0x3E0B
+
+ABBREVIATIONS = {
+    1: (0x11, True, [(0x03, 0x08), (0x10, 0x17)]),  # unit: name, stmt_list
+    2: (0x24, False, [(0x03, 0x08), (0x3E, 0x0B), (0x0B, 0x0B)]),  # base type: name, encoding, size
+    3: (0x36, False, [(0x02, 0x18)]),  # procedure: location
+    4: (0x2E, True, [(0x03, 0x08), (0x11, 0x01), (0x12, 0x06), (0x3F, 0x19), (LANE_PC, 0x18)]),
+    5: (0x2E, True, [(0x03, 0x08), (0x11, 0x01), (0x12, 0x06), (0x3F, 0x19), (LANE_PC, 0x17)]),
+    6: (0x05, False, [(0x03, 0x08), (0x49, 0x13), (0x02, 0x18)]),  # parameter: name, type, location
+    7: (0x34, False, [(0x03, 0x08), (0x49, 0x13), (0x3F, 0x19), (0x02, 0x18)]),  # variable
+    8: (0x13, True, [(0x03, 0x08), (0x0B, 0x0F)]),  # structure: name, size
+    9: (0x0D, False, [(0x03, 0x08), (0x49, 0x13), (0x38, 0x0F)]),  # member: name, type, offset
+    10: (0x01, True, [(0x49, 0x13)]),  # array of
+    11: (0x21, False, [(0x49, 0x13), (0x2F, 0x0B)]),  # subrange: type, upper bound
+}
+_UNIT_HEADER = 12
+
+
+def uleb(value: int) -> bytes:
+    data = bytearray()
+    while True:
+        byte = value & 0x7F
+        value >>= 7
+        data.append(byte | (0x80 if value else 0))
+        if not value:
+            return bytes(data)
+
+
+def u(value: int, size: int) -> bytes:
+    return value.to_bytes(size, "little")
+
+
+def exprloc(expression: bytes) -> bytes:
+    return uleb(len(expression)) + expression
+
+
+@dataclass
+class Entries:
+    """The bytes of a unit as they grow; an entry is known by its offset in the unit."""
+
+    data: bytearray = field(default_factory=bytearray)
+
+    def add(self, code: int, *parts: bytes | str) -> int:
+        offset = _UNIT_HEADER + len(self.data)
+        self.data += uleb(code)
+        for part in parts:
+            self.data += part.encode() + b"\0" if isinstance(part, str) else part
+        return offset
+
+    def end(self) -> None:
+        self.data += b"\0"
+
+
+def line(mark: str) -> int:
+    """The number of the line that ends in a mark."""
+    for number, text in enumerate(SOURCE.read_text().splitlines(), 1):
+        if text.endswith(f"// {mark}"):
+            return number
+    raise LookupError(mark)
+
+
+def build(folder: Path) -> Path:
+    """Compile and describe; the path of the code object."""
+    plain, done = folder / "plain.co", folder / "parting.co"
+    subprocess.run(
+        ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
+         "-gdwarf-5", "-gline-tables-only", "-O0", "--no-gpu-bundle-output", SOURCE.name, "-o", str(plain)],
+        cwd=SOURCE.parent, check=True, timeout=120,
+    )  # fmt: skip
+    code = open_file(plain)
+    info = DebugInfo({name: s.data for name, s in code.sections.items() if name.startswith(".debug")})
+
+    def bounds(name: str) -> tuple[int, int]:
+        symbol = code.symbols.get(name)
+        assert symbol is not None
+        low = code.address_of(symbol)
+        return low, low + symbol.size
+
+    table = info.units[0].line_table
+    assert table is not None
+    rows = [table.line_row(sequence, index) for sequence, index, _ in table.rows()]
+
+    def address(mark: str) -> int:
+        wanted = line(mark)
+        return min(row.address for row in rows if row.line == wanted)
+
+    sections = describe(bounds, address)
+    command = ["llvm-objcopy-22"]
+    for name, data in sections.items():
+        path = folder / name[1:]
+        path.write_bytes(data)
+        command += [f"--remove-section={name}", f"--add-section={name}={path}"]
+    for name in (".debug_addr", ".debug_str_offsets", ".debug_aranges"):
+        command.append(f"--remove-section={name}")
+    subprocess.run([*command, str(plain), str(done)], check=True, timeout=60)
+    return done
+
+
+def describe(bounds, address) -> dict[str, bytes]:  # type: ignore[no-untyped-def]
+    """The sections; ``bounds(name)`` of a function, ``address(mark)`` the first of a line."""
+    entries = Entries()
+    entries.add(1, "parting.hip", u(0, 4))
+    int_ = entries.add(2, "int", b"\x05\x04")
+    char = entries.add(2, "char", b"\x06\x01")
+    array = entries.add(10, u(int_, 4))
+    entries.add(11, u(int_, 4), b"\x1f")
+    entries.end()
+    structure = entries.add(8, "Totals", uleb(136))
+    for name, type_, offset in (("sum", int_, 0), ("letter", char, 4), ("each", array, 8)):
+        entries.add(9, name, u(type_, 4), uleb(offset))
+    entries.end()
+    # undefined where the lane was not active on entry, else the PC of the wave
+    on_entry = entries.add(3, exprloc(assemble(
+        "undefined", ("extend", 64, 64), ("regx", PC), ("extend", 64, 64),
+        ("call_frame_entry_reg", EXEC), ("deref_size", 8), ("select_bit_piece", 64, 64),
+    )))  # fmt: skip
+    of_kernel = entries.add(3, exprloc(assemble(
+        "undefined", ("extend", 64, 64), ("regx", PC), ("extend", 64, 64),
+        ("regx", EXEC), ("deref_size", 8), ("select_bit_piece", 64, 64),
+    )))  # fmt: skip
+    # the address on the stack is where the others wait; the upper half of the wave is nowhere
+    of_if = entries.add(3, exprloc(assemble(
+        "stack_value", ("extend", 64, 32), ("regx", PC), ("extend", 64, 32),
+        ("regx", EXEC), ("deref_size", 8), ("select_bit_piece", 64, 32), ("piece", 256),
+        "undefined", ("piece", 256),
+    )))  # fmt: skip
+    entries.add(7, "mixed", u(structure, 4), exprloc(assemble(
+        ("regx", 48), ("piece", 4), "undefined", ("piece", 4), ("regx", V0 + 5), ("piece", 128), "piece_end",
+    )))  # fmt: skip
+    entries.add(7, "nowhere", u(array, 4), exprloc(assemble(("regx", 0xFFFFFFFF))))
+    in_v0 = assemble(("regx", V0), "push_lane", ("constu", 4), "mul", "offset")
+    for name, parameter in (("innermost", "val"), ("called", "val"), ("parting", "gid"), ("kernel", "")):
+        low, high = bounds(name)
+        place = u(low, 8) + u(high - low, 4)
+        if name == "parting":
+            entries.add(5, name, place, u(12, 4))  # the only list follows the section's header
+        else:
+            procedure = of_kernel if name == "kernel" else on_entry
+            entries.add(4, name, place, exprloc(assemble(("call4", procedure))))
+        if parameter:
+            entries.add(6, parameter, u(int_, 4), exprloc(in_v0))
+        entries.end()
+    entries.end()
+    header = u(5, 2) + b"\x01\x08" + u(0, 4)
+    return {
+        ".debug_info": u(len(header) + len(entries.data), 4) + header + bytes(entries.data),
+        ".debug_abbrev": _abbreviations(),
+        ".debug_loclists": _lane_pc_list(bounds("parting"), address, on_entry, of_if),
+    }
+
+
+def _lane_pc_list(bounds: tuple[int, int], address, on_entry: int, of_if: int) -> bytes:  # type: ignore[no-untyped-def]
+    """Around each if: while an arm runs, the lanes of the other wait; the else arm runs first."""
+    body = bytearray()
+
+    def entry(low: int, high: int, expression: bytes) -> None:
+        body.extend(b"\x07" + u(low, 8) + u(high, 8) + exprloc(expression))  # DW_LLE_start_end
+
+    here = bounds[0]
+    ends = {1: address("if_2"), 2: address("if_3"), 3: address("add")}
+    for number, end in ends.items():
+        then, other = address(f"then_{number}"), address(f"else_{number}")
+        entry(here, then, assemble(("call4", on_entry)))
+        entry(then, other, assemble(("addr", end), ("call4", of_if)))
+        entry(other, end - 4, assemble(("addr", then), ("call4", of_if)))  # s_or_b64 exec comes last
+        here = end
+    entry(here, bounds[1], assemble(("call4", on_entry)))
+    body.append(0)
+    rest = u(5, 2) + b"\x08\x00" + u(0, 4) + bytes(body)
+    return u(len(rest), 4) + rest
+
+
+def _abbreviations() -> bytes:
+    data = bytearray()
+    for code, (tag, children, attributes) in ABBREVIATIONS.items():
+        data += uleb(code) + uleb(tag) + bytes([children])
+        for attribute, form in attributes:
+            data += uleb(attribute) + uleb(form)
+        data += b"\0\0"
+    return bytes(data) + b"\0"
