@@ -17,8 +17,8 @@ STACK = Category.STACK
 
 
 @command(
-    "backtrace", category=STACK, aliases=("bt", "where", "info stack", "info s"), usage="backtrace [full] [-full] [COUNT]",
-    options=("-full",),
+    "backtrace", category=STACK, aliases=("bt", "where", "info stack", "info s"),
+    usage="backtrace [full] [-full] [COUNT]", options=("-full",),
 )  # fmt: skip
 def backtrace(shell: Shell, text: str) -> None:
     """Print backtrace of all stack frames, or innermost COUNT frames.
