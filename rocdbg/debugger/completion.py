@@ -84,8 +84,9 @@ def _operand(text: str) -> int:
             if depth == 0:
                 return index + 1
             depth -= 1
-        elif depth == 0 and char in " ,=+-*/!&|<>" and "->" not in (text[index : index + 2], text[index - 1 : index + 1]):
-            return index + 1
+        elif depth == 0 and char in " ,=+-*/!&|<>":
+            if "->" not in (text[index : index + 2], text[index - 1 : index + 1]):
+                return index + 1
     return 0
 
 
