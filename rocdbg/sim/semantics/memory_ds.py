@@ -174,9 +174,9 @@ def _swap_two(size: int, stride: int) -> Callable[[Access], None]:
 
 
 for _size in (4, 8):
-    for _names in (("wrxchg2", "wrxchg2st64"), ("storexchg_2addr", "storexchg_2addr_stride64")):
-        memory(f"ds_{_names[0]}_rtn_b{_size * 8}", _swap_two(_size, _size))
-        memory(f"ds_{_names[1]}_rtn_b{_size * 8}", _swap_two(_size, 64 * _size))
+    for _near, _far in (("wrxchg2", "wrxchg2st64"), ("storexchg_2addr", "storexchg_2addr_stride64")):
+        memory(f"ds_{_near}_rtn_b{_size * 8}", _swap_two(_size, _size))
+        memory(f"ds_{_far}_rtn_b{_size * 8}", _swap_two(_size, 64 * _size))
 
 
 def _count_lanes(helper: str) -> Callable[[Access], None]:

@@ -31,6 +31,7 @@ from rocdbg.sim.layout import (
     Space,
     Status,
 )  # fmt: skip
+from rocdbg.sim.translator import matrix
 from rocdbg.sim.translator.atomics import ATOMICS, BY_NAME, Atomic
 from rocdbg.sim.translator.ir import Writer
 
@@ -183,6 +184,8 @@ class Runtime:
             suffix = "_indexed" if self.indexed else ""
             self.define(f"run{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False))
             self.define(f"run_range{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(True))
+        elif part.startswith("matrix_"):
+            self.define(part, matrix.PARAMETERS, matrix.body(part))
         elif part == "scalar":
             self.define("sload", args, self._scalar_load)
         elif part == "lanes":
@@ -632,6 +635,7 @@ def helper_names() -> list[str]:
     names = [f"{access}_{space}" for space in SPACES for access in ("load", "store", "check")]
     names += ["sload", "bpermute", "permute"]
     names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
+    names += matrix.helper_names()
     if len(names) > MAX_HELPERS:
         raise ValueError("more helpers than slots")
     return names
@@ -643,7 +647,7 @@ def part_of(helper: str) -> str:
         return "lanes"
     if helper == "sload":
         return "scalar"
-    return helper if helper.startswith("atomic_") else helper.partition("_")[2]
+    return helper if helper.startswith(("atomic_", "matrix_")) else helper.partition("_")[2]
 
 
 __all__ = ["I16", "SPACES", "Runtime", "helper_names"]

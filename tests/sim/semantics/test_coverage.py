@@ -12,7 +12,6 @@ from rocdbg.sim.semantics import registry
 
 LAYOUTS = re.compile(r"SOP[12CKP]|VOP(1|2|3|C|3P|3SD|D)(_|$)")
 MISSING = {
-    "matrix instructions": r"v_(mfma|smfmac|wmma)_",
     "graphics": r"v_interp_|v_screen_partition|s_sendmsghalt|v_illegal",
     "skips": r"s_setvskip",
     "forks and joins, traps' returns": r"s_cbranch_(g_fork|i_fork|join)|s_rfe_",

@@ -1,0 +1,283 @@
+"""Matrix instructions against NumPy: layouts with small integers (exact in every type), sums with chosen numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from engine_bench import Bench
+
+from rocdbg.sim.layout import Status
+from rocdbg.sim.translator.matrix_shapes import BITS, SHAPES, Shape
+
+pytestmark = pytest.mark.llvm
+RNG = np.random.default_rng(7)
+CDNA3 = "gfx942"
+A, B, C, D = 8, 16, 64, 128  # first registers
+
+
+def encode(values: np.ndarray, kind: str) -> np.ndarray:
+    """Small integers as elements of a type, uint8, uint16, uint32 or uint64."""
+    match kind:
+        case "f64" | "f32" | "f16":
+            return values.astype(f"f{BITS[kind] // 8}").view(f"u{BITS[kind] // 8}")
+        case "xf32":
+            return values.astype("f4").view("u4")
+        case "bf16":
+            return (values.astype("f4").view("u4") >> 16).astype("u2")
+        case "i8":
+            return values.astype("i1").view("u1")
+    fraction, bias = {"fp8": (3, 8), "bf8": (2, 16)}[kind]
+    bits = values.astype("f4").view("u4")
+    exponent = (bits >> 23 & 0xFF).astype(int) - 127 + bias
+    code = (bits >> 24 & 0x80) | exponent << fraction | bits >> (23 - fraction) & (1 << fraction) - 1
+    return np.where(values == 0, 0, code).astype("u1")
+
+
+def pack(elements: np.ndarray, registers: np.ndarray) -> None:
+    """elements[lane, n] into consecutive registers[n, lane] (uint32)."""
+    words = np.ascontiguousarray(elements).view(np.uint32).reshape(elements.shape[0], -1)
+    registers[: words.shape[1]] = words.T
+
+
+def inputs(matrix: np.ndarray, lanes: int = 64) -> np.ndarray:
+    """matrix[block, row, k] as [lane, element]: lanes walk over rows, then blocks, then parts of K."""
+    blocks, rows, depth = matrix.shape
+    parts = lanes // (blocks * rows)
+    return (
+        matrix.reshape(blocks, rows, parts, depth // parts).transpose(2, 0, 1, 3).reshape(lanes, depth // parts)
+    )
+
+
+def outputs(lanes: np.ndarray, shape: Shape) -> np.ndarray:
+    """[lane, element] of D as [block, row, column]: strips of four rows (f64: one)."""
+    m, strip = shape.m, 1 if shape.d == "f64" else 4
+    side = max(1, 64 * strip // (m * m))  # blocks in a register
+    groups = 64 // (m * side)
+    stacks = lanes.shape[1] // strip
+    cube = lanes.reshape(groups, side, m, stacks, strip)  # group, block, column, stack, row of the strip
+    if side > 1:  # every stack holds other blocks
+        return cube.transpose(3, 1, 0, 4, 2).reshape(shape.blocks, m, m)
+    return cube.transpose(1, 3, 0, 4, 2).reshape(shape.blocks, m, m)
+
+
+def small(*shape: int) -> np.ndarray:
+    return RNG.integers(-3, 4, shape).astype("f8")
+
+
+def run(bench: Bench, registers: dict[int, np.ndarray]) -> None:
+    for number, data in registers.items():
+        block = np.zeros((32, 64), np.uint32)
+        pack(data, block)
+        for n in range(data.shape[1] * data.itemsize // 4 or 1):
+            bench.vgpr(number + n)[:] = block[n]
+    bench.exec = 1  # must not matter
+    assert bench.run() is Status.END
+
+
+def result(bench: Bench, shape: Shape) -> np.ndarray:
+    kind = {"f64": "f8", "f32": "f4", "i32": "i4"}[shape.d]
+    count = shape.results_per_lane * (2 if shape.d == "f64" else 1)
+    words = np.stack([bench.vgpr(D + n) for n in range(count)], axis=1)
+    return outputs(np.ascontiguousarray(words).view(kind).reshape(64, -1), shape)
+
+
+def span(first: int, bits: int) -> str:
+    dwords = max(1, bits // 32)
+    return f"v{first}" if dwords == 1 else f"v[{first}:{first + dwords - 1}]"
+
+
+def instruction(shape: Shape, modifiers: str = "") -> str:
+    a = span(A, shape.a_per_lane * BITS[shape.a])
+    b = span(B, shape.b_per_lane * BITS[shape.b])
+    wide = shape.results_per_lane * (64 if shape.d == "f64" else 32)
+    c = span(C, 32 if shape.sparse else wide)
+    return f"{shape.name} {span(D, wide)}, {a}, {b}, {c} {modifiers}\ns_endpgm"
+
+
+def result_type(shape: Shape) -> str:
+    return {"f64": "f8", "f32": "f4", "i32": "i4"}[shape.d]
+
+
+def target_of(shape: Shape) -> str:
+    """Old names are CDNA2's."""
+    return CDNA3 if "_" in shape.name.split("_", 3)[3] and not shape.name.endswith("1k") else "gfx90a"
+
+
+def accumulator(shape: Shape, value: np.ndarray) -> np.ndarray:
+    """[block, row, column] as [lane, element]."""
+    index = np.arange(64 * shape.results_per_lane).reshape(64, -1)
+    order = outputs(index, shape).reshape(-1)
+    flat = np.empty(value.size, result_type(shape))
+    flat[order] = value.reshape(-1)
+    return flat.reshape(64, -1)
+
+
+DENSE = [s for s in SHAPES.values() if not s.sparse]
+
+
+@pytest.mark.parametrize("shape", DENSE, ids=lambda s: s.name)
+def test_dense(shape):
+    a, b = small(shape.blocks, shape.m, shape.k), small(shape.blocks, shape.m, shape.k)
+    c = small(shape.blocks, shape.m, shape.m)
+    bench = Bench(instruction(shape), target=target_of(shape))
+    run(bench, {A: encode(inputs(a), shape.a), B: encode(inputs(b), shape.b), C: accumulator(shape, c)})
+    np.testing.assert_array_equal(result(bench, shape), a @ b.transpose(0, 2, 1) + c)
+
+
+def test_layout_of_32x32x8():
+    """By hand: A[5][6] is element 2 of lane 37; with B[6][9] in lane 41, D[5][9] is register 1 of lane 41."""
+    shape = SHAPES["v_mfma_f32_32x32x8f16"]
+    a, b = np.zeros((64, 4)), np.zeros((64, 4))
+    a[37, 2], b[41, 2] = 3, 5
+    bench = Bench(instruction(shape))
+    run(bench, {A: encode(a, "f16"), B: encode(b, "f16"), C: np.zeros((64, 16), "f4")})
+    found = {
+        (n, int(lane)) for n in range(16) for lane in np.nonzero(bench.vgpr(D + n).view("f4") == 15)[0]
+    }
+    assert found == {(1, 41)}
+
+
+@pytest.mark.parametrize("shape", [s for s in SHAPES.values() if s.sparse], ids=lambda s: s.name)
+def test_sparse(shape):
+    """Of each four elements of A two are given, and an index says which."""
+    kept, b = small(1, shape.m, shape.k // 2), small(1, shape.m, shape.k)
+    pairs = np.array([(p, q) for p in range(4) for q in range(p + 1, 4)])
+    chosen = pairs[RNG.integers(0, 6, (shape.m, shape.k // 4))].reshape(1, shape.m, shape.k // 2)
+    full = np.zeros((shape.m, shape.k))
+    columns = chosen[0] + np.arange(shape.k // 2) // 2 * 4
+    np.put_along_axis(full, columns, kept[0], 1)
+    index = inputs(chosen)
+    set_number = 1
+    shifts = 2 * np.arange(index.shape[1]) + 2 * index.shape[1] * set_number
+    words = (index.astype(np.uint32) << shifts.astype(np.uint32)).sum(1, dtype=np.uint32)
+    c = small(1, shape.m, shape.m)
+    bench = Bench(instruction(shape, "abid:1"), target=CDNA3)
+    data = {A: encode(inputs(kept), shape.a), B: encode(inputs(b), shape.b), C: words.reshape(64, 1)}
+    run(bench, {**data, D: accumulator(shape, c)})
+    np.testing.assert_array_equal(result(bench, shape)[0], full @ b[0].T + c[0])
+
+
+def test_broadcasts():
+    """cbsz and abid share a block of A, blgp moves lanes of B; the accumulator is an inline constant."""
+    shape = SHAPES["v_mfma_f32_16x16x4f16"]
+    a, b = small(4, 16, 4), small(4, 16, 4)
+    text = instruction(shape, "cbsz:1 abid:1 blgp:1").replace(f"v[{C}:{C + 15}]", "2.0")
+    bench = Bench(text)
+    run(bench, {A: encode(inputs(a), "f16"), B: encode(inputs(b), "f16")})
+    want = a[[1, 1, 3, 3]] @ b[[0, 1, 0, 1]].transpose(0, 2, 1) + 2
+    np.testing.assert_array_equal(result(bench, shape), want)
+
+
+def test_f64_negation():
+    shape = SHAPES["v_mfma_f64_4x4x4f64"]
+    a, b, c = small(4, 4, 4), small(4, 4, 4), small(4, 4, 4)
+    bench = Bench(instruction(shape, "blgp:5"))
+    run(bench, {A: encode(inputs(a), "f64"), B: encode(inputs(b), "f64"), C: accumulator(shape, c)})
+    np.testing.assert_array_equal(result(bench, shape), -(a @ b.transpose(0, 2, 1)) - c)
+
+
+# -- sums --------------------------------------------------------------------------------------------------------------
+
+
+def element(shape: Shape, a: list[float], b: list[float], c: float) -> float:
+    """D[0][0] of a product of rows given as numbers of the element types."""
+    rows = []
+    for values in (a, b):
+        matrix = np.zeros((shape.blocks, shape.m, shape.k))
+        matrix[0, 0, : len(values)] = values
+        rows.append(encode(inputs(matrix), shape.a))
+    start = np.zeros((shape.blocks, shape.m, shape.m))
+    start[0, 0, 0] = c
+    bench = Bench(instruction(shape), target=target_of(shape))
+    run(bench, {A: rows[0], B: rows[1], C: accumulator(shape, start)})
+    return float(result(bench, shape)[0, 0, 0])
+
+
+SUMS = [
+    # CDNA2 adds pairs in f32: 2^24 + 1 is not a number, 2^24 + 2 is
+    ("v_mfma_f32_32x32x8f16", [4096, 1, 1, 0], [4096, 1, 1, 0], 0, 2.0**24),
+    ("v_mfma_f32_32x32x8f16", [4096, 0, 1, 1], [4096, 0, 1, 1], 0, 2.0**24 + 2),
+    # and flushes subnormal f16 factors
+    ("v_mfma_f32_32x32x8f16", [2.0**-15], [1.0], 1.0, 1.0),
+    ("v_mfma_f32_32x32x8_f16", [2.0**-15], [1.0], 1.0, 1.0 + 2.0**-15),
+    # CDNA3 keeps 24 bits below the largest product, whatever the order
+    ("v_mfma_f32_32x32x8_f16", [4096, 1, 1, 0], [4096, 1, 1, 0], 0, 2.0**24 + 2),
+    ("v_mfma_f32_32x32x8_f16", [4096, -4096, 1], [4096, 4096, 1], 0, 1.0),
+    ("v_mfma_f32_32x32x8_f16", [4096, -4096, 0.5], [4096, 4096, 1], 0, 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, a, b, c, want", SUMS, ids=range(len(SUMS)))
+def test_sums(name, a, b, c, want):
+    assert element(SHAPES[name], a, b, c) == want
+
+
+def exact_truncated(a: list[float], b: list[float], c: float) -> float:
+    """The published model of MI300X for f16, with fractions."""
+
+    def split(value: float, least: int) -> tuple[Fraction, int]:
+        exponent = max(int(np.frexp(value)[1]) - 1, least) if value else least
+        return Fraction(value) / Fraction(2) ** exponent, exponent
+
+    terms = [(split(x, -14), split(y, -14)) for x, y in zip(a, b, strict=True)]
+    products = [(p[0] * q[0], p[1] + q[1] if p[0] * q[0] else -126) for p, q in terms]
+    top = max(e for _, e in products)
+    unit = Fraction(2) ** (top - 24)
+    total = sum(int(s * Fraction(2) ** e / unit) for s, e in products) * unit
+    _, ec = split(c, -126)
+    common = max(top, ec)
+    fine, coarse = Fraction(2) ** (common - 31), Fraction(2) ** (common - 24)
+    both = (total // fine) * fine + (Fraction(c) // coarse) * coarse
+    return float(np.float32(float(both)))
+
+
+def test_truncated_sums_of_random_numbers():
+    shape = SHAPES["v_mfma_f32_16x16x16_f16"]
+    scale = 2.0 ** RNG.integers(-12, 8, (2, 16, 16))
+    a, b = (RNG.standard_normal((2, 16, 16)) * scale).astype("f2").astype("f8")
+    c = (RNG.standard_normal((16, 16)) * 10).astype("f4").astype("f8")
+    bench = Bench(instruction(shape), target=CDNA3)
+    run(bench, {A: encode(inputs(a[None]), "f16"), B: encode(inputs(b[None]), "f16"), C: accumulator(shape, c[None])})
+    want = np.empty((16, 16))
+    for i in range(16):
+        for j in range(16):
+            first = exact_truncated(a[i, :8].tolist(), b[j, :8].tolist(), c[i, j])
+            want[i, j] = exact_truncated(a[i, 8:].tolist(), b[j, 8:].tolist(), first)
+    np.testing.assert_array_equal(result(bench, shape)[0], want)
+
+
+def test_infinities_and_nans():
+    shape = SHAPES["v_mfma_f32_32x32x8_f16"]
+    assert element(shape, [np.inf, 1], [2.0, 1], 0) == np.inf
+    assert element(shape, [1.0], [1.0], -np.inf) == -np.inf
+    assert np.isnan(element(shape, [np.inf, -np.inf], [1.0, 1.0], 0))
+
+
+# -- WMMA --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wave", [32, 64])
+@pytest.mark.parametrize("kind", ["f32_16x16x16_f16", "f32_16x16x16_bf16", "i32_16x16x16_iu8"])
+def test_wmma(kind, wave):
+    a, b, c = small(16, 16), small(16, 16), small(16, 16)
+    element_type = {"iu8": "i8"}.get(kind.rsplit("_", 1)[1], kind.rsplit("_", 1)[1])
+    registers, results = (4 if element_type == "i8" else 8), 256 // wave
+    signs = "neg_lo:[1,1,0]" if element_type == "i8" else ""
+    d = f"v[{D}:{D + results - 1}]"
+    text = (
+        f"v_wmma_{kind} {d}, v[{A}:{A + registers - 1}], v[{B}:{B + registers - 1}], v[{C}:{C + results - 1}] {signs}"
+    )
+    bench = Bench(text + "\ns_endpgm", target="gfx1100", wave_size=wave)
+    for first, matrix in ((A, a), (B, b)):
+        words = np.ascontiguousarray(encode(matrix, element_type)).view(np.uint32).reshape(16, -1)
+        for n in range(registers):
+            bench.vgpr(first + n)[:] = np.tile(words[:, n], wave // 16)
+    number = "i4" if kind.startswith("i32") else "f4"
+    rows = wave // 16
+    for n in range(results):
+        bench.vgpr(C + n)[:] = c[n * rows : (n + 1) * rows].astype(number).reshape(-1).view(np.uint32)
+    assert bench.run() is Status.END
+    got = np.concatenate([bench.vgpr(D + n).view(number).reshape(rows, 16) for n in range(results)])
+    np.testing.assert_array_equal(got, a @ b.T + c)
