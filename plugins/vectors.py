@@ -7,7 +7,7 @@ import re
 from rocdbg.plugin import ClassType, PluginApi, Type, Value, VectorType, ctypes
 
 # HIP's headers: struct HIP_vector_type<float, 4u>, and typedefs such as float4 of it
-HIP_VECTOR = re.compile(r"HIP_vector_(?:type|base)<\s*(?P<element>[\w ]+),\s*(?P<count>\d+)u?\s*>$")
+HIP_VECTOR = re.compile(r"HIP_vector_(?:type|base)<\s*(?P<element>[\w ]+),\s*(?P<count>\d+)[uU]?\s*>$")
 HALF = ("__half", "__half_raw")
 HALF2 = ("__half2", "__half2_raw")
 BFLOAT = ("hip_bfloat16", "__hip_bfloat16", "__hip_bfloat16_raw")
