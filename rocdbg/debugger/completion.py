@@ -73,6 +73,10 @@ def _members(session: Session, expression: str) -> list[str]:
     return [m.name for m in type_.members if m.name] if isinstance(type_, ClassType) else []
 
 
+def _in_arrow(text: str, index: int) -> bool:
+    return text.startswith("->", index) or text.startswith("->", index - 1)
+
+
 def _operand(text: str) -> int:
     """Where the operand that ends at the text's end begins: brackets that close in it belong to it."""
     depth = 0
@@ -84,9 +88,8 @@ def _operand(text: str) -> int:
             if depth == 0:
                 return index + 1
             depth -= 1
-        elif depth == 0 and char in " ,=+-*/!&|<>":
-            if "->" not in (text[index : index + 2], text[index - 1 : index + 1]):
-                return index + 1
+        elif depth == 0 and char in " ,=+-*/!&|<>" and not _in_arrow(text, index):
+            return index + 1
     return 0
 
 

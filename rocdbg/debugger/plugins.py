@@ -108,7 +108,7 @@ class PluginHost:
             if path.suffix != ".py" and not path.is_file():
                 module_and_source = self._shipped(what)
                 if module_and_source is None:
-                    known = ", ".join(sorted(points)) or "none"
+                    known = ", ".join(sorted({*points, *_shipped_names()})) or "none"
                     raise PluginError(f"There is no plug-in {what}; installed are: {known}.")
                 name, (module, source) = what, module_and_source
             else:
@@ -195,6 +195,12 @@ class PluginHost:
                     plugin.stop_hooks.remove(hook)
                     what = "a stop hook failed and is switched off"
                     self.session.warn(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
+
+
+def _shipped_names() -> list[str]:
+    """The plug-ins of the source tree, where rocdbg runs from there."""
+    folder = Path(__file__).resolve().parents[2] / "plugins"
+    return [path.stem for path in folder.glob("[a-z]*.py")] if (folder / "lanemap.py").is_file() else []
 
 
 def _load_file(path: Path) -> ModuleType:
