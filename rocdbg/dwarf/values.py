@@ -19,18 +19,25 @@ import operator
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
+from rocdbg.dwarf.floats import WIDE_SIZES, wide_binary, wide_from_bits, wide_from_number
 
 __all__ = ["BaseType", "ConstValue", "ImplicitPointerValue", "Literal", "Value", "from_bits", "to_bits"]
 
-Literal = int | float | tuple[int | float, ...]
-"""A literal: an int, a float for floating-point encodings, a tuple of them for vector types."""
+Number = int | float | complex
+Literal = Number | tuple[Number, ...]
+"""A literal: an int, a float or complex for such encodings, a tuple of them for vector types.
+
+Floating-point numbers of 80, 96 and 128 bits are `floats.WideFloat`, a float that keeps its exact bits.
+"""
 
 _SIGNED = frozenset({"DW_ATE_signed", "DW_ATE_signed_char"})
 _INTEGRAL = _SIGNED | {"DW_ATE_unsigned", "DW_ATE_unsigned_char", "DW_ATE_boolean"}
 _FLOAT = frozenset({"DW_ATE_float", "DW_ATE_imaginary_float"})
-_ARITHMETIC = _INTEGRAL | _FLOAT | {"DW_ATE_address", "DW_ATE_signed_fixed", "DW_ATE_unsigned_fixed"}
+_COMPLEX = "DW_ATE_complex_float"
+_ARITHMETIC = _INTEGRAL | _FLOAT | {_COMPLEX} | {"DW_ATE_address", "DW_ATE_signed_fixed", "DW_ATE_unsigned_fixed"}
 _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 
 
@@ -71,7 +78,17 @@ class BaseType:
     @property
     def is_float(self) -> bool:
         """Whether its literals are floating-point numbers."""
-        return self.encoding in _FLOAT and self.bit_size in _FLOAT_FORMATS
+        return self.encoding in _FLOAT and (self.bit_size in _FLOAT_FORMATS or self.is_wide)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its literals are `floats.WideFloat`: x87 extended and quadruple precision."""
+        return self.encoding in _FLOAT and self.bit_size in WIDE_SIZES
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether its literals are complex numbers: the real part lies in the low half of the bits."""
+        return self.encoding == _COMPLEX and self.bit_size // 2 in _FLOAT_FORMATS and not self.bit_size & 1
 
     def same_as(self, other: BaseType) -> bool:
         """Whether operands of the two types can be combined."""
@@ -157,9 +174,18 @@ def _swap(bits: int, size: int) -> int:
     return int.from_bytes(bits.to_bytes(count, "little"), "big")
 
 
-def _element_from_bits(bits: int, type: BaseType) -> int | float:
+def _element_from_bits(bits: int, type: BaseType) -> Number:
     if type.byte_order == "big":
         bits = _swap(bits, type.bit_size)
+    if type.is_complex:
+        half = type.bit_size // 2
+        low, high = bits & (1 << half) - 1, bits >> half
+        if type.byte_order == "big":  # the real part comes first in memory
+            low, high = high, low
+        parts = (struct.unpack(_FLOAT_FORMATS[half], part.to_bytes(half // 8, "little"))[0] for part in (low, high))
+        return complex(*parts)
+    if type.is_wide:
+        return wide_from_bits(bits, type.bit_size)
     if type.is_float:
         data = bits.to_bytes(type.bit_size // 8, "little")
         number: float = struct.unpack(_FLOAT_FORMATS[type.bit_size], data)[0]
@@ -167,13 +193,28 @@ def _element_from_bits(bits: int, type: BaseType) -> int | float:
     return signed(bits, type.bit_size) if type.is_signed else bits
 
 
-def _element_to_bits(element: int | float, type: BaseType) -> int:
-    if type.is_float:
-        try:
-            data = struct.pack(_FLOAT_FORMATS[type.bit_size], element)
-        except OverflowError:
-            data = struct.pack(_FLOAT_FORMATS[type.bit_size], math.copysign(math.inf, element))
-        bits = int.from_bytes(data, "little")
+def _float_bits(number: float, size: int) -> int:
+    try:
+        data = struct.pack(_FLOAT_FORMATS[size], number)
+    except OverflowError:
+        data = struct.pack(_FLOAT_FORMATS[size], math.copysign(math.inf, number))
+    return int.from_bytes(data, "little")
+
+
+def _element_to_bits(element: Number, type: BaseType) -> int:
+    if type.is_complex:
+        half = type.bit_size // 2
+        number = complex(element)
+        low, high = _float_bits(number.real, half), _float_bits(number.imag, half)
+        if type.byte_order == "big":
+            low, high = high, low
+        bits = low | high << half
+    elif isinstance(element, complex):
+        raise AssertionError(f"complex literal of {type.encoding}")
+    elif type.is_wide:
+        bits = wide_from_number(element, type.bit_size).bits
+    elif type.is_float:
+        bits = _float_bits(element, type.bit_size)
     else:
         bits = int(element) & ((1 << type.bit_size) - 1)
     return _swap(bits, type.bit_size) if type.byte_order == "big" else bits
@@ -199,9 +240,9 @@ def to_bits(literal: Literal, type: BaseType) -> int:
     return bits
 
 
-def _element_normal(element: int | float, type: BaseType) -> int | float:
+def _element_normal(element: Number, type: BaseType) -> Number:
     """`element` wrapped or rounded to what the type can represent."""
-    if type.is_float or isinstance(element, int):
+    if type.is_float or type.is_complex or isinstance(element, int):
         return _element_from_bits(_element_to_bits(element, type), type)
     raise AssertionError(f"float literal of {type.encoding}")
 
@@ -209,13 +250,21 @@ def _element_normal(element: int | float, type: BaseType) -> int | float:
 # Operations: each works on plain numbers; the callers wrap the result to the type.
 
 
-def _divide(a: int | float, b: int | float) -> int | float:
-    if isinstance(a, float) or isinstance(b, float):
+def _float_quotient(a: float, b: float) -> float:
+    if b == 0:
+        if a == 0 or math.isnan(a):
+            return math.nan
+        return math.copysign(math.inf, a) * math.copysign(1.0, b)
+    return a / b
+
+
+def _divide(a: Number, b: Number) -> Number:
+    if isinstance(a, complex) or isinstance(b, complex):
         if b == 0:
-            if a == 0 or math.isnan(a):
-                return math.nan
-            return math.copysign(math.inf, a) * math.copysign(1.0, b)
+            raise EvaluationError("division by zero")
         return a / b
+    if isinstance(a, float) or isinstance(b, float):
+        return _float_quotient(a, b)
     if b == 0:
         raise EvaluationError("division by zero")
     quotient = abs(a) // abs(b)
@@ -229,11 +278,18 @@ def _modulo(a: int, b: int) -> int:
     return -remainder if a < 0 else remainder
 
 
-_NUMERIC: dict[str, Callable[[int | float, int | float], int | float]] = {
+_NUMERIC: dict[str, Callable[[Number, Number], Number]] = {
     "plus": operator.add,
     "minus": operator.sub,
     "mul": operator.mul,
     "div": _divide,
+}
+# The same for fractions as well as floats.
+_WIDE: dict[str, Callable[[float, float], float]] = {
+    "plus": operator.add,
+    "minus": operator.sub,
+    "mul": operator.mul,
+    "div": lambda a, b: a / b if b else float(_float_quotient(a, b)),
 }
 _BITWISE: dict[str, Callable[[int, int], int]] = {
     "and": operator.and_,
@@ -241,7 +297,7 @@ _BITWISE: dict[str, Callable[[int, int], int]] = {
     "xor": operator.xor,
     "mod": _modulo,
 }
-_COMPARE: dict[str, Callable[[int | float, int | float], bool]] = {
+_COMPARE: dict[str, Callable[[int | float | Fraction, int | float | Fraction], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
     "lt": operator.lt,
@@ -265,11 +321,15 @@ def generic_binary(name: str, a: int, b: int, bits: int) -> int:
     if name in ("shl", "shr", "shra"):
         result = _shift(name, a, b, bits)
     elif name == "div":
-        result = int(_divide(signed(a, bits), signed(b, bits)))
+        quotient = _divide(signed(a, bits), signed(b, bits))
+        assert isinstance(quotient, int)
+        result = quotient
     elif name in _BITWISE:
         result = _BITWISE[name](a, b)
     else:
-        result = int(_NUMERIC[name](a, b))
+        number = _NUMERIC[name](a, b)
+        assert isinstance(number, int)
+        result = number
     return result & ((1 << bits) - 1)
 
 
@@ -279,7 +339,7 @@ def typed_binary(name: str, a: Value, b: Value) -> Value:
     assert type is not None
     if name in _NUMERIC:
         _require_arithmetic(type)
-        function = _NUMERIC[name]
+        function = wide_binary(type.bit_size, _WIDE[name]) if type.is_wide else _NUMERIC[name]
         return Value(type, _map2(function, a.value, b.value, type))
     _require_integral(type, name)
     if not isinstance(a.value, int) or not isinstance(b.value, int):
@@ -301,6 +361,13 @@ def typed_compare(name: str, a: Value, b: Value) -> bool:
         if name not in ("eq", "ne"):
             raise IllFormed(f"values of vector type '{a.type.name}' have no order")
         return (a.value == b.value) is (name == "eq")
+    if isinstance(a.value, complex) or isinstance(b.value, complex):
+        if name not in ("eq", "ne"):
+            raise IllFormed(f"complex numbers of type '{a.type.name}' have no order")
+        return (a.value == b.value) is (name == "eq")
+    exact_a, exact_b = getattr(a.value, "exact", None), getattr(b.value, "exact", None)
+    if exact_a is not None and exact_b is not None:
+        return _COMPARE[name](exact_a, exact_b)
     return _COMPARE[name](a.value, b.value)
 
 
@@ -315,9 +382,16 @@ def typed_unary(name: str, a: Value) -> Value:
     assert type is not None
     if name == "not":
         _require_integral(type, name)
-        return Value(type, _map1(lambda v: ~int(v), a.value, type))
+        return Value(type, _map1(_invert, a.value, type))
     _require_arithmetic(type)
+    if type.is_complex and name == "abs":
+        raise IllFormed(f"abs of a complex number of type '{type.name}' is of another type")
     return Value(type, _map1(operator.neg if name == "neg" else abs, a.value, type))
+
+
+def _invert(number: Number) -> Number:
+    assert isinstance(number, int)
+    return ~number
 
 
 def generic_unary(name: str, a: int, bits: int) -> int:
@@ -326,14 +400,14 @@ def generic_unary(name: str, a: int, bits: int) -> int:
     return result & ((1 << bits) - 1)
 
 
-def _map1(function: Callable[[int | float], int | float], a: Literal, type: BaseType) -> Literal:
+def _map1(function: Callable[[Number], Number], a: Literal, type: BaseType) -> Literal:
     if isinstance(a, tuple):
         return tuple(_element_normal(function(x), type) for x in a)
     return _element_normal(function(a), type)
 
 
 def _map2(
-    function: Callable[[int | float, int | float], int | float], a: Literal, b: Literal, type: BaseType
+    function: Callable[..., Number], a: Literal, b: Literal, type: BaseType
 ) -> Literal:
     try:
         if isinstance(a, tuple) and isinstance(b, tuple):
@@ -353,7 +427,7 @@ def _require_integral(type: BaseType, name: str) -> None:
 def _require_arithmetic(type: BaseType) -> None:
     if type.encoding not in _ARITHMETIC:
         raise IllFormed(f"no arithmetic on '{type.name}' ({type.encoding})")
-    if type.encoding in _FLOAT and not type.is_float:
+    if (type.encoding in _FLOAT and not type.is_float) or (type.encoding == _COMPLEX and not type.is_complex):
         raise EvaluationError(f"no arithmetic on floating point of {type.bit_size} bits ('{type.name}')")
 
 
@@ -375,10 +449,17 @@ def convert(literal: Literal, source: BaseType | None, target: BaseType | None, 
     return _convert_element(literal, target, generic_bits)
 
 
-def _convert_element(number: int | float, target: BaseType | None, generic_bits: int) -> int | float:
+def _convert_element(number: Number, target: BaseType | None, generic_bits: int) -> Number:
+    if target is not None and target.is_complex:
+        return _element_normal(complex(number), target)
+    if isinstance(number, complex):
+        number = number.real  # as C converts
+    if target is not None and target.is_wide:
+        return wide_from_number(number, target.bit_size)
     if target is not None and target.is_float:
         try:
-            return _element_normal(float(number), target)
+            exact = getattr(number, "exact", None)
+            return _element_normal(float(number if exact is None else exact), target)
         except OverflowError:
             return math.copysign(math.inf, number)
     if isinstance(number, float):

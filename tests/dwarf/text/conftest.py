@@ -10,6 +10,7 @@ A result reads `0x5` (generic type), `s32 -1` (typed), `mem5 0x10 lane5`, `mem0 
 `{32: 0x1, 8+16: 0x0}` after a location is what is read there: bits, offset in bits, value.
 """
 
+# ruff: noqa: E501  (a case is a line)
 from __future__ import annotations
 
 import ast

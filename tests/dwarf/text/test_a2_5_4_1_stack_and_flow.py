@@ -1,5 +1,6 @@
 """A.2.5.4.1 stack operations and A.2.5.4.2 control flow operations."""
 
+# ruff: noqa: E501  (a case is a line)
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,6 @@
 """A.2.5.4.3 value operations: literals, arithmetic, conversions, special values."""
 
+# ruff: noqa: E501  (a case is a line)
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,6 @@
 """A.2.5.4.4.6 composite location description operations."""
 
+# ruff: noqa: E501  (a case is a line)
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,6 @@
 """A.2.5.4.4.1 to .5: general, undefined, memory, register and implicit location description operations."""
 
+# ruff: noqa: E501  (a case is a line)
 from __future__ import annotations
 
 from collections.abc import Callable

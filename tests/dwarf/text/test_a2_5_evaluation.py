@@ -1,5 +1,6 @@
 """A.2.5 to A.2.5.4: result kinds, context elements, the initial stack, implicit conversions."""
 
+# ruff: noqa: E501  (a case is a line)
 from __future__ import annotations
 
 from collections.abc import Callable
