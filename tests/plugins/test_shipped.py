@@ -61,7 +61,9 @@ def test_hip_types(
     shell, text = make_shell()
     shell.session.load(code)
     shell.session.plugins.load("vectors")
-    shell.execute("set grid 64\nset workgroup 64\nset arg 0 f32[64]\ntbreak 39\nrun\nlane 2")
+    lines = (HERE / "sources" / "hip_vectors.hip").read_text().splitlines()
+    last = next(number for number, line in enumerate(lines, 1) if "out[lane] =" in line)
+    shell.execute(f"set grid 64\nset workgroup 64\nset arg 0 f32[64]\ntbreak {last}\nrun\nlane 2")
     for name, value in HIP:
         text.seek(0)
         text.truncate()
