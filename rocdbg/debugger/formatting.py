@@ -394,10 +394,12 @@ class _Writer:
         if printers is None or self.fmt.raw or self.settings.raw_values:
             return None
         result = printers(value)
-        if result is None or isinstance(result, str):
-            return result
-        if not result.children:
-            return result.text or "{}"
+        if result is None:
+            return None
+        if isinstance(result, str) or not result.children:
+            # a text knows no format letter: with one, the value is shown as it is
+            text = result if isinstance(result, str) else result.text or "{}"
+            return None if self.letter else text
         named = result.hint != "array"
         parts = [
             (f"{name} = " if named else "") + self.value(child, depth + 1) for name, child in result.children
