@@ -16,6 +16,9 @@ from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType, Void
 MAX_REGISTERS = 16
 """Registers a returned aggregate may take; beyond that clang returns it in memory."""
 
+NOCALL = 3
+"""DW_CC_nocall: the optimiser has changed the function's interface, such as dropped members nobody reads."""
+
 
 def _flatten(type_: Type, offset: int) -> list[tuple[int, int]] | None:
     """(offset, size) of the parts that get registers of their own; ``None`` when not known."""
@@ -51,6 +54,8 @@ def return_value(function: Function, target: Target, thread: int, lane: int | No
     """The value a function has just returned to one lane; ``None`` when it returns none that can be told."""
     type_ = function.return_type
     if isinstance(type_.strip_typedefs(), VoidType) or lane is None:
+        return None
+    if function.calling_convention == NOCALL:
         return None
     size = ctypes.size_of(type_)
     if isinstance(type_.strip_typedefs(), ClassType) and size <= 8:
