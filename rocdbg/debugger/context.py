@@ -408,11 +408,16 @@ class StaticContext(FrameContext):
 
 def locate(variable: Variable, context: FrameContext) -> LocationDescription | None:
     """Where a variable with a location attribute is; ``None`` when it has none of that kind."""
+    what = variable_expression(variable, context)
+    return evaluate_location(what, context) if what is not None else None
+
+
+def variable_expression(variable: Variable, context: FrameContext) -> Expression | LocationList | None:
+    """What says where a variable is, ready to be evaluated; ``None`` without a location of that kind."""
     location = variable.location
     if not isinstance(location, Exprloc | Loclist):
         return None
-    form = Form(context.wave_size)
-    return evaluate_location(expression(location, variable.unit, context.program, form), context)
+    return expression(location, variable.unit, context.program, Form(context.wave_size))
 
 
 def evaluate_location(what: Expression | LocationList, context: FrameContext) -> LocationDescription:

@@ -205,11 +205,7 @@ class ProgramEnvironment:
         if isinstance(location, Exprloc) and lds.is_unplaced(variable):
             return self._without_location(variable, type_)
         if isinstance(location, Exprloc | Loclist):
-            assert self.context is not None
-            context = self.context
-            if context.unit is None or context.unit.offset != variable.unit.offset:
-                context = context.for_unit(variable.unit)
-            found = locate(variable, context)
+            found = locate(variable, self.context_of(variable))
             assert found is not None
             if variable.unit.dialect == UPSTREAM:
                 found = within_register(found, type_.size or 0)
@@ -222,6 +218,14 @@ class ProgramEnvironment:
         if isinstance(location, String):
             return Value(type_, data=location.value.encode() + b"\0")
         return self._without_location(variable, type_)
+
+    def context_of(self, variable: Variable) -> FrameContext:
+        """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""
+        context = self.context
+        assert context is not None
+        if context.unit is None or context.unit.offset != variable.unit.offset:
+            return context.for_unit(variable.unit)
+        return context
 
     def _without_location(self, variable: Variable, type_: Type) -> Value:
         program = self.program

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocdbg.debugger.disassembly import function_bounds
+from rocdbg.debugger.dwarf_inspection import describe_variable
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
 from rocdbg.debugger.expr.evaluator import parse_in
 from rocdbg.debugger.locspec import AddressSpec, FunctionSpec, parse_spec
@@ -99,6 +100,9 @@ def disassembly_range(session: Session, text: str) -> tuple[str | None, int, int
 
 def describe_address(session: Session, name: str) -> str:
     """The sentence of `info address NAME`: a variable of the selected scope, else a global symbol."""
+    lines = describe_variable(session, name)
+    if lines is not None:
+        return "\n".join(lines)
     variable: Variable | None = None
     function: Function | None = None
     if session.target is not None and session.scope.thread is not None:

@@ -44,7 +44,7 @@ from rocdbg.debugger.stops import ExitInfo, StopEvent, StopReason
 from rocdbg.debugger.storage import FaultyStorage
 from rocdbg.debugger.symbols import Symbols
 from rocdbg.debugger.target import AgentInfo, DispatchInfo, QueueInfo, Target, WaveInfo
-from rocdbg.debugger.unwind import Unwinder
+from rocdbg.debugger.unwind import FoundRow, Unwinder
 from rocdbg.debugger.values import Value
 from rocdbg.debugger.wave_variables import define_wave_variables
 from rocdbg.dwarf.info import Function, Type, Variable
@@ -482,6 +482,12 @@ class Session:
         if scope is None:
             scope = self._need_stack()
         return iter(self.chain(scope))
+
+    def unwind_row(self, pc: int) -> FoundRow | None:
+        """The unwind rules at a loaded address, and where they come from."""
+        program = self.need_program()
+        assert self._unwinder is not None
+        return self._unwinder.row(program.to_file(pc))
 
     def is_divergent(self, scope: Scope | None = None) -> bool:
         """Whether there are frames that the lane has not entered, and which are not shown therefore."""

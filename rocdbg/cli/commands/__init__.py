@@ -13,6 +13,7 @@ def add_all(registry: Registry) -> None:
     from rocdbg.cli.commands import (
         breakpoints,
         data,
+        dwarf,
         files,
         info,
         lanes,
@@ -29,7 +30,7 @@ def add_all(registry: Registry) -> None:
 
     for module in (
         support, scripting, settings, running, breakpoints, stack, lanes, data, sources, info, files, plugins,
-        maintenance,
+        maintenance, dwarf,
     ):  # fmt: skip
         registry.add_module(module)
     settings.add_options(registry)

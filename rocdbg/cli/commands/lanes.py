@@ -184,6 +184,22 @@ def lane_(shell: Shell, text: str) -> None:
     shell.line(f"[Current lane is {scope.lane} ({session.wave(scope.thread).lane_target_id(scope.lane)})]")
 
 
+@command("iteration", category=RUNNING, usage="iteration [N]")
+def iteration(shell: Shell, text: str) -> None:
+    """Use this command to switch between the iterations of a loop that run at once (vectorised or pipelined loops).
+
+    Without an argument, the current iteration is shown.
+    """
+    session = shell.session
+    shell.need_threads()
+    if text:
+        session.select_iteration(session.integer(text))
+        shell.line(f"[Switching to iteration {session.scope.iteration} of {session.iteration_count()}]")
+        show_frame(shell, session.frame())
+        return
+    shell.line(f"[Current iteration is {session.scope.iteration} of {session.iteration_count()}]")
+
+
 def _pick(rows: list[LaneRow], which: str) -> list[LaneRow]:
     if which == "-active":
         return [row for row in rows if row.state is LaneState.ACTIVE]
