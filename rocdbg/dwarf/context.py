@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.storage import MemoryAccess
 from rocdbg.dwarf.values import BaseType, ConstValue
 
-__all__ = ["Context", "DieContent", "Expression", "ExpressionLike", "LocationList", "LocationListEntry"]
+__all__ = ["CallSites", "Context", "DieContent", "Expression", "ExpressionLike", "LocationList", "LocationListEntry"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,4 +139,16 @@ class Context(MemoryAccess, Protocol):
 
     def tls_location(self, address: int) -> LocationDescription:
         """The location of thread-local storage address `address`."""
+        ...
+
+
+@runtime_checkable
+class CallSites(Protocol):
+    """What a context may know besides: what the call site in the calling frame says of parameters (A.3.4.2)."""
+
+    def call_site_value(self, parameter: int) -> ExpressionLike | None:
+        """The DW_AT_call_value of the call site's parameter whose entry is at `parameter` of the unit, or None.
+
+        The expression belongs to the calling frame, in whose context it is evaluated.
+        """
         ...

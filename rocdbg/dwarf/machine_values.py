@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.dwarf import values
-from rocdbg.dwarf.context import Expression, LocationList
+from rocdbg.dwarf.context import CallSites, Expression, LocationList
 from rocdbg.dwarf.errors import EvaluationError, IllFormed, LimitExceeded
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.machine import (
@@ -538,5 +538,12 @@ def _variable_value(m: Machine, operands: Operands) -> None:
 
 @handles("parameter_ref")
 def _parameter_ref(m: Machine, operands: Operands) -> None:
-    # GNU: the value the caller gave for a parameter whose entry has DW_AT_call_value in the call site.
-    raise EvaluationError("the value of a parameter at its call site is not known here")
+    # GNU: the value that the call site gave the parameter whose entry this is, as DW_AT_call_value (A.3.4.2).
+    offset = operands[0]
+    assert isinstance(offset, int)
+    found = m.context.call_site_value(offset) if isinstance(m.context, CallSites) else None
+    if found is None:
+        raise EvaluationError(f"the call site does not tell the value of the parameter at {offset:#x}")
+    result = m.nested(found, m.context.caller(), "value")
+    assert isinstance(result, Value)
+    m.stack.append(result if result.type is not None else _generic(result))

@@ -112,7 +112,8 @@ class SimpleContext:
 
     `architecture` is a name, an `Architecture`, or None for none. `registers` are those of the current frame by
     DWARF number: little-endian bytes, or a location description. `entry_registers` are those on entry to the
-    subprogram, hence those of the caller at the call; registers not in it follow the architecture's
+    subprogram, hence those of the caller at the call; `call_site_values` are the call site's
+    DW_AT_call_value expressions by parameter entry. Registers not in `entry_registers` follow the architecture's
     default rule. `memory` is as `SimpleMemory` takes it. `apertures` maps "local" and "private"
     (or 3 and 5) to the generic address they begin at, or to (first, last). `dies` maps offsets, of the
     unit and of .debug_info alike, to what the entries offer. `cfa` and `object` may be set later, to
@@ -139,6 +140,7 @@ class SimpleContext:
         dies: Mapping[int, DieContent] | None = None,
         cfa: LocationDescription | None = None,
         object: LocationDescription | None = None,
+        call_site_values: Mapping[int, ExpressionLike] | None = None,
     ) -> None:
         if isinstance(architecture, str):
             architecture = architecture_by_name(architecture)
@@ -157,6 +159,7 @@ class SimpleContext:
         self.dies = None if dies is None else dict(dies)
         self.cfa = cfa
         self.object = object
+        self.call_site_values = dict(call_site_values or {})
         self.memory = SimpleMemory(memory or {}, wave_size, lane, apertures or {})
         self._locations: dict[int, LocationDescription] = {}
 
@@ -216,6 +219,10 @@ class SimpleContext:
             size = self.architecture.register_size(column) or 8
             pc = self.entry_register_location(column).read(8 * size) - 1
         return CallerContext(self, self.entry_register_location, pc)
+
+    def call_site_value(self, parameter: int) -> ExpressionLike | None:
+        """See `CallSites.call_site_value`: from `call_site_values`."""
+        return self.call_site_values.get(parameter)
 
     # Memory
 

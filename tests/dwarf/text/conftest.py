@@ -227,6 +227,8 @@ class World:
         for key in ("frame_base",):
             if isinstance(settings.get(key), (str, list)):
                 settings[key] = self.content(settings[key])
+        sites = settings.get("call_site_values", {})
+        settings["call_site_values"] = {self.offsets[name]: self.content(text) for name, text in sites.items()}
         if dies is not None:
             settings["dies"] = {TYPE_OFFSETS[name]: type_ for name, type_ in TYPES.items()}
             settings["dies"] |= {self.offsets[name]: self.content(content) for name, content in dies.items()}
