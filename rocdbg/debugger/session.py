@@ -289,8 +289,13 @@ class Session:
         return found
 
     def condition_holds(self, text: str, scope: Scope) -> bool:
-        """The truth of a breakpoint's condition for a lane."""
-        return self._truth(text, scope)
+        """The truth of a breakpoint's condition for a lane; ``$_lane`` and the like are that lane's."""
+        before = self.scope
+        self.scope = scope
+        try:
+            return self._truth(text, scope)
+        finally:
+            self.scope = before
 
     def state_changed(self) -> None:
         """Drop what was read of the target's state; called when it runs or registers are written."""
