@@ -1,0 +1,36 @@
+"""The guided tour, word for word, and the session of the README."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import rocdbg
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPECTED = Path(__file__).parent / "tour.txt"
+
+
+def test_the_tour() -> None:
+    """What `./demo` shows without a terminal. ``ROCDBG_UPDATE_GOLDEN=1`` writes the expected text anew."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rocdbg", "-q", "-nx", "-batch", "-x", "demo_kernels/tour.rocdbg",
+         "demo_kernels/divergence/divergence.toml"],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
+        EXPECTED.write_text(done.stdout)
+    assert done.stdout == EXPECTED.read_text()
+
+
+def test_the_session_of_the_readme() -> None:
+    """Every command of it works, and the lane that is chosen is one that took the branch."""
+    commands = re.findall(r"^    \(rocdbg\) (.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    debugger = rocdbg.Debugger(ROOT / "demo_kernels" / "divergence" / "divergence.toml")
+    shown = {command: debugger.execute(command, to_string=True) for command in commands}
+    assert shown["print value"] == "$1 = 66\n"
+    assert shown["next"] == "13\t        } else {\n"
