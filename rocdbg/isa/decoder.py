@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 
 from rocdbg.arch.targets import Target
 from rocdbg.errors import Error
@@ -12,7 +13,7 @@ from rocdbg.isa.flow import branch_distance, flow_of
 from rocdbg.isa.formats import Layout, extract, layouts
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
 from rocdbg.isa.row import CompiledRow, RowTable
-from rocdbg.isa.table import load
+from rocdbg.isa.table import Table
 
 _LONGEST = 20
 """Bytes: 96 bits and a literal of up to 64."""
@@ -42,42 +43,47 @@ class UnknownEncodingError(Error):
 class _LayoutRows:
     """A layout with its rows; ``select`` finds the row of an instruction word."""
 
-    __slots__ = (
-        "cases",
-        "layout",
-        "mask",
-        "opcode",
-        "opcodes",
-        "rows",
-        "selectors",
-        "src0",
-        "src0_shift",
-        "value",
-    )
+    __slots__ = ("_compiled", "_raw", "_table", "cases", "layout", "src0", "src0_shift")
 
-    def __init__(self, layout: Layout, rows: dict[int, CompiledRow]) -> None:
+    def __init__(self, layout: Layout, table: RowTable) -> None:
         self.layout = layout
-        self.mask, self.value = layout.mask, layout.value
-        self.opcode = layout.opcode
-        self.selectors = layout.selectors
-        self.cases = [len(s.codes) + 1 for s in layout.selectors]
-        self.rows = rows
+        self.cases = [(s.bits, {c: i + 1 for i, c in enumerate(s.codes)}, len(s.codes) + 1) for s in layout.selectors]
         self.src0 = frozenset(layout.src0)
         self.src0_shift = 32 * layout.src0_dword
+        self._table = table
+        self._raw: dict[str, list[Any]] | None = None
+        self._compiled: dict[int, CompiledRow | None] = {}
 
     def select(self, word: int) -> CompiledRow | None:
-        if word & self.mask != self.value:
+        layout = self.layout
+        if (word ^ layout.value) & layout.mask:
             return None
         if self.src0 and word >> self.src0_shift & 0x1FF not in self.src0:
             return None
-        key = extract(word, self.opcode)
-        for selector, cases in zip(self.selectors, self.cases, strict=True):
-            code = extract(word, selector.bits)
-            key = key * cases + (selector.codes.index(code) + 1 if code in selector.codes else 0)
-        row = self.rows.get(key)
+        key = extract(word, layout.opcode)
+        for bits, codes, cases in self.cases:
+            key = key * cases + codes.get(extract(word, bits), 0)
+        try:
+            row = self._compiled[key]
+        except KeyError:
+            row = self._compiled[key] = self._compile(key)
         if row is None or (word ^ row.must_value) & row.must_mask:
             return None
         return row
+
+    def may_hold(self, word: int, size: int) -> bool:
+        """Whether it takes more than the first ``size`` bytes to tell that a word does not belong to this layout."""
+        layout = self.layout
+        known = (1 << 8 * size) - 1
+        if 4 * layout.dwords <= size or (word ^ layout.value) & layout.mask & known:
+            return False
+        return not self.src0 or 8 * size <= self.src0_shift or word >> self.src0_shift & 0x1FF in self.src0
+
+    def _compile(self, key: int) -> CompiledRow | None:
+        if self._raw is None:
+            self._raw = self._table.raw(self.layout)
+        raw = self._raw.get(str(key))
+        return None if raw is None else self._table.compiled(raw, self.layout, key)
 
 
 class Decoder:
@@ -85,23 +91,16 @@ class Decoder:
 
     def __init__(self, target: str, wave_size: int) -> None:
         try:
-            table = load(target)
+            table = Table(target)
         except FileNotFoundError:
             raise UnknownEncodingError(target) from None
         self.target = target
         self.wave_size = wave_size
-        self.family: str = table["family"]
-        self._rows = RowTable(table, wave_size)
-        by_prefix: dict[int, list[_LayoutRows]] = {}
-        forms = layouts(self.family)
+        self.family = table.family
+        rows = RowTable(table, wave_size)
         # The DPP and SDWA forms are told from the plain one by src0, so they are asked first.
-        for layout in sorted(forms, key=lambda form: not form.src0):
-            rows = _LayoutRows(layout, self._rows.of(layout))
-            for prefix in range(512):
-                word = prefix << 23
-                if not (word ^ layout.value) & layout.mask & 0xFF800000:
-                    by_prefix.setdefault(prefix, []).append(rows)
-        self._by_prefix = by_prefix
+        self._forms = [_LayoutRows(form, rows) for form in sorted(layouts(self.family), key=lambda form: not form.src0)]
+        self._by_prefix: dict[int, tuple[_LayoutRows, ...]] = {}
         self._memo: dict[bytes, Instruction] = {}
 
     def decode(self, code: bytes, address: int = 0, offset: int = 0) -> Instruction:
@@ -113,12 +112,7 @@ class Decoder:
             or memo.get(code[offset : offset + 12])
         )
         if found is None:
-            chunk = bytes(code[offset : offset + _LONGEST])
-            found = self._decode(chunk, address)
-            if len(memo) > 1 << 18:
-                memo.clear()
-            if not found.illegal:  # whether it is illegal may depend on more bytes than an illegal dword has
-                memo[chunk[: found.size]] = found
+            found = self._decode(bytes(code[offset : offset + _LONGEST]), address)
         return self._place(found, address)
 
     def _place(self, found: Instruction, address: int) -> Instruction:
@@ -141,20 +135,31 @@ class Decoder:
         if len(chunk) < 4:
             raise DecodeError(address, len(chunk), 4)
         word = int.from_bytes(chunk, "little")
-        for candidate in self._by_prefix.get(word >> 23 & 511, ()):
+        prefix = word >> 23 & 511
+        candidates = self._by_prefix.get(prefix)
+        if candidates is None:
+            candidates = self._by_prefix[prefix] = tuple(
+                rows for rows in self._forms if not (prefix << 23 ^ rows.layout.value) & rows.layout.mask & 0xFF800000
+            )
+        refused: list[_LayoutRows] = []
+        for candidate in candidates:
             row = candidate.select(word)
-            if row is None:
-                continue
-            parts = row.read(word)
-            if parts is None:
+            parts = None if row is None else row.read(word)
+            if row is None or parts is None:
+                refused.append(candidate)
                 continue
             size, operands, modifiers, text = parts
             if size > len(chunk):
                 raise DecodeError(address, len(chunk), size)
-            return Instruction(
+            found = Instruction(
                 0, size, candidate.layout.encoding, row.mnemonic, row.name, operands, MappingProxyType(modifiers), text,
-                flow_of(row.name), None, False, extract(word, candidate.opcode),
+                flow_of(row.name), None, False, extract(word, candidate.layout.opcode),
             )  # fmt: skip
+            if not any(other.may_hold(word, size) for other in refused):
+                if len(self._memo) > 1 << 18:
+                    self._memo.clear()
+                self._memo[chunk[:size]] = found
+            return found
         return illegal(chunk[:4], 0)
 
 

@@ -280,6 +280,8 @@ def _vop3(family: str) -> list[Layout]:
         "omod": _b((59, 2)),
         "neg": _b((61, 3)),
     }
+    if not true16:
+        mods["high"] = _b((40, 1))
     mods_s = {"clamp": _b((15, 1)), "omod": _b((59, 2)), "neg": _b((61, 3))}
     packed = {
         "vdst": _b((0, 8)),
@@ -317,6 +319,8 @@ def _vop3(family: str) -> list[Layout]:
         matrix = (45, 46, *range(52, 128)) if family == "gfx940" else tuple(range(64, 128))
         others = tuple(code for code in range(64) if code not in matrix)
         mods_m = {"cbsz": _b((8, 3)), "abid": _b((11, 4)), "blgp": _b((61, 3))}
+        if family == "gfx940":
+            layouts.append(_scaled_matrix(mai))
         layouts.append(
             _layout(
                 "VOP3P_MAI",
@@ -334,6 +338,13 @@ def _vop3(family: str) -> list[Layout]:
         )
     else:
         layouts.append(_layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p))
+        # LLVM decodes these three in their gfx9 encoding, too.
+        layouts.append(
+            _layout(
+                "VOP3P_GFX9", "110100111", 2, (16, 7), encoding="VOP3P", operands=packed, modifiers=mods_p,
+                opcodes=range(32, 35),
+            )
+        )  # fmt: skip
     if true16:
         dpp = {k: _b((lo + 64, w)) for k, (lo, w) in _DPP16.items()}
         for name, prefix, opcode, ops, extra in (
@@ -392,7 +403,7 @@ def _vop3(family: str) -> list[Layout]:
                 1,
                 (20, 2),
                 operands={"vdst": _b((0, 8)), "attr": _b((8, 8))},
-                modifiers={"wait_vdst": _b((16, 4))},
+                modifiers={"wait_vdst": _b((16, 4))} | ({"wait_vm_vsrc": _b((23, 1))} if family == "gfx12" else {}),
             )
         )
         layouts.append(
@@ -414,6 +425,20 @@ def _vop3(family: str) -> list[Layout]:
             )
         )
     return layouts
+
+
+def _scaled_matrix(mai: dict[str, Bits]) -> Layout:
+    """v_mfma_scale_*: a matrix instruction after eight bytes that hold the scales; bit 75 tells LLVM so."""
+    moved = {name: tuple((low + 64, size) for low, size in bits) for name, bits in mai.items()}
+    return Layout(
+        "VOP3PX", "VOP3P", 0xFFFF0000 | 0xFF800000 << 64, 0xD3AC0000 | 0xD3800800 << 64, 4, _b((80, 7)),
+        {**moved, "scale_src0": _b((32, 9)), "scale_src1": _b((41, 9))},
+        {
+            "op_sel": _b((11, 3)), "op_sel_hi": _b((59, 2), (14, 1)), "neg_lo": _b((61, 3)), "neg_hi": _b((8, 3)),
+            "cbsz": _b((72, 3)), "blgp": _b((125, 3)),
+        },
+        opcodes=(45, 46),
+    )  # fmt: skip
 
 
 def _ds(family: str) -> Layout:
@@ -556,12 +581,17 @@ def _export(family: str) -> list[Layout]:
     modifiers = {"done": _b((11, 1))}
     if family in ("gfx11", "gfx12"):
         modifiers["row_en"] = _b((13, 1))
-        selectors: tuple[Selector, ...] = ()
     else:
         modifiers["vm"] = _b((12, 1))
-        selectors = (Selector("compr", _b((10, 1))),)
     mask, value = _prefix(prefix)
-    result = [Layout("EXP", "EXP", mask, value, 2, (), operands, modifiers, {}, selectors)]
+    if family in ("gfx11", "gfx12"):
+        result = [Layout("EXP", "EXP", mask, value, 2, (), operands, modifiers)]
+    else:
+        pairs = {"tgt": _b((4, 6))} | {f"vsrc{i}": _b((32 + 8 * (i // 2), 8)) + enable[i] for i in range(4)}
+        result = [
+            Layout("EXP", "EXP", mask | 1 << 10, value, 2, (), operands, modifiers),
+            Layout("EXP_COMPR", "EXP", mask | 1 << 10, value | 1 << 10, 2, (), pairs, modifiers),
+        ]
     if family.startswith(("gfx9", "gfx10")) and family not in ("gfx90a", "gfx940"):
         result.append(
             _layout(
@@ -575,13 +605,57 @@ def _export(family: str) -> list[Layout]:
     return result
 
 
+def _image(family: str) -> list[Layout]:
+    """MIMG; VIMAGE and VSAMPLE of gfx12. Addresses in separate registers lengthen MIMG: those are layouts of their own."""
+    if family == "gfx12":
+        common = {"dim": _b((0, 3)), "r128": _b((4, 1)), "d16": _b((5, 1)), "a16": _b((6, 1)), "dmask": _b((22, 4))}
+        ops = {"vdata": _b((32, 8)), **{f"vaddr{i}": _b((64 + 8 * i, 8)) for i in range(4)}, "srsrc": _b((41, 9))}
+        cpol = {"cpol": _b((50, 5))}
+        return [
+            Layout("VIMAGE", "VIMAGE", 0xFC000000, 0xD0000000, 3, _b((14, 8)), ops | {"vaddr4": _b((56, 8))},
+                   common | cpol | {"tfe": _b((55, 1)), "nv": _b((7, 1))}),
+            Layout("VSAMPLE", "VSAMPLE", 0xFC000000, 0xE4000000, 3, _b((14, 8)), ops | {"ssamp": _b((55, 9))},
+                   common | cpol | {"tfe": _b((3, 1)), "nv": _b((7, 1)), "unorm": _b((13, 1)), "lwe": _b((40, 1))}),
+        ]  # fmt: skip
+    ops = {"vdata": _b((40, 8)), "vaddr0": _b((32, 8)), "srsrc": _b((48, 5)), "ssamp": _b((53, 5))}
+    mods = {"dmask": _b((8, 4)), "unorm": _b((12, 1)), "tfe": _b((16, 1)), "lwe": _b((17, 1)), "d16": _b((63, 1))}
+    if family in ("gfx9", "gfx90a", "gfx940"):
+        mods |= {"cpol": _b((13, 1), (25, 1)), "da": _b((14, 1)), "a16": _b((15, 1))}
+        if family != "gfx9":
+            del mods["tfe"]
+            mods["cpol"] = _b((13, 1), (25, 1), (7, 1))
+            ops["vdata"] = _b((40, 8), (16, 1))
+        mask, value = _prefix("111100")
+        return [Layout("MIMG", "MIMG", mask, value, 2, _b((18, 7)), ops, mods)]
+    if family == "gfx10":
+        mods |= {
+            "dim": _b((3, 3)), "cpol": _b((13, 1), (25, 1), (7, 1)), "r128": _b((15, 1)), "a16": _b((62, 1)),
+        }  # fmt: skip
+        opcode, separate, lengths = _b((18, 7), (0, 1)), (1, 2), range(4)
+    else:
+        mods = {
+            "dmask": _b((8, 4)), "tfe": _b((53, 1)), "d16": _b((17, 1)), "dim": _b((2, 3)), "a16": _b((16, 1)),
+            "unorm": _b((7, 1)), "lwe": _b((54, 1)), "cpol": _b((12, 3)), "r128": _b((15, 1)),
+        }  # fmt: skip
+        ops["ssamp"] = _b((58, 5))
+        opcode, separate, lengths = _b((18, 8)), (0, 1), range(2)
+    result = []
+    for length in lengths:
+        mask = 0xFC000000 | insert((separate,), -1)
+        extra = {f"vaddr{i}": _b((56 + 8 * i, 8)) for i in range(1, 4 * length + 1)}
+        name = f"MIMG_NSA{length}" if length else "MIMG"
+        value = 0xF0000000 | insert((separate,), length)
+        result.append(Layout(name, "MIMG", mask, value, 2 + length, opcode, ops | extra, mods))
+    return result
+
+
 FAMILIES = ("gfx9", "gfx90a", "gfx940", "gfx10", "gfx11", "gfx12")
 
 
 def layouts(family: str) -> list[Layout]:
     """The layouts of one family, in the order in which they are tried."""
     return [
-        *_scalar(0), _smem(family), *_vector32(family), *_vop3(family), _ds(family), *_flat(family),
+        *_image(family), *_scalar(0), _smem(family), *_vector32(family), *_vop3(family), _ds(family), *_flat(family),
         *_buffer(family), *_export(family),
     ]  # fmt: skip
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from rocdbg.isa.constants import constant_bits, constant_type, literal_value
@@ -15,7 +16,7 @@ from rocdbg.isa.formats import Bits, Layout, extract, width
 from rocdbg.isa.immediates import EXCEPTION_MASKS, LITERAL_STYLES, STYLES, hwreg
 from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.isa.operands import PAIRS, SPECIAL_CODES
-from rocdbg.isa.table import WHOLE_REGISTERS, Texts, parse_bits, unpack
+from rocdbg.isa.table import WHOLE_REGISTERS, Table, Texts, parse_bits
 
 _SUFFIX = re.compile(r"(?:_e32|_e64|_sdwa|_dpp8|_dpp)+$")
 _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(?:\.([lh]))?(?:/\*.*\*/)?$")
@@ -114,6 +115,7 @@ class CompiledRow:
     __slots__ = (
         "_fixed",
         "_items",
+        "_late_bars",
         "_layout",
         "_raw",
         "_size",
@@ -139,6 +141,8 @@ class CompiledRow:
         self._layout = layout
         self._fixed = fixed
         self._split = 0
+        # LLVM closes the bars of the second source after vcc.
+        self._late_bars = self.name.startswith("v_cndmask") and layout.name == "VOP2_DPP" and table.family == "gfx12"
 
     def _compile(self) -> list[tuple[str, Any]]:
         items: list[tuple[str, Any]] = []
@@ -154,6 +158,9 @@ class CompiledRow:
                 bits = parse_bits(raw[2])
                 exceptions = dict(self._table.values(raw[6])) if raw[6] >= 0 else {}
                 items.append((kind, (raw[1], bits, width(bits), raw[3], raw[4], raw[5], exceptions)))
+            elif kind == "w":
+                counts = tuple(c for c, n in self._table.values(raw[4]) for _ in range(n))
+                items.append((kind, (raw[1], parse_bits(raw[2]), parse_bits(raw[3] or "0+0"), counts, raw[5])))
             elif kind == "f":
                 items.append((kind, self._fixed_operand(position)))
             else:
@@ -174,7 +181,8 @@ class CompiledRow:
         operand = register_operand(name, text, 124)
         return operand or Operand(name, OperandKind.IMMEDIATE, -1, 0, text=text)
 
-    def read(self, word: int) -> Parts | None:
+    def read(self, word: int, overflow: bool = False) -> Parts | None:
+        """Decode; ``overflow``: image registers would run over the last one, so use their default counts."""
         items = self._items
         if items is None:
             items = self._compile()
@@ -184,6 +192,7 @@ class CompiledRow:
         modifiers: dict[str, int | str] = dict(self._fixed)
         size = self._size
         whole = False
+        opened = 0
         for kind, item in items:
             if kind == "o":
                 operand = item.plain(extract(word, item.bits))
@@ -234,6 +243,24 @@ class CompiledRow:
             elif kind == "f":
                 operands.append(item)
                 words.append(item.text)
+            elif kind == "w":
+                name, bits, controls, counts, default = item
+                first = extract(word, bits)
+                count = counts[extract(word, controls)]
+                if count < 0:
+                    return None
+                if overflow:
+                    count = default if default >= 0 else count
+                elif first + count > 256:
+                    return self.read(word, True)
+                if count:
+                    text = f"v{first}" if count == 1 else f"v[{first}:{first + count - 1}]"
+                    operands.append(Operand(name, OperandKind.VGPR, first, count, text=text))
+                    words.append(text)
+            elif kind == "open":
+                opened = len(words)
+            elif kind == "close" and len(words) > opened + 1:
+                words[opened:] = [f"[{', '.join(words[opened:])}]"]
             elif kind == "l":
                 size = 4 * self._layout.dwords + 4
                 value = word >> (32 * self._layout.dwords) & 0xFFFFFFFF
@@ -251,7 +278,7 @@ class CompiledRow:
                     )
                 )
                 words.append(operands[-1].text)
-            else:
+            elif kind == "F":
                 tail.append(item)
                 self._flags(modifiers, item)
         if self._layout.src0 == (249,):
@@ -259,12 +286,14 @@ class CompiledRow:
         if whole:
             operands = [replace(o, text=_HALF.sub("", o.text), half=None) for o in operands]
             words = [_HALF.sub("", word) for word in words]
+        if self._late_bars and words[2].endswith("|"):
+            words[2:] = [words[2][:-1], words[3] + "|"]
         text = self.mnemonic
         if self._split:
             first, _, second = text.partition(" :: ")
             modifiers["opy"] = second
             text = f"{first} {', '.join(words[: self._split])} :: {second} {', '.join(words[self._split :])}"
-        elif self.name == "exp":
+        elif self._layout.encoding == "EXP":
             text += f" {words[0]} {', '.join(words[1:])}"
         elif words:
             text += " " + ", ".join(words)
@@ -301,9 +330,9 @@ class CompiledRow:
             "src0_sext",
             "src1_sext",
         ) and (code or name in _ALWAYS):
-            modifiers[name] = (
-                extract(word, self._layout.modifiers[name]) if name in self._layout.modifiers else code
-            )
+            value = extract(word, self._layout.modifiers[name]) if name in self._layout.modifiers else code
+            if value or name in _ALWAYS:
+                modifiers[name] = value
 
     @staticmethod
     def _flags(modifiers: dict[str, int | str], text: str) -> None:
@@ -346,52 +375,33 @@ def _modified(operand: Operand, word: int, item: _OperandItem) -> Operand:
 
 
 class RowTable:
-    """The rows of one table for one wave size."""
+    """The rows of one table for one wave size, compiled when asked for."""
 
-    def __init__(self, table: dict[str, Any], wave_size: int) -> None:
-        self.family: str = table["family"]
+    def __init__(self, table: Table, wave_size: int) -> None:
+        self.family = table.family
+        self.texts, self.values = table.texts, table.values
         self._table = table
-        self._wave64 = table.get("wave64", {}) if wave_size == 64 else {}
-        self._texts: dict[int, Texts] = {}
+        self._wave_size = wave_size
         self._dwords: dict[int, int] = {}
-        self.literal_types = _literal_types(table)
 
-    def of(self, layout: Layout) -> dict[int, CompiledRow]:
-        """All rows of a layout by opcode and case."""
-        cases = 1
-        for selector in layout.selectors:
-            cases *= len(selector.codes) + 1
-        rows: dict[int, CompiledRow] = {}
-        raw = self._table["rows"].get(layout.name, {}) | self._wave64.get(layout.name, {})
-        for key, row in raw.items():
-            if row is None:
-                continue
-            number = int(key)
-            case, fixed = number % cases, {}
-            for selector in reversed(layout.selectors):
-                case, index = divmod(case, len(selector.codes) + 1)
-                if index and selector.name not in _NOT_MODIFIERS:
-                    fixed[selector.name] = 1
-            rows[number] = CompiledRow(row[0], self._table["signatures"][row[1]], layout, fixed, self)
-        return rows
+    def raw(self, layout: Layout) -> dict[str, list[Any]]:
+        """The rows of a layout by opcode and case, for ``compiled``."""
+        return self._table.rows(layout.name, self._wave_size)
 
-    def texts(self, number: int) -> Texts:
-        """An unpacked vector."""
-        texts = self._texts.get(number)
-        if texts is None:
-            texts = self._texts[number] = unpack(self._table["texts"][number])
-        return texts
-
-    def values(self, number: int) -> list[Any]:
-        """A pooled list that is no vector."""
-        values: list[Any] = self._table["texts"][number]
-        return values
+    def compiled(self, row: list[Any], layout: Layout, number: int) -> CompiledRow:
+        """One row of a layout; ``number`` is its opcode and case."""
+        fixed = {}
+        for selector in reversed(layout.selectors):
+            number, index = divmod(number, len(selector.codes) + 1)
+            if index and selector.name not in _NOT_MODIFIERS:
+                fixed[selector.name] = 1
+        return CompiledRow(row[0], self._table.signature(row[1]), layout, fixed, self)
 
     def dwords(self, number: int) -> int:
         """Registers an operand covers, from the first vector or scalar register of its vector."""
         if number not in self._dwords:
             widest = 1
-            for entry in self._table["texts"][number][1:]:
+            for entry in self.values(number)[1:]:
                 if len(entry) > 2 and entry[3] in ("v", "a", "s", "ttmp"):
                     widest = entry[6] or 1
                     if entry[3] in ("v", "a"):
@@ -399,14 +409,13 @@ class RowTable:
             self._dwords[number] = widest
         return self._dwords[number]
 
-
-def _literal_types(table: dict[str, Any]) -> dict[tuple[str, str], str]:
-    """Type of the constants of (instruction, operand) in the 32-bit encodings, for forms that allow no literal."""
-    types: dict[tuple[str, str], str] = {}
-    signatures = table["signatures"]
-    for layout in ("VOP1", "VOP2", "VOPC"):
-        for row in table["rows"].get(layout, {}).values():
-            for item in signatures[row[1]][3]:
-                if item[0] == "o" and item[4] not in ("", "invalid"):
-                    types[base_name(row[0]), item[1]] = item[4].rstrip("il")
-    return types
+    @cached_property
+    def literal_types(self) -> dict[tuple[str, str], str]:
+        """Type of the constants of (instruction, operand) in the 32-bit encodings, for forms that allow no literal."""
+        types: dict[tuple[str, str], str] = {}
+        for layout in ("VOP1", "VOP2", "VOPC"):
+            for row in self._table.rows(layout, 32).values():
+                for item in self._table.signature(row[1])[3]:
+                    if item[0] == "o" and item[4] not in ("", "invalid"):
+                        types[base_name(row[0]), item[1]] = item[4].rstrip("il")
+        return types

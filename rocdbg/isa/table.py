@@ -12,6 +12,8 @@ import json
 import re
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from rocdbg.isa.formats import Bits
@@ -119,9 +121,91 @@ def table_name(target: str) -> str:
     return ALIASES.get(target, target) + ".json"
 
 
+def _path(target: str) -> Traversable:
+    return files("rocdbg.isa").joinpath("tables", table_name(target))
+
+
 @cache
 def load(target: str) -> dict[str, Any]:
     """The raw table of a target. Raises FileNotFoundError if there is none."""
-    text = files("rocdbg.isa").joinpath("tables", table_name(target)).read_text(encoding="utf-8")
-    table: dict[str, Any] = json.loads(text)
+    table: dict[str, Any] = json.loads(_path(target).read_text(encoding="utf-8"))
     return table
+
+
+def write(table: dict[str, Any], path: Path) -> int:
+    """Write a table, one layout, signature or vector per line, as ``Table`` reads it; returns the size in bytes."""
+
+    def compact(value: Any) -> str:
+        return json.dumps(value, separators=(",", ":"))
+
+    parts = []
+    for key, value in table.items():
+        if isinstance(value, dict):
+            inner = ",\n".join(f"{compact(k)}:{compact(v)}" for k, v in value.items())
+            parts.append(f"{compact(key)}:{{\n{inner}\n}}")
+        elif isinstance(value, list):
+            inner = ",\n".join(compact(v) for v in value)
+            parts.append(f"{compact(key)}:[\n{inner}\n]")
+        else:
+            parts.append(f"{compact(key)}:{compact(value)}")
+    text = "{" + ",\n".join(parts) + "}\n"
+    path.write_text(text, encoding="utf-8")
+    return len(text)
+
+
+class Table:
+    """A target's table of which only those lines are parsed that are asked for: a session needs few of them."""
+
+    def __init__(self, target: str) -> None:
+        """Raises FileNotFoundError if the target has no table."""
+        self.target = target
+        self.family = ""
+        self._sections: dict[str, list[str]] = {}
+        lines: list[str] = []
+        for line in _path(target).read_text(encoding="utf-8").splitlines():
+            key = line[: line.find(":")]
+            if line.endswith((":{", ":[")):
+                lines = self._sections[key.strip('"')] = []
+            elif key == '"family"':
+                self.family = json.loads(line.partition(":")[2].rstrip(","))
+            else:
+                lines.append(line)
+        self._rows = {name: _by_key(self._sections.get(name, [])) for name in ("rows", "wave64")}
+        self._signatures: dict[int, Any] = {}
+        self._texts: dict[int, Texts] = {}
+        self._values: dict[int, list[Any]] = {}
+
+    def rows(self, layout: str, wave_size: int) -> dict[str, list[Any]]:
+        """Mnemonic and number of the signature by opcode and case, of the rows that exist in a wave size."""
+        rows = self._layout("rows", layout)
+        if wave_size == 64 and layout in self._rows["wave64"]:
+            rows = rows | self._layout("wave64", layout)
+        return {key: row for key, row in rows.items() if row is not None}
+
+    def _layout(self, section: str, layout: str) -> dict[str, Any]:
+        line = self._rows[section].get(layout)
+        rows: dict[str, Any] = json.loads(line) if line else {}
+        return rows
+
+    def signature(self, number: int) -> Any:
+        """Size, bits that must have a value and that value, items."""
+        if number not in self._signatures:
+            self._signatures[number] = json.loads(self._sections["signatures"][number].rstrip(","))
+        return self._signatures[number]
+
+    def values(self, number: int) -> list[Any]:
+        """A pooled list as it is."""
+        if number not in self._values:
+            self._values[number] = json.loads(self._sections["texts"][number].rstrip(","))
+        return self._values[number]
+
+    def texts(self, number: int) -> Texts:
+        """An unpacked vector."""
+        if number not in self._texts:
+            self._texts[number] = unpack(self.values(number))
+        return self._texts[number]
+
+
+def _by_key(lines: list[str]) -> dict[str, str]:
+    parts = (line.rstrip(",").partition(":") for line in lines if line[0] == '"')
+    return {key.strip('"'): value for key, _, value in parts}

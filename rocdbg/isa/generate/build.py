@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-from pathlib import Path
+import re
 from typing import Any
 
 from rocdbg.isa.formats import Layout, family_of, layouts, width
 from rocdbg.isa.generate.learn import Item, Learner, Row
+from rocdbg.isa.generate.learn_images import ImageLearner
 from rocdbg.isa.generate.oracle import Oracle
 from rocdbg.isa.table import bits_text, pack
 
@@ -18,6 +19,7 @@ TARGETS = (
 )  # fmt: skip
 """Targets with a table of their own; ``table.ALIASES`` has the others."""
 LLVM = "LLVM 22"
+IMAGES = ("MIMG", "VIMAGE", "VSAMPLE")
 
 
 class _Pool:
@@ -54,6 +56,12 @@ def _item(item: Item, texts: _Pool) -> list[Any]:
                 int(item.silent),
                 exceptions,
             ]
+        case "registers":
+            runs = [[count, len(list(group))] for count, group in itertools.groupby(item.counts)]
+            number = texts.number(runs)
+            return ["w", item.name, bits_text(item.bits), bits_text(item.controls), number, item.default]
+        case "open" | "close":
+            return [item.sort]
         case "literal":
             return ["l", item.style]
         case "fixed":
@@ -69,7 +77,7 @@ def learn_layouts(
     rows: dict[tuple[str, int], Row] = {}
     known = {} if known is None else known
     for layout in selected:
-        learner = Learner(oracle, layout, known)
+        learner = (ImageLearner if layout.encoding in IMAGES else Learner)(oracle, layout, known)
         cases = list(itertools.product(*[range(len(s.codes) + 1) for s in layout.selectors]))
         for opcode in layout.opcodes or range(1 << width(layout.opcode)):
             plain = layout.name.replace("VOP3SD", "VOP3")
@@ -84,18 +92,54 @@ def learn_layouts(
     return rows
 
 
-def build(target: str) -> tuple[dict[str, Any], list[str]]:
-    """The table of a target, and what was odd on the way."""
+_POOLED = {"o": 3, "m": 3, "n": 6, "N": 6, "w": 4}
+"""Where the number of a pooled vector stands in an item."""
+
+
+def _kept(
+    rows: dict[str, Any], previous: dict[str, Any], signatures: _Pool, texts: _Pool
+) -> dict[str, list[Any]]:
+    """Rows of an earlier table, renumbered for new pools."""
+    result: dict[str, list[Any]] = {}
+    for key, row in rows.items():
+        if row is None:
+            result[key] = row
+            continue
+        *head, items = previous["signatures"][row[1]]
+        renumbered = []
+        for item in items:
+            place = _POOLED.get(item[0], 0)
+            if place and item[place] >= 0:
+                item = [*item[:place], texts.number(previous["texts"][item[place]]), *item[place + 1 :]]
+            renumbered.append(item)
+        result[key] = [row[0], signatures.number([*head, renumbered])]
+    return result
+
+
+def build(
+    target: str, previous: dict[str, Any] | None = None, only: str = ""
+) -> tuple[dict[str, Any], list[str]]:
+    """The table of a target, and what was odd on the way.
+
+    With the ``previous`` table, only layouts whose names match the expression ``only`` are learnt anew.
+    """
     family = family_of(target)
     texts, signatures = _Pool(), _Pool()
     notes: list[str] = []
     table: dict[str, Any] = {"target": target, "family": family, "from": LLVM, "count": 0}
     base: dict[str, dict[str, list[Any]]] = {}
     waves = ("", "+wavefrontsize64") if family in ("gfx10", "gfx11", "gfx12") else ("",)
+    forms = [form for form in layouts(family) if previous is None or re.fullmatch(only, form.name)]
+    kept = {form.name for form in layouts(family)} - {form.name for form in forms}
     for features in waves:
         oracle = Oracle(target, features)
         encoded: dict[str, dict[str, list[Any]]] = {}
-        for (name, key), row in learn_layouts(oracle, layouts(family)).items():
+        for name in kept & set(previous["rows"] if previous else ()):
+            assert previous is not None
+            rows = previous["rows"][name] | (previous["wave64"].get(name, {}) if features else {})
+            rows = {key: row for key, row in rows.items() if row is not None}
+            encoded[name] = _kept(rows, previous, signatures, texts)
+        for (name, key), row in learn_layouts(oracle, forms).items():
             notes += [f"{features}{name} {key} {row.mnemonic}: {note}" for note in row.notes]
             signature = [
                 row.size,
@@ -106,13 +150,14 @@ def build(target: str) -> tuple[dict[str, Any], list[str]]:
             encoded.setdefault(name, {})[str(key)] = [row.mnemonic, signatures.number(signature)]
         oracle.close()
         if not features:
-            base = encoded
+            order = [form.name for form in layouts(family)]
+            base = dict(sorted(encoded.items(), key=lambda item: order.index(item[0])))
             table["rows"] = base
             table["count"] = sum(len(v) for v in base.values())
         else:
             table["wave64"] = {
                 name: changed
-                for name, some in encoded.items()
+                for name, some in sorted(encoded.items())
                 if (changed := {k: v for k, v in some.items() if base.get(name, {}).get(k) != v})
             }
             for name, some in base.items():
@@ -121,24 +166,3 @@ def build(target: str) -> tuple[dict[str, Any], list[str]]:
     table["signatures"] = signatures.values
     table["texts"] = texts.values
     return table, notes
-
-
-def write(table: dict[str, Any], path: Path) -> int:
-    """Write a table, one layout, signature or vector per line; returns the size in bytes."""
-
-    def compact(value: Any) -> str:
-        return json.dumps(value, separators=(",", ":"))
-
-    parts = []
-    for key, value in table.items():
-        if isinstance(value, dict):
-            inner = ",\n".join(f"{compact(k)}:{compact(v)}" for k, v in value.items())
-            parts.append(f"{compact(key)}:{{\n{inner}}}")
-        elif isinstance(value, list):
-            inner = ",\n".join(compact(v) for v in value)
-            parts.append(f"{compact(key)}:[\n{inner}]")
-        else:
-            parts.append(f"{compact(key)}:{compact(value)}")
-    text = "{" + ",\n".join(parts) + "}\n"
-    path.write_text(text, encoding="utf-8")
-    return len(text)

@@ -47,6 +47,11 @@ halves), ends."""
 _FIXED_CODES = {"VOP3": (("vdst", 126),), "FLAT": (("saddr", 124), ("saddr", 125), ("saddr", 127))}
 """Codes that unused fields must have in some opcodes: exec for v_cmpx, null for flat instructions without
 scalar address."""
+_FORMATS = {"src0": "cbsz", "src1": "blgp"}
+"""Fields that hold the number formats of the sources of v_mfma_*_f8f6f4."""
+_FIXED_MODIFIERS = {"VOP3P": ("op_sel_hi", 7), "VOP3P_DPP": ("op_sel_hi", 7), "VOP3P_DPP8": ("op_sel_hi", 7), "DS": ("gds", 1), "VOP1_SDWA": ("dst_sel", 6)}
+"""Modifiers without which some opcodes of a layout are illegal."""
+
 
 
 class LearnError(Exception):
@@ -59,7 +64,7 @@ class Item:
 
     sort: str
     """``operand``, ``fixed`` (an operand without bits), ``number`` (an immediate operand), ``modifier``,
-    ``nummod``, ``fixmod``."""
+    ``nummod``, ``fixmod``; ``registers``, ``open`` and ``close`` (a list of operands) of image instructions."""
     name: str
     bits: Bits = ()
     texts: tuple[str | None, ...] = ()
@@ -74,6 +79,12 @@ class Item:
     abs: int = -1
     sext: int = -1
     constant: str = ""
+    controls: Bits = ()
+    """``registers``: the bits that choose from ``counts``."""
+    counts: tuple[int, ...] = ()
+    """Numbers of registers; 0: no such operand, -1: illegal."""
+    default: int = -1
+    """Number of registers if with ``counts`` some would run over the last one; -1: that is illegal."""
 
 
 @dataclass
@@ -116,7 +127,7 @@ def split(text: str) -> tuple[str, list[str], list[str]]:
             continue
         current += char
         i += 1
-    if mnemonic == "exp" and parts:
+    if mnemonic in ("exp", "export") and parts:
         parts[:1] = parts[0].split(" ", 1)
     words = tokens(current)
     if not parts and words and is_modifier(words[0]):
@@ -203,12 +214,14 @@ class Learner:
             if found is None and name in fields:
                 others = {n: b for n, b in fields.items() if n != name}
                 found = self._find_base(word0 | insert(fields[name], value), others)
+        if found is None and layout.name in _FIXED_MODIFIERS:
+            name, value = _FIXED_MODIFIERS[layout.name]
+            if name in layout.modifiers:
+                found = self._find_base(word0 | insert(layout.modifiers[name], value), fields)
         if found is None:
             return None
         base, (size, text) = found
         mnemonic, operands, _ = split(text)
-        if mnemonic == "v_nop" and layout.src0:
-            return None  # LLVM takes the control dword for an instruction unless all of its operands are zero
         notes: list[str] = []
         covered = fixed
         placed: dict[int, Item] = {}
@@ -218,7 +231,10 @@ class Learner:
         for name, bits in fields.items():
             if insert(bits[:1], -1) & fixed or layout.operand_cases.get(name, case) != case:
                 continue
-            item, index = self._operand(base, name, bits, operands, mnemonic, size, notes)
+            if mnemonic.endswith("_f8f6f4") and (control := _FORMATS.get(name)):
+                bits = (*bits, *layout.modifiers[control])  # the width of the matrix depends on its format
+            taken = frozenset(placed) if layout.name == "EXP_COMPR" else frozenset()
+            item, index = self._operand(base, name, bits, operands, mnemonic, size, notes, taken)
             if item is None:
                 continue
             if index in placed:
@@ -235,12 +251,14 @@ class Learner:
             if number is None:
                 continue
             item, index = number
-            covered |= insert(bits, -1)
+            covered |= insert(item.bits, -1)
             if index >= 0:
                 placed[index] = item
             else:
                 modifiers.append((item, 0))
         for name, bits in layout.modifiers.items():
+            if name == "high" and not mnemonic.startswith("v_interp"):
+                continue
             bits = tuple((lo + i, 1) for lo, w in bits for i in range(w) if not fixed >> (lo + i) & 1)
             if not bits:
                 continue
@@ -248,6 +266,7 @@ class Learner:
             covered |= insert(bits, -1)
             if item is not None:
                 modifiers.append((item, 0))
+        modifiers = [(item, 0) for item in self._joined(base, [m for m, _ in modifiers], operands, mnemonic)]
         items: list[Item] = []
         for index in range(max([len(operands) - 1, *placed]) + 1):
             token = operands[index] if index < len(operands) else ""
@@ -259,6 +278,9 @@ class Learner:
                 items.append(Item("fixed", "", text=token))
         items += self._order(base, [m for m, _ in modifiers], text, notes)
         must_mask, must_value = self._must(base, covered, text, size, notes)
+        if layout.encoding == "VOP3" and mnemonic.startswith("v_cmpx") and must_mask & 0xFF:
+            # "Potentially undefined" to LLVM, whose C interface refuses it. llvm-objdump prints it.
+            must_mask, must_value = must_mask & ~0xFF, must_value & ~0xFF
         return Row(mnemonic, items, 4 * layout.dwords + 4 * literal_always, must_mask, must_value, notes)
 
     def _fixed_mask(self, case: tuple[int, ...]) -> int:
@@ -283,7 +305,7 @@ class Learner:
 
     def _probe_value(self, bits: Bits, index: int) -> int:
         size = bits[0][1]
-        if self.layout.name == "EXP" and size == 8:
+        if self.layout.encoding == "EXP" and size == 8:
             return 256 + 16 + 16 * index  # with the enable bit
         if size >= 9:
             return 256 + 16 + 16 * index
@@ -342,6 +364,7 @@ class Learner:
         mnemonic: str,
         size: int,
         notes: list[str],
+        taken: frozenset[int] = frozenset(),
     ) -> tuple[Item | None, int]:
         if self._selected(base, bits):
             return None, -1
@@ -363,7 +386,7 @@ class Learner:
             entry = parsed[v]
             if entry and v & ~(main - 1) == high:
                 for i, token in enumerate(entry[1]):
-                    changes[i] += token != operands[i]
+                    changes[i] += token != operands[i] and i not in taken
         best = max(changes, default=0)
         if best == 0:
             return None, -1
@@ -442,6 +465,14 @@ class Learner:
                 top // 2 + 77,
             }
             values = sorted({v % top for v in samples} | {v * 2654435761 % top for v in range(300)})
+            if name == "dpp8":  # LLVM takes small values for operand codes in some opcodes
+                values = sorted({*values, *range(256)})
+            elif name == "offset" and size > 21:
+                half = self.ask([clear | insert(bits, v) for v in values if v >= top // 2])
+                if not any(a[0] for a in half):  # must be positive
+                    bits = (*bits[:-1], (bits[-1][0], bits[-1][1] - 1))
+                    size, top = size - 1, top // 2
+                    values = sorted({v % top for v in values})
         quick = self.ask([clear | insert(bits, v) for v in (0, 1, 5, (1 << size) - 2)])
         if len({t for _, t in quick}) == 1:
             return None
@@ -555,7 +586,7 @@ class Learner:
                     continue
                 if token in (f"-{old}", f"neg({old})"):
                     item.neg = position[i]
-                elif token == f"|{old}|":
+                elif token in (f"|{old}|", f"|{old}"):  # of v_cndmask, LLVM closes the bars after vcc
                     item.abs = position[i]
                 elif token == f"sext({old})":
                     item.sext = position[i]
@@ -567,11 +598,49 @@ class Learner:
         prefix = len(_common(list(legal)))
         suffix = len(_common([t[prefix:][::-1] for t in legal]))
         texts = tuple(None if t is None else " ".join(t[prefix : len(t) - suffix]) for t in tails)
-        if name == "op_sel":
+        if "op_sel" in name:
             texts = tuple(self._whole(t, a[1], origin) for t, a in zip(texts, answers, strict=True))
         if all(t == "" for t in texts):
             return None
         return Item("modifier", name, bits, texts)
+
+    def _joined(self, base: int, items: list[Item], operands: list[str], mnemonic: str) -> list[Item]:
+        """Modifiers that are one, since their bits make up one number or one makes others illegal."""
+        numbers = [i for i in items if any(t and t.startswith("bitop3:") for t in i.texts)]
+        wholes = [i for i in items if any(t and t.startswith(WHOLE_REGISTERS) for t in i.texts)]
+        if len(numbers) > 1:
+            chosen = numbers
+            name = "bitop3"
+        elif wholes and self._whole_restricts(base, wholes[0]):
+            names = ("op_sel", "abs", "neg")
+            chosen = [i for i in items if i.name in names]
+            name = "op_sel"
+        else:
+            return items
+        fields = self.layout.modifiers
+        names = [i.name for i in chosen]
+        if name == "op_sel":
+            names = ["op_sel", "abs", "neg"]
+        bits = tuple(b for n in names for b in fields[n])
+        bits = tuple((low + i, 1) for low, size in bits for i in range(size))
+        joint = self._modifier(base, name, bits, operands, {}, mnemonic, [])
+        rest = [i for i in items if i not in chosen]
+        return rest if joint is None else [*rest, joint]
+
+    def _whole_restricts(self, base: int, whole: Item) -> bool:
+        """Whether operands printed as whole registers make source modifiers illegal that are otherwise ignored."""
+        others = [self.layout.modifiers[n] for n in ("abs", "neg") if n in self.layout.modifiers]
+        code = next(v for v, t in enumerate(whole.texts) if t and t.startswith(WHOLE_REGISTERS))
+        for bits in others:
+            plain, both = self.ask(
+                [
+                    base & ~insert(whole.bits, -1) | insert(bits, 1),
+                    base & ~insert(whole.bits, -1) | insert(whole.bits, code) | insert(bits, 1),
+                ]
+            )
+            if plain[0] and not both[0]:
+                return True
+        return False
 
     @staticmethod
     def _whole(text: str | None, answer: str, origin: list[str]) -> str | None:

@@ -47,6 +47,7 @@ class Oracle:
     """Disassembles single instructions for one processor; results are ``(size, text)``, size 0 if illegal."""
 
     def __init__(self, cpu: str, features: str = "") -> None:
+        self.cpu = cpu
         self._lib = _library()
         self._handle = self._lib.LLVMCreateDisasmCPUFeatures(
             b"amdgcn-amd-amdhsa", cpu.encode(), features.encode(), None, 0, None, None
