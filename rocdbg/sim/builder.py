@@ -378,8 +378,43 @@ class Value:
         return self._one(Op.FABS)
 
 
+ROUNDING = frozenset((Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.FMA, Op.SQRT, Op.FPTRUNC, Op.SITOFP, Op.UITOFP))
+"""Primitives whose result may be inexact."""
+
+
+class InexactError(Exception):
+    """A primitive that rounds to nearest is used where the instruction rounds otherwise."""
+
+
 class Arithmetic(ABC):
     """What values record into: the primitives."""
+
+    rounding: tuple[int, int] = (0, 0)
+    """MODE's rounding that `rounded` applies: of f32 results, of f16 and f64 results."""
+
+    def rounding_of(self, type: Type) -> int:
+        """0 nearest even, 1 +inf, 2 -inf, 3 zero."""
+        return self.rounding[0 if type is F32 else 1] if type.is_float else 0
+
+    def rounded(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
+        """Apply a primitive of `ROUNDING`, rounding as the instruction's MODE says."""
+        mode = self.rounding_of(type)
+        if not mode:
+            return self.emit(op, type, args)
+        saved, self.rounding = self.rounding, (0, 0)
+        try:
+            return self.emit_directed(op, type, args, mode)
+        finally:
+            self.rounding = saved
+
+    @abstractmethod
+    def emit_directed(self, op: Op, type: Type, args: Sequence[Value], mode: int) -> Value:
+        """A primitive of `ROUNDING` but FDIV and SQRT, rounded toward +inf (1), -inf (2) or zero (3)."""
+
+    def check_exact(self, op: Op, type: Type) -> None:
+        """Raises InexactError if ``op`` would round to nearest in an instruction that rounds otherwise."""
+        if op in ROUNDING and self.rounding_of(type):
+            raise InexactError(f"{op.name} to {type.name}")
 
     @abstractmethod
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:

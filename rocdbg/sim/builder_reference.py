@@ -41,8 +41,8 @@ def decode_float(bits: int, type: Type) -> Number:
     return sign * Fraction(fraction) * Fraction(2) ** (max(exponent, 1) - bias)
 
 
-def encode_float(value: Number, type: Type) -> int:
-    """The bits of a value rounded to nearest, ties to even."""
+def encode_float(value: Number, type: Type, mode: int = 0) -> int:
+    """The bits of a value rounded to nearest, ties to even (``mode`` 0), toward +inf (1), -inf (2) or zero (3)."""
     width, exponent_bits = type.bits, _EXPONENT_BITS[type.bits]
     fraction_bits = width - 1 - exponent_bits
     top = (1 << exponent_bits) - 1
@@ -60,10 +60,13 @@ def encode_float(value: Number, type: Type) -> int:
         exponent -= 1
     exponent = max(exponent, 1 - bias)
     quantum = Fraction(2) ** (exponent - fraction_bits)
-    steps = round(magnitude / quantum)  # Python rounds halves to even
+    away = mode == (2 if sign else 1)
+    # Python rounds halves to even.
+    steps = round(magnitude / quantum) if not mode else (math.ceil if away else math.floor)(magnitude / quantum)
     # A carry out of the significand goes into the exponent by itself; a subnormal has exponent field 0.
     encoded = ((exponent + bias - 1) << fraction_bits) + steps
-    return sign << width - 1 | min(encoded, top << fraction_bits)
+    largest = top << fraction_bits
+    return sign << width - 1 | min(encoded, largest if away or not mode else largest - 1)
 
 
 def _signed(value: int, bits: int) -> int:
@@ -208,8 +211,16 @@ _FLOAT_COMPARE: dict[Op, Callable[[Number, Number], bool]] = {
 }
 
 
-def compute(op: Op, type: Type, args: Sequence[tuple[Type, int]]) -> int:
-    """One primitive on bits: the operands' types and bits, the result type; returns the result's bits."""
+def _sign_of_zero(op: Op, numbers: Sequence[Number]) -> Number:
+    """An exact sum that is 0, rounded toward -inf: -0 unless both terms are +0."""
+    terms = [_multiply(numbers[0], numbers[1]), numbers[2]] if op is Op.FMA else list(numbers)
+    if op is Op.FSUB:
+        terms[1] = _multiply(Fraction(-1), terms[1])
+    return Fraction(0) if all(t == 0 and _sign(t) > 0 for t in terms) else -0.0
+
+
+def compute(op: Op, type: Type, args: Sequence[tuple[Type, int]], mode: int = 0) -> int:
+    """One primitive on bits: the operands' types and bits, the result type, the rounding; returns the result's bits."""
     first = args[0][0]
     values = [bits for _, bits in args]
     if op in _INTEGER:
@@ -217,7 +228,8 @@ def compute(op: Op, type: Type, args: Sequence[tuple[Type, int]]) -> int:
     if op is Op.SEXT:
         return _signed(values[0], first.bits) & (1 << type.bits) - 1
     if op in (Op.SITOFP, Op.UITOFP):
-        return encode_float(Fraction(_signed(values[0], first.bits) if op is Op.SITOFP else values[0]), type)
+        number = Fraction(_signed(values[0], first.bits) if op is Op.SITOFP else values[0])
+        return encode_float(number, type, mode)
     numbers = [decode_float(bits, t) for t, bits in args]
     if op in _FLOAT_COMPARE:
         return int(_FLOAT_COMPARE[op](numbers[0], numbers[1]))
@@ -227,7 +239,10 @@ def compute(op: Op, type: Type, args: Sequence[tuple[Type, int]]) -> int:
         return _to_integer(numbers[0], 0, (1 << type.bits) - 1)
     if op is Op.SQRT:
         return encode_float(_square_root(numbers[0], type), type)
-    return encode_float(_FLOAT_RESULT[op](*numbers), type)
+    result = _FLOAT_RESULT[op](*numbers)
+    if mode == 2 and result == 0 and op in (Op.FADD, Op.FSUB, Op.FMA):
+        result = _sign_of_zero(op, numbers)
+    return encode_float(result, type, mode)
 
 
 Call = Callable[[str, Sequence[int]], bool]
@@ -266,12 +281,16 @@ class ReferenceBuilder(Builder):
     # -- primitives --------------------
 
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
+        self.check_exact(op, type)
+        return self.emit_directed(op, type, args, 0)
+
+    def emit_directed(self, op: Op, type: Type, args: Sequence[Value], mode: int) -> Value:
+        def lane(n: int) -> int:
+            return compute(op, type, [(a.type, self._bits(a, n)) for a in args], mode)
+
         if all(a.uniform for a in args):
-            return self._value(type, compute(op, type, [(a.type, self._bits(a, 0)) for a in args]), True)
-        lanes = range(self.wave_size)
-        return self._value(
-            type, [compute(op, type, [(a.type, self._bits(a, n)) for a in args]) for n in lanes], False
-        )
+            return self._value(type, lane(0), True)
+        return self._value(type, [lane(n) for n in range(self.wave_size)], False)
 
     def const(self, value: int | float, type: Type) -> Value:
         if type.is_float:

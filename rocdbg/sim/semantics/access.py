@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.sim.builder import F16, F32, F64, FLOAT, I1, I8, I16, I32, I64, Builder, Type, Value
+from rocdbg.sim.builder import F16, F32, F64, FLOAT, I1, I8, I16, I32, I64, Builder, Op, Type, Value
 from rocdbg.sim.builder import Operand as ValueOrNumber
 from rocdbg.sim.layout import EXEC_LO, VCC_LO, VGPR_COUNT, Mode
 
@@ -88,6 +88,8 @@ class Access:
         self.dpp_valid: Value | None = None
         """Lanes whose permuted src0 is not to be read as 0 (DPP forms), or None for all."""
         self._write_indexed = False
+        self._infinite: Value | None = None
+        """I1: a float source was infinite (asked for under FP16_OVFL)."""
 
     # -- static facts --------------------
 
@@ -179,6 +181,7 @@ class Access:
         if not type.is_float:
             return raw
         value = self._flush_in(raw.bitcast(type), flush)
+        self._note_infinity(value)
         return -value if self.modifier("neg_hi" if half else "neg_lo") >> k & 1 else value
 
     def src_mask(self, k: int | None = None) -> Value:
@@ -409,7 +412,9 @@ class Access:
                 value = raw.bitcast(FLOAT[type.bits])
                 return self._signs(operand, value).bits()
             return raw
-        return self._signs(operand, self._flush_in(raw.bitcast(type), flush))
+        value = self._signs(operand, self._flush_in(raw.bitcast(type), flush))
+        self._note_infinity(value)
+        return value
 
     @staticmethod
     def _signs(operand: Operand, value: Value) -> Value:
@@ -434,13 +439,30 @@ class Access:
     def _finish_float(self, value: Value, flush: bool | None) -> Value:
         omod = self.modifier("omod")
         if omod:
-            value = value * {1: 2.0, 2: 4.0, 3: 0.5}[omod]
+            factor = self.b.const({1: 2.0, 2: 4.0, 3: 0.5}[omod], value.type)
+            value = self.b.rounded(Op.FMUL, value.type, (value, factor))
+        if value.type is F16 and self.mode.fp16_overflow:
+            value = self._limit_half(value)
         wanted = self.mode.flush_outputs32 if value.type is F32 else self.mode.flush_outputs16_64
         if wanted if flush is None else flush:
             value = self.flush(value)
         if self.clamp:
             value = self.clamp_float(value)
         return value
+
+    def _note_infinity(self, source: Value) -> None:
+        if self.mode.fp16_overflow:
+            infinite = source.fabs().eq(float("inf"))
+            self._infinite = infinite if self._infinite is None else self._infinite | infinite
+
+    def _limit_half(self, value: Value) -> Value:
+        """FP16_OVFL: a result that overflowed becomes the largest number; infinities from infinite sources and from
+        division by zero stay."""
+        if self._infinite is None or self.name.startswith(("v_rcp_", "v_rsq_", "v_log_")):
+            return value
+        overflowed = value.fabs().eq(float("inf")) & ~self._infinite
+        bits = value.bits()
+        return overflowed.select(bits & 0x8000 | 0x7BFF, bits).bitcast(F16)
 
     def clamp_float(self, value: Value) -> Value:
         """Into [0, 1]; NaN becomes 0 if MODE has DX10_CLAMP, else stays."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rocdbg.sim.builder import F16, F32, F64, I32, I64, INTEGER, Type, Value
+from rocdbg.sim.builder import F16, F32, F64, I32, I64, INTEGER, Op, Type, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def convert(value: Value, type: Type) -> Value:
         return value
     source, target = format_of(value), FORMATS[type]
     wider = type.bits > value.type.bits
-    number = value.fpext(type) if wider else value.fptrunc(type)
+    number = value.fpext(type) if wider else rounded(Op.FPTRUNC, type, value)
     integer = INTEGER[type.bits]
     shift = target.fraction_bits - source.fraction_bits
     payload = value.bits() & source.fraction_mask
@@ -161,6 +161,16 @@ def convert(value: Value, type: Type) -> Value:
     top = (sign.zext(integer) if wider else sign.trunc(integer)).shl(target.bits - 1)
     nan = (top | moved | (target.infinity | target.quiet_bit)).bitcast(type)
     return value.is_nan().select(nan, number)
+
+
+def rounded(op: Op, type: Type, *args: Value) -> Value:
+    """A primitive whose result is rounded as the instruction's MODE says."""
+    return args[0].builder.rounded(op, type, args)
+
+
+def from_integer(value: Value, type: Type, *, signed: bool) -> Value:
+    """An integer as a float, rounded as MODE says."""
+    return rounded(Op.SITOFP if signed else Op.UITOFP, type, value)
 
 
 def narrow_toward_zero(value: Value, type: Type) -> Value:
@@ -183,21 +193,21 @@ def arithmetic(result: Value, *operands: Value) -> Value:
 
 
 def add(a: Value, b: Value) -> Value:
-    return arithmetic(a + b, a, b)
+    return arithmetic(rounded(Op.FADD, a.type, a, b), a, b)
 
 
 def subtract(a: Value, b: Value) -> Value:
     # A NaN keeps its own sign: the hardware subtracts, it does not add a negated operand.
-    return arithmetic(a - b, a, b)
+    return arithmetic(rounded(Op.FSUB, a.type, a, b), a, b)
 
 
 def multiply(a: Value, b: Value) -> Value:
-    return arithmetic(a * b, a, b)
+    return arithmetic(rounded(Op.FMUL, a.type, a, b), a, b)
 
 
 def fma(a: Value, b: Value, c: Value) -> Value:
     """a * b + c with one rounding."""
-    return arithmetic(a.fma(b, c), a, b, c)
+    return arithmetic(rounded(Op.FMA, a.type, a, b, c), a, b, c)
 
 
 def multiply_add(a: Value, b: Value, c: Value) -> Value:
@@ -385,7 +395,7 @@ def scale(value: Value, exponent: Value) -> Value:
     # f16 and f32 fit into f64 with room for every meaningful exponent: one exact product, one rounding.
     e = exponent.smax(-600).smin(600)
     wide = value.fpext(F64) * power_of_two(e, F64)
-    return arithmetic(wide.fptrunc(value.type), value)
+    return arithmetic(rounded(Op.FPTRUNC, value.type, wide), value)
 
 
 def _lower(value: Value, exponent: Value) -> Value:

@@ -57,8 +57,8 @@ for _type in (F16, F32):
     semantic(f"s_rndne_{_name}", any_rounding=True)(_one(floats.round_even, _type))
 semantic("s_fmaak_f32", "s_fmamk_f32")(_fma(F32, accumulate=False))
 
-semantic("s_cvt_f32_i32")(_one(lambda a: a.sitofp(F32), I32))
-semantic("s_cvt_f32_u32")(_one(lambda a: a.uitofp(F32), I32))
+semantic("s_cvt_f32_i32")(_one(lambda a: floats.from_integer(a, F32, signed=True), I32))
+semantic("s_cvt_f32_u32")(_one(lambda a: floats.from_integer(a, F32, signed=False), I32))
 semantic("s_cvt_i32_f32", any_rounding=True)(_one(lambda a: a.fptosi(I32), F32))
 semantic("s_cvt_u32_f32", any_rounding=True)(_one(lambda a: a.fptoui(I32), F32))
 semantic("s_cvt_f16_f32")(_one(lambda a: floats.convert(a, F16), F32))

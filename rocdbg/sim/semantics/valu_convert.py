@@ -44,7 +44,7 @@ def _(i: Access) -> None:
 def _from_integer(source: Type, target: Type, *, signed: bool) -> SemanticFunction:
     def run(i: Access) -> None:
         value = i.src(0, source)
-        i.dst(0, value.sitofp(target) if signed else value.uitofp(target))
+        i.dst(0, floats.from_integer(value, target, signed=signed))
 
     return run
 

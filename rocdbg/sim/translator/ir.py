@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 
-from rocdbg.sim.builder import F16, F32, F64, I1, I32, INTEGER, Arithmetic, Op, Type, Value
+from rocdbg.sim.builder import F16, F32, F64, I1, I32, INTEGER, Arithmetic, InexactError, Op, Type, Value
 
 _NAMES = {"f16": "half", "f32": "float", "f64": "double"}
 _INTRINSIC_SUFFIX = {"f16": "f16", "f32": "f32", "f64": "f64"}
@@ -74,6 +74,8 @@ class Writer(Arithmetic):
         self.declarations: set[str] = set()
         self._counter = 0
         self._splats: dict[str, str] = {}
+        self.directed: dict[str, str] = {}
+        """Functions of `emit_directed`, by name."""
 
     # -- names and text --------------------
 
@@ -141,6 +143,7 @@ class Writer(Arithmetic):
     # -- primitives --------------------
 
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
+        self.check_exact(op, type)
         folded = _fold(self, op, type, args)
         if folded is not None:
             return folded
@@ -184,6 +187,52 @@ class Writer(Arithmetic):
         texts = [f"{k} {r}" if not r.startswith("i1 ") else r for k, r in zip(kinds, refs, strict=True)]
         return self.new(type, uniform, f"call {result} @{full}({', '.join(texts)})")
 
+    # -- directed rounding --------------------
+
+    def emit_directed(self, op: Op, type: Type, args: Sequence[Value], mode: int) -> Value:
+        """f32 and f64 by the host, in functions of their own: nothing can be moved into the stretch where the host's
+        rounding is changed. f16 through f64: rounding twice in the same direction is rounding once."""
+        if type is F16:
+            if op is Op.FPTRUNC:
+                wide = args[0].fpext(F64)
+            else:
+                wider = args if op in (Op.SITOFP, Op.UITOFP) else [a.fpext(F64) for a in args]
+                wide = self.emit_directed(op, F64, wider, mode)
+            return _narrow_half(wide, mode)
+        if op in (Op.FDIV, Op.SQRT):
+            raise InexactError(f"{op.name} to {type.name}")
+        uniform = all(a.uniform for a in args)
+        prefix = "" if uniform else f"v{self.width}"
+        name = f"rocdbg.{op.name.lower()}.{prefix}{type.name}.{prefix}{args[0].type.name}.{mode}"
+        result = self.text_type(type, uniform)
+        kinds = [self.text_type(a.type, uniform) for a in args]
+        if name not in self.directed:
+            self.directed[name] = self._directed_function(name, op, result, kinds, type, args[0].type, prefix, mode)
+        texts = ", ".join(f"{k} {self.ref(a, uniform)}" for k, a in zip(kinds, args, strict=True))
+        return self.new(type, uniform, f"call {result} @{name}({texts})")
+
+    def _directed_function(
+        self, name: str, op: Op, result: str, kinds: list[str], type: Type, source: Type, prefix: str, mode: int
+    ) -> str:
+        suffix = f"{prefix}{type.name}"
+        if op in (Op.FPTRUNC, Op.SITOFP, Op.UITOFP):
+            suffix += f".{prefix}{source.name}"
+        operation = f"llvm.experimental.constrained.{op.name.lower()}.{suffix}"
+        self.declare(operation, result, [*kinds, "metadata", "metadata"])
+        self.declare("llvm.set.rounding", "void", ["i32"])
+        parameters = ", ".join(f"{k} %a{n}" for n, k in enumerate(kinds))
+        # LLVM numbers the modes 0 zero, 1 nearest, 2 +inf, 3 -inf.
+        lines = [
+            f"define internal {result} @{name}({parameters}) #1 {{",
+            f"call void @llvm.set.rounding(i32 {(1, 2, 3, 0)[mode]}) #2",
+            f"%r = call {result} @{operation}({parameters}, metadata !\"round.dynamic\", "
+            'metadata !"fpexcept.strict") #2',
+            "call void @llvm.set.rounding(i32 1) #2",
+            f"ret {result} %r",
+            "}",
+        ]
+        return "\n".join(lines)
+
     # -- f16 --------------------
 
     def _half(self, op: Op, type: Type, args: Sequence[Value]) -> Value | None:
@@ -209,6 +258,22 @@ class Writer(Arithmetic):
         if op is Op.FNEG:
             return (args[0].bits() ^ 0x8000).bitcast(F16)
         return None
+
+
+def _narrow_half(wide: Value, mode: int) -> Value:
+    """f64 to f16, rounded toward +inf (1), -inf (2) or zero (3)."""
+    near = wide.fptrunc(F16)
+    back, bits = near.fpext(F64), near.bits()
+    negative = (bits & 0x8000).ne(0)
+    up = bits.eq(0x8000).select(1, negative.select(bits - 1, bits + 1))
+    down = bits.eq(0).select(0x8001, negative.select(bits + 1, bits - 1))
+    if mode == 1:
+        moved = back.flt(wide).select(up, bits)
+    elif mode == 2:
+        moved = wide.flt(back).select(down, bits)
+    else:
+        moved = wide.fabs().flt(back.fabs()).select(bits - 1, bits)
+    return wide.is_nan().select(bits, moved).bitcast(F16)
 
 
 def _round_to_odd(value: Value) -> Value:

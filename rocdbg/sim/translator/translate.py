@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocdbg.isa.instruction import Instruction, OperandKind
+from rocdbg.sim.builder import InexactError
 from rocdbg.sim.layout import EXEC_LO, Status
 from rocdbg.sim.semantics.access import DESTINATIONS, Access, Context, Unsupported
 from rocdbg.sim.semantics.lanes_dpp import dpp_prepare
@@ -69,7 +70,18 @@ def _writes_m0(instruction: Instruction, context: Context) -> bool:
 
 def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context) -> None:
     """Record one instruction. Closes the open run of lane code first if the instruction cannot join it."""
-    check_rounding(instruction, semantic, context)
+    # Nothing is promised of approximate results but their error: they are rounded to nearest in every MODE.
+    fixed = semantic.any_rounding or semantic.approximate or semantic.kind is Kind.WAVE
+    builder.rounding = (0, 0) if fixed else (context.mode.round32, context.mode.round16_64)
+    try:
+        _execute(builder, instruction, semantic, context)
+    except InexactError as error:
+        raise Unsupported(f"{instruction.text}: rounding mode {context.mode.key & 15}: {error}") from None
+    finally:
+        builder.rounding = (0, 0)
+
+
+def _execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context) -> None:
     if semantic.kind is Kind.SCALAR:
         builder.soft_scalar()
         semantic.function(Access(builder, instruction, context))
@@ -101,11 +113,3 @@ def _record_vector(
     if builder.collects(EXEC_LO):
         builder.scalar()
 
-
-def check_rounding(instruction: Instruction, semantic: Semantic, context: Context) -> None:
-    """Rounding other than to nearest even is not modelled: stop rather than compute something else."""
-    if semantic.any_rounding or semantic.kind is not Kind.LANE:
-        return
-    name, mode = instruction.name, context.mode
-    if (mode.round32 and ("f32" in name)) or (mode.round16_64 and ("f16" in name or "f64" in name)):
-        raise Unsupported(f"rounding mode {mode.key & 15}")

@@ -148,9 +148,12 @@ class WaveBuilder(Writer, Builder):
         """Text of the module with all finished blocks."""
         bits = self.width * 32
         attributes = (
-            f'attributes #0 = {{ nounwind "min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}" }}'
+            f'attributes #0 = {{ nounwind "min-legal-vector-width"="{bits}" "prefer-vector-width"="{bits}" }}\n'
+            f'attributes #1 = {{ nounwind noinline strictfp "min-legal-vector-width"="{bits}" '
+            f'"prefer-vector-width"="{bits}" }}\nattributes #2 = {{ strictfp }}'
         )
-        return "\n".join([*sorted(self.declarations), *self.functions, attributes, ""])
+        functions = [*self.directed.values(), *self.functions]
+        return "\n".join([*sorted(self.declarations), *functions, attributes, ""])
 
     # -- runs --------------------
 
