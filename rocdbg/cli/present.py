@@ -10,7 +10,6 @@ from rocdbg.cli.writer import Styled
 from rocdbg.debugger import ctypes
 from rocdbg.debugger.scope import lane_list, lane_ranges
 from rocdbg.debugger.stops import StopEvent, StopReason
-from rocdbg.dwarf.info.types import PointerKind, PointerType, Type
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -25,20 +24,12 @@ def argument_text(shell: Shell, value: Value) -> str:
     wanted = shell.session.settings.print.frame_arguments
     if wanted == "presence":
         return "..."
-    if wanted == "scalars" and not ctypes.is_scalar(_behind_reference(value.type)):
+    if wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(value.type)):
         return "..."
     try:
         return shell.session.format_nested(value)
     except Error as error:
         return f"<error: {error}>"
-
-
-def _behind_reference(type_: Type) -> Type:
-    """What a reference refers to: a reference to a structure is no scalar."""
-    bare = type_.strip_typedefs().strip_qualifiers()
-    if isinstance(bare, PointerType) and bare.kind is not PointerKind.POINTER:
-        return bare.target
-    return type_
 
 
 def frame_parts(shell: Shell, frame: Frame, number: bool, address: bool | None = None) -> Styled:

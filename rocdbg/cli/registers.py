@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rocdbg.debugger import ctypes
 from rocdbg.debugger.rows import RegisterRow
 from rocdbg.debugger.values import Value
-from rocdbg.dwarf.info.types import ArrayType, VectorType
 
 NAME_WIDTH = 15
 RAW_WIDTH = 19
@@ -19,7 +18,7 @@ def register_lines(rows: Sequence[RegisterRow]) -> list[str]:
     name_width = max([len(row.name) + 1 for row in rows] + [NAME_WIDTH])
     lines = []
     for row in rows:
-        if row.value.absence is None and isinstance(row.value.bare, ArrayType | VectorType):
+        if row.value.absence is None and ctypes.is_vector_like(row.value.type):
             lines += _vector(row, name_width)
         else:
             lines.append(f"{row.name:<{name_width}}{row.raw:<{RAW_WIDTH - 1}} {row.natural}".rstrip())
@@ -43,6 +42,6 @@ def _vector(row: RegisterRow, name_width: int) -> list[str]:
 
 
 def _hex(element: Value) -> str:
-    if isinstance(element.bare, ArrayType | VectorType) or ctypes.is_float(element.type):
+    if ctypes.is_vector_like(element.type) or ctypes.is_float(element.type):
         return f"{int.from_bytes(element.contents(), 'little'):#x}"
     return f"{element.as_int() & ((1 << 8 * element.size) - 1):#x}"

@@ -155,6 +155,17 @@ def is_scalar(type_: Type) -> bool:
     return is_integral(type_) or is_float(type_) or isinstance(bare(type_), PointerType | MemberPointerType)
 
 
+def referred(type_: Type) -> Type:
+    """What a reference refers to; any other type itself."""
+    stripped = bare(type_)
+    return stripped.target if isinstance(stripped, PointerType) and is_reference(type_) else type_
+
+
+def is_vector_like(type_: Type) -> bool:
+    """Whether a value has elements: arrays and vectors."""
+    return isinstance(bare(type_), ArrayType | VectorType)
+
+
 def is_signed(type_: Type) -> bool:
     """Whether an integral type is signed."""
     stripped = bare(type_)

@@ -14,6 +14,7 @@ from rocdbg.debugger.locspec import AddressSpec, FunctionSpec, parse_spec
 from rocdbg.debugger.symbols import declaration
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info import SourceFile as SourceFile
+from rocdbg.dwarf.info.types import BaseType, TypedefType
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -149,6 +150,18 @@ def kernel_rows(session: Session) -> Iterator[KernelRow]:
             )  # fmt: skip
         except Error as error:
             session.warn(f"kernel {kernel.name}: {error}")
+
+
+def type_lines(session: Session, pattern: str) -> list[str]:
+    """What `info types` lists: the program's own types by name, then the language's, which need no definition."""
+    found = [row for row in session.symbols.types(pattern) if row.text != "__ARRAY_SIZE_TYPE__"]
+    rows = sorted(found, key=lambda row: row.text)
+    own = [
+        f"typedef {row.type.target} {row.text};" if isinstance(row.type, TypedefType) else f"{row.text};"
+        for row in rows
+        if not isinstance(row.type, BaseType)
+    ]
+    return own + [row.text for row in rows if isinstance(row.type, BaseType)]
 
 
 def launch_lines(session: Session) -> list[str]:

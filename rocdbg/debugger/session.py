@@ -31,6 +31,7 @@ from rocdbg.debugger.history import ValueHistory
 from rocdbg.debugger.lane_pcs import LanePcs, active_lanes
 from rocdbg.debugger.launch import LaunchControl
 from rocdbg.debugger.locspec import Defaults, Location, LocationResolver
+from rocdbg.debugger.offsets import offset_lines
 from rocdbg.debugger.plugins import PluginHost
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.prologue import prologue_rows
@@ -605,8 +606,10 @@ class Session:
         return str(type_)
 
     def ptype(self, text: str, letters: str = "") -> list[str]:
-        """The lines of ``ptype``: ``type = struct S {`` and so on."""
+        """The lines of ``ptype``: ``type = struct S {`` and so on; with the letter ``o`` offsets and sizes too."""
         type_, _ = self.expression_type(text)
+        if "o" in letters:
+            return offset_lines(self.program.complete_type(type_) if self.program is not None else type_)
         lines = self.symbols.describe_type(type_)
         return [f"type = {lines[0]}", *lines[1:]] if lines else []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rocdbg.cli.offsets import offset_lines
 from rocdbg.cli.printf import format_printf
 from rocdbg.cli.ranges import parse_ranges
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
@@ -155,14 +154,7 @@ def ptype(shell: Shell, text: str) -> None:
     letters, expression = split_slash(text)
     if set(letters) - set("o"):
         raise CommandError(f"unrecognized flag '{sorted(set(letters) - set('o'))[0]}'")
-    session = shell.session
-    if "o" in letters:
-        type_, _ = session.expression_type(expression or "$")
-        complete = session.program.complete_type(type_) if session.program is not None else type_
-        lines = offset_lines(complete)
-    else:
-        lines = session.ptype(expression or "$")
-    for line in lines:
+    for line in shell.session.ptype(expression or "$", letters):
         shell.line(line)
 
 

@@ -12,8 +12,7 @@ from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.ids import bracketed
 from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.debugger.places import SourceFile, describe_address, kernel_rows
-from rocdbg.dwarf.info.types import BaseType, TypedefType
+from rocdbg.debugger.places import SourceFile, describe_address, kernel_rows, type_lines
 
 STATUS = Category.STATUS
 
@@ -94,15 +93,8 @@ def info_types(shell: Shell, text: str) -> None:
     pattern = _pattern(text)
     shell.line(f'All types matching regular expression "{pattern}":' if pattern else "All defined types:")
     shell.line()
-    found = [row for row in shell.session.symbols.types(pattern) if row.text != "__ARRAY_SIZE_TYPE__"]
-    rows = sorted(found, key=lambda row: row.text)
-    for row in rows:
-        if not isinstance(row.type, BaseType):
-            shell.line(f"\ttypedef {row.type.target} {row.text};" if isinstance(row.type, TypedefType)
-                       else f"\t{row.text};")  # fmt: skip
-    for row in rows:
-        if isinstance(row.type, BaseType):
-            shell.line(f"\t{row.text}")
+    for line in type_lines(shell.session, pattern):
+        shell.line(f"\t{line}")
 
 
 @command("info kernels", category=STATUS, usage="info kernels [REGEXP]")
