@@ -406,6 +406,12 @@ class StaticContext(FrameContext):
         self.memory.write(space, address, data)
 
 
+def memory_location(context: FrameContext, space: int, address: int) -> LocationDescription:
+    """Memory of a DWARF address space as the context's lane sees it."""
+    data = assemble(("constu", address), ("constu", space), "form_aspace_address")
+    return evaluate_location(Expression(data, "amd"), context)
+
+
 def locate(variable: Variable, context: FrameContext) -> LocationDescription | None:
     """Where a variable with a location attribute is; ``None`` when it has none of that kind."""
     what = variable_expression(variable, context)

@@ -8,8 +8,9 @@ from functools import cached_property
 
 from rocdbg.arch.address_spaces import AddressSpace, UnknownAddressSpaceError, address_space_by_name
 from rocdbg.debugger import ctypes, lds
-from rocdbg.debugger.context import UPSTREAM, FrameContext, StaticContext, locate
+from rocdbg.debugger.context import UPSTREAM, FrameContext, StaticContext, locate, memory_location
 from rocdbg.debugger.convenience import Convenience
+from rocdbg.debugger.dynamic_types import Resolver, is_dynamic
 from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.frames import Frame
 from rocdbg.debugger.history import ValueHistory
@@ -33,6 +34,7 @@ from rocdbg.dwarf.info.types import (
     TypedefType,
     UnspecifiedType,
 )
+from rocdbg.dwarf.location import LocationDescription
 
 _BUILTINS = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"}
 NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
@@ -205,11 +207,12 @@ class ProgramEnvironment:
         if isinstance(location, Exprloc) and lds.is_unplaced(variable):
             return self._without_location(variable, type_)
         if isinstance(location, Exprloc | Loclist):
-            found = locate(variable, self.context_of(variable))
+            context = self.context_of(variable)
+            found = locate(variable, context)
             assert found is not None
             if variable.unit.dialect == UPSTREAM:
                 found = within_register(found, type_.size or 0)
-            return value_at(type_, found, self.memory)
+            return self._typed(type_, found, context)
         if isinstance(location, Constant):
             size = type_.size or 8
             return Value.of_int(ctypes.signed_of(size), location.signed_value(size)).with_type(type_)
@@ -218,6 +221,28 @@ class ProgramEnvironment:
         if isinstance(location, String):
             return Value(type_, data=location.value.encode() + b"\0")
         return self._without_location(variable, type_)
+
+    def _typed(self, type_: Type, location: LocationDescription, context: FrameContext) -> Value:
+        """The value of a type at a location, of a dynamic type with what holds for this object."""
+        resolver = Resolver(context, lambda variable: self.value_of(variable).as_int())
+        if not location.is_undefined and resolver.needs(type_):
+            resolved = resolver.resolve(type_, location)
+            if resolved.absence is not None:
+                return Value.absent(resolved.type, resolved.absence)
+            type_, location = resolved.type, resolved.location
+        return value_at(type_, location, self.memory, context)
+
+    def at_address(self, type_: Type, space: int, address: int) -> Value:
+        """What is at an address, of a dynamic type with what holds for this object."""
+        type_ = self.complete_type(type_)
+        if self.context is not None and is_dynamic(type_):
+            return self._typed(type_, memory_location(self.context, space, address), self.context)
+        return Value(type_, MemoryStorage(self.memory, space, address))
+
+    def at_location(self, type_: Type, location: LocationDescription) -> Value:
+        """What is at a location (behind an implicit pointer)."""
+        assert self.context is not None
+        return self._typed(self.complete_type(type_), location, self.context)
 
     def context_of(self, variable: Variable) -> FrameContext:
         """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.storage import Absence, AbsentError, Address, Memory, MemoryStorage
 from rocdbg.debugger.values import Value
 from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.context import Context
+from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import UndefinedValue
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
@@ -25,9 +28,27 @@ class LocationStorage:
 
     location: LocationDescription
     absence: Absence = Absence.OPTIMIZED_OUT
+    context: Context | None = None
+
+    def pointee(self, offset: int, size: int) -> LocationDescription | None:
+        """What the implicit pointer at a byte offset points to; ``None`` when there is a plain value."""
+        if self.context is None or not self._holds_implicit_pointer(offset, size):
+            return None
+        there = self.location.offset_by(8 * offset)
+        pointer = dwarf.evaluate(assemble(("deref_size", size)), self.context, "value", initial=(there,))
+        assert isinstance(pointer, dwarf.Value)
+        return dwarf.dereference(pointer, self.context)
+
+    def _holds_implicit_pointer(self, offset: int, size: int) -> bool:
+        if not self.location.has_implicit_pointer:
+            return False
+        parts = self.location.fragments(8 * size, 8 * offset)
+        return any(part.storage.kind is StorageKind.IMPLICIT_POINTER for part in parts)
 
     def read(self, offset: int, size: int) -> bytes:
         """Raises `AbsentError` where a bit is undefined."""
+        if self._holds_implicit_pointer(offset, size):
+            raise AbsentError(Absence.SYNTHETIC_POINTER)
         try:
             return self.location.read_bytes(size, 8 * offset)
         except UndefinedValue:
@@ -74,13 +95,13 @@ def within_register(location: LocationDescription, size: int) -> LocationDescrip
     return LocationDescription(Place(CompositeStorage(parts)))
 
 
-def value_at(type_: Type, location: LocationDescription, memory: Memory) -> Value:
-    """A value of a type at a location, lazily read."""
+def value_at(
+    type_: Type, location: LocationDescription, memory: Memory, context: Context | None = None
+) -> Value:
+    """A value of a type at a location, lazily read; ``context`` finds what implicit pointers point to."""
     if location.is_undefined:
         return Value.absent(type_, Absence.OPTIMIZED_OUT)
-    if location.places and location.places[0].kind is StorageKind.IMPLICIT_POINTER:
-        return Value.absent(type_, Absence.SYNTHETIC_POINTER)
     place = location.memory
     if place is not None and place.address is not None and place.address_space is not None:
         return Value(type_, MemoryStorage(memory, place.address_space, place.address))
-    return Value(type_, LocationStorage(location))
+    return Value(type_, LocationStorage(location, context=context))

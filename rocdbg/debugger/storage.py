@@ -25,6 +25,8 @@ class Absence(Enum):
     UNAVAILABLE = "<unavailable>"
     SYNTHETIC_POINTER = "<synthetic pointer>"
     NOT_SAVED = "<not saved>"
+    NOT_ALLOCATED = "<not allocated>"
+    NOT_ASSOCIATED = "<not associated>"
 
 
 class AbsentError(UnavailableError):
@@ -37,6 +39,8 @@ class AbsentError(UnavailableError):
             Absence.UNAVAILABLE: "value is not available",
             Absence.SYNTHETIC_POINTER: "value is a synthetic pointer",
             Absence.NOT_SAVED: "value was not saved",
+            Absence.NOT_ALLOCATED: "array is not allocated",
+            Absence.NOT_ASSOCIATED: "array is not associated",
         }
         super().__init__(message or default[absence])
 

@@ -14,8 +14,8 @@ INTERNALS = Category.INTERNALS
 def maint_dwarf_explain(shell: Shell, text: str) -> None:
     """Show how the location of a variable is found.
 
-    Its expression (or location list, with the entry in force marked), each operation with the stack before and after it,
-    the location that comes out with its parts, and the same for every lane.
+    Its expression (or location list, with the entry in force marked), each operation with the stack before and
+    after it, the location that comes out with its parts, and the same for every lane.
     """
     if not text:
         raise CommandError("Argument required (a variable's name).")

@@ -9,6 +9,7 @@ from rocdbg.debugger.history import ValueHistory
 from rocdbg.debugger.storage import Memory
 from rocdbg.debugger.values import Value
 from rocdbg.dwarf.info.types import Type
+from rocdbg.dwarf.location import LocationDescription
 
 
 class Environment(Protocol):
@@ -54,6 +55,12 @@ class Environment(Protocol):
 
     def complete_type(self, type_: Type) -> Type:
         """The definition of a type that is only declared here; else the type itself."""
+
+    def at_address(self, type_: Type, space: int, address: int) -> Value:
+        """What is at an address of a DWARF address space."""
+
+    def at_location(self, type_: Type, location: LocationDescription) -> Value:
+        """What is at a location description."""
 
     def is_known(self, name: str) -> bool:
         """Whether a name with template arguments names a function or type."""

@@ -13,7 +13,7 @@ from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.operators import advance, binary, convert, unary
 from rocdbg.debugger.expr.parser import parse
-from rocdbg.debugger.storage import MemoryStorage
+from rocdbg.debugger.locations import LocationStorage
 from rocdbg.debugger.values import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -234,8 +234,7 @@ class Evaluator:
     # -- memory
 
     def _at(self, type_: Type, space: int, address: int) -> Value:
-        type_ = self.environment.complete_type(type_)
-        return Value(type_, MemoryStorage(self.environment.memory, space, address))
+        return self.environment.at_address(type_, space, address)
 
     def _target(self, pointer: Value) -> Value:
         """What a pointer points at."""
@@ -247,6 +246,11 @@ class Evaluator:
             raise ExpressionError("Attempt to take contents of a non-pointer value.")
         if isinstance(stripped.target.strip_typedefs(), VoidType):
             raise ExpressionError("Attempt to take contents of a non-pointer value.")
+        behind = pointer.storage
+        if isinstance(behind, LocationStorage) and pointer.data is None:
+            pointee = behind.pointee(pointer.offset, pointer.size)
+            if pointee is not None:
+                return self.environment.at_location(stripped.target, pointee)
         if self.avoid_side_effects:
             return self._at(stripped.target, stripped.address_class or 0, 0)
         return self._at(stripped.target, stripped.address_class or 0, pointer.as_int())
@@ -443,6 +447,8 @@ class Evaluator:
                     raise ExpressionError("no such vector element")
             return base.element(number - lower)
         if isinstance(stripped, PointerType):
+            if number == 0:
+                return self._target(base)  # also of a pointer that has no value to be advanced
             return self._target(advance(base, number))
         if ctypes.is_integral(stripped) and isinstance(index.bare, PointerType):
             return self._target(advance(index, base.as_int()))
