@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError, IllFormed
@@ -47,11 +48,8 @@ class InstructionInfo:
     name: str
     operands: tuple[CfaOperand, ...]
     dialects: tuple[Dialect, ...] = DIALECTS
-
-    @property
-    def meaning(self) -> str:
-        """The name without prefixes, the same in every dialect."""
-        return self.name.removeprefix("DW_CFA_").removeprefix("LLVM_")
+    meaning: str = ""
+    """The name without prefixes, the same in every dialect."""
 
 
 def _rows() -> list[InstructionInfo]:
@@ -97,7 +95,10 @@ def _rows() -> list[InstructionInfo]:
         (0x2F, "def_aspace_cfa", (uleb, uleb, uleb), older),
         (0x30, "def_aspace_cfa_sf", (uleb, sleb, uleb), older),
     ]
-    return [InstructionInfo(code, f"DW_CFA_{name}", kinds, dialects) for code, name, kinds, dialects in rows]
+    return [
+        InstructionInfo(code, f"DW_CFA_{name}", kinds, dialects, name.removeprefix("LLVM_"))
+        for code, name, kinds, dialects in rows
+    ]
 
 
 CFA_INSTRUCTIONS: tuple[InstructionInfo, ...] = tuple(_rows())
@@ -118,6 +119,9 @@ class _State:
     cfa: CfaRule | None
     rules: dict[int, Rule]
     shared: bool
+
+
+_offset_rule = lru_cache(maxsize=1024)(OffsetRule)
 
 
 class Interpreter:
@@ -159,24 +163,46 @@ class Interpreter:
 
         Returns the address where the next row begins, or None if there is no next row.
         """
-        while not cursor.at_end:
+        data, end = cursor.data, cursor.end
+        while cursor.position < end:
             offset = cursor.position
+            code = data[offset]
+            # The most frequent instructions, in their usual forms.
+            if code >= 0x40:
+                if code < 0x80 and self.initial is not None:
+                    cursor.position = offset + 1
+                    target = self.location + (code & 0x3F) * self.code_factor
+                    if pc is not None and target > pc:
+                        return target
+                    self.location = target
+                    continue
+                if 0x80 <= code < 0xC0 and offset + 1 < end and data[offset + 1] < 0x80:
+                    if self._shared:
+                        self.rules = self._copy(self.rules)
+                        self._shared = False
+                    self.rules[code & 0x3F] = _offset_rule(data[offset + 1] * self.data_factor)
+                    self.touched = True
+                    cursor.position = offset + 2
+                    continue
+            elif not code:
+                cursor.position = offset + 1
+                continue
             info: InstructionInfo | None = None
             try:
-                code = cursor.unsigned(1)
+                cursor.position = offset + 1
                 info = self.table.get(code & 0xC0 or code)
                 if info is None:
                     raise DecodeError(f"unknown call frame instruction {code:#x}")
                 operands = [self._operand(cursor, kind, code) for kind in info.operands]
-                target = self._execute(info.meaning, operands)
+                new = self._execute(info.meaning, operands)
             except DwarfError as error:
                 error.offset = None
                 error.locate(info.name if info else None, offset)
                 raise
-            if target is not None:
-                if pc is not None and target > pc:
-                    return target
-                self.location = target
+            if new is not None:
+                if pc is not None and new > pc:
+                    return new
+                self.location = new
         return None
 
     def _operand(self, cursor: Cursor, kind: CfaOperand, code: int) -> int | bytes:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import pairwise
 
 from rocdbg.dwarf.cfa_instructions import Interpreter
 from rocdbg.dwarf.context import Context
@@ -64,6 +66,27 @@ class Fde:
     instructions: tuple[int, int]
 
 
+def _segments(fdes: list[Fde]) -> tuple[list[int], list[int]]:
+    """Where segments of addresses begin, and which of the sorted entries each belongs to (-1: none).
+
+    Where entries overlap, the one that begins last has the addresses: so a search never has to go back.
+    """
+    if all(before.end <= after.start for before, after in pairwise(fdes)):
+        return [fde.start for fde in fdes], list(range(len(fdes)))
+    bounds = sorted({bound for fde in fdes for bound in (fde.start, fde.end)})
+    owners: list[int] = []
+    open_entries: list[int] = []  # a heap of negated indices; entries that have ended are dropped at its top
+    following = 0
+    for bound in bounds:
+        while following < len(fdes) and fdes[following].start <= bound:
+            heappush(open_entries, -following)
+            following += 1
+        while open_entries and fdes[-open_entries[0]].end <= bound:
+            heappop(open_entries)
+        owners.append(-open_entries[0] if open_entries else -1)
+    return bounds, owners
+
+
 class FrameTable:
     """All usable entries of a section, sorted by address; rows are computed when asked for, and cached."""
 
@@ -77,13 +100,7 @@ class FrameTable:
         self.dialect = dialect
         self._cies: dict[int, Cie | None] = {}
         self.fdes = sorted(self._read_entries(), key=lambda fde: (fde.start, fde.end))
-        self._starts = [fde.start for fde in self.fdes]
-        # The largest end so far: tells how far back a containing entry may be.
-        self._ends: list[int] = []
-        largest = 0
-        for fde in self.fdes:
-            largest = max(largest, fde.end)
-            self._ends.append(largest)
+        self._starts, self._owners = _segments(self.fdes)
         self._tables: dict[int, tuple[list[int], list[Row]]] = {}
         self._kept = 0
         self._firsts: dict[int, Row] = {}
@@ -96,12 +113,11 @@ class FrameTable:
         return None if index is None else self.fdes[index]
 
     def _find(self, pc: int) -> int | None:
-        index = bisect_right(self._starts, pc) - 1
-        while index >= 0 and self._ends[index] > pc:
-            if pc < self.fdes[index].end:
-                return index
-            index -= 1
-        return None
+        at = bisect_right(self._starts, pc) - 1
+        if at < 0:
+            return None
+        index = self._owners[at]
+        return index if index >= 0 and pc < self.fdes[index].end else None
 
     def row(self, pc: int) -> Row | None:
         """The row for a program location; None where there is no usable call frame information.

@@ -42,6 +42,10 @@ class Cursor:
 
     def uleb(self) -> int:
         """An unsigned LEB128 number of any length."""
+        position = self.position
+        if position < self.end and self.data[position] < 0x80:  # most are of one byte
+            self.position = position + 1
+            return self.data[position]
         value, _ = self._leb()
         return value
 

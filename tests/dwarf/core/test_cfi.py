@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -583,3 +584,19 @@ def test_debug_frame_of_the_amdgpu_assembler(tmp_path: Path) -> None:
     assert (first.start, first.end, first.cfa) == (0, 8, CfaRegister(64, 0, 6))
     assert (second.start, second.end, second.cfa) == (8, 12, CfaRegister(65, 0, 6))
     assert second.rules[40] == UndefinedRule()
+
+
+@pytest.mark.parametrize("ranges", [
+    [(0, 100), (10, 20), (30, 40)], [(0, 100), (0, 50), (0, 100)], [(0, 10), (5, 15), (10, 30), (12, 13)], [(5, 5), (0, 9)],
+])
+def test_of_overlapping_entries_the_one_that_begins_last_counts(ranges: list[tuple[int, int]]) -> None:
+    from rocdbg.dwarf.cfi import Fde, _segments
+
+    cie: Any = None
+    fdes = [Fde(0, start, end, cie, (0, 0)) for start, end in sorted(ranges)]
+    starts, owners = _segments(fdes)
+    for pc in range(-1, 101):
+        expected = max((i for i, fde in enumerate(fdes) if fde.start <= pc < fde.end), default=None)
+        found = [owner for start, owner in zip(starts, owners, strict=True) if start <= pc][-1:]
+        owner = found[0] if found and found[0] >= 0 and pc < fdes[found[0]].end else None
+        assert owner == expected, pc

@@ -1,8 +1,8 @@
 """A.7.7.1: operations with operands at their extremes, decoded and printed as llvm-dwarfdump and readelf do."""
 
 from __future__ import annotations
-# ruff: noqa: E501  (lines of tables)
 
+# ruff: noqa: E501  (lines of tables)
 import itertools
 import re
 import shutil
