@@ -71,9 +71,11 @@ def _try(shell: Shell, line: str) -> None:
         resolved = shell.registry.find(line)
     if resolved is not None and resolved.spec.name in LEFT_OUT:
         return
+    shell.session.settings.instruction_budget = 20_000
     with contextlib.suppress(Error, Quit):
         shell.execute(line)
     if shell is RUNNING and shell.session.target is None:
+        shell.session.load(DEMO)
         shell.execute("delete\ntbreak 44\nrun")
 
 

@@ -134,7 +134,7 @@ def parse_value(option: Option, text: str) -> object:
             else f'Invalid number "{text}".'
         )
         raise CommandError(what) from None
-    if number < (-1 if option.kind == "integer" else 0):
+    if not (-1 if option.kind == "integer" else 0) <= number < 1 << 31:
         raise CommandError(f"integer {number} out of range")
     return number
 
