@@ -14,6 +14,7 @@ from rocdbg.debugger.dynamic_types import Resolver, is_dynamic
 from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.frames import Frame
 from rocdbg.debugger.history import ValueHistory
+from rocdbg.debugger.kernel_arguments import entry_value
 from rocdbg.debugger.locations import value_at, within_register
 from rocdbg.debugger.memory import FileMemory, GlobalTargetMemory, LaneMemory
 from rocdbg.debugger.program import KERNEL_BODY, Program
@@ -106,8 +107,12 @@ class ProgramEnvironment:
         return self.global_symbol(name)
 
     def local(self, name: str) -> Value | None:
-        """A variable of the frame's blocks, innermost first."""
+        """A variable of the frame's blocks, innermost first; ``x@entry``: what a kernel was given for a parameter."""
+        name, at, _ = name.partition("@")
         for variable in self.local_variables():
+            if at and variable.name == name and self.frame is not None and self.target is not None:
+                passed = entry_value(self.frame, variable, self.target, self.memory)
+                return passed or Value.absent(variable.type)
             if variable.name == name:
                 return self.value_of(variable)
         return None

@@ -28,6 +28,7 @@ from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type
 from rocdbg.debugger.formatting import PLAIN, Format, Formatter
 from rocdbg.debugger.frames import Frame, FrameChain
 from rocdbg.debugger.history import ValueHistory
+from rocdbg.debugger.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.lane_pcs import LanePcs, active_lanes
 from rocdbg.debugger.launch import LaunchControl
 from rocdbg.debugger.locspec import Defaults, Location, LocationResolver
@@ -529,14 +530,25 @@ class Session:
         )
 
     def arguments(self, frame: Frame) -> Sequence[tuple[str, Value]]:
-        """``info args`` and frame lines: the parameters of the frame's function."""
+        """``info args`` and frame lines: the parameters of the frame's function.
+
+        A kernel's parameter that the compiler has lost is given as ``NAME@entry``: what was passed.
+        """
         environment = self._environment(frame)
         scope = frame.scopes[-1] if frame.scopes else None
         if scope is None:
             return []
-        return [
-            (v.name, self._safe_value(environment, v)) for v in scope.variables if v.is_parameter and v.name
-        ]
+        rows = []
+        for variable in scope.variables:
+            if not variable.is_parameter or not variable.name:
+                continue
+            name, value = variable.name, self._safe_value(environment, variable)
+            if self.target is not None and is_absent(value):
+                passed = entry_value(frame, variable, self.target, environment.memory)
+                if passed is not None:
+                    name, value = f"{name}@entry", passed
+            rows.append((name, value))
+        return rows
 
     def locals(self, frame: Frame) -> Sequence[ScopeVariables]:
         """``info locals``, innermost block first."""

@@ -343,7 +343,11 @@ class _Parser:
             return ast.SpaceAddress(word, self.unary())
         if self._starts_type(0):
             return self._type_or_functional_cast()
-        return ast.Name(self._qualified())
+        name = self._qualified()
+        if self.at("@") and self.peek(1).text == "entry":  # GDB's spelling of a parameter's value on entry
+            self.take()
+            return ast.Name(f"{name}@{self.take().text}")
+        return ast.Name(name)
 
     def _type_or_functional_cast(self) -> ast.Expression:
         name = self.type_name()
