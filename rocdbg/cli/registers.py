@@ -10,7 +10,7 @@ from rocdbg.debugger.values import Value
 
 NAME_WIDTH = 15
 RAW_WIDTH = 19
-LANES_PER_LINE = 8
+LANES_PER_LINE = 8  # of dwords; half as many of wider registers
 
 
 def register_lines(rows: Sequence[RegisterRow]) -> list[str]:
@@ -34,8 +34,9 @@ def _vector(row: RegisterRow, name_width: int) -> list[str]:
     width = max(len(text) for text in texts)
     mark = len(f"[{len(texts) - 1}]")
     lines = []
-    for first in range(0, len(texts), LANES_PER_LINE):
-        cells = " ".join(text.rjust(width) for text in texts[first : first + LANES_PER_LINE])
+    per_line = LANES_PER_LINE if elements[0].size <= 4 else LANES_PER_LINE // 2
+    for first in range(0, len(texts), per_line):
+        cells = " ".join(text.rjust(width) for text in texts[first : first + per_line])
         name = row.name if first == 0 else ""
         lines.append(f"{name:<{name_width}}{f'[{first}]':<{mark}} {cells}")
     return lines
