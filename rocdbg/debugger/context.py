@@ -199,11 +199,13 @@ class FrameContext:
         return found.row.register_location(number, self)
 
     def caller(self) -> FrameContext:
-        """The calling frame at its call. Raises `EvaluationError` when there is none."""
+        """The calling frame at its call, with what the call site says. Raises `EvaluationError` without one."""
+        from rocdbg.debugger.call_sites import at_call
+
         next_frame = self.next_frame()
-        if next_frame is None:
+        if next_frame is None or next_frame.pc is None:
             raise EvaluationError("there is no calling frame")
-        return next_frame
+        return at_call(next_frame, next_frame.pc + 1)
 
     def next_frame(self) -> FrameContext | None:
         """The calling frame; ``None`` for the outermost (undefined return address), or without rules."""

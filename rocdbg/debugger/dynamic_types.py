@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from rocdbg import dwarf
 from rocdbg.debugger.context import FrameContext, expression
@@ -49,10 +48,25 @@ class Resolved:
     absence: Absence | None = None
 
 
-@lru_cache(maxsize=4096)
 def is_dynamic(type_: Type) -> bool:
     """Whether a type has to be resolved: without looking through pointers."""
     stripped = type_.strip_typedefs()
+    if not isinstance(stripped, ClassType | ArrayType):
+        return False
+    known = _DYNAMIC.get(id(stripped))
+    if known is None:
+        if len(_DYNAMIC) >= _MOST_KNOWN:
+            _DYNAMIC.clear()
+        known = _DYNAMIC[id(stripped)] = stripped, _is_dynamic(stripped)
+    return known[1]
+
+
+_DYNAMIC: dict[int, tuple[Type, bool]] = {}
+"""What `is_dynamic` has found out, by identity: kept with the type, whose number then is not given to another."""
+_MOST_KNOWN = 4096
+
+
+def _is_dynamic(stripped: Type) -> bool:
     if isinstance(stripped, ClassType):
         return any(member.location is not None or is_dynamic(member.type) for member in stripped.members) or any(
             base.location is not None or is_dynamic(base.type) for base in stripped.bases

@@ -31,6 +31,16 @@ ABBREVIATIONS = {
     9: (0x0D, False, [(0x03, 0x08), (0x49, 0x13), (0x38, 0x0F)]),  # member: name, type, offset
     10: (0x01, True, [(0x49, 0x13)]),  # array of
     11: (0x21, False, [(0x49, 0x13), (0x2F, 0x0B)]),  # subrange: type, upper bound
+    12: (0x21, False, [(0x37, 0x18)]),  # subrange: count by expression
+    13: (0x21, False, [(0x22, 0x0B), (0x2F, 0x13)]),  # subrange: lower bound, upper bound in a variable
+    14: (0x01, True, [(0x49, 0x13), (0x50, 0x18), (0x4F, 0x18)]),  # array: data location, associated
+    15: (0x01, True, [(0x49, 0x13), (0x4E, 0x18)]),  # array: allocated
+    16: (0x01, True, [(0x49, 0x13), (0x71, 0x0B)]),  # array: rank
+    17: (0x45, False, [(0x2F, 0x18)]),  # generic subrange: upper bound by expression
+    18: (0x0D, False, [(0x03, 0x08), (0x49, 0x13), (0x38, 0x18)]),  # member at an expression
+    19: (0x34, False, [(0x03, 0x08), (0x49, 0x13), (0x1C, 0x0B)]),  # variable with a constant value
+    20: (0x48, True, [(0x7D, 0x01)]),  # call site: return address
+    21: (0x49, False, [(0x02, 0x18), (0x7E, 0x18)]),  # call site parameter: location, value
 }
 _UNIT_HEADER = 12
 
@@ -103,7 +113,19 @@ def build(folder: Path) -> Path:
         wanted = line(mark)
         return min(row.address for row in rows if row.line == wanted)
 
-    sections = describe(bounds, address)
+    def returns_to(mark: str) -> int:
+        """The first address behind the call in a line: where s[30:31] points while it is under way."""
+        wanted = line(mark)
+        lines = [row for row in rows if row.line == wanted]
+        from rocdbg import isa
+
+        low = lines[0].address
+        for instruction in isa.disassemble(code.read(low, lines[-1].end_address - low), "gfx90a", address=low):
+            if instruction.mnemonic == "s_swappc_b64":
+                return instruction.address + instruction.size
+        raise LookupError(mark)
+
+    sections = describe(bounds, address, returns_to)
     command = ["llvm-objcopy-22"]
     for name, data in sections.items():
         path = folder / name[1:]
@@ -115,8 +137,9 @@ def build(folder: Path) -> Path:
     return done
 
 
-def describe(bounds, address) -> dict[str, bytes]:  # type: ignore[no-untyped-def]
-    """The sections; ``bounds(name)`` of a function, ``address(mark)`` the first of a line."""
+def describe(bounds, address, returns_to) -> dict[str, bytes]:  # type: ignore[no-untyped-def]
+    """The sections; ``bounds(name)`` of a function, ``address(mark)`` the first of a line, and behind its call."""
+    table, _ = bounds("_ZL5table")
     entries = Entries()
     entries.add(1, "parting.hip", u(0, 4))
     int_ = entries.add(2, "int", b"\x05\x04")
@@ -147,6 +170,7 @@ def describe(bounds, address) -> dict[str, bytes]:  # type: ignore[no-untyped-de
         ("regx", 48), ("piece", 4), "undefined", ("piece", 4), ("regx", V0 + 5), ("piece", 128), "piece_end",
     )))  # fmt: skip
     entries.add(7, "nowhere", u(array, 4), exprloc(assemble(("regx", 0xFFFFFFFF))))
+    _dynamic_types(entries, int_, exprloc(assemble(("addr", table))))
     in_v0 = assemble(("regx", V0), "push_lane", ("constu", 4), "mul", "offset")
     for name, parameter in (("innermost", "val"), ("called", "val"), ("parting", "gid"), ("kernel", "")):
         low, high = bounds(name)
@@ -158,6 +182,14 @@ def describe(bounds, address) -> dict[str, bytes]:  # type: ignore[no-untyped-de
             entries.add(4, name, place, exprloc(assemble(("call4", procedure))))
         if parameter:
             entries.add(6, parameter, u(int_, 4), exprloc(in_v0))
+        if name == "innermost":
+            given = assemble(("entry_value", assemble(("regx", 32 + 20))), "stack_value")
+            entries.add(6, "given", u(int_, 4), exprloc(given))
+        if name == "called":
+            # what nobody can check here: that the caller had 0x55 for the callee's s20
+            entries.add(20, u(returns_to("called_body"), 8))
+            entries.add(21, exprloc(assemble(("regx", 32 + 20))), exprloc(assemble(("constu", 0x55))))
+            entries.end()
         entries.end()
     entries.end()
     header = u(5, 2) + b"\x01\x08" + u(0, 4)
@@ -166,6 +198,31 @@ def describe(bounds, address) -> dict[str, bytes]:  # type: ignore[no-untyped-de
         ".debug_abbrev": _abbreviations(),
         ".debug_loclists": _lane_pc_list(bounds("parting"), address, on_entry, of_if),
     }
+
+
+def _dynamic_types(entries: Entries, int_: int, at_table: bytes) -> None:
+    """Variables over ``table``, whose types are known for the object only."""
+    limit = entries.add(19, "limit", u(int_, 4), b"\x04")
+    counted = entries.add(10, u(int_, 4))
+    entries.add(12, exprloc(assemble("lit3")))
+    entries.end()
+    # the variable is a descriptor 8 bytes in front of the data
+    described = entries.add(14, u(int_, 4), exprloc(assemble("push_object_address", ("offset_uconst", 8))),
+                            exprloc(assemble("lit1")))  # fmt: skip
+    entries.add(13, b"\x02", u(limit, 4))
+    entries.end()
+    free = entries.add(15, u(int_, 4), exprloc(assemble("lit0")))
+    entries.add(11, u(int_, 4), b"\x05")
+    entries.end()
+    ranked = entries.add(16, u(int_, 4), b"\x02")
+    entries.add(17, exprloc(assemble("lit1", "plus")))  # dimension 0 ends at 1, dimension 1 at 2
+    entries.end()
+    displaced = entries.add(8, "Displaced", uleb(20))
+    entries.add(18, "fifth", u(int_, 4), exprloc(assemble(("offset_uconst", 16))))
+    entries.end()
+    for name, type_ in (("counted", counted), ("described", described), ("free_array", free), ("ranked", ranked),
+                        ("displaced", displaced)):  # fmt: skip
+        entries.add(7, name, u(type_, 4), at_table)
 
 
 def _lane_pc_list(bounds: tuple[int, int], address, on_entry: int, of_if: int) -> bytes:  # type: ignore[no-untyped-def]

@@ -12,12 +12,12 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.debugger.lane_pc_program import SOURCE, build
 
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
+from tests.debugger.lane_pc_program import SOURCE, build
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTENSIONS = ROOT / "demo_kernels" / "extensions"
