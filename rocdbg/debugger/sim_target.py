@@ -28,7 +28,7 @@ from rocdbg.sim.dispatch import Dispatch
 from rocdbg.sim.machine import Machine
 from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
 from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import ABORT_TRAP, DEBUG_TRAP, Stop, StopKind, format_lanes
+from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, format_lanes
 from rocdbg.sim.wave import Wave
 
 _AGENT = _QUEUE = 1
@@ -300,22 +300,22 @@ class SimTarget:
 def _target_stop(stop: Stop) -> TargetStop:
     signal = ""
     detail = ""
+    who = format_lanes(stop.lanes).capitalize() if stop.lanes else ""
     if stop.kind is StopKind.FAULT:
         signal = "SIGBUS" if stop.fault is not None and stop.fault.misaligned else "SIGSEGV"
-        who = f"{format_lanes(stop.lanes).capitalize()}: " if stop.lanes else ""
         what = stop.fault.text if stop.fault is not None else "memory violation"
-        detail = f"{who}{what}"
+        detail = f"{who}: {what}" if who else what
         if stop.instruction:
             detail += f", by `{stop.instruction}`"
     elif stop.kind is StopKind.ILLEGAL:
         signal = "SIGILL"
+        detail = f"{who or 'The wave'} executed `{stop.instruction}`."
     elif stop.kind is StopKind.UNSUPPORTED:
         signal = "SIGILL"
         detail = f"The simulator has no semantics for `{stop.instruction}` at {stop.pc or 0:#x}."
     elif stop.kind is StopKind.TRAP:
         signal = "SIGABRT" if stop.trap == ABORT_TRAP else "SIGTRAP"
-        if stop.trap not in (ABORT_TRAP, DEBUG_TRAP):
-            detail = f"s_trap {stop.trap}"
+        detail = f"{who or 'The wave'} executed `{stop.instruction}`."
     lanes = 0
     for lane in stop.lanes:
         lanes |= 1 << lane
