@@ -12,7 +12,8 @@ from rocdbg.debugger.rows import LaneRow, LaneState, RegisterRow, ThreadRow
 from rocdbg.debugger.scope import Scope
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.session import Session
+    from rocdbg.debugger.session_focus import SessionFocus
+    from rocdbg.debugger.session_values import SessionValues
 
 
 def first_lane(mask: int) -> int:
@@ -20,7 +21,7 @@ def first_lane(mask: int) -> int:
     return (mask & -mask).bit_length() - 1 if mask else 0
 
 
-def threads(session: Session, names: Mapping[int, str]) -> list[ThreadRow]:
+def threads(session: SessionFocus, names: Mapping[int, str]) -> list[ThreadRow]:
     """Resident waves in order of creation; each stands where its first active lane does."""
     rows = []
     for wave in session.target.waves() if session.target is not None else ():
@@ -35,7 +36,7 @@ def threads(session: Session, names: Mapping[int, str]) -> list[ThreadRow]:
     return rows
 
 
-def lanes(session: Session, thread: int, names: Mapping[tuple[int, int], str]) -> list[LaneRow]:
+def lanes(session: SessionFocus, thread: int, names: Mapping[tuple[int, int], str]) -> list[LaneRow]:
     """All lanes of a wave, unused ones included."""
     wave = session.wave(thread)
     active = session.active_lanes(thread)
@@ -57,7 +58,7 @@ def lanes(session: Session, thread: int, names: Mapping[tuple[int, int], str]) -
     return rows
 
 
-def registers(session: Session, names: Sequence[str], scope: Scope) -> list[RegisterRow]:
+def registers(session: SessionValues, names: Sequence[str], scope: Scope) -> list[RegisterRow]:
     """Registers by name, or all that the wave has, as raw bits and as values."""
     if session.target is None or scope.thread is None:
         raise NoRegistersError

@@ -9,7 +9,7 @@ from rocdbg.cli.registry import Category, CommandError, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger.errors import FocusError
 from rocdbg.debugger.frames import Frame
-from rocdbg.debugger.session import DIVERGENT
+from rocdbg.debugger.session_focus import DIVERGENT
 from rocdbg.debugger.values import Value
 from rocdbg.errors import Error
 
