@@ -11,6 +11,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +49,23 @@ def engine_version() -> str:
         info = file.stat()
         digest.update(f"{file.name}:{info.st_size}:{info.st_mtime_ns};".encode())
     return digest.hexdigest()
+
+
+_TERNARY_LOGIC = re.compile(rb"\x62[\x00-\xff]{3}\x25[\x00-\xbf]", re.DOTALL)
+
+
+def _masked_ternary_logic(code: bytes) -> bool:
+    """Whether x86 object code has a masked vpternlog with a memory operand (or bytes that look like one).
+
+    LLVM 22 selects it wrongly at -O1: ``select(c, x, (x & C) | (y & ~C))`` with C folded as a broadcast from memory
+    permutes the operands but not the truth table.
+    """
+    for match in _TERNARY_LOGIC.finditer(code):
+        _, first, second, third, _, _ = match.group()
+        # EVEX: map 0F3A, prefix 66, and a mask register other than k0.
+        if first & 7 == 3 and second & 3 == 1 and third & 7:
+            return True
+    return False
 
 
 class Jit:
@@ -115,7 +133,10 @@ class Jit:
         if "define " not in text:
             return b""
         self.compiled += 1
-        return bytes(self.machines[optimised].emit_object(module))
+        data = bytes(self.machines[optimised].emit_object(module))
+        if optimised and _masked_ternary_logic(data):
+            data = bytes(self.machines[False].emit_object(llvm.parse_assembly(text)))
+        return data
 
     def address(self, name: str) -> int:
         """Address of a linked function."""

@@ -59,6 +59,27 @@ for _kind in ("fp8", "bf8"):
     semantic(f"v_cvt_pk_{_kind}_f32", any_rounding=True)(_from_f32(_kind))
 
 
+def _stochastic(kind: str) -> SemanticFunction:
+    """Source 1's top bits (20, or 21 for bf8) are added to the fraction, which wraps; the sum is rounded to nearest. The
+    result goes to the byte of the destination op_sel[3:2] names."""
+    dropped = 12 if kind == "fp8" else 11
+
+    def run(i: Access) -> None:
+        bits, noise = i.src(0, F32).bits(), i.src(1).lshr(dropped)
+        moved = bits & 0xFF800000 | (bits + noise) & 0x7FFFFF
+        special = (bits & 0x7F800000).eq(0x7F800000)
+        number = special.select(bits, moved).bitcast(F32)
+        byte = narrow(number, formats(i.target)[kind], saturate=i.mode.fp16_overflow)
+        shift = 8 * (i.modifier("op_sel") >> 2 & 3)
+        i.dst(0, i.old(0) & ~(0xFF << shift) & 0xFFFFFFFF | byte.zext(I32).shl(shift))
+
+    return run
+
+
+for _kind in ("fp8", "bf8"):
+    semantic(f"v_cvt_sr_{_kind}_f32", any_rounding=True)(_stochastic(_kind))
+
+
 def _dot4(first: str, second: str) -> SemanticFunction:
     def run(i: Access) -> None:
         known = formats(i.target)

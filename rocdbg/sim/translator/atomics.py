@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocdbg.sim.builder import F16, F32, FLOAT, I16, I32, I64, Type, Value
+from rocdbg.sim.semantics import floats
 
 Compute = Callable[[Value, Value], Value]
 
@@ -50,12 +51,12 @@ def _packed(operation: Callable[[Value, Value], Value]) -> Compute:
 
 
 def _half_add(a: Value, b: Value) -> Value:
-    return (a.bitcast(F16) + b.bitcast(F16)).bits()
+    return floats.add(a.bitcast(F16), b.bitcast(F16)).bits()
 
 
 def _bfloat_add(a: Value, b: Value) -> Value:
     """bf16: exact sum rounded to f32, then to bf16, ties to even (f32 has enough bits for both to be one rounding)."""
-    total = a.zext(I32).shl(16).bitcast(F32) + b.zext(I32).shl(16).bitcast(F32)
+    total = floats.add(a.zext(I32).shl(16).bitcast(F32), b.zext(I32).shl(16).bitcast(F32))
     bits = total.bits()
     rounded = (bits + 0x7FFF + (bits.lshr(16) & 1)).lshr(16)
     return total.is_nan().select(bits.lshr(16) | 0x40, rounded).trunc(I16)
@@ -72,7 +73,7 @@ def _conditional_exchange(old: Value, data: Value) -> Value:
 
 
 def _float_add(type: Type) -> Compute:
-    return lambda old, data: (old.bitcast(type) + data.bitcast(type)).bits()
+    return lambda old, data: floats.add(old.bitcast(type), data.bitcast(type)).bits()
 
 
 _INTEGER: dict[str, Compute] = {

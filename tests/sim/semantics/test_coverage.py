@@ -16,7 +16,6 @@ MISSING = {
     "skips": r"s_setvskip",
     "forks and joins, traps' returns": r"s_cbranch_(g_fork|i_fork|join)|s_rfe_",
     "wave64 as two halves": r"s_subvector_loop_",
-    "stochastic rounding": r"v_cvt_sr_",
 }
 
 

@@ -98,3 +98,12 @@ def test_fp16_ovfl(run, overflow, want):
     wide = np.full(64, 1e6, "f4")
     assert run("v_cvt_f16_f32", wide, result="f2", mode=mode, target="gfx1030").value[0] == want
     assert layout.Mode(layout.mode_key(mode)).fp16_overflow == bool(overflow)
+
+
+def test_stochastic_rounding(run):
+    """1 + 9/16 lies between the fp8 (FNUZ) numbers 0x44 = 1.5 and 0x45 = 1.625: noise decides, op_sel picks the byte."""
+    x = np.full(64, 1.5625, "f4")
+    noise = np.array([0, 0xFFFFFFFF] * 32, np.uint32)
+    old = np.full(64, 0xAABBCCDD, np.uint32)
+    got = run("v_cvt_sr_fp8_f32", x, noise, old=old, target="gfx942", modifiers={"op_sel": 4}).value
+    assert [hex(v) for v in got[:2]] == ["0xaabb44dd", "0xaabb45dd"]
