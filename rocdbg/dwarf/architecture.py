@@ -56,6 +56,11 @@ class AddressSpace:
         return 8 << self.address_bits
 
 
+def _one_element(number: int) -> int:
+    """Registers are no vectors unless the architecture says so."""
+    return 1
+
+
 @dataclass(frozen=True)
 class Architecture:
     """A target architecture: sizes of registers and addresses, address spaces, CFI defaults.
@@ -72,7 +77,7 @@ class Architecture:
     address_spaces: Mapping[int, AddressSpace]
     register_size: Callable[[int], int | None]
     register_name: Callable[[int], str]
-    register_elements: Callable[[int], int] = lambda number: 1
+    register_elements: Callable[[int], int] = _one_element
     default_address_space: int = 0
     return_address_register: int | None = None
     default_rule: DefaultRule = DefaultRule.UNDEFINED
