@@ -68,7 +68,7 @@ class FrameContext:
         access: ThreadAccess,
         pc: int,
         lane: int | None,
-        row: Callable[[int], FoundRow | None],
+        row: Callable[[int, int], FoundRow | None],
         callee: FrameContext | None = None,
         iteration: int = 0,
     ) -> None:
@@ -156,7 +156,7 @@ class FrameContext:
     @cached_property
     def found_row(self) -> FoundRow | None:
         """The unwind rules here."""
-        return self._row(self.program.to_file(self.wave_pc or 0))
+        return self._row(self.program.to_file(self.wave_pc or 0), self.wave_size)
 
     # -- frames
 
@@ -221,12 +221,22 @@ class FrameContext:
         """The PC of the calling frame, ``None`` for the outermost."""
         found = self.found_row
         if found is None:
-            return None
+            place = self.attribute_location(At.RETURN_ADDR)
+            return place.read(64) if place is not None and not place.is_undefined else None
         column = self.architecture.return_address_register
         location = found.row.register_location(16 if column is None else column, self)
         if location.is_undefined:
             return None
         return location.read(64)
+
+    def attribute_location(self, code: int) -> LocationDescription | None:
+        """An attribute of the function that is a location (DW_AT_return_addr, DW_AT_static_link), if it has it."""
+        value = self.function.attribute(code) if self.function is not None else None
+        if not isinstance(value, Exprloc | Loclist):
+            return None
+        assert self.function is not None
+        what = expression(value, self.function.unit, self.program, Form(self.wave_size))
+        return evaluate_location(what, self)
 
     # -- memory and debug information
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rocdbg.debugger.context import FrameContext
 from rocdbg.debugger.frames import Frame
 from rocdbg.dwarf.architecture import Architecture
+from rocdbg.dwarf.info.constants import At
 from rocdbg.errors import Error
 
 _SHOWN = (*range(32, 128), *range(1088, 1130))
@@ -26,6 +27,9 @@ def describe_frame(frame: Frame, has_outer: bool) -> list[str]:
         lines.append(f" Outermost frame: {reason}")
     if frame.function is not None:
         lines.append(f" source language {frame.function.unit.language_name}.")
+    link = context.attribute_location(At.STATIC_LINK)
+    if link is not None:
+        lines.append(f" static link: {link.describe()}")
     found = context.found_row
     lines.append(f" unwound by {found.source}." if found is not None else " no unwind information here.")
     if found is not None:

@@ -37,7 +37,8 @@ from rocdbg.dwarf.info.types import (
 )
 from rocdbg.dwarf.location import LocationDescription
 
-_BUILTINS = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"}
+BUILTINS = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"}
+"""HIP's built-in variables."""
 NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
 
 
@@ -100,7 +101,7 @@ class ProgramEnvironment:
         local = self.local(name)
         if local is not None:
             return local
-        if name in _BUILTINS and self.is_cplusplus and self.frame is not None:
+        if name in BUILTINS and self.is_cplusplus and self.frame is not None:
             builtin = self._builtin(name)
             if builtin is not None:
                 return builtin

@@ -41,7 +41,8 @@ class ExecMap:
     """Maps per function, made when first asked for; they live as long as the program."""
 
     program: Program
-    wave_sizes: dict[int, FunctionExec] = field(default_factory=dict)
+    functions: dict[tuple[int, int], FunctionExec] = field(default_factory=dict)
+    """By first address and wave size: a code object may have kernels of both, and functions that both call."""
 
     def function_at(self, address: int, wave_size: int) -> FunctionExec | None:
         """The map of the function at a file address; ``None`` outside of known code."""
@@ -49,10 +50,10 @@ class ExecMap:
         if symbol is None or not symbol.size or not symbol.is_defined:
             return None
         low = self.program.code_object.address_of(symbol)
-        found = self.wave_sizes.get(low)
+        found = self.functions.get((low, wave_size))
         if found is None:
             found = self._scan(low, low + symbol.size, wave_size)
-            self.wave_sizes[low] = found
+            self.functions[low, wave_size] = found
         return found
 
     def saved_mask(self, address: int, wave_size: int) -> int | None:

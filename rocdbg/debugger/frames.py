@@ -14,7 +14,7 @@ from rocdbg.debugger.lane_pcs import top_context as top_context
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.scope import Scope
 from rocdbg.debugger.target import Target
-from rocdbg.debugger.unwind import FoundRow, Unwinder
+from rocdbg.debugger.unwind import Unwinder
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.errors import Error
@@ -210,16 +210,13 @@ class FrameChain:
             return Entered(0, None)
         return lane_pcs.entered(lane) or Entered(0, None)
 
-    def _row(self, pc: int) -> FoundRow | None:
-        return self.unwinder.row(pc)
-
     def _unwind(self) -> Iterator[Frame]:
         thread = self.scope.thread
         assert thread is not None
         wave = self.target.wave(thread)
         access = ThreadAccess(self.target, thread)
         context: FrameContext | None = FrameContext(
-            self.program, access, wave.pc, self.scope.lane, self._row, iteration=self.scope.iteration
+            self.program, access, wave.pc, self.scope.lane, self.unwinder.row, iteration=self.scope.iteration
         )
         level = 0
         seen: set[tuple[int | None, int | None]] = set()

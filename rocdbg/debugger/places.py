@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from rocdbg.debugger.disassembly import function_bounds
 from rocdbg.debugger.dwarf_inspection import describe_variable
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
-from rocdbg.debugger.expr.evaluator import parse_in
 from rocdbg.debugger.locspec import AddressSpec, FunctionSpec, parse_spec
 from rocdbg.debugger.symbols import declaration
 from rocdbg.dwarf.info import Function, Variable
@@ -78,11 +77,6 @@ def source_place(session: Session, text: str) -> SourcePlace:
     if found.file is None or found.line is None:
         raise LocationSpecError(f"No line number known for {text.removeprefix('*')}.")
     return SourcePlace(found.file, found.line)
-
-
-def check_syntax(session: Session, expression: str) -> None:
-    """Raise `ExpressionError` for an expression that cannot be parsed; what its names mean is not asked."""
-    parse_in(expression, session.environment())
 
 
 def disassembly_range(session: Session, text: str) -> tuple[str | None, int, int]:

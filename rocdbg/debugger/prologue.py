@@ -8,8 +8,8 @@ from rocdbg.debugger.program import Program
 from rocdbg.debugger.unwind import RowSource
 
 
-def prologue_rows(program: Program) -> RowSource:
-    """Rows by file address for the functions that the symbol table names."""
+def prologue_rows(program: Program, wave_size: int) -> RowSource:
+    """Rows by file address for the functions that the symbol table names, run by waves of a size."""
     code_object = program.code_object
 
     def find(address: int) -> FunctionCode | None:
@@ -22,4 +22,4 @@ def prologue_rows(program: Program) -> RowSource:
         is_kernel = code_object.kernels.find(symbol.name) is not None
         return FunctionCode(start, start + symbol.size, is_kernel)
 
-    return PrologueRows(code_object.target, program.wave_size, find, code_object.read)
+    return PrologueRows(code_object.target, wave_size, find, code_object.read)

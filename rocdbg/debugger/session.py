@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rocdbg.debugger.breakpoints import Breakpoint, BreakpointTable
 from rocdbg.debugger.completion import complete
+from rocdbg.debugger.conditions import check_condition
 from rocdbg.debugger.convenience import Convenience
 from rocdbg.debugger.disassembly import DisassemblyLine, disassemble
 from rocdbg.debugger.errors import (
@@ -309,11 +310,20 @@ class Session(SessionValues):
         if not text.strip():
             place = locations[0]
             text = f"*{place.address:#x}" if place.file is None else f"{place.file.name}:{place.line}"
+        if condition is not None:
+            check_condition(self, condition, locations)
         made = self.breakpoints.add(
             text, locations, temporary=temporary, condition=condition, thread=thread, lane=lane
         )
         self.convenience.set_int("bpnum", made.number)
         return made
+
+    def set_condition(self, number: int, condition: str | None) -> None:
+        """``condition N EXPR``; ``None`` removes it. Raises `BreakpointError`, or what is wrong with the condition."""
+        breakpoint_ = self.breakpoints.get(number)
+        if condition:
+            check_condition(self, condition, [place.location for place in breakpoint_.locations])
+        self.breakpoints.set_condition(number, condition)
 
     def disassemble(self, low: int, high: int) -> Sequence[DisassemblyLine]:
         """The instructions in [low, high)."""

@@ -279,7 +279,9 @@ class SessionFocus:
         """The unwind rules at a loaded address, and where they come from."""
         program = self.need_program()
         assert self._unwinder is not None
-        return self._unwinder.row(program.to_file(pc))
+        running = self.target is not None and self.scope.thread is not None
+        wave_size = self.wave(self.scope.thread or 0).lane_count if running else program.wave_size
+        return self._unwinder.row(program.to_file(pc), wave_size)
 
     def is_divergent(self, scope: Scope | None = None) -> bool:
         """Whether there are frames that the lane has not entered, and which are not shown therefore."""

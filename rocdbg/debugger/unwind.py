@@ -68,11 +68,15 @@ class _FrameSection:
 
 
 class Unwinder:
-    """Asks each source in turn. Lives as long as the program; sources keep their own caches."""
+    """Asks each source in turn. Lives as long as the program; sources keep their own caches.
 
-    def __init__(self, program: Program, prologue: Callable[[Program], RowSource | None]) -> None:
+    ``prologue(program, wave_size)`` gives the source that reads machine code, which depends on the wave size.
+    """
+
+    def __init__(self, program: Program, prologue: Callable[[Program, int], RowSource | None]) -> None:
         self._program = program
         self._prologue = prologue
+        self._prologues: dict[int, RowSource | None] = {}
 
     @cached_property
     def _sources(self) -> Sequence[tuple[str, RowSource]]:
@@ -84,15 +88,17 @@ class Unwinder:
                 address = section.address if is_eh else 0
                 frames = _FrameSection(self._program, section.data, is_eh, address)
                 sources.append((f"DWARF CFI ({name})", frames))
-        prologue = self._prologue(self._program)
-        if prologue is not None:
-            sources.append(("prologue analysis", prologue))
         return sources
 
-    def row(self, pc: int) -> FoundRow | None:
-        """The rules at a file address from the first source that has any."""
+    def row(self, pc: int, wave_size: int | None = None) -> FoundRow | None:
+        """The rules at a file address for waves of a size (by default the program's), from the first that has any."""
+        wave_size = wave_size or self._program.wave_size
         for name, source in self._sources:
             row = source.row(pc)
             if row is not None:
                 return FoundRow(row, name)
-        return None
+        if wave_size not in self._prologues:
+            self._prologues[wave_size] = self._prologue(self._program, wave_size)
+        prologue = self._prologues[wave_size]
+        row = prologue.row(pc) if prologue is not None else None
+        return FoundRow(row, "prologue analysis") if row is not None else None

@@ -8,7 +8,6 @@ from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.breakpoints import Breakpoint, BreakpointLocation, parse_numbers, split_break_arguments
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
-from rocdbg.debugger.places import check_syntax
 
 BREAKPOINTS = Category.BREAKPOINTS
 
@@ -16,8 +15,6 @@ BREAKPOINTS = Category.BREAKPOINTS
 def _set(shell: Shell, text: str, temporary: bool) -> None:
     location, condition, thread, lane = split_break_arguments(text)
     session = shell.session
-    if condition is not None:
-        check_syntax(session, condition)
     before = list(session.breakpoints)
     try:
         made = session.break_at(location, condition=condition, temporary=temporary, thread=thread, lane=lane)
@@ -183,9 +180,7 @@ def condition(shell: Shell, text: str) -> None:
     if not number.isdigit():
         raise CommandError(f"Bad breakpoint argument: '{number}'")
     shell.session.breakpoints.get(int(number))
-    if expression.strip():
-        check_syntax(shell.session, expression.strip())
-    shell.session.breakpoints.set_condition(int(number), expression.strip() or None)
+    shell.session.set_condition(int(number), expression.strip() or None)
     if not expression.strip():
         shell.line(f"Breakpoint {number} now unconditional.")
 
