@@ -84,7 +84,7 @@ class Architecture:
     dialect_address_spaces: Mapping[str, Mapping[int, AddressSpace]] = field(default_factory=dict)
 
     def address_space(self, number: int, dialect: str = "amd") -> AddressSpace | None:
-        """The address space with this DWARF identifier, or None if the architecture defines none."""
+        """The address space with this DWARF identifier (A.2.13), or None if the architecture defines none."""
         space = self.address_spaces.get(number)
         if space is None:
             extra = self.dialect_address_spaces.get(dialect)

@@ -104,7 +104,7 @@ def _standard_names() -> dict[int, str]:
 def attribute_name(
     code: int, tag: str | None = None, form_class: str | None = None, dialect: str = "amd"
 ) -> str | None:
-    """The name of an attribute code, or None where the code has no meaning on that tag in that class.
+    """The name of an attribute code (A.7.5.4), or None where it has no meaning on that tag in that class.
 
     `tag` ("DW_TAG_subprogram") and `form_class` ("exprloc", "loclist", "constant", "string", "flag", ...) may be None
     for not known; the first meaning that fits is then given.

@@ -108,7 +108,7 @@ class FrameTable:
     # Looking up
 
     def fde(self, pc: int) -> Fde | None:
-        """The entry of the function at `pc`, or None; of several the one that begins last."""
+        """The entry of the function at `pc` (A.6.4.1), or None; of several the one that begins last."""
         index = self._find(pc)
         return None if index is None else self.fdes[index]
 
@@ -120,7 +120,7 @@ class FrameTable:
         return index if index >= 0 and pc < self.fdes[index].end else None
 
     def row(self, pc: int) -> Row | None:
-        """The row for a program location; None where there is no usable call frame information.
+        """The row for a program location (A.6.4.1); None where there is no usable call frame information.
 
         Raises `IllFormed` or `DecodeError` with the section offset if the instructions break a rule.
         """

@@ -16,7 +16,7 @@ __all__ = ["CallSites", "Context", "DieContent", "Expression", "ExpressionLike",
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An operation expression with the dialect of the unit it came from (None: that of the reference to it)."""
+    """An operation expression (A.2.5.4) with the dialect of the unit it came from (None: that of the reference to it)."""
 
     data: bytes
     dialect: str | None = None
@@ -61,7 +61,7 @@ DW_AT_const_value, the base type it is, or None."""
 
 
 class Context(MemoryAccess, Protocol):
-    """Everything an evaluation can ask for. Elements that are not specified are None, or raise `EvaluationError`.
+    """Everything an evaluation can ask for (A.2.5.1). Elements not specified are None, or raise `EvaluationError`.
 
     Attributes may be properties, computed when asked. One context stands for one thread, frame and lane;
     the memory it is asked to read may belong to another lane (`lane` argument), as locations outlive a focus.
@@ -122,23 +122,26 @@ class Context(MemoryAccess, Protocol):
         ...
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """Where the value is that the register had on entry to the current subprogram, after the CFI."""
+        """Where the value is that the register had on entry to the current subprogram (A.2.5.4.4.1), after the CFI."""
         ...
 
     def caller(self) -> Context:
-        """The context of the calling frame at its call site; `EvaluationError` if it cannot be found."""
+        """The context of the calling frame at its call site (A.2.5.4.3.4); `EvaluationError` if it cannot be found."""
         ...
 
     def indexed_address(self, index: int) -> int:
-        """Entry `index` of the unit's part of .debug_addr."""
+        """Entry `index`, from 0, of the unit's part of .debug_addr (A.2.5.4.3.1); `IllFormed` if there is none."""
         ...
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
-        """What the entry at `offset` of the unit (or else of .debug_info) offers, and the context for its unit."""
+        """What the entry at `offset` bytes of the unit (or else of .debug_info) offers, and the context for its unit.
+
+        Asked by calls and implicit pointers (A.2.5.4.2, A.2.5.4.4.5). Raises `IllFormed` if there is no such entry.
+        """
         ...
 
     def tls_location(self, address: int) -> LocationDescription:
-        """The location of thread-local storage address `address`."""
+        """The location of thread-local storage address `address` (A.2.5.4.4.3); `EvaluationError` if it is unknown."""
         ...
 
 

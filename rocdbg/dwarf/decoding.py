@@ -13,7 +13,7 @@ __all__ = ["Operation", "decode", "decode_prefix"]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A decoded operation.
+    """A decoded operation (A.7.7.1).
 
     `offset` is the byte offset of its code in the expression, `size` its length in bytes. `operands` are ints;
     blocks (`DW_OP_implicit_value`, `DW_OP_const_type`, `DW_OP_entry_value`) are bytes without their size.

@@ -39,15 +39,15 @@ class DwarfError(Error):
 
 
 class IllFormed(DwarfError):
-    """The DWARF breaks a rule of the text."""
+    """The DWARF breaks a rule of the text (A.2.5: "then the DWARF expression is ill-formed")."""
 
 
 class DecodeError(IllFormed):
-    """The bytes are no sequence of operations or entries: unknown code, or the data ends too early."""
+    """The bytes are no sequence of operations or entries (A.7.7): unknown code, or the data ends too early."""
 
 
 class EvaluationError(DwarfError):
-    """A well-formed expression cannot be evaluated, or a location cannot be read or written."""
+    """A well-formed expression cannot be evaluated (A.2.5), or a location cannot be read or written."""
 
 
 class UndefinedValue(EvaluationError):

@@ -78,7 +78,7 @@ def evaluate_location(
     dialect: str = "amd",
     initial: Iterable[Value | LocationDescription | int] = (),
 ) -> LocationDescription:
-    """`evaluate` with result kind "location"."""
+    """`evaluate` with result kind "location": what attributes such as DW_AT_location give (A.4.1)."""
     result = evaluate(data, context, "location", dialect, initial)
     assert isinstance(result, LocationDescription)
     return result

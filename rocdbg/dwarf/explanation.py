@@ -105,7 +105,7 @@ def explain(
     dialect: str = "amd",
     initial: Iterable[Value | LocationDescription | int] = (),
 ) -> Explanation:
-    """`evaluate`, with every step; arguments as there. An error is part of the explanation, not raised."""
+    """`evaluate` (A.2.5.4), with every step; arguments as there. An error is part of the explanation, not raised."""
     tracer = _Tracer(context, dialect, context.object, Budget())
     tracer.steps = []
     try:

@@ -22,7 +22,7 @@ def format_expression(
     register_name: Callable[[int], str | None] | None = None,
     type_name: Callable[[int], str | None] | None = None,
 ) -> str:
-    """The expression on one line: "DW_OP_regx 0xa00, DW_OP_LLVM_user DW_OP_LLVM_push_lane".
+    """The expression (A.7.7.1) on one line: "DW_OP_regx 0xa00, DW_OP_LLVM_user DW_OP_LLVM_push_lane".
 
     `register_name` gives names to DWARF registers and `type_name` to base type entries by their offset in the
     unit; where they are absent or answer None, numbers are shown. Bytes that cannot be decoded are

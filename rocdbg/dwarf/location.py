@@ -25,7 +25,7 @@ __all__ = ["LocationDescription", "Place", "implicit_location", "undefined_locat
 
 
 class Place:
-    """A single location description: bit `offset` of `storage`."""
+    """A single location description (A.2.5.3): bit `offset` of `storage`."""
 
     __slots__ = ("offset", "storage")
 
@@ -85,7 +85,7 @@ class Place:
 
 
 class LocationDescription:
-    """Where an object is: one or more places that hold the same value."""
+    """Where an object is (A.2.5.3): one or more places that hold the same value."""
 
     __slots__ = ("places",)
     places: tuple[Place, ...]
@@ -142,7 +142,7 @@ class LocationDescription:
     # Reading
 
     def read(self, bits: int, offset: int = 0) -> int:
-        """`bits` bits from bit `offset` on, as an unsigned integer, the first bit lowest.
+        """`bits` bits from bit `offset` on (A.2.5.3), as an unsigned integer, the first bit lowest.
 
         Raises `UndefinedValue` if a bit is undefined, `EvaluationError` if one lies outside of the storage,
         belongs to an implicit pointer, or cannot be fetched.
@@ -182,7 +182,7 @@ class LocationDescription:
         return best
 
     def read_elements(self, element_bits: int, count: int, offset: int = 0) -> list[int | None]:
-        """`count` elements of `element_bits` bits each, read in one step; None where not fully defined.
+        """`count` elements of `element_bits` bits each from bit `offset`, in one step; None where not fully defined.
 
         This is how a vector of per-lane values (DW_AT_LLVM_lane_pc) is read: undefined lanes are None.
         """
@@ -205,7 +205,7 @@ class LocationDescription:
     # Writing
 
     def write(self, value: int, bits: int, offset: int = 0) -> None:
-        """Write the low `bits` bits of `value` from bit `offset` on, to every place.
+        """Write the low `bits` bits of `value` from bit `offset` on, to every place (A.2.5.3).
 
         Nothing is written if any place or part cannot be: undefined and implicit storage raise
         `EvaluationError`.
@@ -273,10 +273,10 @@ _UNDEFINED = LocationDescription(UNDEFINED_PLACE)
 
 
 def undefined_location() -> LocationDescription:
-    """The location description of one undefined place."""
+    """The location description of one undefined place (A.2.5.4.4.2)."""
     return _UNDEFINED
 
 
 def implicit_location(value: int, bits: int) -> LocationDescription:
-    """An implicit location that holds the low `bits` bits of `value`."""
+    """An implicit location that holds the low `bits` bits of `value` (A.2.5.4.4.5)."""
     return LocationDescription(Place(ImplicitStorage(value & (1 << bits) - 1, bits)))

@@ -66,7 +66,7 @@ _CFA = -1
 
 @dataclass(frozen=True)
 class Row:
-    """One row: the rules in force for program locations `start` to `end` (exclusive).
+    """One row (A.6.4.1): the rules in force for program locations `start` to `end` (exclusive).
 
     `cfa` is the CFA's rule or None, `rules` those of the registers by DWARF number; for the others the
     architecture's default rule holds. `return_address_register` is the column of the return address.
@@ -95,7 +95,7 @@ class Row:
         return self._locate(number, context, ())
 
     def rule(self, number: int) -> Rule | None:
-        """The register's rule, or None where the architecture's default rule holds."""
+        """The register's rule (A.6.4.1), or None where the architecture's default rule holds."""
         return self.rules.get(number)
 
     def keeps(self, number: int, architecture: Architecture) -> bool:

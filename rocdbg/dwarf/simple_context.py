@@ -108,7 +108,7 @@ def _unmapped(verb: str, space: int, address: int, size: int) -> EvaluationError
 
 
 class SimpleContext:
-    """A context from plain data; every element can be left out.
+    """A context (A.2.5.1) from plain data; every element can be left out.
 
     `architecture` is a name, an `Architecture`, or None for none. `registers` are those of the current frame by
     DWARF number: little-endian bytes, or a location description. `entry_registers` are those on entry to the

@@ -33,7 +33,7 @@ __all__ = [
 
 
 class StorageKind(Enum):
-    """The kinds of location storage."""
+    """The kinds of location storage (A.2.5.3); implicit pointers have one of their own."""
 
     MEMORY = "memory"
     REGISTER = "register"

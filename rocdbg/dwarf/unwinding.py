@@ -18,7 +18,7 @@ __all__ = ["CallerContext"]
 
 
 class CallerContext:
-    """The frame that called the frame of `callee`; implements `Context`.
+    """The frame that called the frame of `callee` (A.6.4); implements `Context`.
 
     `locate(number)` tells where the caller's registers are; each is asked for once. `pc` is an address within
     the call instruction, or None if unknown. Thread, lane, iteration and memory are the callee's. Frame
@@ -67,7 +67,7 @@ class CallerContext:
         self._cfa = location
 
     def register_location(self, number: int) -> LocationDescription:
-        """Where the register of this frame is."""
+        """Where the register of this frame is (A.2.5.4.4.4); raises what the callee's rule for it raises."""
         location = self._locations.get(number)
         if location is not None:
             return location
@@ -93,7 +93,7 @@ class CallerContext:
         return location
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """Where the register of the next outer frame is."""
+        """Where the register of the next outer frame is (A.6.4.1), by this frame's row or the default rule."""
         row = self.frames.row(self.pc) if self.frames is not None and self.pc is not None else None
         if row is not None:
             return row.register_location(number, self)
@@ -102,7 +102,7 @@ class CallerContext:
         return default_location(self, number)
 
     def caller(self) -> Context:
-        """The next outer frame."""
+        """The next outer frame; `EvaluationError` if there is none or no call frame information."""
         caller = self.frames.unwind(self) if self.frames is not None else None
         if caller is None:
             raise EvaluationError("the calling frame cannot be found")

@@ -91,7 +91,7 @@ class BaseType:
         return self.encoding == _COMPLEX and self.bit_size // 2 in _FLOAT_FORMATS and not self.bit_size & 1
 
     def same_as(self, other: BaseType) -> bool:
-        """Whether operands of the two types can be combined."""
+        """Whether operands of the two types can be combined (A.2.5.4.3.2)."""
         return self is other or (
             self.encoding == other.encoding
             and self.bit_size == other.bit_size
@@ -102,14 +102,14 @@ class BaseType:
 
 @dataclass(frozen=True)
 class ConstValue:
-    """The DW_AT_const_value of an entry: its bytes in target order."""
+    """The DW_AT_const_value of an entry: its bytes in target order (A.4.1)."""
 
     data: bytes
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value: `type` is None for the generic type; `value` is signed or unsigned as the type says.
+    """A value (A.2.5.2): `type` is None for the generic type; `value` is signed or unsigned as the type says.
 
     Generic values are unsigned. Vector values are tuples, element 0 first.
     """
