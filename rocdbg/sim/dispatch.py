@@ -89,6 +89,7 @@ class Dispatch:
         self._created = 0
         self._retired_instructions = 0
         self._cursor = 0
+        self._turn_of, self._turn_left = 0, QUANTUM  # wave whose turn it is, instructions left of the turn
         self._interrupted = False
         self._released = False
         # Where each wave was when it was last reported: it does not stop there again before it moved.
@@ -242,19 +243,25 @@ class Dispatch:
         if left.exhausted:
             return self._report(StopKind.BUDGET, wave)
         self._cursor = wave.number
+        if self._turn_of != wave.number:
+            self._turn_of, self._turn_left = wave.number, QUANTUM
         before = wave.instructions
         status = Status(
             self._engine.run(
                 int(wave.state.ctypes.data),
-                budget=left.share(QUANTUM),
+                budget=left.share(self._turn_left),
                 range=bounds,
                 ignore_stop=self._reported.pop(wave.number, None) == wave.pc,
             )
         )
-        left.spend(wave.instructions - before)
+        used = wave.instructions - before
+        left.spend(used)
+        self._turn_left -= used
         stop = self._handle(wave, status)
         if stop is None and status is not Status.RANGE:
-            self._cursor = wave.number + 1
+            # A turn that only the caller's budget cut short goes on later, so that no budget changes the schedule.
+            if status is not Status.BUDGET or self._turn_left <= 0:
+                self._cursor, self._turn_of = wave.number + 1, 0
         if stop is None and status is Status.RANGE:
             return self._report(StopKind.RANGE, wave)
         return stop

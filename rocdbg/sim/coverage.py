@@ -1,0 +1,63 @@
+"""What the simulated target makes of each instruction: the data of ``maint isa coverage``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from enum import Enum
+
+from rocdbg.arch.targets import Target, target_by_name
+from rocdbg.isa.row import base_name
+from rocdbg.isa.table import load
+from rocdbg.sim.semantics.registry import lookup
+
+
+class Coverage(Enum):
+    """How far an instruction is modelled; the value is the word for it."""
+
+    EXACT = "exact"
+    APPROXIMATE = "approximate"
+    DECODED = "decoded only"
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionCoverage:
+    """One instruction of a target. ``reason``: why it is not exact (empty if it is)."""
+
+    name: str
+    encodings: tuple[str, ...]
+    coverage: Coverage
+    reason: str
+
+
+_GRAPHICS = re.compile(r"image_|exp$|export|v_interp|lds_(param|direct)|ds_(param|direct)|v_screen_partition|ds_bvh")
+
+
+def instruction_coverage(target: Target | str) -> list[InstructionCoverage]:
+    """Every instruction of a target's encoding table, by name. Raises UnknownTargetError for a name that is none."""
+    known = target_by_name(target) if isinstance(target, str) else target
+    encodings: dict[str, set[str]] = {}
+    for layout, opcodes in load(known.name)["rows"].items():
+        for row in opcodes.values():
+            for part in row[0].split(" :: "):
+                encodings.setdefault(base_name(part), set()).add(layout)
+    return [_coverage(name, tuple(sorted(found))) for name, found in sorted(encodings.items())]
+
+
+def _coverage(name: str, encodings: tuple[str, ...]) -> InstructionCoverage:
+    semantic = lookup(name)
+    if semantic is None:
+        reason = "graphics" if _GRAPHICS.match(name) else "no semantics yet"
+        return InstructionCoverage(name, encodings, Coverage.DECODED, reason)
+    coverage = Coverage.APPROXIMATE if semantic.approximate else Coverage.EXACT
+    return InstructionCoverage(name, encodings, coverage, semantic.approximate)
+
+
+def summary(rows: list[InstructionCoverage]) -> dict[Coverage, int]:
+    """How many instructions there are of each kind."""
+    counts = Counter(row.coverage for row in rows)
+    return {kind: counts[kind] for kind in Coverage}
+
+
+__all__ = ["Coverage", "InstructionCoverage", "instruction_coverage", "summary"]
