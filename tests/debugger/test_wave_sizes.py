@@ -1,0 +1,63 @@
+"""A code object with kernels of both wave sizes: frames, lanes and variables as each wave has them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocdbg.debugger import Session
+
+SOURCE = """
+extern "C" __attribute__((device, noinline)) int TWICE(int v)
+{
+  return 2 * v;
+}
+extern "C" __attribute__((global)) void KERNEL(int *out)
+{
+  out[__builtin_amdgcn_workitem_id_x()] = TWICE(__builtin_amdgcn_workitem_id_x() + 1);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mixed")
+    (folder / "mixed.hip").write_text(SOURCE)
+
+    def run(*command: str) -> None:
+        subprocess.run(command, cwd=folder, check=True, timeout=120)
+
+    modules = []
+    for size, options in (("32", ()), ("64", ("-mwavefrontsize64",))):
+        run("clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx1030",
+            "-g", "-O0", "-S", "-emit-llvm", "--no-gpu-bundle-output", f"-DTWICE=twice{size}", f"-DKERNEL=kernel{size}",
+            f"-cuid={size}", *options, "mixed.hip", "-o", f"{size}.ll")  # fmt: skip
+        modules.append(f"{size}.ll")
+    run("llvm-link-22", *modules, "-o", "mixed.bc")
+    run("llc-22", "-O0", "-mtriple=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-filetype=obj", "mixed.bc", "-o", "mixed.o")
+    run("ld.lld-22", "-shared", "mixed.o", "-o", "mixed.co")
+    return folder / "mixed.co"
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize(("size", "waves"), [(32, 2), (64, 1)])
+def test_each_kernel(mixed: Path, size: int, waves: int) -> None:
+    session = Session()
+    session.load(mixed)
+    session.launch.set_kernel(f"kernel{size}")
+    session.launch.set_grid("64")
+    session.launch.set_workgroup("64")
+    session.launch.set_argument(0, "i32[64]:zeros")
+    session.break_at(f"twice{size}")
+    event = session.run()
+    assert event.lanes == (1 << size) - 1
+    assert len(session.threads()) == waves
+    assert len(session.lanes()) == size
+    assert [frame.name for frame in session.frames()] == [f"twice{size}", f"kernel{size}"]
+    session.select_lane(size - 1)
+    assert session.evaluate("v").as_int() == size
+    assert session.evaluate("$v0").size == 4 * size
+    finished = session.finish()
+    assert finished.returned is not None and finished.returned.as_int() == 2 * size
