@@ -47,7 +47,9 @@ class _LayoutRows:
 
     def __init__(self, layout: Layout, table: RowTable) -> None:
         self.layout = layout
-        self.cases = [(s.bits, {c: i + 1 for i, c in enumerate(s.codes)}, len(s.codes) + 1) for s in layout.selectors]
+        self.cases = [
+            (s.bits, {c: i + 1 for i, c in enumerate(s.codes)}, len(s.codes) + 1) for s in layout.selectors
+        ]
         self.src0 = frozenset(layout.src0)
         self.src0_shift = 32 * layout.src0_dword
         self._table = table
@@ -99,7 +101,9 @@ class Decoder:
         self.family = table.family
         rows = RowTable(table, wave_size)
         # The DPP and SDWA forms are told from the plain one by src0, so they are asked first.
-        self._forms = [_LayoutRows(form, rows) for form in sorted(layouts(self.family), key=lambda form: not form.src0)]
+        self._forms = [
+            _LayoutRows(form, rows) for form in sorted(layouts(self.family), key=lambda form: not form.src0)
+        ]
         self._by_prefix: dict[int, tuple[_LayoutRows, ...]] = {}
         self._memo: dict[bytes, Instruction] = {}
 
@@ -139,7 +143,9 @@ class Decoder:
         candidates = self._by_prefix.get(prefix)
         if candidates is None:
             candidates = self._by_prefix[prefix] = tuple(
-                rows for rows in self._forms if not (prefix << 23 ^ rows.layout.value) & rows.layout.mask & 0xFF800000
+                rows
+                for rows in self._forms
+                if not (prefix << 23 ^ rows.layout.value) & rows.layout.mask & 0xFF800000
             )
         refused: list[_LayoutRows] = []
         for candidate in candidates:

@@ -403,7 +403,8 @@ def _vop3(family: str) -> list[Layout]:
                 1,
                 (20, 2),
                 operands={"vdst": _b((0, 8)), "attr": _b((8, 8))},
-                modifiers={"wait_vdst": _b((16, 4))} | ({"wait_vm_vsrc": _b((23, 1))} if family == "gfx12" else {}),
+                modifiers={"wait_vdst": _b((16, 4))}
+                | ({"wait_vm_vsrc": _b((23, 1))} if family == "gfx12" else {}),
             )
         )
         layouts.append(
@@ -606,10 +607,20 @@ def _export(family: str) -> list[Layout]:
 
 
 def _image(family: str) -> list[Layout]:
-    """MIMG; VIMAGE and VSAMPLE of gfx12. Addresses in separate registers lengthen MIMG: those are layouts of their own."""
+    """MIMG, or VIMAGE and VSAMPLE. MIMG with addresses in separate registers is longer: layouts of their own."""
     if family == "gfx12":
-        common = {"dim": _b((0, 3)), "r128": _b((4, 1)), "d16": _b((5, 1)), "a16": _b((6, 1)), "dmask": _b((22, 4))}
-        ops = {"vdata": _b((32, 8)), **{f"vaddr{i}": _b((64 + 8 * i, 8)) for i in range(4)}, "srsrc": _b((41, 9))}
+        common = {
+            "dim": _b((0, 3)),
+            "r128": _b((4, 1)),
+            "d16": _b((5, 1)),
+            "a16": _b((6, 1)),
+            "dmask": _b((22, 4)),
+        }
+        ops = {
+            "vdata": _b((32, 8)),
+            **{f"vaddr{i}": _b((64 + 8 * i, 8)) for i in range(4)},
+            "srsrc": _b((41, 9)),
+        }
         cpol = {"cpol": _b((50, 5))}
         return [
             Layout("VIMAGE", "VIMAGE", 0xFC000000, 0xD0000000, 3, _b((14, 8)), ops | {"vaddr4": _b((56, 8))},
@@ -618,7 +629,13 @@ def _image(family: str) -> list[Layout]:
                    common | cpol | {"tfe": _b((3, 1)), "nv": _b((7, 1)), "unorm": _b((13, 1)), "lwe": _b((40, 1))}),
         ]  # fmt: skip
     ops = {"vdata": _b((40, 8)), "vaddr0": _b((32, 8)), "srsrc": _b((48, 5)), "ssamp": _b((53, 5))}
-    mods = {"dmask": _b((8, 4)), "unorm": _b((12, 1)), "tfe": _b((16, 1)), "lwe": _b((17, 1)), "d16": _b((63, 1))}
+    mods = {
+        "dmask": _b((8, 4)),
+        "unorm": _b((12, 1)),
+        "tfe": _b((16, 1)),
+        "lwe": _b((17, 1)),
+        "d16": _b((63, 1)),
+    }
     if family in ("gfx9", "gfx90a", "gfx940"):
         mods |= {"cpol": _b((13, 1), (25, 1)), "da": _b((14, 1)), "a16": _b((15, 1))}
         if family != "gfx9":

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rocdbg.arch.targets import Generation, Target, target_by_name
 from rocdbg.errors import Error
+from rocdbg.isa.expressions import evaluate
 from rocdbg.isa.instruction import OperandKind
 
 SPECIAL_CODES = {
@@ -38,9 +39,13 @@ _FILES = {
     "v": OperandKind.VGPR, "a": OperandKind.AGPR, "acc": OperandKind.AGPR, "s": OperandKind.SGPR,
     "ttmp": OperandKind.TTMP,
 }  # fmt: skip
-_SINGLE = re.compile(r"^(ttmp|acc|[vas])(\d+|\[\s*(\w+)\s*\])(\.[lh])?$")
-_RANGE = re.compile(r"^(ttmp|acc|[vas])\[\s*(\w+)\s*:\s*(\w+)\s*\]$")
-_INTEGER = re.compile(r"^[-+]?(?:0x[0-9a-f]+|0b[01]+|0o?[0-7]*|[1-9]\d*)$")
+_SINGLE = re.compile(r"^(ttmp|acc|[vas])(\d+)(\.[lh])?$")
+_RANGE = re.compile(r"^(ttmp|acc|[vas])\s*\[([^][:]+)(?::([^][:]+))?\]$")
+_FLOAT = re.compile(r"^[-+]?(?:(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+)$")
+_HEX_FLOAT = re.compile(r"^[-+]?0x[0-9a-f]*(?:\.[0-9a-f]*)?p[-+]?\d+$")
+
+_BEFORE_GFX10 = ("flat_scratch", "xnack_mask")
+_BEFORE_GFX11 = ("src_vccz", "src_execz", "src_pops_exiting_wave_id", "src_lds_direct")
 
 
 class OperandSyntaxError(Error):
@@ -72,6 +77,10 @@ class Register:
 
 def special_code(name: str, generation: Generation) -> int | None:
     """Operand code of a special register in a generation, or None if there is none of that name."""
+    if generation >= Generation.GFX10 and name.startswith(_BEFORE_GFX10):
+        return None
+    if generation >= Generation.GFX11 and name in _BEFORE_GFX11:
+        return None
     if name in ("m0", "null"):
         swapped = generation >= Generation.GFX11
         if name == "null" and generation < Generation.GFX10:
@@ -91,12 +100,20 @@ def float_bits(value: float, kind: str) -> int:
 
 
 def _number(text: str, whole: str) -> int:
-    if not _INTEGER.match(text):
+    value = _integer(text, whole)
+    if value is None:
         raise OperandSyntaxError(whole, f"`{text}' is not an integer")
-    sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
-    if re.match(r"^0[0-7]+$", digits):
-        return sign * int(digits, 8)
-    return sign * int(digits, 0)
+    return value
+
+
+def _integer(text: str, whole: str) -> int | None:
+    """The value of an absolute expression, or None if the text is none."""
+    try:
+        return evaluate(text)
+    except OverflowError:
+        raise OperandSyntaxError(whole, "the constant does not fit into 64 bits") from None
+    except ZeroDivisionError:
+        raise OperandSyntaxError(whole, "division by zero") from None
 
 
 def _limit(prefix: str, target: Target) -> int:
@@ -115,20 +132,27 @@ def _file(prefix: str, low: int, high: int, target: Target, text: str) -> Regist
     if low < 0 or high >= limit:
         raise OperandSyntaxError(text, f"{target.name} has registers {prefix}0 to {prefix}{limit - 1}")
     count = high - low + 1
-    if count > 12 and count not in (16, 32):
-        raise OperandSyntaxError(text, "a range has 1 to 12, 16 or 32 registers")
-    if kind in (OperandKind.SGPR, OperandKind.TTMP) and count > 1 and low % (4 if count >= 4 else 2):
-        raise OperandSyntaxError(text, f"the range must start at a multiple of {4 if count >= 4 else 2}")
+    if count > 12 and count not in ((16,) if prefix == "ttmp" else (16, 32)):
+        raise OperandSyntaxError(
+            text, f"a range has 1 to 12{', 16 or 32' if prefix != 'ttmp' else ' or 16'} registers"
+        )
+    alignment = 1
+    if kind in (OperandKind.SGPR, OperandKind.TTMP):
+        alignment = min(count if count < 3 else 4, 4)
+    elif target.unified_vgprs and count > 1:
+        alignment = 2
+    if low % alignment:
+        raise OperandSyntaxError(text, f"the range must start at a multiple of {alignment}")
     return Register(kind, low, count)
 
 
 def parse_register(text: str, target: str | Target, wave_size: int | None = None) -> Register:
     """Read a register or constant operand in assembler syntax, with or without a leading ``$``.
 
-    ``v5``, ``v[0:3]``, ``[s4,s5]``, ``a7``, ``acc7``, ``ttmp[4:5]``, ``vcc``, ``vcc_lo``, ``exec``,
-    ``m0``, ``null``, ``src_scc``/``scc``,
-    ``v3.h``, ``64``, ``-16``, ``0.5``, ``0x1234``. ``vcc`` and ``exec`` have two registers in wave64 and
-    one in wave32. Raises OperandSyntaxError.
+    ``v5``, ``v[0:3]``, ``[s4,s5]``, ``a7``, ``acc7``, ``ttmp[4:5]``, ``s[2*2]``, ``v3.h``, ``vcc``, ``vcc_lo``,
+    ``exec``, ``m0``, ``null``, ``src_scc``/``scc``, ``off``; ``64``, ``-16``, ``0.5``, ``0x1p-3``, ``0ffh``,
+    ``(1<<4)+1``, ``lit(5)`` (never an inline constant). ``vcc`` and ``exec`` have two registers in wave64 and one in
+    wave32. Raises OperandSyntaxError.
     """
     target = target_by_name(target) if isinstance(target, str) else target
     if wave_size is None:
@@ -137,60 +161,75 @@ def parse_register(text: str, target: str | Target, wave_size: int | None = None
     if name.startswith("[") and name.endswith("]"):
         return _listed(name, target, wave_size, text)
     if match := _RANGE.match(name):
-        return _file(match[1], _number(match[2], text), _number(match[3], text), target, text)
+        low = _number(match[2], text)
+        return _file(match[1], low, _number(match[3], text) if match[3] else low, target, text)
     if match := _SINGLE.match(name):
-        number = _number(match[3] if match[3] else match[2], text) if match[3] else int(match[2])
+        number = int(match[2])
         register = _file(match[1], number, number, target, text)
-        if match[4]:
+        if match[3]:
             if register.kind is not OperandKind.VGPR or target.generation < Generation.GFX11:
                 raise OperandSyntaxError(text, "only vector registers of gfx11 and later have halves")
-            return Register(register.kind, register.index, 1, half=int(match[4] == ".h"))
+            return Register(register.kind, register.index, 1, half=int(match[3] == ".h"))
         return register
+    if name == "off":
+        return Register(OperandKind.OFF, -1, 0)
     name = _PLAIN_ALIASES.get(name, name)
     if name in PAIRS:
         code = special_code(PAIRS[name], target.generation)
-        assert code is not None
+        if code is None:
+            raise OperandSyntaxError(text, f"{target.name} has no such register")
         narrow = wave_size == 32 and name in ("vcc", "exec")
         return Register(OperandKind.SPECIAL, code, 1 if narrow else 2)
     if (code := special_code(name, target.generation)) is not None:
         return Register(OperandKind.SPECIAL, code)
+    if name == "null" or name in SPECIAL_CODES:
+        raise OperandSyntaxError(text, f"{target.name} has no such register")
     return _constant(name, text)
 
 
 def _listed(name: str, target: Target, wave_size: int, text: str) -> Register:
-    """``[v1,v2,v3]``: consecutive registers of one file."""
+    """``[v1,v2,v3]``: consecutive registers of one file, or both halves of a special one."""
     parts = [parse_register(part, target, wave_size) for part in name[1:-1].split(",") if part.strip()]
     if not parts:
         raise OperandSyntaxError(text, "the list is empty")
     first = parts[0]
-    if any(
+    if len(parts) == 1 and first.kind is not OperandKind.CONSTANT:
+        return first
+    if first.kind in (OperandKind.CONSTANT, OperandKind.OFF) or any(
         p.kind is not first.kind or p.index != first.index + i or p.dwords != 1 for i, p in enumerate(parts)
     ):
         raise OperandSyntaxError(text, "the registers of a list must be of one kind and consecutive")
-    if first.kind is OperandKind.SPECIAL or first.kind is OperandKind.CONSTANT:
-        return Register(first.kind, first.index, len(parts), first.value)
+    if first.kind is OperandKind.SPECIAL:
+        if len(parts) != 2 or first.index not in {SPECIAL_CODES[low] for low in PAIRS.values()}:
+            raise OperandSyntaxError(text, "the registers of a list must be of one kind and consecutive")
+        return Register(first.kind, first.index, 2)
     prefix = {kind: key for key, kind in _FILES.items() if key != "acc"}[first.kind]
     return _file(prefix, first.index, first.index + len(parts) - 1, target, text)
 
 
 def _constant(name: str, text: str) -> Register:
-    if _INTEGER.match(name):
-        value = _number(name, text)
-        code = 128 + value if 0 <= value <= 64 else 192 - value if -16 <= value < 0 else -1
-        width = 32 if -(1 << 31) <= value < 1 << 32 else 64
-        if not -(1 << 63) <= value < 1 << 64:
-            raise OperandSyntaxError(text, "the constant does not fit into 64 bits")
-        return Register(OperandKind.CONSTANT, code, width // 32, value & ((1 << width) - 1))
-    try:
-        number = float(name)
-    except ValueError:
-        raise OperandSyntaxError(text, "it is neither a register nor a constant") from None
-    if number == float("inf") or number != number or name.strip("+-").startswith(("inf", "nan")):
+    literal = name.startswith("lit(") and name.endswith(")")
+    number = name[4:-1].strip() if literal else name
+    if _FLOAT.match(number) or _HEX_FLOAT.match(number):
+        return _float_constant(number, text, literal)
+    value = _integer(number, text)
+    if value is None:
         raise OperandSyntaxError(text, "it is neither a register nor a constant")
-    if name in ("0.15915494", "0.15915494309189532", "0.1592"):
-        return Register(OperandKind.CONSTANT, 248, 1, INV_2PI["f32"])
-    code = next((c for c, v in FLOAT_CONSTANTS.items() if v == number), -1)
-    try:
-        return Register(OperandKind.CONSTANT, code, 1, float_bits(number, "f32"))
-    except OverflowError:
-        raise OperandSyntaxError(text, "the constant does not fit into a 32-bit float") from None
+    short = value - (1 << 32) if 0xFFFFFFF0 <= value < 1 << 32 else value
+    code = 128 + short if 0 <= short <= 64 else 192 - short if -16 <= short < 0 else -1
+    width = 32 if -(1 << 31) <= value < 1 << 32 else 64
+    return Register(OperandKind.CONSTANT, -1 if literal else code, width // 32, value & ((1 << width) - 1))
+
+
+def _float_constant(number: str, text: str, literal: bool) -> Register:
+    """A decimal or hexadecimal floating-point number, as 32-bit float."""
+    value = float.fromhex(number) if "p" in number else float(number)
+    if number.lstrip("+") in ("0.1592", "0.15915494", "0.15915494309189532"):
+        bits, code = INV_2PI["f32"], 248
+    else:
+        try:
+            bits = float_bits(value, "f32")
+        except OverflowError:
+            raise OperandSyntaxError(text, "the constant does not fit into a 32-bit float") from None
+        code = 128 if bits == 0 else next((c for c, v in FLOAT_CONSTANTS.items() if v == value), -1)
+    return Register(OperandKind.CONSTANT, -1 if literal else code, 1, bits)

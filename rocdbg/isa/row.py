@@ -142,7 +142,9 @@ class CompiledRow:
         self._fixed = fixed
         self._split = 0
         # LLVM closes the bars of the second source after vcc.
-        self._late_bars = self.name.startswith("v_cndmask") and layout.name == "VOP2_DPP" and table.family == "gfx12"
+        self._late_bars = (
+            self.name.startswith("v_cndmask") and layout.name == "VOP2_DPP" and table.family == "gfx12"
+        )
 
     def _compile(self) -> list[tuple[str, Any]]:
         items: list[tuple[str, Any]] = []
@@ -160,7 +162,9 @@ class CompiledRow:
                 items.append((kind, (raw[1], bits, width(bits), raw[3], raw[4], raw[5], exceptions)))
             elif kind == "w":
                 counts = tuple(c for c, n in self._table.values(raw[4]) for _ in range(n))
-                items.append((kind, (raw[1], parse_bits(raw[2]), parse_bits(raw[3] or "0+0"), counts, raw[5])))
+                items.append(
+                    (kind, (raw[1], parse_bits(raw[2]), parse_bits(raw[3] or "0+0"), counts, raw[5]))
+                )
             elif kind == "f":
                 items.append((kind, self._fixed_operand(position)))
             else:
@@ -193,6 +197,7 @@ class CompiledRow:
         size = self._size
         whole = False
         opened = 0
+        text: str | None
         for kind, item in items:
             if kind == "o":
                 operand = item.plain(extract(word, item.bits))
@@ -245,17 +250,17 @@ class CompiledRow:
                 words.append(item.text)
             elif kind == "w":
                 name, bits, controls, counts, default = item
-                first = extract(word, bits)
+                low = extract(word, bits)
                 count = counts[extract(word, controls)]
                 if count < 0:
                     return None
                 if overflow:
                     count = default if default >= 0 else count
-                elif first + count > 256:
+                elif low + count > 256 and 0 <= default != count:
                     return self.read(word, True)
                 if count:
-                    text = f"v{first}" if count == 1 else f"v[{first}:{first + count - 1}]"
-                    operands.append(Operand(name, OperandKind.VGPR, first, count, text=text))
+                    text = f"v{low}" if count == 1 else f"v[{low}:{low + count - 1}]"
+                    operands.append(Operand(name, OperandKind.VGPR, low, count, text=text))
                     words.append(text)
             elif kind == "open":
                 opened = len(words)
@@ -317,6 +322,8 @@ class CompiledRow:
                 scalar = self._layout.encoding == "SMEM"
                 modifiers["scope"] = word >> (21 if scalar else 50) & 3
                 modifiers["th"] = word >> 23 & 3 if scalar else word >> 52 & 7
+        elif name == "bitop3":
+            self._flags(modifiers, text)
         elif name == "fi" and self._layout.name.endswith("DPP8"):
             if code == 2:
                 modifiers["fi"] = 1

@@ -28,7 +28,7 @@ WHOLE_REGISTERS = "!"
 _SAME = {
     "gfx900": "gfx902 gfx909 gfx90c gfx9-generic",
     "gfx942": "gfx940 gfx941 gfx9-4-generic",
-    "gfx1010": "gfx1013 gfx10-1-generic",
+    "gfx1010": "gfx10-1-generic",
     "gfx1011": "gfx1012",
     "gfx1030": "gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx10-3-generic",
     "gfx1100": "gfx1101 gfx1102 gfx1103 gfx11-generic",

@@ -12,21 +12,30 @@ from elftools.elf.elffile import ELFFile
 from rocdbg import isa
 
 SOURCES = Path(__file__).parent / "sources"
-TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100")
+TARGETS = (
+    "gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909", "gfx90a", "gfx90c", "gfx942", "gfx950",
+    "gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035",
+    "gfx1036", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153", "gfx1200",
+    "gfx1201",
+)  # fmt: skip
+SOURCES_AND_OPTIONS = (
+    ("vector.cl", "-O2"),
+    ("memory.cl", "-O2"),
+    ("cross_lane.hip", "-O1"),
+    ("memory.cl", "-O0"),
+)
+# Every target sees one source; those whose code differs most see more.
 CASES = [
-    (source, target, options)
-    for target in TARGETS
-    for source in ("vector.cl", "memory.cl", "matrix.cl", "cross_lane.hip")
-    for options in (("-O0",), ("-O2",))
+    (source, target, (level,))
+    for i, target in enumerate(TARGETS)
+    for source, level in (SOURCES_AND_OPTIONS[i % 4],)
 ] + [
+    ("matrix.cl", "gfx90a", ("-O2",)),
+    ("matrix.cl", "gfx942", ("-O2",)),
+    ("vector.cl", "gfx1100", ("-O0",)),
     ("vector.cl", "gfx1030", ("-O2", "-mwavefrontsize64")),
     ("memory.cl", "gfx1100", ("-O2", "-mwavefrontsize64")),
     ("cross_lane.hip", "gfx1100", ("-O1", "-mwavefrontsize64")),
-    ("vector.cl", "gfx900", ("-O2",)),
-    ("memory.cl", "gfx908", ("-O0",)),
-    ("vector.cl", "gfx1010", ("-O2",)),
-    ("vector.cl", "gfx1200", ("-O2",)),
-    ("memory.cl", "gfx1200", ("-O0",)),
 ]
 OPENCL = ("-target", "amdgcn-amd-amdhsa", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header")
 HIP = ("-x", "hip", "--cuda-device-only", "-nogpuinc", "--no-gpu-bundle-output")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+
 import pytest
 
 from rocdbg.isa import OperandKind, OperandSyntaxError, parse_register
@@ -38,6 +41,20 @@ K = OperandKind
         ("0x41", "gfx90a", K.CONSTANT, -1, 1),
         ("-4.0", "gfx90a", K.CONSTANT, 247, 1),
         ("0.15915494", "gfx90a", K.CONSTANT, 248, 1),
+        ("0xffffffff", "gfx90a", K.CONSTANT, 193, 1),
+        ("0x123456789", "gfx90a", K.CONSTANT, -1, 2),
+        ("lit(5)", "gfx90a", K.CONSTANT, -1, 1),
+        ("0ffh", "gfx90a", K.CONSTANT, -1, 1),
+        ("0x1p-1", "gfx90a", K.CONSTANT, 240, 1),
+        ("(1<<2)*4", "gfx90a", K.CONSTANT, 144, 1),
+        ("s[2*2]", "gfx90a", K.SGPR, 4, 1),
+        ("s[1-1:2-1]", "gfx90a", K.SGPR, 0, 2),
+        ("s[010]", "gfx90a", K.SGPR, 8, 1),
+        ("s010", "gfx90a", K.SGPR, 10, 1),
+        ("s [4 : 5]", "gfx90a", K.SGPR, 4, 2),
+        ("[vcc_lo, vcc_hi]", "gfx1100", K.SPECIAL, 106, 2),
+        ("[m0]", "gfx900", K.SPECIAL, 124, 1),
+        ("off", "gfx900", K.OFF, -1, 0),
     ],
 )
 def test_registers_and_constants(text: str, target: str, kind: OperandKind, index: int, dwords: int) -> None:
@@ -63,6 +80,14 @@ def test_halves() -> None:
         ("v256", "gfx90a", "gfx90a has registers v0 to v255"),
         ("v[3:1]", "gfx90a", "the range is empty"),
         ("v[0:13]", "gfx90a", "a range has 1 to 12, 16 or 32 registers"),
+        ("ttmp[0:12]", "gfx90a", "a range has 1 to 12 or 16 registers"),
+        ("s[1:3]", "gfx1100", "the range must start at a multiple of 4"),
+        ("v[1:2]", "gfx90a", "the range must start at a multiple of 2"),
+        ("flat_scratch", "gfx1030", "gfx1030 has no such register"),
+        ("null", "gfx900", "gfx900 has no such register"),
+        ("[exec_hi,exec_lo]", "gfx900", "the registers of a list must be of one kind and consecutive"),
+        ("0x10000000000000000", "gfx900", "the constant does not fit into 64 bits"),
+        ("s[1/0]", "gfx900", "division by zero"),
         ("a0", "gfx1030", "gfx1030 has no accumulation registers"),
         ("v1.h", "gfx1030", "only vector registers of gfx11 and later have halves"),
         ("[v1,v3]", "gfx90a", "the registers of a list must be of one kind and consecutive"),
@@ -78,3 +103,95 @@ def test_errors(text: str, target: str, reason: str) -> None:
         parse_register(text, target)
     assert caught.value.reason == reason
     assert str(caught.value) == f"Invalid operand `{text}': {reason}."
+
+
+# Expressions, and what llvm-mc makes of them; the 32-bit constants below pass through an instruction.
+EXPRESSIONS = (
+    "1==1", "2>1", "1<>2", "1&&2", "0||3", "-7/2", "-7%3", "!5", "~0", "-1>>60", "1<<4+1", "1|2==2", "6&3^1",
+    "2*3+4*5", "0x10", "010", "5-3-1", "3!=3", "1<2<3", "--1", "-(2+3)*4", "0b101", "+7",
+)  # fmt: skip
+NAMES = (
+    "vcc", "vcc_lo", "vcc_hi", "exec", "exec_lo", "exec_hi", "m0", "null", "flat_scratch", "flat_scratch_lo",
+    "xnack_mask", "xnack_mask_hi", "scc", "src_scc", "vccz", "src_execz", "shared_base", "src_private_limit",
+    "pops_exiting_wave_id", "[vcc]", "[vcc_lo,vcc_hi]", "[flat_scratch_lo,flat_scratch_hi]", "[m0]", "[scc]",
+    "s[0:1]", "s[1:2]", "s[1:3]", "s[2:4]", "s[4:8]", "s[100:103]", "s101", "s102", "s105", "s106", "s[104:105]",
+    "ttmp15", "ttmp16", "ttmp[4:7]", "ttmp[2:5]", "s[2*2]", "s[1-1:2-1]", "s[010]", "s010", "[s4]", "[s4,s6]",
+    "[s[4],s5]", "[s[4:4], s5]", "S1", "VCC", "v[0:12]", "v[0:15]", "v[0:31]", "v[255:256]", "v256", "v255",
+    "[v252,v253]", "v[-1]", "v[1:0]", "v[0:1:2]", "1.", ".5", "1e3", "0x.1p10", "08", "0x12345678", "1 << 4",
+)  # fmt: skip
+_SYNTAX = re.compile(
+    "not available|alignment|out of range|unsupported register size|consecutive|invalid register index|not exceed"
+    "|expected|not supported|unknown token|failed parsing"
+)
+
+
+def assemble(lines: list[str], target: str) -> tuple[list[str], dict[int, str]]:
+    """Instructions as llvm-mc prints them again, and its errors by line (from 0)."""
+    result = subprocess.run(
+        ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target}"],
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    errors = {int(m[1]) - 1: m[2] for m in re.finditer(r"<stdin>:(\d+):\d+: error: (.*)", result.stderr)}
+    return [
+        line.strip() for line in result.stdout.splitlines() if line.startswith("\t") and line[1] != "."
+    ], errors
+
+
+@pytest.mark.llvm
+def test_expressions_have_the_assemblers_values() -> None:
+    printed, errors = assemble([f"v_mov_b32 v0, {text}" for text in EXPRESSIONS], "gfx90a")
+    assert not errors
+    values = [line.rpartition(" ")[2] for line in printed]
+    ours = [parse_register(text, "gfx90a").value for text in EXPRESSIONS]
+    assert ours == [int(value, 0) & 0xFFFFFFFF for value in values]
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("target", ["gfx900", "gfx90a", "gfx942", "gfx1013", "gfx1030", "gfx1100", "gfx1200"])
+def test_accepts_what_the_assembler_accepts(target: str) -> None:
+    """An operand is good if one of three instructions takes it or complains of its size or kind only."""
+    templates = ("s_mov_b32 s0, {}", "s_mov_b64 s[0:1], {}", "v_mov_b32 v0, {}")
+    _, errors = assemble([t.format(name) for name in NAMES for t in templates], target)
+    for i, name in enumerate(NAMES):
+        complaints = [errors.get(3 * i + k, "") for k in range(3)]
+        accepted = not all(_SYNTAX.search(c) for c in complaints)
+        try:
+            parse_register(name, target)
+        except OperandSyntaxError as error:
+            assert not accepted, (name, error.reason, complaints)
+        else:
+            assert accepted, (name, complaints)
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1200"])
+def test_codes_are_the_encodings(target: str) -> None:
+    """The operand code of special registers and inline constants is what the assembler encodes."""
+    names = [
+        "vcc_lo",
+        "vcc_hi",
+        "exec_lo",
+        "exec_hi",
+        "m0",
+        "scc",
+        "shared_base",
+        "private_limit",
+        "5",
+        "-3",
+        "0.5",
+        "-4.0",
+    ]
+    for name in names:
+        result = subprocess.run(
+            ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target}", "-show-encoding"],
+            input=f"s_mov_b32 s0, {name}\n",
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        encoded = re.search(r"encoding: \[0x(..)", result)
+        assert encoded is not None
+        assert parse_register(name, target).index == int(encoded[1], 16), name

@@ -15,7 +15,7 @@ from rocdbg.isa.table import bits_text, pack
 
 TARGETS = (
     "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1011",
-    "gfx1030", "gfx1100", "gfx1150", "gfx1200",
+    "gfx1013", "gfx1030", "gfx1100", "gfx1150", "gfx1200",
 )  # fmt: skip
 """Targets with a table of their own; ``table.ALIASES`` has the others."""
 LLVM = "LLVM 22"
@@ -102,9 +102,6 @@ def _kept(
     """Rows of an earlier table, renumbered for new pools."""
     result: dict[str, list[Any]] = {}
     for key, row in rows.items():
-        if row is None:
-            result[key] = row
-            continue
         *head, items = previous["signatures"][row[1]]
         renumbered = []
         for item in items:

@@ -49,9 +49,11 @@ _FIXED_CODES = {"VOP3": (("vdst", 126),), "FLAT": (("saddr", 124), ("saddr", 125
 scalar address."""
 _FORMATS = {"src0": "cbsz", "src1": "blgp"}
 """Fields that hold the number formats of the sources of v_mfma_*_f8f6f4."""
-_FIXED_MODIFIERS = {"VOP3P": ("op_sel_hi", 7), "VOP3P_DPP": ("op_sel_hi", 7), "VOP3P_DPP8": ("op_sel_hi", 7), "DS": ("gds", 1), "VOP1_SDWA": ("dst_sel", 6)}
+_FIXED_MODIFIERS = {
+    "VOP3P": ("op_sel_hi", 7), "VOP3P_DPP": ("op_sel_hi", 7), "VOP3P_DPP8": ("op_sel_hi", 7), "DS": ("gds", 1),
+    "VOP1_SDWA": ("dst_sel", 6),
+}  # fmt: skip
 """Modifiers without which some opcodes of a layout are illegal."""
-
 
 
 class LearnError(Exception):
@@ -243,6 +245,11 @@ class Learner:
             item.name = name.removesuffix("_lo")
             placed[index] = item
             covered |= insert(item.bits, -1)
+        if layout.name == "VOP3P_GFX9":  # gfx12 takes some values for an image instruction
+            sources = [item for item in placed.values() if item.name.startswith("src")]
+            best = min(sources, key=lambda item: item.texts.count(None))
+            for item in sources:
+                item.texts = best.texts
         modifiers: list[tuple[Item, int]] = []
         for name, bits in layout.immediates.items():
             if insert(bits, -1) & covered:
@@ -611,16 +618,14 @@ class Learner:
         if len(numbers) > 1:
             chosen = numbers
             name = "bitop3"
+            names = [i.name for i in chosen]
         elif wholes and self._whole_restricts(base, wholes[0]):
-            names = ("op_sel", "abs", "neg")
+            names = ["op_sel", "abs", "neg"]
             chosen = [i for i in items if i.name in names]
             name = "op_sel"
         else:
             return items
         fields = self.layout.modifiers
-        names = [i.name for i in chosen]
-        if name == "op_sel":
-            names = ["op_sel", "abs", "neg"]
         bits = tuple(b for n in names for b in fields[n])
         bits = tuple((low + i, 1) for low, size in bits for i in range(size))
         joint = self._modifier(base, name, bits, operands, {}, mnemonic, [])

@@ -39,7 +39,9 @@ class ImageLearner(Learner):
     def _shape(self, answer: tuple[int, str]) -> Shape | None:
         if not answer[1].startswith("image_"):  # illegal, or an instruction with a like encoding
             return None
-        operands = [o for o in split(answer[1])[1] if not o.startswith(("s", "ttmp", "vcc", "null", "m0", "exec"))]
+        operands = [
+            o for o in split(answer[1])[1] if not o.startswith(("s", "ttmp", "vcc", "null", "m0", "exec"))
+        ]
         data = [] if operands[0].startswith("[") or (len(operands) == 1 and self._no_data) else operands[:1]
         if len(operands) == len(data):
             raise LearnError(f"no addresses: {answer[1]}")
@@ -59,7 +61,9 @@ class ImageLearner(Learner):
         )
         vectors = [name for name in layout.operands if name.startswith("v")]
         registers = {name: insert(layout.operands[name], 16 + 16 * i) for i, name in enumerate(vectors)}
-        scalars = {n: insert(b, 16 if width(b) == 9 else 4) for n, b in layout.operands.items() if n.startswith("s")}
+        scalars = {
+            n: insert(b, 16 if width(b) == 9 else 4) for n, b in layout.operands.items() if n.startswith("s")
+        }
         for addresses, count in itertools.product(range(len(vectors), 0, -1), range(len(scalars), -1, -1)):
             base = word0 | sum(registers[n] for n in vectors[:addresses])
             base |= sum(list(scalars.values())[:count])
@@ -134,9 +138,7 @@ class ImageLearner(Learner):
         texts = tuple(split(text)[1][index - self._no_data] if size else None for size, text in answers)
         return Item("operand", name, bits, texts)
 
-    def _control_texts(
-        self, base: int, field: Bits, texts: tuple[str | None, ...]
-    ) -> tuple[str | None, ...]:
+    def _control_texts(self, base: int, field: Bits, texts: tuple[str | None, ...]) -> tuple[str | None, ...]:
         """Texts of a control field that were illegal beside the other fields' values, learnt beside others."""
         known = list(texts)
         if None not in known:
@@ -159,7 +161,7 @@ class ImageLearner(Learner):
         return tuple("" if t is None else t for t in known)
 
     def _default(self, base: int, controls: Bits, shapes: list[Shape | None]) -> Shape | None:
-        """The counts LLVM falls back to if registers would run over the last one; None if that is illegal or unknown."""
+        """The counts LLVM falls back to if registers would run over the last one; None if unknown."""
         names = ["vdata", *self._addresses()]
         for i, name in enumerate(names):
             code = next((c for c, s in enumerate(shapes) if s and i < len(s) and s[i] > 1), None)
@@ -182,4 +184,3 @@ def _shorten(controls: Bits, counts: tuple[int, ...]) -> tuple[Bits, tuple[int, 
             counts = low
             del bits[i]
     return tuple(bits), counts
-

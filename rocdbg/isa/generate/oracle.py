@@ -7,6 +7,7 @@ calls run in a forked worker; an encoding that ends the worker counts as illegal
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import mmap
 import os
 import struct
@@ -70,6 +71,7 @@ class Oracle:
             return
         os.close(self._to)
         os.close(self._from)
+        faulthandler.disable()  # an expected death needs no report
         try:
             self._serve(to_read, from_write)
         finally:

@@ -1,15 +1,16 @@
 """Compare the decoder with LLVM's disassembler on systematically generated encodings, legal and illegal.
 
-Run by hand: ``python -m tests.isa.soak gfx90a gfx1100 [--wave64] [--every N] [--show N]``. For every layout, opcode and case
-of its selectors it tries each operand field over the codes at which kinds of operands differ, each modifier
-and immediate field over its values, and random mixtures; further, random words behind every prefix. Every disagreement is
-counted under its class: layout, mnemonic and what differs. Exit status 1 if fewer than 99.9 % agree.
+Run by hand: ``python -m rocdbg.isa.generate.soak gfx90a [--wave64] [--every N] [--show N]``. For every layout, opcode
+and case of its selectors it tries each operand field over the codes at which kinds of operands differ, each modifier
+and immediate field over its values, and random mixtures; further, random words behind every prefix. Every
+disagreement is counted under its class: layout, mnemonic and what differs. Exit status 1 if fewer than 99.9 % agree.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import random
 import re
 import sys
@@ -88,9 +89,8 @@ def words_of(layout: Layout, opcode: int, generator: random.Random, mixtures: in
             for field in layout.operands.values():
                 for code in CODES:
                     if code >> width(field) == 0:
-                        yield (word & ~insert(field, -1) | insert(field, code) & ~fixed | base & fixed) | generator.choice(
-                            LITERALS
-                        ) << bits
+                        changed = word & ~insert(field, -1) | insert(field, code) & ~fixed | base & fixed
+                        yield changed | generator.choice(LITERALS) << bits
         word = base | _operands(layout, generator, generator.choice((0, 0, 1, 2)), fixed)
         for field in others.values():
             for code in _field_values(width(field), generator):
@@ -106,11 +106,14 @@ def words_of(layout: Layout, opcode: int, generator: random.Random, mixtures: in
 
 
 def encodings(target: str, every: int, mixtures: int, generator: random.Random) -> Iterator[tuple[str, int]]:
-    """Name of the layout and instruction word with what follows it; one of ``every`` words is taken."""
+    """Name of the layout and instruction word with what follows it; about one of ``every`` words is taken."""
+    opcodes_skipped = math.isqrt(every)
     for layout in layouts(family_of(target)):
         for opcode in layout.opcodes or range(1 << width(layout.opcode)):
+            if generator.randrange(opcodes_skipped):
+                continue
             for word in words_of(layout, opcode, generator, mixtures):
-                if every == 1 or not generator.randrange(every):
+                if not generator.randrange(every // opcodes_skipped):
                     yield layout.name, word
     for prefix in range(512):
         for _ in range(400 // every + 1):
@@ -184,7 +187,9 @@ def soak(target: str, features: str, arguments: argparse.Namespace) -> float:
         word, got, expected = examples[key]
         size = max(got[0], expected[0], 4)
         code = (word & ((1 << 8 * size) - 1)).to_bytes(size, "little").hex(" ", 4)
-        out(f"  {count:6} {key[0]}: {key[1]}\n         {code}\n         we:   {got[1]}\n         LLVM: {expected[1]}\n")
+        out(
+            f"  {count:6} {key[0]}: {key[1]}\n         {code}\n         we:   {got[1]}\n         LLVM: {expected[1]}\n"
+        )
     return share
 
 
@@ -193,7 +198,9 @@ def main() -> int:
     parser.add_argument("targets", nargs="+")
     parser.add_argument("--wave64", action="store_true", help="wave64 on targets whose default is wave32")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="take one of N encodings")
-    parser.add_argument("--mixtures", type=int, default=16, metavar="N", help="random mixtures per opcode and case")
+    parser.add_argument(
+        "--mixtures", type=int, default=16, metavar="N", help="random mixtures per opcode and case"
+    )
     parser.add_argument("--show", type=int, default=30, metavar="N", help="classes to show")
     parser.add_argument("--layout", metavar="REGEX", help="only these layouts")
     parser.add_argument("--seed", type=int, default=1)
