@@ -75,7 +75,7 @@ def number(rng: random.Random) -> int:
         return rng.randrange(70)
     if kind < 0.97:
         return max(0, (1 << rng.randrange(68)) + rng.randrange(-2, 3))
-    return rng.getrandbits(rng.choice((70, 200, 3000)))
+    return rng.getrandbits(rng.choice((70, 200, 3000, 20_000)))
 
 
 def operand(rng: random.Random, kind: Operand, dialect: str, depth: int) -> int | bytes:
@@ -141,7 +141,7 @@ def mutated(rng: random.Random, data: bytes, corpus: list[bytes]) -> bytes:
                 out[at:at] = out[at : at + rng.randrange(1, 40)] * rng.choice((1, 2, 8))
             case _:
                 out[at:] = rng.choice(corpus)
-    return bytes(out[:4000])
+    return bytes(out[:8000])
 
 
 def cfa_program(rng: random.Random, dialect: str) -> bytes:

@@ -109,6 +109,7 @@ _TABLES: dict[str, dict[int, InstructionInfo]] = {
 }
 
 MAX_RULES = 8192
+MAX_OPERAND_BITS = 4096
 MAX_REMEMBERED = 256
 MAX_COPIED = 4_000_000
 """Rules copied by remembering and restoring, over the whole program: ends hostile programs."""
@@ -194,6 +195,9 @@ class Interpreter:
                 if info is None:
                     raise DecodeError(f"unknown call frame instruction {code:#x}")
                 operands = [self._operand(cursor, kind, code) for kind in info.operands]
+                for operand in operands:
+                    if isinstance(operand, int) and operand.bit_length() > MAX_OPERAND_BITS:
+                        raise IllFormed(f"an operand has {operand.bit_length()} bits, more than {MAX_OPERAND_BITS}")
                 new = self._execute(info.meaning, operands)
             except DwarfError as error:
                 error.offset = None

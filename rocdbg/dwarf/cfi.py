@@ -339,6 +339,8 @@ class FrameTable:
         code_factor = cursor.uleb()
         data_factor = cursor.sleb()
         column = cursor.unsigned(1) if version == 1 else cursor.uleb()
+        if max(number.bit_length() for number in (code_factor, data_factor, column)) > 64:
+            raise DecodeError("a factor or the return address column of a CIE has more than 64 bits", offset=offset)
         cie = Cie(
             offset,
             version,

@@ -16,7 +16,7 @@ __all__ = ["CallSites", "Context", "DieContent", "Expression", "ExpressionLike",
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An operation expression (A.2.5.4) with the dialect of the unit it came from (None: that of the reference to it)."""
+    """An operation expression (A.2.5.4), and the dialect of its unit (None: that of the reference to it)."""
 
     data: bytes
     dialect: str | None = None

@@ -28,7 +28,8 @@ class Cursor:
         start = self.position
         stop = start + size
         if size < 0 or stop > self.end:
-            raise DecodeError(f"{self.what} ends where {size} bytes are needed", offset=start)
+            needed = size if abs(size) < 1 << 64 else f"{size:#x}"
+            raise DecodeError(f"{self.what} ends where {needed} bytes are needed", offset=start)
         self.position = stop
         return self.data[start:stop]
 

@@ -51,7 +51,10 @@ def entry_text(entry: Entry) -> str:
         return f"implicit pointer value to the object of DIE {entry.die:#x}{entry.displacement:+d}"
     if isinstance(entry, Value):
         name = entry.type.name if entry.type is not None else "generic"
-        return f"({name}) {entry.value}"
+        value = entry.value
+        if isinstance(value, int) and value.bit_length() > 128:
+            return f"({name}) {value:#x}"  # decimal digits of long numbers take long
+        return f"({name}) {value}"
     return f"incomplete composite of {entry.size} bits in {len(entry.parts)} parts"
 
 

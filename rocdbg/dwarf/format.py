@@ -61,7 +61,7 @@ def format_operation(
         name = register_name(implied)
         if name is not None:
             displacement = operation.operands[0] if operation.operands else None
-            return f"{text} {name}" + (f"{displacement:+d}" if isinstance(displacement, int) else "")
+            return f"{text} {name}" + (_signed(displacement) if isinstance(displacement, int) else "")
     named = False
     for kind, value in zip(info.operands, operation.operands, strict=True):
         if isinstance(value, bytes):
@@ -73,12 +73,17 @@ def format_operation(
         elif kind is Operand.BASE_TYPE:
             text += _base_type(info.meaning, value, type_name)
         elif named and info.meaning in _BASED:
-            text += f"{value:+d}"
+            text += _signed(value)
         elif kind in _SIGNED or info.meaning in _BASED:
-            text += f" {value:+d}"
+            text += f" {_signed(value)}"
         else:
             text += f" {value:#x}"
     return text
+
+
+def _signed(value: int) -> str:
+    """A displacement with its sign; in hexadecimal if it is too long for decimal digits to be of use."""
+    return f"{value:+d}" if value.bit_length() <= 4096 else f"{value:+#x}"
 
 
 def _implied_register(meaning: str) -> int | None:

@@ -46,7 +46,7 @@ def _version_5(
         if debug_addr is None:
             raise EvaluationError("the location list needs .debug_addr", offset=start)
         if index >= len(debug_addr):
-            raise IllFormed(f"the address index {index} is not below {len(debug_addr)}", offset=start)
+            raise IllFormed(f"the address index {index:#x} is not below {len(debug_addr)}", offset=start)
         return debug_addr[index]
 
     mask = (1 << 8 * address_size) - 1

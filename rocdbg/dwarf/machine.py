@@ -37,6 +37,9 @@ MAX_STEPS = 10_000
 MAX_STACK = 1_000
 MAX_NESTING = 48
 MAX_TYPE_BITS = 1 << 16
+MAX_NUMBER_BITS = 4096
+"""Of an operand or a displacement; constants of any length are cut to the generic type before."""
+_CUT = frozenset({"constu", "consts", "plus_uconst"})
 
 
 class Incomplete:
@@ -113,6 +116,14 @@ def _step(operation: Operation, index: dict[int, int]) -> tuple[Handler, Operand
         distance = operands[0]
         assert isinstance(distance, int)
         operands = (index.get(operation.offset + operation.size + distance, -1), distance)
+    if meaning not in _CUT:
+        for operand in operands:
+            if isinstance(operand, int) and operand.bit_length() > MAX_NUMBER_BITS:
+                raise LimitExceeded(
+                    f"an operand has {operand.bit_length()} bits, more than {MAX_NUMBER_BITS}",
+                    operation=operation.name,
+                    offset=operation.offset,
+                )
     return HANDLERS[meaning], operands
 
 
@@ -314,6 +325,8 @@ class Machine:
             return value - self.mask - 1 if value >> (self.bits - 1) else value
         self.integral_bits(value, what)
         assert isinstance(value.value, int)
+        if value.value.bit_length() > MAX_NUMBER_BITS:
+            raise LimitExceeded(f"{what} has {value.value.bit_length()} bits, more than {MAX_NUMBER_BITS}")
         return value.value
 
     @staticmethod

@@ -85,7 +85,7 @@ def _form_aspace_address(m: Machine, operands: Operands) -> None:
     if isinstance(address, ImplicitPointerValue):
         if address.address_space != number:
             raise EvaluationError(
-                f"an implicit pointer into address space {address.address_space} is used in address space {number}"
+                f"an implicit pointer into address space {address.address_space} is used in address space {number:#x}"
             )
         m.stack.append(m.dereference(address))
         return

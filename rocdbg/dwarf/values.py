@@ -348,7 +348,7 @@ def typed_binary(name: str, a: Value, b: Value) -> Value:
         result = _BITWISE[name](a.value, b.value)
     else:
         if b.value < 0:
-            raise EvaluationError(f"shift by the negative count {b.value}")
+            raise EvaluationError("shift by a negative count")
         result = _shift(name, a.value & ((1 << type.bit_size) - 1), b.value, type.bit_size)
     return Value(type, _element_normal(result, type))
 

@@ -111,12 +111,12 @@ class FunctionIndex:
         return sorted(ranges, key=lambda entry: entry[0]), others
 
     def units_at(self, pc: int) -> list[Unit]:
-        """The units that may have code at ``pc``: those that say so, else those that say nothing about
-        their code."""
+        """The units that may have code at ``pc``: those that say so, then those that say nothing about
+        their code (beside a unit that has line tables only another may describe the functions)."""
         ranges, others = self._unit_ranges
         index = bisect_right(ranges, pc, key=lambda entry: entry[0].low)
         found = [unit for part, unit in ranges[max(0, index - 8):index] if pc in part]
-        return found[::-1] or others
+        return found[::-1] + others
 
     def at(self, pc: int) -> Function | None:
         """The function with code at ``pc``."""

@@ -237,3 +237,29 @@ def test_hostile_expressions_end_soon(name: str, data: bytes) -> None:
     with pytest.raises((dwarf.IllFormed, dwarf.EvaluationError)):
         dwarf.evaluate(data, context())
     assert time.process_time() - start < 1.0
+
+
+HUGE = 1 << 20_000  # more digits than Python turns into decimal text
+
+
+@pytest.mark.parametrize("items", [
+    (("piece", HUGE),), (("regx", HUGE),), (("regx", 40), ("bit_piece", HUGE, HUGE)), (("regx", 40), ("extend", HUGE, HUGE)),
+    (("lit5", "regx", HUGE)[1:],), (("addrx", HUGE),), (("fbreg", -HUGE),), (("const_type", HUGE, b""),), (("lit1"), ("convert", HUGE)),
+    (("addr", 0), ("offset_uconst", HUGE)), ("lit1", ("aspace_bregx", 40, -HUGE)), (("implicit_pointer", 0x14, HUGE), "deref", "deref"),
+])
+def test_numbers_of_any_length_end_in_errors_and_can_be_shown(items: tuple[object, ...]) -> None:
+    data = assemble(*items)  # type: ignore[arg-type]
+    assert dwarf.format_expression(data)
+    with pytest.raises((dwarf.IllFormed, dwarf.EvaluationError)) as caught:
+        dwarf.evaluate(data, context())
+    assert len(str(caught.value)) < 6000
+    assert dwarf.explain(data, context()).error is not None
+    for section in (b"\x9e" + uleb128(HUGE), b"\x9e" + uleb128(1 << 70)):
+        with pytest.raises(dwarf.DecodeError):
+            dwarf.decode(section)
+
+
+def test_constants_of_any_length_are_cut_to_the_generic_type() -> None:
+    assert dwarf.evaluate(assemble(("constu", HUGE + 5)), context()) == dwarf.Value(None, 5)
+    assert dwarf.evaluate(assemble("lit1", ("plus_uconst", HUGE + 5)), context()) == dwarf.Value(None, 6)
+    assert dwarf.format_expression(assemble(("consts", -HUGE))).startswith("DW_OP_consts -0x1000")
