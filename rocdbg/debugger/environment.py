@@ -280,12 +280,12 @@ class ProgramEnvironment:
         return Value.absent(type_, Absence.OPTIMIZED_OUT)
 
     def _kernel_function(self) -> Function | None:
-        """The kernel whose frame this is, if it is one; of OpenCL the function that has its body."""
+        """The kernel whose frame this is; of OpenCL the function that has its body; else the only kernel."""
         if self.frame is None or self.program is None:
             return None
         function = self.frame.context.function
         if function is None or not self.program.is_kernel(function):
-            return None
+            return lds.sole_kernel(self.program)
         if self.program.is_kernel_wrapper(function):
             name = KERNEL_BODY + (function.linkage_name or function.name or "")
             bodies = self.program.info.functions_named(name)

@@ -122,18 +122,44 @@ def _place(program: Program, offset: int, kernel: Function) -> dict[int, int]:
     if code_kernel is None:
         return {}
     total = code_kernel.descriptor.group_segment_fixed_size
-    return _lay_out(program, kernel, _lds_variables(kernel), total) or _lay_out(
-        program, kernel, _unplaced(kernel), total
-    )
+    for variables in (_lds_variables(kernel), _unplaced(kernel)):
+        placed = _lay_out(program, [(_symbol_name(kernel, v), v) for v in variables], total)
+        if placed:
+            return placed
+    if sole_kernel(program) is None:
+        return {}
+    return _lay_out(program, _program_variables(program), total)
 
 
-def _lay_out(program: Program, kernel: Function, variables: list[Variable], total: int) -> dict[int, int]:
+def sole_kernel(program: Program) -> Function | None:
+    """The kernel of a program that has just one: all LDS is that one's, also what other functions declare."""
+    if len(program.code_object.kernels) != 1:
+        return None
+    name = next(iter(program.code_object.kernels))
+    return next((f for f in program.info.functions_named(name) if f.low_pc is not None), None)
+
+
+def _program_variables(program: Program) -> list[tuple[str, Variable]]:
+    """The LDS variables of all functions and of namespaces, with their symbols' names."""
+    found = [
+        (_symbol_name(function, variable), variable)
+        for function in program.info.functions_matching("")
+        if function.low_pc is not None
+        for variable in _lds_variables(function)
+    ]
+    names = {variable.offset for _, variable in found}
+    for variable in program.info.global_variables_matching(""):
+        if is_unplaced(variable) and variable.offset not in names:
+            found.append((variable.linkage_name or variable.name or "", variable))
+    return found
+
+
+def _lay_out(program: Program, variables: list[tuple[str, Variable]], total: int) -> dict[int, int]:
     """The offsets of variables if these are what makes up the kernel's LDS, else nothing."""
     items: list[_Item] = []
     dynamic: list[Variable] = []
-    for variable in variables:
+    for name, variable in variables:
         size = variable.type.size
-        name = _symbol_name(kernel, variable)
         fixed = program.lds_offset(name)
         if fixed is not None:
             return {variable.offset: fixed}

@@ -166,7 +166,7 @@ class Stepper:
         """``finish``: until the selected frame has returned to its caller."""
         chain = self.runner.host.chain(scope)
         frame = chain.get(scope.frame)
-        outer = chain.get(scope.frame + 1)
+        outer = chain.get(frame.level + 1) if frame is not None else None
         if frame is None or outer is None:
             raise DebuggerError('"finish" not meaningful in the outermost frame.')
         if frame.kind is FrameKind.INLINE:

@@ -88,8 +88,8 @@ def line(mark: str) -> int:
     raise LookupError(mark)
 
 
-def build(folder: Path) -> Path:
-    """Compile and describe; the path of the code object."""
+def build(folder: Path, keep_unit: bool = False) -> Path:
+    """Compile and describe; the path of the code object. ``keep_unit`` leaves the compiler's empty unit in front."""
     plain, done = folder / "plain.co", folder / "parting.co"
     subprocess.run(
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
@@ -126,13 +126,19 @@ def build(folder: Path) -> Path:
         raise LookupError(mark)
 
     sections = describe(bounds, address, returns_to)
+    if keep_unit:
+        kept = {name: code.sections[name].data for name in (".debug_info", ".debug_abbrev")}
+        ours = sections[".debug_info"]
+        place = u(len(kept[".debug_abbrev"]), 4)  # of our abbreviations, behind the compiler's
+        sections[".debug_info"] = kept[".debug_info"] + ours[:8] + place + ours[12:]
+        sections[".debug_abbrev"] = kept[".debug_abbrev"] + sections[".debug_abbrev"]
     command = ["llvm-objcopy-22"]
     for name, data in sections.items():
         path = folder / name[1:]
         path.write_bytes(data)
         command += [f"--remove-section={name}", f"--add-section={name}={path}"]
-    for name in (".debug_addr", ".debug_str_offsets", ".debug_aranges"):
-        command.append(f"--remove-section={name}")
+    if not keep_unit:
+        command += [f"--remove-section={name}" for name in (".debug_addr", ".debug_str_offsets")]
     subprocess.run([*command, str(plain), str(done)], check=True, timeout=60)
     return done
 

@@ -67,3 +67,11 @@ def test_session(path: Path, parting: Path) -> None:
     if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
         path.write_text(got, encoding="utf-8")
     assert got == expected
+
+
+@pytest.mark.llvm
+def test_beside_the_compilers_unit(tmp_path: Path) -> None:
+    """A unit that has line tables only is no obstacle to one that describes the functions."""
+    session = session_for("%file parting", build(tmp_path, keep_unit=True))
+    golden = (Path(__file__).parent / "golden" / "parting_then.txt").read_text(encoding="utf-8")
+    assert run(golden, session) == golden
