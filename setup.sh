@@ -37,7 +37,7 @@ find_python() {
 make_venv() {
     local folder=$1 requirement=$2 python stamp
     stamp=$folder/.installed
-    [ -e "$stamp" ] && [ "$stamp" -nt pyproject.toml ] && [ "$(cat "$stamp")" = "$requirement $PWD" ] && return
+    [ -e "$stamp" ] && [ "$stamp" -nt pyproject.toml ] && [ "$stamp" -nt setup.py ] && [ "$(cat "$stamp")" = "$requirement $PWD" ] && return
     python=$(find_python)
     if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
         apt_install "$(basename "$(readlink -f "$(command -v "$python")")")-venv" || apt_install python3-venv
