@@ -22,7 +22,7 @@ VOPC           ``sdst`` = vcc (absent for v_cmpx of gfx10+) ``src0`` ``vsrc1``
 VOP3           ``vdst`` and/or ``sdst``, ``src0`` ``src1`` ``src2`` (also for the _e64 forms of
                VOP1, VOP2 and VOPC)
 VOP3P          ``vdst`` ``src0`` ``src1`` ``src2`` (MFMA and WMMA too; SMFMAC: ``src2`` is the
-               index register)
+               index register); v_mfma_scale_*: further ``scale_src0`` ``scale_src1``
 VOPD           ``vdstx`` ``src0x`` ``vsrc1x`` ``vdsty`` ``src0y`` ``vsrc1y``; fmaak and fmamk have a
                ``literal`` in their place
 VINTRP         ``vdst`` ``vsrc`` ``attr``
@@ -34,6 +34,8 @@ GLOBAL         ``vdst`` ``vaddr`` ``vdata`` ``saddr`` (kind OFF when there is no
 SCRATCH        ``vdst`` ``vaddr`` ``vdata`` ``saddr`` (kind OFF for either address that is absent)
 MUBUF, MTBUF   ``vdata`` ``vaddr`` (kind OFF when there is none) ``srsrc`` ``soffset``
 EXP            ``tgt`` ``vsrc0`` ``vsrc1`` ``vsrc2`` ``vsrc3``
+MIMG, VIMAGE,  ``vdata`` ``vaddr0`` ... (one operand per separate register or contiguous range)
+VSAMPLE        ``srsrc`` [``ssamp``]
 =============  ===============================================================================
 
 An atomic that returns its old value has it in ``vdst`` (FLAT, GLOBAL, DS) or in ``vdata`` itself (MUBUF).
@@ -55,7 +57,9 @@ those that exist;
 * DPP: ``dpp_ctrl``, ``row_mask``, ``bank_mask`` (always present), ``bound_ctrl``, ``fi``; DPP8: ``dpp8``
 (three bits per
   lane, always present) and ``fi``;
-* MFMA: ``cbsz``, ``abid``, ``blgp``; others: ``wait_exp``, ``wait_vdst``, ``done``, ``vm``, ``compr``, ``row_en``;
+* images: ``dmask``, ``dim``, ``unorm``, ``a16``, ``d16``, ``r128``, ``tfe``, ``lwe``, ``da``;
+* MFMA: ``cbsz``, ``abid``, ``blgp``; v_bitop3: ``bitop3``, the truth table; others: ``wait_exp``, ``wait_vdst``,
+  ``done``, ``vm``, ``compr``, ``row_en``, ``high``;
 * VOPD: ``opy``, the second mnemonic, a string. ``mnemonic`` is then ``v_dual_x :: v_dual_y``, ``name`` the first half.
 """
 

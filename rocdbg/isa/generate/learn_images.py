@@ -11,7 +11,8 @@ import itertools
 import re
 
 from rocdbg.isa.formats import Bits, insert, width
-from rocdbg.isa.generate.learn import Item, Learner, LearnError, Row, split
+from rocdbg.isa.generate.learn import Item, Learner, LearnError, Row
+from rocdbg.isa.generate.text import split
 
 CONTROLS = ("dmask", "tfe", "d16", "dim", "a16")
 """Fields that may decide how many registers an operand has."""
