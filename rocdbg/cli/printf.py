@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.escapes import unescape
 from rocdbg.debugger import ctypes
+from rocdbg.debugger.expr.parser import split_arguments
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -39,34 +40,10 @@ def split_format(text: str) -> tuple[str, list[str]]:
     rest = text[end + 1 :].strip()
     if rest and not rest.startswith(","):
         raise PrintfError("Invalid argument syntax")
-    return text[1:end], split_arguments(rest[1:]) if rest else []
-
-
-def split_arguments(text: str) -> list[str]:
-    """Split at commas that are outside brackets and quotes."""
-    parts, depth, start, index = [], 0, 0, 0
-    quote = ""
-    while index < len(text):
-        char = text[index]
-        if quote:
-            if char == "\\":
-                index += 1
-            elif char == quote:
-                quote = ""
-        elif char in "'\"":
-            quote = char
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "," and depth == 0:
-            parts.append(text[start:index].strip())
-            start = index + 1
-        index += 1
-    parts.append(text[start:].strip())
-    if any(not part for part in parts):
+    arguments = split_arguments(rest[1:]) if rest else []
+    if rest and (not arguments or not all(arguments)):
         raise PrintfError("Bad format string, missing argument")
-    return parts
+    return text[1:end], arguments
 
 
 def format_printf(session: Session, text: str) -> str:
