@@ -2,9 +2,9 @@
 
     python benchmarks/engine_speed.py [--runs N] [--cold]
 
-Prints one line per kernel: instructions of a run, millions of wave-instructions per second, and, where tinygrad is installed
-and can run the code, the ratio to its emulator. ``--cold`` adds the time to translate a kernel of 500 instructions without
-a cache. The last line is the memory that a dispatch of 1,000,000 work-items takes beyond its buffers.
+Prints one line per kernel: instructions of a run, millions of wave-instructions per second, and, where tinygrad's
+emulator can be imported, the ratio to it. ``--cold`` adds the time to translate a kernel of 500 instructions without a
+cache. The last line is the memory that a dispatch of 1,000,000 work-items takes beyond its buffers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ KERNEL saxpy(float *y, const float *x, float a, unsigned n) {
 #define TILE 16
 __attribute__((shared)) float ta[TILE][TILE], tb[TILE][TILE];
 KERNEL matmul(float *c, const float *a, const float *b, unsigned n) {
-  unsigned x = LANE % TILE, y = LANE / TILE, tiles = n / TILE, row = GROUP / tiles * TILE + y, col = GROUP % tiles * TILE + x;
+  unsigned x = LANE % TILE, y = LANE / TILE, tiles = n / TILE;
+  unsigned row = GROUP / tiles * TILE + y, col = GROUP % tiles * TILE + x;
   float sum = 0;
   for (unsigned t = 0; t < n; t += TILE) {
     ta[y][x] = a[row * n + t + x];
@@ -93,7 +94,8 @@ def build(folder: Path) -> Path:
     source.write_text(SOURCE)
     command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "-O2", "-w"]
     subprocess.run(
-        [*command, f"--offload-arch={TARGET}", "--no-gpu-bundle-output", str(source), "-o", str(output)], check=True
+        [*command, f"--offload-arch={TARGET}", "--no-gpu-bundle-output", str(source), "-o", str(output)],
+        check=True,
     )
     return output
 

@@ -62,7 +62,9 @@ def encode_float(value: Number, type: Type, mode: int = 0) -> int:
     quantum = Fraction(2) ** (exponent - fraction_bits)
     away = mode == (2 if sign else 1)
     # Python rounds halves to even.
-    steps = round(magnitude / quantum) if not mode else (math.ceil if away else math.floor)(magnitude / quantum)
+    steps = (
+        round(magnitude / quantum) if not mode else (math.ceil if away else math.floor)(magnitude / quantum)
+    )
     # A carry out of the significand goes into the exponent by itself; a subnormal has exponent field 0.
     encoded = ((exponent + bias - 1) << fraction_bits) + steps
     largest = top << fraction_bits

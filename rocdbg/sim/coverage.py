@@ -31,7 +31,9 @@ class InstructionCoverage:
     reason: str
 
 
-_GRAPHICS = re.compile(r"image_|exp$|export|v_interp|lds_(param|direct)|ds_(param|direct)|v_screen_partition|ds_bvh")
+_GRAPHICS = re.compile(
+    r"image_|exp$|export|v_interp|lds_(param|direct)|ds_(param|direct)|v_screen_partition|ds_bvh"
+)
 
 
 def instruction_coverage(target: Target | str) -> list[InstructionCoverage]:

@@ -258,10 +258,10 @@ class Dispatch:
         left.spend(used)
         self._turn_left -= used
         stop = self._handle(wave, status)
-        if stop is None and status is not Status.RANGE:
-            # A turn that only the caller's budget cut short goes on later, so that no budget changes the schedule.
-            if status is not Status.BUDGET or self._turn_left <= 0:
-                self._cursor, self._turn_of = wave.number + 1, 0
+        # A turn that only the caller's budget cut short goes on later, so that no budget changes the schedule.
+        over = status is not Status.RANGE and (status is not Status.BUDGET or self._turn_left <= 0)
+        if stop is None and over:
+            self._cursor, self._turn_of = wave.number + 1, 0
         if stop is None and status is Status.RANGE:
             return self._report(StopKind.RANGE, wave)
         return stop

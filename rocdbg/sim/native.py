@@ -25,9 +25,7 @@ from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WI
 from rocdbg.sim.native_jit import default_cache_directory, shared_jit
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
-from rocdbg.sim.translator.runtime import Runtime, helper_names, part_of, prefix
-from rocdbg.sim.translator.translate import translate
-from rocdbg.sim.translator.wave_builder import WaveBuilder
+from rocdbg.sim.translator.helpers import helper_names, part_of, prefix
 
 Fetch = Callable[[int, int], bytes]
 """Bytes of code memory at (address, size); short or empty where nothing executable is mapped."""
@@ -363,6 +361,10 @@ class Engine:
         names = [f"b{module[:24]}_{n}" for n in range(len(blocks))]
 
         def make() -> tuple[str, bytes]:
+            # Imported late: a warm cache needs no translator.
+            from rocdbg.sim.translator.translate import translate
+            from rocdbg.sim.translator.wave_builder import WaveBuilder
+
             builder = WaveBuilder(self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers)
             context = Context(self.target, self.wave_size, layout.Mode(key))
             result = translate(builder, blocks, names, context)
@@ -391,7 +393,13 @@ class Engine:
 
     def _link_part(self, part: str) -> None:
         key = self.jit.key("runtime", self.wave_size, part)
-        self.jit.load(key, lambda: (Runtime(self.wave_size).text(part), b""))
+
+        def make() -> tuple[str, bytes]:
+            from rocdbg.sim.translator.runtime import Runtime
+
+            return Runtime(self.wave_size).text(part), b""
+
+        self.jit.load(key, make)
 
     def _link_helpers(self, names: Iterable[str]) -> None:
         """Fill the environment's slots of routines that blocks call."""

@@ -131,7 +131,21 @@ for _dwords in (1, 2, 4):
     memory(f"s_buffer_store_{_suffix}", _store(_in_buffer, _dwords))
     memory(f"s_scratch_store_{_suffix}", _store(_scratch, _dwords))
     memory(f"s_scratch_load_{_suffix}", _scratch_load(_dwords))
-for _name in ("swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and", "or", "xor", "inc", "dec"):
+for _name in (
+    "swap",
+    "cmpswap",
+    "add",
+    "sub",
+    "smin",
+    "umin",
+    "smax",
+    "umax",
+    "and",
+    "or",
+    "xor",
+    "inc",
+    "dec",
+):
     for _suffix, _bits in (("", 32), ("_x2", 64)):
         memory(f"s_atomic_{_name}{_suffix}", _atomic(_plain, f"{_name}_{_bits}"))
         memory(f"s_buffer_atomic_{_name}{_suffix}", _atomic(_in_buffer, f"{_name}_{_bits}"))

@@ -60,7 +60,7 @@ for _kind in ("fp8", "bf8"):
 
 
 def _stochastic(kind: str) -> SemanticFunction:
-    """Source 1's top bits (20, or 21 for bf8) are added to the fraction, which wraps; the sum is rounded to nearest. The
+    """Source 1's top bits (20, or 21 for bf8) are added to the fraction, which wraps; the sum is rounded. The
     result goes to the byte of the destination op_sel[3:2] names."""
     dropped = 12 if kind == "fp8" else 11
 

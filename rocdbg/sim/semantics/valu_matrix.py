@@ -7,8 +7,7 @@ from rocdbg.sim.builder import I64, Value
 from rocdbg.sim.layout import VGPR_COUNT, vgpr_offset
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.registry import Kind, SemanticFunction, semantic
-from rocdbg.sim.translator.matrix import WMMA
-from rocdbg.sim.translator.matrix_shapes import SHAPES, Model
+from rocdbg.sim.translator.matrix_shapes import SHAPES, WMMA, Model
 
 _CONSTANTS = (OperandKind.CONSTANT, OperandKind.LITERAL)
 
@@ -60,5 +59,9 @@ for _name, _shape in SHAPES.items():
     _why = _SPARSE if _shape.sparse and _shape.d != "i32" else ""
     semantic(_name, kind=Kind.WAVE, approximate=_why)(_cdna(_name))
 for _name in WMMA:
-    _why = "" if "_i32_" in _name else "products are added one after the other; the hardware's order is not public"
+    _why = (
+        ""
+        if "_i32_" in _name
+        else "products are added one after the other; the hardware's order is not public"
+    )
     semantic(_name, kind=Kind.WAVE, approximate=_why)(_wmma)

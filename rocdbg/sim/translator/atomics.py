@@ -68,7 +68,10 @@ def _conditional_exchange(old: Value, data: Value) -> Value:
     def dword(old: Value, data: Value) -> Value:
         return data.slt(0).select(data & 0x7FFFFFFF, old)
 
-    low, high = dword(old.trunc(I32), data.trunc(I32)), dword(old.lshr(32).trunc(I32), data.lshr(32).trunc(I32))
+    low, high = (
+        dword(old.trunc(I32), data.trunc(I32)),
+        dword(old.lshr(32).trunc(I32), data.lshr(32).trunc(I32)),
+    )
     return low.zext(I64) | high.zext(I64).shl(32)
 
 
@@ -123,7 +126,9 @@ def _table() -> list[Atomic]:
         ]
     rows += [
         # Data 0 is the limit, data 1 what is added below it.
-        Atomic("wrap_32", I32, 2, _two(lambda old, limit, step: old.uge(limit).select(old - limit, old + step))),
+        Atomic(
+            "wrap_32", I32, 2, _two(lambda old, limit, step: old.uge(limit).select(old - limit, old + step))
+        ),
         _simple("condxchg_64", I64, _conditional_exchange),
         _simple("pk_add_f16", I32, _packed(_half_add)),
         _simple("pk_add_bf16", I32, _packed(_bfloat_add)),

@@ -207,12 +207,22 @@ class Writer(Arithmetic):
         result = self.text_type(type, uniform)
         kinds = [self.text_type(a.type, uniform) for a in args]
         if name not in self.directed:
-            self.directed[name] = self._directed_function(name, op, result, kinds, type, args[0].type, prefix, mode)
+            self.directed[name] = self._directed_function(
+                name, op, result, kinds, type, args[0].type, prefix, mode
+            )
         texts = ", ".join(f"{k} {self.ref(a, uniform)}" for k, a in zip(kinds, args, strict=True))
         return self.new(type, uniform, f"call {result} @{name}({texts})")
 
     def _directed_function(
-        self, name: str, op: Op, result: str, kinds: list[str], type: Type, source: Type, prefix: str, mode: int
+        self,
+        name: str,
+        op: Op,
+        result: str,
+        kinds: list[str],
+        type: Type,
+        source: Type,
+        prefix: str,
+        mode: int,
     ) -> str:
         suffix = f"{prefix}{type.name}"
         if op in (Op.FPTRUNC, Op.SITOFP, Op.UITOFP):
@@ -225,7 +235,7 @@ class Writer(Arithmetic):
         lines = [
             f"define internal {result} @{name}({parameters}) #1 {{",
             f"call void @llvm.set.rounding(i32 {(1, 2, 3, 0)[mode]}) #2",
-            f"%r = call {result} @{operation}({parameters}, metadata !\"round.dynamic\", "
+            f'%r = call {result} @{operation}({parameters}, metadata !"round.dynamic", '
             'metadata !"fpexcept.strict") #2',
             "call void @llvm.set.rounding(i32 1) #2",
             f"ret {result} %r",

@@ -1,9 +1,9 @@
 """The native routines of matrix instructions: loops over results, with `matrix_sums` in the middle.
 
-``i32 matrix_NAME(state, env, a, b, c, d, constant, control)``: a to d are offsets of registers in the state; c is -1 where
-the accumulator is ``constant``'s bits. ``control``: cbsz in bits 2:0, abid in 7:4, blgp in 10:8 (CDNA); for WMMA neg_lo in
-2:0, neg_hi in 6:4, op_sel in 10:8, clamp in 12. EXEC is ignored. Results are collected in the transfer buffer first: they may
-overlap the sources.
+``i32 matrix_NAME(state, env, a, b, c, d, constant, control)``: a to d are offsets of registers in the state; c is -1
+where the accumulator is ``constant``'s bits. ``control``: cbsz in bits 2:0, abid in 7:4, blgp in 10:8 (CDNA); for WMMA
+neg_lo in 2:0, neg_hi in 6:4, op_sel in 10:8, clamp in 12. EXEC is ignored. Results are collected in the transfer buffer
+first: they may overlap the sources.
 """
 
 from __future__ import annotations
@@ -11,27 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rocdbg.sim import layout
 from rocdbg.sim.builder import F16, F32, F64, I32, I64, Value
 from rocdbg.sim.semantics import floats
-from rocdbg.sim.translator.matrix_shapes import BITS, SHAPES, Model, Shape
+from rocdbg.sim.translator.matrix_shapes import BITS, SHAPES, WMMA, Model, Shape
 from rocdbg.sim.translator.matrix_sums import flushing, integer_type, number, truncated
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Routine
 
-PARAMETERS = (
-    "ptr %state, ptr %env, i64 %a, i64 %b, i64 %c, i64 %d, i64 %constant, i64 %control"
-)
-WMMA = (
-    "v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_bf16", "v_wmma_f16_16x16x16_f16", "v_wmma_bf16_16x16x16_bf16",
-    "v_wmma_i32_16x16x16_iu8", "v_wmma_i32_16x16x16_iu4",
-)  # fmt: skip
-"""Those of GFX11: 16 by 16 results, K = 16, sources in every group of 16 lanes."""
-
-
-def helper_names() -> list[str]:
-    return [f"matrix_{name[2:]}" for name in (*SHAPES, *WMMA)]
+PARAMETERS = "ptr %state, ptr %env, i64 %a, i64 %b, i64 %c, i64 %d, i64 %constant, i64 %control"
 
 
 def body(helper: str) -> Callable[[Routine], None]:
@@ -119,9 +107,7 @@ def _cdna(r: Routine, shape: Shape) -> None:
         _result(r, at, lane, _dot(r, shape, row, column, block, lane, at, c))
 
     results = shape.results_per_lane
-    r.for_range(
-        r.const(64, I64), lambda lane: r.for_range(r.const(results, I64), lambda at: one(lane, at))
-    )
+    r.for_range(r.const(64, I64), lambda lane: r.for_range(r.const(results, I64), lambda at: one(lane, at)))
     _finish(r, results * (2 if shape.d == "f64" else 1))
 
 
@@ -139,11 +125,14 @@ def _dot(
         source = block & ~(receivers - 1) | control.lshr(4) & 15  # A of one block for several (cbsz, abid)
         source = receivers.eq(1).select(block, source)
         if shape.a == "f64":
+
             def permuted(lane: Value) -> Value:
                 return lane
         else:
+
             def permuted(lane: Value) -> Value:
                 return _lane_group(lane, control.lshr(8) & 7)
+
         a, b = [], []
         for k in range(shape.k):
             part, element = divmod(k, shape.a_per_lane)
@@ -205,9 +194,7 @@ def _add(shape: Shape, a: list[Value], b: list[Value], c: Value, control: Value)
     step = min(shape.group, len(a))
     for start in range(0, len(a), step):
         part = slice(start, start + step)
-        total = truncated(
-            a[part], b[part], total, (shape.a, shape.b), shape.model is Model.TRUNCATED_HALVES
-        )
+        total = truncated(a[part], b[part], total, (shape.a, shape.b), shape.model is Model.TRUNCATED_HALVES)
     return total
 
 

@@ -2,8 +2,8 @@
 
 Layout (AMD's matrix instruction calculator). With M rows (or columns) and B blocks, 64 / (M * B) groups of lanes hold
 successive parts of K; a lane holds ``kpl`` = M * K * B / 64 consecutive elements. Element (i, k) of block b is in lane
-``b * M + (k // kpl) * M * B + i``, element ``k % kpl``. Results come in strips of four rows (one row for f64): strips fill
-the lanes of a register (of all blocks in it), then the next four registers.
+``b * M + (k // kpl) * M * B + i``, element ``k % kpl``. Results come in strips of four rows (one row for f64): strips
+fill the lanes of a register (of all blocks in it), then the next four registers.
 """
 
 from __future__ import annotations
@@ -112,7 +112,9 @@ f32_32x32x4_2b_bf16 f32_16x16x4_4b_bf16 f32_4x4x4_16b_bf16 f32_32x32x8_bf16 f32_
 i32_32x32x4_2b_i8 i32_16x16x4_4b_i8 i32_4x4x4_16b_i8 i32_32x32x16_i8 i32_16x16x32_i8
 f32_16x16x8_xf32 f32_32x32x4_xf32 f64_16x16x4_f64 f64_4x4x4_4b_f64
 """
-_SPARSE = "f32_16x16x32_f16 f32_32x32x16_f16 f32_16x16x32_bf16 f32_32x32x16_bf16 i32_16x16x64_i8 i32_32x32x32_i8"
+_SPARSE = (
+    "f32_16x16x32_f16 f32_32x32x16_f16 f32_16x16x32_bf16 f32_32x32x16_bf16 i32_16x16x64_i8 i32_32x32x32_i8"
+)
 _FLOAT8 = [f"{a}_{b}" for a in ("bf8", "fp8") for b in ("bf8", "fp8")]
 
 SHAPES = {
@@ -128,3 +130,9 @@ SHAPES = {
     )
 }
 """By mnemonic."""
+
+WMMA = (
+    "v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_bf16", "v_wmma_f16_16x16x16_f16", "v_wmma_bf16_16x16x16_bf16",
+    "v_wmma_i32_16x16x16_iu8", "v_wmma_i32_16x16x16_iu4",
+)  # fmt: skip
+"""Those of GFX11: 16 by 16 results, K = 16, sources in every group of 16 lanes."""

@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.sim import layout
-from rocdbg.sim.builder import I8, I16, I32, I64, INTEGER, Type, Value
+from rocdbg.sim.builder import I8, I32, I64, INTEGER, Type, Value
 from rocdbg.sim.layout import (
     ENV,
     HEADER,
-    MAX_HELPERS,
     PAGE_ENTRY_SIZE,
     PAGE_SHIFT,
     PAGE_SIZE,
@@ -31,11 +30,10 @@ from rocdbg.sim.layout import (
     Space,
     Status,
 )  # fmt: skip
-from rocdbg.sim.translator import matrix
-from rocdbg.sim.translator.atomics import ATOMICS, BY_NAME, Atomic
+from rocdbg.sim.translator.atomics import BY_NAME, Atomic
+from rocdbg.sim.translator.helpers import prefix
 from rocdbg.sim.translator.ir import Writer
 
-SPACES = ("global", "flat", "lds", "scratch", "buffer")
 _SPACE = {
     "global": Space.GLOBAL,
     "flat": Space.FLAT,
@@ -179,12 +177,14 @@ class Runtime:
         if part in ("dispatch", "dispatch_indexed"):
             # GFX9's MODE has a bit that makes register numbers relative to M0.
             self.indexed = part == "dispatch_indexed"
-            for status in (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL, Status.FETCH):
-                self.define(f"stub_{status.name.lower()}{'_indexed' if self.indexed else ''}", "ptr %state, ptr %env", _stub(status))
             suffix = "_indexed" if self.indexed else ""
+            for status in (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL, Status.FETCH):
+                self.define(f"stub_{status.name.lower()}{suffix}", "ptr %state, ptr %env", _stub(status))
             self.define(f"run{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False))
             self.define(f"run_range{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(True))
         elif part.startswith("matrix_"):
+            from rocdbg.sim.translator import matrix  # imported late: it is needed by few
+
             self.define(part, matrix.PARAMETERS, matrix.body(part))
         elif part == "scalar":
             self.define("sload", args, self._scalar_load)
@@ -625,29 +625,4 @@ def _stub(status: Status) -> Callable[[Routine], None]:
     return lambda r: r.lines.append(f"ret i32 {int(status)}")
 
 
-def prefix(wave_size: int) -> str:
-    """What the names of the runtime's exported functions begin with."""
-    return f"rocdbg_w{wave_size}_"
-
-
-def helper_names() -> list[str]:
-    """The routines blocks may call, in the order of their slots in the environment."""
-    names = [f"{access}_{space}" for space in SPACES for access in ("load", "store", "check")]
-    names += ["sload", "bpermute", "permute"]
-    names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
-    names += matrix.helper_names()
-    if len(names) > MAX_HELPERS:
-        raise ValueError("more helpers than slots")
-    return names
-
-
-def part_of(helper: str) -> str:
-    """Which module of the runtime a routine is in. Parts are compiled when first needed."""
-    if helper in ("bpermute", "permute"):
-        return "lanes"
-    if helper == "sload":
-        return "scalar"
-    return helper if helper.startswith(("atomic_", "matrix_")) else helper.partition("_")[2]
-
-
-__all__ = ["I16", "SPACES", "Runtime", "helper_names"]
+__all__ = ["Routine", "Runtime"]

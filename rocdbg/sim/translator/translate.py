@@ -53,10 +53,9 @@ def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> 
         except Unsupported:
             return number
         builder.done()
-        if context.mode.indexed and _writes_m0(instruction, context) and not builder.ended:
-            # M0[15:12] is part of the key under which the next instruction is translated.
-            if number + 1 < len(block.instructions):
-                return number + 1
+        more = number + 1 < len(block.instructions)
+        if more and context.mode.indexed and _writes_m0(instruction, context):
+            return number + 1  # M0[15:12] is part of the key under which the next instruction is translated
     builder.finish()
     return len(block.instructions)
 
@@ -112,4 +111,3 @@ def _record_vector(
     semantic.function(access)
     if builder.collects(EXEC_LO):
         builder.scalar()
-

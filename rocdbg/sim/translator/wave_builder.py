@@ -329,7 +329,9 @@ class WaveBuilder(Writer, Builder):
         """Pointer to the chunk of VGPR ``number + offset`` (or of v0), and whether the wave has that register."""
         index = offset + number
         exists = index.ult(self.read_field("vgpr_limit")) & offset.ule(0x7FFFFFFF)
-        byte = exists.select(index, 0).zext(I64) * (4 * self.wave_size) + layout.vgpr_offset(0, self.wave_size)
+        byte = exists.select(index, 0).zext(I64) * (4 * self.wave_size) + layout.vgpr_offset(
+            0, self.wave_size
+        )
         pointer = self.fresh("p")
         self._open().body.append(f"{pointer} = getelementptr i8, ptr %RUN.state, i64 {byte.ref}")
         return pointer, exists
@@ -344,7 +346,9 @@ class WaveBuilder(Writer, Builder):
         pointer, exists = self._indexed_pointer(number, offset)
         old = self.new(I32, False, f"load <{self.width} x i32>, ptr {pointer}, align 4")
         kept = (self.active() & exists).select(value, old)
-        self._open().body.append(f"store <{self.width} x i32> {self.ref(kept, False)}, ptr {pointer}, align 4")
+        self._open().body.append(
+            f"store <{self.width} x i32> {self.ref(kept, False)}, ptr {pointer}, align 4"
+        )
 
     def read_lane_mask(self, code: int) -> Value:
         run = self._open()

@@ -247,7 +247,14 @@ def test_primitives_agree(optimised: bool) -> None:
         wide = out.zext(I64)
         writer.lines.append(f"store i64 {wide.ref}, ptr %out")
         texts.append(
-            "\n".join([f"define void @f{index}_{int(optimised)}(ptr %in, ptr %out) {{", *writer.lines, "ret void", "}"])
+            "\n".join(
+                [
+                    f"define void @f{index}_{int(optimised)}(ptr %in, ptr %out) {{",
+                    *writer.lines,
+                    "ret void",
+                    "}",
+                ]
+            )
         )
     text = "\n".join([*sorted(writer.declarations), *texts])
     jit.load(f"primitives{optimised}", lambda: (text, b""), optimised)

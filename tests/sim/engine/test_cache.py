@@ -36,7 +36,9 @@ def test_damaged_entry_is_ignored_and_replaced(tmp_path: Path, damage: str) -> N
     good = path.read_bytes()
     flipped = bytearray(good)
     flipped[-1] ^= 1
-    path.write_bytes({"empty": b"", "cut": good[:-9], "flipped": bytes(flipped), "not ours": b"x" * 200}[damage])
+    path.write_bytes(
+        {"empty": b"", "cut": good[:-9], "flipped": bytes(flipped), "not ours": b"x" * 200}[damage]
+    )
     again = Jit(tmp_path)
     assert again.load(key, lambda: module(2)) == b"note"
     assert again.compiled == 1

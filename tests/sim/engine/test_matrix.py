@@ -46,7 +46,9 @@ def inputs(matrix: np.ndarray, lanes: int = 64) -> np.ndarray:
     blocks, rows, depth = matrix.shape
     parts = lanes // (blocks * rows)
     return (
-        matrix.reshape(blocks, rows, parts, depth // parts).transpose(2, 0, 1, 3).reshape(lanes, depth // parts)
+        matrix.reshape(blocks, rows, parts, depth // parts)
+        .transpose(2, 0, 1, 3)
+        .reshape(lanes, depth // parts)
     )
 
 
@@ -133,9 +135,7 @@ def test_layout_of_32x32x8():
     a[37, 2], b[41, 2] = 3, 5
     bench = Bench(instruction(shape))
     run(bench, {A: encode(a, "f16"), B: encode(b, "f16"), C: np.zeros((64, 16), "f4")})
-    found = {
-        (n, int(lane)) for n in range(16) for lane in np.nonzero(bench.vgpr(D + n).view("f4") == 15)[0]
-    }
+    found = {(n, int(lane)) for n in range(16) for lane in np.nonzero(bench.vgpr(D + n).view("f4") == 15)[0]}
     assert found == {(1, 41)}
 
 
@@ -239,7 +239,14 @@ def test_truncated_sums_of_random_numbers():
     a, b = (RNG.standard_normal((2, 16, 16)) * scale).astype("f2").astype("f8")
     c = (RNG.standard_normal((16, 16)) * 10).astype("f4").astype("f8")
     bench = Bench(instruction(shape), target=CDNA3)
-    run(bench, {A: encode(inputs(a[None]), "f16"), B: encode(inputs(b[None]), "f16"), C: accumulator(shape, c[None])})
+    run(
+        bench,
+        {
+            A: encode(inputs(a[None]), "f16"),
+            B: encode(inputs(b[None]), "f16"),
+            C: accumulator(shape, c[None]),
+        },
+    )
     want = np.empty((16, 16))
     for i in range(16):
         for j in range(16):
@@ -266,9 +273,8 @@ def test_wmma(kind, wave):
     registers, results = (4 if element_type == "i8" else 8), 256 // wave
     signs = "neg_lo:[1,1,0]" if element_type == "i8" else ""
     d = f"v[{D}:{D + results - 1}]"
-    text = (
-        f"v_wmma_{kind} {d}, v[{A}:{A + registers - 1}], v[{B}:{B + registers - 1}], v[{C}:{C + results - 1}] {signs}"
-    )
+    a_text, b_text = (f"v[{first}:{first + registers - 1}]" for first in (A, B))
+    text = f"v_wmma_{kind} {d}, {a_text}, {b_text}, v[{C}:{C + results - 1}] {signs}"
     bench = Bench(text + "\ns_endpgm", target="gfx1100", wave_size=wave)
     for first, matrix in ((A, a), (B, b)):
         words = np.ascontiguousarray(encode(matrix, element_type)).view(np.uint32).reshape(16, -1)

@@ -25,7 +25,9 @@ def _runs() -> list[tuple[Path, str]]:
     return found
 
 
-def _run(launch: Path, target: str, budgets: tuple[int | None, ...], most: int) -> tuple[int, list[tuple[int, bytes]]]:
+def _run(
+    launch: Path, target: str, budgets: tuple[int | None, ...], most: int
+) -> tuple[int, list[tuple[int, bytes]]]:
     """Run with the given budgets in turn, as long as fewer than ``most`` instructions are done, then to the end."""
     prepared = launch_file(launch, arch=target)
     dispatch = prepared.launch.dispatch

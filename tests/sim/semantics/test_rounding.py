@@ -101,7 +101,7 @@ def test_fp16_ovfl(run, overflow, want):
 
 
 def test_stochastic_rounding(run):
-    """1 + 9/16 lies between the fp8 (FNUZ) numbers 0x44 = 1.5 and 0x45 = 1.625: noise decides, op_sel picks the byte."""
+    """1 + 9/16 lies between 0x44 (1.5) and 0x45 (1.625) of fp8: noise decides, op_sel picks the byte."""
     x = np.full(64, 1.5625, "f4")
     noise = np.array([0, 0xFFFFFFFF] * 32, np.uint32)
     old = np.full(64, 0xAABBCCDD, np.uint32)

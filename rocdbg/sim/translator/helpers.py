@@ -1,0 +1,37 @@
+"""Names of the native routines that blocks call, and where they are. Light: a warm cache needs nothing else."""
+
+from __future__ import annotations
+
+from rocdbg.sim.layout import MAX_HELPERS
+from rocdbg.sim.translator.atomics import ATOMICS
+from rocdbg.sim.translator.matrix_shapes import SHAPES, WMMA
+
+SPACES = ("global", "flat", "lds", "scratch", "buffer")
+
+
+def prefix(wave_size: int) -> str:
+    """What the names of the runtime's exported functions begin with."""
+    return f"rocdbg_w{wave_size}_"
+
+
+def helper_names() -> list[str]:
+    """The routines blocks may call, in the order of their slots in the environment."""
+    names = [f"{access}_{space}" for space in SPACES for access in ("load", "store", "check")]
+    names += ["sload", "bpermute", "permute"]
+    names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
+    names += [f"matrix_{name[2:]}" for name in (*SHAPES, *WMMA)]
+    if len(names) > MAX_HELPERS:
+        raise ValueError("more helpers than slots")
+    return names
+
+
+def part_of(helper: str) -> str:
+    """Which module of the runtime a routine is in. Parts are compiled when first needed."""
+    if helper in ("bpermute", "permute"):
+        return "lanes"
+    if helper == "sload":
+        return "scalar"
+    return helper if helper.startswith(("atomic_", "matrix_")) else helper.partition("_")[2]
+
+
+__all__ = ["SPACES", "helper_names", "part_of", "prefix"]
