@@ -21,8 +21,9 @@ ARGUMENTS = {
     "flow.hip": ("flow", ["i32[160]:arange", "150"]),
     "spaces.cl": ("spaces", ["i32[160]:arange", "1.5", "local[320]"]),
     "lds.hip": ("lds", ["7"]),
+    "device_lds.hip": ("device_lds", ["7"]),
 }
-SAMPLE = {"types.hip": 8, "flow.hip": 1, "spaces.cl": 4, "lds.hip": 4}
+SAMPLE = {"types.hip": 8, "flow.hip": 4, "spaces.cl": 4, "lds.hip": 4, "device_lds.hip": 1}
 """One lane in so many is looked at on each line: others on the next."""
 W64 = "-mwavefrontsize64"
 
@@ -36,6 +37,7 @@ COMPLETE = [
     ("spaces.cl", "gfx90a", ["-O0"], 3936),
     ("spaces.cl", "gfx1100", ["-O0"], 3936),
     ("lds.hip", "gfx942", ["-O0"], 10 * 160 + 40),
+    ("device_lds.hip", "gfx90a", ["-O0"], 4 * 160),
 ]
 
 
