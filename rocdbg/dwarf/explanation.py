@@ -16,6 +16,7 @@ from rocdbg.dwarf.values import ImplicitPointerValue, Value
 __all__ = ["Explanation", "Step", "explain"]
 
 _MAX_STEPS = 1000
+_MAX_SHOWN = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +62,44 @@ def entry_text(entry: Entry) -> str:
 class _Tracer(Machine):
     """A machine that notes what it does."""
 
-    __slots__ = ("steps",)
+    __slots__ = ("steps", "texts")
     steps: list[Step]
+    texts: dict[int, tuple[Entry, str]]
+    """Texts of the locations met, by identity: one stays on the stack for many steps."""
 
     def child(self, context: Context, expression: ExpressionLike | None = None) -> Machine:
         machine = super().child(context, expression)
         tracer = _Tracer(context, machine.dialect, None, self.budget, machine.depth)
         tracer.steps = self.steps
+        tracer.texts = self.texts
         return tracer
+
+    def stack_text(self) -> tuple[str, ...]:
+        """The stack in words, top last; of a deep one the top."""
+        hidden = len(self.stack) - _MAX_SHOWN
+        texts = tuple(self.entry_text(entry) for entry in self.stack[max(hidden, 0) :])
+        return (f"({hidden} more)", *texts) if hidden > 0 else texts
+
+    def entry_text(self, entry: Entry) -> str:
+        """`entry_text`, of locations only once."""
+        if not isinstance(entry, LocationDescription):
+            return entry_text(entry)
+        known = self.texts.get(id(entry))
+        if known is None:
+            known = self.texts[id(entry)] = entry, entry_text(entry)
+        return known[1]
 
     def trace(self, program: Program, index: int) -> int | None:
         """Execute one operation and note it."""
         handler, operands = program.steps[index]
-        before = tuple(entry_text(entry) for entry in self.stack)
         place = len(self.steps)
-        noted = place < _MAX_STEPS
-        if noted:
-            # Noted before what it calls.
-            self.steps.append(Step(self.depth, program.operations[index], before, None))
+        if place >= _MAX_STEPS:
+            return handler(self, operands)
+        before = self.stack_text()
+        # Noted before what it calls.
+        self.steps.append(Step(self.depth, program.operations[index], before, None))
         target = handler(self, operands)
-        if noted:
-            after = tuple(entry_text(entry) for entry in self.stack)
-            self.steps[place] = Step(self.depth, program.operations[index], before, after)
+        self.steps[place] = Step(self.depth, program.operations[index], before, self.stack_text())
         return target
 
     def run(self, program: Program) -> None:
@@ -111,6 +128,7 @@ def explain(
     """`evaluate` (A.2.5.4), with every step; arguments as there. An error is part of the explanation, not raised."""
     tracer = _Tracer(context, dialect, context.object, Budget())
     tracer.steps = []
+    tracer.texts = {}
     try:
         if isinstance(data, LocationList):
             result: Value | LocationDescription = tracer.location_list(data, context)
