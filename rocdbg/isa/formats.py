@@ -681,4 +681,6 @@ def family_of(target: str) -> str:
     """The family whose layouts a target uses, by name ("gfx1036" -> "gfx10")."""
     if target in ("gfx90a", "gfx942", "gfx950", "gfx940", "gfx941"):
         return "gfx90a" if target == "gfx90a" else "gfx940"
+    if target.endswith("-generic"):
+        return "gfx940" if target.startswith("gfx9-4") else target.partition("-")[0]
     return target[:-2]
