@@ -79,11 +79,9 @@ def explain_variable(session: Session, name: str) -> Iterator[str]:
 def variable_words(session: Session, variable: Variable, scope: Scope) -> list[str]:
     """Where a variable is at a scope, in words."""
     environment = session.environment(scope)
-    context = environment.context_of(variable)
-    what = variable_expression(variable, context)
-    if what is None:
-        return [session.symbols.where(variable, context.function)]
-    location = dwarf.evaluate_location(what, context, dialect=what.dialect or "amd")
+    location = environment.location_of(variable)
+    if location is None:
+        return [session.symbols.where(variable, environment.context_of(variable).function)]
     return place_words(location, variable.type.size * 8 if variable.type.size else None)
 
 
@@ -218,10 +216,9 @@ def describe_variable(session: Session, name: str) -> list[str] | None:
     variable = next((v for v in session.environment().local_variables() if v.name == name), None)
     if variable is None:
         return None
-    context = session.environment().context_of(variable)
-    if variable_expression(variable, context) is None:
-        return None
     try:
+        if session.environment().location_of(variable) is None:
+            return None
         first, *rest = variable_words(session, variable, session.scope)
     except Error as error:
         return [f'Symbol "{name}" is a variable whose location cannot be told: {error}']

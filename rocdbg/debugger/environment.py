@@ -210,15 +210,9 @@ class ProgramEnvironment:
         """A variable's value, where it lives in this frame and lane."""
         type_ = self.complete_type(variable.type)
         location = variable.location
-        if isinstance(location, Exprloc) and lds.is_unplaced(variable):
-            return self._without_location(variable, type_)
-        if isinstance(location, Exprloc | Loclist):
-            context = self.context_of(variable)
-            found = locate(variable, context)
-            assert found is not None
-            if variable.unit.dialect == UPSTREAM:
-                found = within_register(found, type_.size or 0)
-            return self._typed(type_, found, context)
+        found = self.location_of(variable)
+        if found is not None:
+            return self._typed(type_, found, self.context_of(variable))
         if isinstance(location, Constant):
             size = type_.size or 8
             return Value.of_int(ctypes.signed_of(size), location.signed_value(size)).with_type(type_)
@@ -249,6 +243,19 @@ class ProgramEnvironment:
         """What is at a location (behind an implicit pointer)."""
         assert self.context is not None
         return self._typed(self.complete_type(type_), location, self.context)
+
+    def location_of(self, variable: Variable) -> LocationDescription | None:
+        """Where a variable's location attribute says it is; ``None`` without one that says anything."""
+        location = variable.location
+        if not isinstance(location, Exprloc | Loclist):
+            return None
+        if isinstance(location, Exprloc) and lds.is_unplaced(variable):
+            return None
+        found = locate(variable, self.context_of(variable))
+        assert found is not None
+        if variable.unit.dialect == UPSTREAM:
+            found = within_register(found, self.complete_type(variable.type).size or 0)
+        return found
 
     def context_of(self, variable: Variable) -> FrameContext:
         """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""
