@@ -21,7 +21,7 @@ class SimpleMemory:
 
     private_lane (5) and private_wave (6) are two views of the same bytes: dword d of lane l lies at
     private_wave address (d * wave_size + l) * 4. Generic addresses (1) within an aperture are local or
-    private_lane addresses, all others global.
+    private_lane addresses, all others global. What is given for private_lane (5) is the focused lane's.
     """
 
     def __init__(
@@ -41,11 +41,14 @@ class SimpleMemory:
                 raise EvaluationError(f"there is no aperture for {key!r}; there are 'local' (3) and 'private' (5)")
             base, limit = extent if isinstance(extent, tuple) else (extent, extent + 0xFFFF_FFFF)
             self._apertures.append((base, limit, space))
-        for space, blocks in contents.items():
-            for address, data in blocks.items():
+        for given_space, blocks in contents.items():
+            for given_address, data in blocks.items():
+                space, address = self._resolve(given_space, given_address)
                 if space == PRIVATE_WAVE:
                     self._private.update(enumerate(data, address))
                 elif space == PRIVATE_LANE:
+                    if lane is None:
+                        continue  # nobody's memory: without a lane there is no location in it either
                     where = self._swizzled(address, len(data), lane)
                     self._private.update(zip(where, data, strict=True))
                 else:
@@ -189,6 +192,9 @@ class SimpleContext:
     def read_register(self, number: int, offset: int, size: int) -> bytes:
         """See `RegisterAccess.read_register`."""
         content = self.registers.get(number)
+        if content is None and self.pc is not None and number == self.architecture.return_address_register:
+            # The program location of the top frame is the program counter (A.2.5.1).
+            content = self.pc.to_bytes(self.architecture.register_size(number) or 8, "little")
         if isinstance(content, bytes | bytearray) and offset + size <= len(content):
             return bytes(content[offset : offset + size])
         raise EvaluationError(f"register {self.architecture.register_name(number)} is not available")

@@ -72,6 +72,14 @@ CASES: list[tuple[Any, ...]] = [
     ("no lane: private memory of a lane", "lit0; lit5; form_aspace_address", "error", {"lane": None}),
     ("no lane: private memory of the wave", "lit0; lit6; form_aspace_address", "mem6 0x0 {16: 0}", {"lane": None}),
     ("no lane: local memory", "lit4; lit3; form_aspace_address", "mem3 0x4 {8: 4}", {"lane": None}),
+    # Self consistency: the program counter of the top frame is the program location
+    ("the program counter, where only the location is given", "regx 16", "reg16 {64: 0x1008}", {"registers": {}, "pc": 0x1008}),
+    ("private memory as the lane sees it", "lit4; lit5; form_aspace_address", "mem5 0x4 lane5 {32: 0x04030201}", {"memory": {5: {4: b"\1\2\3\4"}}}),
+    ("the same as the wave sees it: dword 1, lane 5", "const2u 276; lit6; form_aspace_address", "mem6 0x114 {32: 0x04030201}", {"memory": {5: {4: b"\1\2\3\4"}}}),
+    ("... with 32 lanes", "const1u 148; lit6; form_aspace_address", "mem6 0x94 {32: 0x04030201}", {"memory": {5: {4: b"\1\2\3\4"}}, "wave_size": 32, "lanes": 32}),
+    ("a lane's memory is not another's", "lit4; lit5; form_aspace_address", "error", {"memory": {5: {4: b"\1\2\3\4"}}, "lane": None}),
+    ("memory given by generic addresses", "lit8; lit3; form_aspace_address", "mem3 0x8 {16: 0x0201}", {"memory": {1: {0x1_0000_0000_0008: b"\1\2"}}}),
+    ("global memory given by generic addresses", "lit8", "mem0 0x8 {16: 0x0201}", {"memory": {1: {8: b"\1\2"}}, "kind": "location"}),
     # Consistency of lane and iteration
     ("lane 63 of 64", "push_lane", "0x3f", {"lane": 63}),
     ("lane not below lanes: ill-formed", "push_lane", "ill-formed", {"lane": 64}),
