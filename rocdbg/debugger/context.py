@@ -213,9 +213,12 @@ class FrameContext:
         if return_address is None:
             return None
         # the call is the instruction before the return address
-        return FrameContext(
+        frame = FrameContext(
             self.program, self.access, return_address - 1, self.lane, self._row, self, self.iteration or 0
         )
+        if self.iteration and not self.iteration < frame.iterations:
+            frame.iteration = 0
+        return frame
 
     def return_address(self) -> int | None:
         """The PC of the calling frame, ``None`` for the outermost."""

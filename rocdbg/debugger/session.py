@@ -194,6 +194,9 @@ class Session(SessionValues):
         assert event is not None, "an internal stop is not for the session"
         if event.returned is not None:
             event = replace(event, returned_number=self.history.record(event.returned))
+        if self.scope.iteration and not self.scope.iteration < self.iteration_count():
+            self.scope = replace(self.scope, iteration=0)  # the loop is left
+            event = replace(event, scope=self.scope)
         self.list_position = None
         if event.breakpoints:
             self.convenience.set_int("_hit_bpnum", event.breakpoints[0])
