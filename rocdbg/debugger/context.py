@@ -188,7 +188,8 @@ class FrameContext:
             return found.row.register_location(number, self.callee)
         size = self.architecture.register_size(number)
         if size is None:
-            raise EvaluationError(f"Unable to access DWARF register number {number}")
+            # as GDB says it, whose register numbers have 32 bits
+            raise EvaluationError(f"Unable to access DWARF register number {number & 0xFFFFFFFF}")
         return LocationDescription(Place(RegisterStorage(self.access, self.architecture, number, 8 * size)))
 
     def entry_register_location(self, number: int) -> LocationDescription:

@@ -175,7 +175,7 @@ def describe(bounds, address, returns_to) -> dict[str, bytes]:  # type: ignore[n
     entries.add(7, "mixed", u(structure, 4), exprloc(assemble(
         ("regx", 48), ("piece", 4), "undefined", ("piece", 4), ("regx", V0 + 5), ("piece", 128), "piece_end",
     )))  # fmt: skip
-    entries.add(7, "nowhere", u(array, 4), exprloc(assemble(("regx", 0xFFFFFFFF))))
+    entries.add(7, "nowhere", u(array, 4), exprloc(b"\x90" + uleb((1 << 64) - 1)))
     _dynamic_types(entries, int_, exprloc(assemble(("addr", table))))
     in_v0 = assemble(("regx", V0), "push_lane", ("constu", 4), "mul", "offset")
     for name, parameter in (("innermost", "val"), ("called", "val"), ("parting", "gid"), ("kernel", "")):
