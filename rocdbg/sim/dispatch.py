@@ -195,7 +195,7 @@ class Dispatch:
         stop = self._await(wave, left)
         if stop is not None:
             return stop
-        status = Status(self._engine.run(int(wave.state.ctypes.data), budget=1, step=True))
+        status = Status(self._engine.run(wave.address, budget=1, step=True))
         # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
         stop = self._handle(wave, status) if status is not Status.BREAK else None
         if stop is not None:
@@ -248,7 +248,7 @@ class Dispatch:
         before = wave.instructions
         status = Status(
             self._engine.run(
-                int(wave.state.ctypes.data),
+                wave.address,
                 budget=left.share(self._turn_left),
                 range=bounds,
                 ignore_stop=self._reported.pop(wave.number, None) == wave.pc,

@@ -18,12 +18,13 @@ class Wave:
     """One resident wave. All that it is lies in ``state`` (layout: `rocdbg.sim.layout`); this gives it names.
 
     ``waiting`` is True while the wave has passed an ``s_barrier`` that others of its group have not reached,
-    ``ended`` after ``s_endpgm``.
+    ``ended`` after ``s_endpgm``. ``address`` is the host address of the state block.
     """
 
     __slots__ = (
         "_dwords",
         "_qwords",
+        "address",
         "agpr_count",
         "ended",
         "index",
@@ -51,6 +52,7 @@ class Wave:
         lds: NDArray[np.uint8],
     ) -> None:
         self.state = state
+        self.address = int(state.ctypes.data)
         self._dwords: NDArray[np.uint32] = state.view(np.uint32)
         self._qwords: NDArray[np.uint64] = state.view(np.uint64)
         self.target = target

@@ -79,9 +79,10 @@ class Runner:
         return [kind(engine.get_function_address(name)) for name in names]
 
     def _engine(self, text: str) -> llvm.ExecutionEngine:
+        # Not -O1: see _masked_ternary_logic in native_jit.
         module = llvm.parse_assembly(text)
         machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1
+            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=0
         )
         engine = llvm.create_mcjit_compiler(module, machine)
         engine.finalize_object()
