@@ -65,8 +65,8 @@ class RegisterFile:
         return Value(self._type(name, register.size, wave.lane_count), storage)
 
     def _caller_pc(self) -> Value:
-        assert self.context.pc is not None
-        return Value.of_int(ctypes.CODE_POINTER, self.context.pc + 1)
+        assert self.context.wave_pc is not None
+        return Value.of_int(ctypes.CODE_POINTER, self.context.wave_pc + 1)
 
     @staticmethod
     def _type(name: str, size: int, lanes: int) -> Type:

@@ -151,6 +151,7 @@ def thread_apply(shell: Shell, text: str) -> None:
                 continue
             if all(spec.lanes is None for spec in chosen):
                 session.select_thread(row.number)
+                session.take_warnings()  # the command says it again where it matters
                 run_for(shell, f"\nThread {row.number} ({row.target_id}):", inner, flags)
                 continue
             for lane in session.lanes(row.number):
