@@ -157,7 +157,8 @@ def _show_reason(shell: Shell, event: StopEvent) -> None:
         shell.write(f"\n{title} hit {kind} {event.breakpoints[0]}{lanes}, ")
     elif event.reason is StopReason.SIGNAL and event.signal is not None:
         shell.line(f"\n{title} received signal {event.signal.name}, {event.signal.description}.")
-        shell.line(event.detail or _trapped(shell, event))
+        if event.detail:
+            shell.line(event.detail)
     elif event.reason is StopReason.INTERRUPTED:
         shell.line(f"\n{title} received signal SIGINT, Interrupt.")
     elif event.reason is StopReason.BUDGET:
@@ -169,15 +170,6 @@ def _show_termination(shell: Shell, event: StopEvent) -> None:
     if event.signal is not None:
         shell.line(f"\nProgram terminated with signal {event.signal.name}, {event.signal.description}.")
     shell.line("The program no longer exists.")
-
-
-def _trapped(shell: Shell, event: StopEvent) -> str:
-    """The sentence on an exception that the engine says nothing more of: which lanes, which instruction."""
-    lanes = lane_list(event.lanes)
-    who = f"Lane {lanes[0]}" if len(lanes) == 1 else f"Lanes {lane_ranges(event.lanes)}"
-    pc = shell.session.frame(event.scope).pc
-    rows = shell.session.disassemble(pc, pc + 1)
-    return f"{who} executed `{rows[0].text}`." if rows else f"{who}."
 
 
 def _show_exit(shell: Shell, event: StopEvent) -> None:
