@@ -219,7 +219,7 @@ def _pop_two(m: Machine) -> tuple[int | Value, int | Value]:
     assert b.type is not None
     if not a.type.same_as(b.type):
         raise IllFormed(f"operands of different types: '{a.type.name}' and '{b.type.name}'")
-    m.budget.charge(a.type.size >> 5)
+    m.budget.charge(2 * _cost(a.type) if a.type.is_wide else _cost(a.type))
     return a, b
 
 
@@ -293,13 +293,22 @@ for _name in ("abs", "neg", "not"):
     _unary(_name)
 
 
+_WIDE_STEPS = 125
+"""What an operand of a wide floating-point type costs: exact numbers with exponents of 15 bits are long."""
+
+
+def _cost(base: BaseType) -> int:
+    """Steps that work on one value of a type takes."""
+    return _WIDE_STEPS * (base.vector_size or 1) if base.is_wide else base.size >> 5
+
+
 def _pop_number(m: Machine) -> int | Value:
     value = m.pop_value()
     if isinstance(value, Value):
         if isinstance(value, ImplicitPointerValue):
             raise EvaluationError("no arithmetic with an implicit pointer")
         assert value.type is not None
-        m.budget.charge(value.type.size >> 5)
+        m.budget.charge(_cost(value.type))
     return value
 
 

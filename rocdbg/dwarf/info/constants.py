@@ -186,7 +186,7 @@ LANGUAGE_NAMES: Final[dict[int, str]] = {
     # C++ 98, 03, 11, 14, 17, 20, 23
     0x0004: "c++", 0x0019: "c++", 0x001A: "c++", 0x0021: "c++", 0x002A: "c++", 0x002B: "c++", 0x003A: "c++",
     # HIP (the extensions' code, DWARF 6's code), OpenCL C++, C++ for OpenCL, SYCL
-    0x8100: "c++", 0x0030: "c++", 0x0037: "c++", 0x0038: "c++", 0x0039: "c++",
+    0x8100: "hip", 0x0030: "hip", 0x0037: "c++", 0x0038: "c++", 0x0039: "c++",
     0x0015: "opencl",
     # Fortran 77, 90, 95, 2003, 2008, 2018
     0x0007: "fortran", 0x0008: "fortran", 0x000E: "fortran", 0x0022: "fortran", 0x0023: "fortran",

@@ -287,6 +287,11 @@ class EnumType(Type):
     ``scoped``: ``enum class``. ``tagged``: the language needs the keyword before the name (C).
     """
 
+    # identity: eq=False alone would leave the equality of `Type`, for which all of a class are alike
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
     name: str | None
     qualified_name: str | None
     enumerators: tuple[Enumerator, ...]
@@ -389,6 +394,11 @@ class ClassType(Type):
     ``is_declaration``: only declared in this unit; ``DebugInfo.complete_type`` looks for the definition.
     ``tagged``: the language needs the keyword before the name (C).
     """
+
+    # identity: eq=False alone would leave the equality of `Type`, for which all of a class are alike
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
 
     kind: ClassKind
     name: str | None

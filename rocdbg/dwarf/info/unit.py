@@ -106,7 +106,7 @@ class Unit:
     @cached_property
     def is_cxx(self) -> bool:
         """True for C++ and its relatives: class names need no keyword, names have scopes."""
-        return self.language_name in ("c++", "rust", "unknown")
+        return self.language_name in ("c++", "hip", "rust", "unknown")
 
     @cached_property
     def augmentation(self) -> str:

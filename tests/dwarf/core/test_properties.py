@@ -29,6 +29,7 @@ DIES = {
     0x19: None,
     0x1A: dwarf.BaseType("huge", "DW_ATE_unsigned", 1 << 40),
     0x1B: dwarf.BaseType("f80", "DW_ATE_float", 80),
+    0x1C: dwarf.BaseType("f128", "DW_ATE_float", 128),
 }
 
 
@@ -223,6 +224,13 @@ HOSTILE: list[tuple[str, bytes]] = [
     (
         "doubling selections",
         assemble(("regx", 40), *["dup", "lit1", ("select_bit_piece", 8, 4)] * 200, ("deref_size", 4)),
+    ),
+    (
+        "sums of numbers of far exponents",
+        assemble(
+            ("const_type", 0x1C, b"\1" * 14 + b"\xfe\x7f"), ("const_type", 0x1C, b"\1" * 14 + b"\1\0"),
+            *["over", "over", "plus", "drop"] * 1000,
+        ),
     ),
     ("huge base type", assemble(("regval_type", 40, 0x1A))),
     ("huge composite", assemble(("piece", 1 << 200))),
