@@ -291,7 +291,6 @@ class EnumType(Type):
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-
     name: str | None
     qualified_name: str | None
     enumerators: tuple[Enumerator, ...]
@@ -398,7 +397,6 @@ class ClassType(Type):
     # identity: eq=False alone would leave the equality of `Type`, for which all of a class are alike
     __eq__ = object.__eq__
     __hash__ = object.__hash__
-
 
     kind: ClassKind
     name: str | None

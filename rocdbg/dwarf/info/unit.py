@@ -96,10 +96,8 @@ class Unit:
 
     @property
     def language_name(self) -> str:
-        """Language as GDB writes it: ``c``, ``c++``, ``opencl``, ``asm``, ``fortran``, ``rust``, else
-        ``unknown``.
-
-        HIP is ``c++``, with which clang labels it in any case.
+        """Language as ROCgdb writes it: ``c``, ``c++``, ``hip``, ``opencl``, ``asm``, ``fortran``, ``rust``, else
+        ``unknown``. Upstream clang labels HIP as C++.
         """
         return "unknown" if self.language is None else LANGUAGE_NAMES.get(self.language, "unknown")
 

@@ -234,3 +234,12 @@ def test_self_reference_and_address_classes(opened: Callable[..., DebugInfo]) ->
 ])
 def test_types_by_pattern(opened: Callable[..., DebugInfo], pattern: str, expected: list[str]) -> None:
     assert [str(type) for type in opened("shapes.hip", "-O0").types_matching(pattern)] == expected
+
+
+def test_classes_and_enumerations_are_compared_by_identity() -> None:
+    from rocdbg.dwarf.info.types import ClassKind, ClassType, EnumType, PointerType
+
+    one, other = (ClassType(ClassKind.STRUCT, name, name, 4) for name in "ab")
+    assert one == one and one != other and PointerType(one) != PointerType(other)
+    red, blue = (EnumType(name, name, ()) for name in ("red", "blue"))
+    assert red != blue and len({red, blue, one, other}) == 4
