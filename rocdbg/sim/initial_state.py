@@ -30,6 +30,11 @@ gfx94x).
 
 _MAX_USER_SGPRS = 16
 
+_PLACE = struct.Struct("<QQQQQIIII")
+"""Consecutive header fields that differ by wave: scratch_base to wave_in_group."""
+_PLACE_OFFSET = layout.HEADER["scratch_base"].offset
+assert layout.HEADER["wave_in_group"].offset + 4 == _PLACE_OFFSET + _PLACE.size
+
 
 @dataclass(frozen=True, slots=True)
 class DispatchState:
@@ -149,7 +154,6 @@ def prototype(dispatch: DispatchState) -> NDArray[np.uint8]:
     wave.set_field("lds_size", dispatch.lds_size)
     # LDS_ALLOC: size in units of 128 dwords from bit 12.
     wave.set_field("lds_alloc", -(-dispatch.lds_size // 512) << 12)
-    wave.set_field("scratch_size", dispatch.lane_scratch_size * dispatch.wave_size)
     return wave.state[: layout.VGPRS].copy()
 
 
@@ -175,19 +179,25 @@ def apply(
     for register, values in enumerate(ids.vgprs(index)):
         wave.vgpr(register)[:] = values
     used = ids.used[index]
-    wave.set_field("used_lanes", used)
     wave.exec = used
     if len(ids.used) > 1:
         wave.set_field("status", wave.field("status") | _STATUS_IN_GROUP)
     wave.set_field("lds_pointer", int(wave.lds.ctypes.data))
     base = dispatch.scratch_address + scratch_slot * dispatch.wave_scratch_size
-    wave.set_field("scratch_base", base)
-    if target.scratch is ScratchKind.ARCHITECTED:
-        wave.set_field("flat_scratch", base)
-    wave.set_field("number", wave.number)
-    for axis, position in zip("xyz", group, strict=True):
-        wave.set_field(f"workgroup_{axis}", position)
-    wave.set_field("wave_in_group", index)
+    scratch_size = dispatch.lane_scratch_size * dispatch.wave_size
+    flat = base if target.scratch is ScratchKind.ARCHITECTED else 0
+    # Field by field this would be most of the time that short waves take.
+    _PLACE.pack_into(
+        wave.state.data,
+        _PLACE_OFFSET,
+        base,
+        scratch_size,
+        flat,
+        used,
+        wave.number,
+        *(g & 0xFFFF_FFFF for g in group),
+        index,
+    )
 
 
 def _set_system_sgprs(wave: Wave, dispatch: DispatchState, group_waves: int, scratch_slot: int) -> None:
