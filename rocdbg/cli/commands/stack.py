@@ -170,7 +170,7 @@ def _show_scopes(shell: Shell, frame: Frame, indent: int) -> None:
 
 def _show_variable(shell: Shell, name: str, value: Value, indent: int) -> None:
     try:
-        text = shell.session.format(value)
+        text = shell.session.format_nested(value)  # no "(type *)" here, unlike `print`
     except Error as error:
         text = f"<error reading variable {name} ({error})>"
     shell.out.styled([("", " " * indent), ("variable", name), ("", f" = {text}\n")])
