@@ -6,6 +6,7 @@ from rocdbg.cli.completion import complete_line
 from rocdbg.cli.registry import Category, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
+from rocdbg.debugger.isa_coverage import coverage_rows
 from rocdbg.debugger.places import line_table
 
 
@@ -35,3 +36,18 @@ def maint_info_line_table(shell: Shell, text: str) -> None:
         ]
         shell.write(render(("INDEX", "LINE", "ADDRESS", "COLUMN", "FLAGS"), cells))
         shell.line()
+
+
+@command("maint isa coverage", category=Category.INTERNALS, aliases=("maintenance isa coverage",),
+         usage="maint isa coverage [TARGET [REGEXP]]")  # fmt: skip
+def maint_isa_coverage(shell: Shell, text: str) -> None:
+    """How many of a target's instructions are simulated exactly, approximately, or only decoded.
+
+    With a REGEXP each matching instruction is listed, with the reason where it is not exact. TARGET is a processor
+    (gfx90a), by default the loaded program's.
+    """
+    target, _, pattern = text.partition(" ")
+    name, rows, counts = coverage_rows(shell.session, target, pattern.strip())
+    if pattern.strip():
+        shell.write(render(("Instruction", "Simulated", "Why"), rows))
+    shell.line(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".")
