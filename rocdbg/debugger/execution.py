@@ -30,6 +30,8 @@ class Host(Protocol):
     exec_map: ExecMap | None
     inline_entered: dict[int, int]
     """By thread: how many of the inlined calls that begin at its PC count as not yet entered."""
+    behind_traps: dict[int, tuple[int, int]]
+    """By thread: where the debug trap is that it stopped at last, and the PC then, which is behind it."""
 
     def chain(self, scope: Scope) -> FrameChain:
         """The frames of a lane as they are now."""
@@ -160,6 +162,9 @@ class Runner:
         if stop.kind is TargetStopKind.BUDGET:
             return self.stopped_at(StopReason.BUDGET, stop)
         if stop.signal:
+            if stop.trap_pc is not None and stop.thread is not None:
+                self.host.behind_traps[stop.thread] = stop.trap_pc, stop.pc
+                self.host.state_changed()
             if stop.signal in FATAL:
                 self.pending_signal = stop.signal
             return self.stopped_at(StopReason.SIGNAL, stop, signal=stop.signal)

@@ -44,7 +44,7 @@ class Frame:
     """One frame of one lane.
 
     ``level`` counts from 0, the innermost. ``pc`` is the address as loaded: for a caller the return
-    address; ``lookup_pc`` lies in the call and decides scopes and lines. ``function`` is the one whose
+    address; ``lookup_pc`` lies in the call (behind a debug trap: at the trap) and decides scopes and lines. ``function`` is the one whose
     frame this is (of an inline frame: the inlined one), ``inline`` the inlined call when it is one.
     ``scopes`` are the blocks of this frame, innermost first, its own function or inlined call last.
     """
@@ -174,6 +174,8 @@ class FrameChain:
     """How many inlined calls that begin at the PC are hidden; ``None``: all."""
     lane_pcs: LanePcs | None = None
     """Where the lanes are; without it every lane is where its wave is."""
+    trapped_at: int | None = None
+    """Loaded address of the debug trap that the wave has just stopped behind: what it stands at for its user."""
     _frames: list[Frame] = field(default_factory=list)
     _iterator: Iterator[Frame] | None = None
 
@@ -227,6 +229,8 @@ class FrameChain:
             if depth == entered.level and entered.pc is not None and entered.pc != pc_shown:
                 context = context.at_lane_pc(entered.pc)
                 pc_shown = entered.pc
+            elif depth == 0 and self.trapped_at is not None:
+                context = context.at_lane_pc(self.trapped_at)
             frames = self._inline_frames(context, level, pc_shown)
             caller, reason = self._caller(context, seen)
             frames[-1].is_outermost = caller is None
@@ -271,7 +275,7 @@ class FrameChain:
         frames: list[Frame] = []
         start = 0
         hidden = 0
-        if context.callee is None and inlined:
+        if context.callee is None and inlined and self.trapped_at is None:
             starting = len(inlined_starting_at(program, lookup))
             hidden = starting if self.not_entered is None else min(self.not_entered, starting)
             for instance in inlined[:hidden]:

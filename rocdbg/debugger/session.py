@@ -84,6 +84,7 @@ class Session(SessionValues):
         self._active: dict[int, int] = {}
         self._lane_pcs: dict[int, LanePcs] = {}
         self.inline_entered: dict[int, int] = {}
+        self.behind_traps: dict[int, tuple[int, int]] = {}
         self._warnings: list[str] = []
         self._thread_names: dict[int, str] = {}
         self._lane_names: dict[tuple[int, int], str] = {}
@@ -224,6 +225,7 @@ class Session(SessionValues):
         self.scope = STATIC
         self._runner.pending_signal = ""
         self.inline_entered.clear()
+        self.behind_traps.clear()
         self._thread_names.clear()
         self._lane_names.clear()
         self.state_changed()

@@ -39,6 +39,7 @@ class SessionFocus:
     scope: Scope
     exec_map: ExecMap | None
     inline_entered: dict[int, int]
+    behind_traps: dict[int, tuple[int, int]]
     _unwinder: Unwinder | None
     _chains: dict[Scope, FrameChain]
     _active: dict[int, int]
@@ -71,10 +72,15 @@ class SessionFocus:
             shown = self.inline_entered.get(key.thread)
             found = FrameChain(
                 self.need_program(), self.need_target(), key, self._unwinder, shown,
-                self._lane_pcs_of(key.thread),
+                self._lane_pcs_of(key.thread), self._trapped_at(key.thread),
             )  # fmt: skip
             self._chains[key] = found
         return found
+
+    def _trapped_at(self, thread: int) -> int | None:
+        """Where the debug trap is that a wave stands behind; ``None`` when it has gone on or its PC was written."""
+        trap, behind = self.behind_traps.get(thread, (None, None))
+        return trap if self.need_target().wave(thread).pc == behind else None
 
     def active_lanes(self, thread: int) -> int:
         """The mask of active lanes of a wave."""

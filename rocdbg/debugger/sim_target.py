@@ -28,7 +28,7 @@ from rocdbg.sim.dispatch import Dispatch
 from rocdbg.sim.machine import Machine
 from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
 from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, format_lanes
+from rocdbg.sim.stops import ABORT_TRAP, DEBUG_TRAP, Stop, StopKind, format_lanes
 from rocdbg.sim.wave import Wave
 
 _AGENT = _QUEUE = 1
@@ -47,6 +47,7 @@ _KINDS = {
     StopKind.DONE: TargetStopKind.DONE,
 }
 # Registers without a DWARF number, by name: operand code, or a field of the wave.
+_S_TRAP_SIZE = 4
 _FIELDS = {"scc": "scc", "mode": "mode", "status": "status", "trapsts": "trapsts"}
 
 
@@ -300,6 +301,7 @@ class SimTarget:
 def _target_stop(stop: Stop) -> TargetStop:
     signal = ""
     detail = ""
+    trap_pc: int | None = None
     who = format_lanes(stop.lanes).capitalize() if stop.lanes else ""
     if stop.kind is StopKind.FAULT:
         signal = "SIGBUS" if stop.fault is not None and stop.fault.misaligned else "SIGSEGV"
@@ -316,6 +318,8 @@ def _target_stop(stop: Stop) -> TargetStop:
     elif stop.kind is StopKind.TRAP:
         signal = "SIGABRT" if stop.trap == ABORT_TRAP else "SIGTRAP"
         detail = f"{who or 'The wave'} executed `{stop.instruction}`."
+        if stop.trap == DEBUG_TRAP and stop.pc is not None:
+            trap_pc = stop.pc - _S_TRAP_SIZE
     lanes = 0
     for lane in stop.lanes:
         lanes |= 1 << lane
@@ -327,5 +331,6 @@ def _target_stop(stop: Stop) -> TargetStop:
         detail,
         signal,
         stop.trap,
+        trap_pc,
         stop.fault.address if stop.fault is not None else None,
     )

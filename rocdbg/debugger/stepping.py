@@ -55,6 +55,13 @@ class Stepper:
         if into and here.hidden:
             return self._enter_inlined(scope, here)
         start = self._start(scope)
+        if self.runner.host.behind_traps.pop(self._thread(scope), None) is not None:
+            # the trap itself is over: the step may have no more to do than to show where the wave is
+            self.runner.host.state_changed()
+            frame = self.runner.top_frame(scope)
+            hides_other = frame.hidden and _line(frame) != start.line
+            if hides_other or (not frame.hidden and self._stands_at_another_line(frame, start)):
+                return self.runner.step_event(StopReason.STEP, self._frame_changed(frame, start))
         low, high = self._range(start)
         line = start.line
         was_active = self.runner.is_active(scope)

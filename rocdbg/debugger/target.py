@@ -130,7 +130,7 @@ class TargetStop:
     """One return of the target: which wave (``None`` when all are done), where, and what about it.
 
     ``lanes`` is the mask of lanes concerned (faults), ``detail`` a sentence about the exception,
-    ``trap_id`` the number of an ``s_trap``.
+    ``trap_id`` the number of an ``s_trap``, ``trap_pc`` where it is if ``pc`` is behind it (a debug trap).
     """
 
     kind: TargetStopKind
@@ -140,6 +140,7 @@ class TargetStop:
     detail: str = ""
     signal: str = ""
     trap_id: int | None = None
+    trap_pc: int | None = None
     address: int | None = None
 
 
