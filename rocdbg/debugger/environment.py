@@ -15,7 +15,7 @@ from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolEr
 from rocdbg.debugger.frames import Frame
 from rocdbg.debugger.history import ValueHistory
 from rocdbg.debugger.kernel_arguments import entry_value
-from rocdbg.debugger.locations import value_at, within_register
+from rocdbg.debugger.locations import has_fixed_address, value_at, within_register
 from rocdbg.debugger.memory import FileMemory, GlobalTargetMemory, LaneMemory
 from rocdbg.debugger.program import KERNEL_BODY, Program
 from rocdbg.debugger.registers import RegisterFile, is_register_name
@@ -139,6 +139,10 @@ class ProgramEnvironment:
             enumerator = self._enumerator(name)
             if enumerator is not None:
                 return enumerator
+            scope, _, last = name.rpartition("::")
+            found = self._function_variable(scope, last) if scope else None
+            if found is not None:
+                return found
         return self._minimal_symbol(name)
 
     def _qualified_names(self, name: str) -> list[str]:
@@ -304,10 +308,9 @@ class ProgramEnvironment:
         program = self.program
         if program is None or not program.has_debug_info:
             raise NoSymbolError(name)
-        for function in program.info.functions_named(scope):
-            found = self._in_function(function, name)
-            if found is not None:
-                return found
+        found = self._function_variable(scope, name)
+        if found is not None:
+            return found
         files = program.info.files_named(scope)
         if not files:
             raise NoSymbolError(scope, f'No symbol "{scope}" in current context.')
@@ -319,10 +322,21 @@ class ProgramEnvironment:
                 return self.function_value(function)
         raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
 
+    def _function_variable(self, scope: str, name: str) -> Value | None:
+        """A variable of a function and its blocks; elsewhere than in its frame only static ones have a value."""
+        assert self.program is not None
+        for qualified in self._qualified_names(scope):
+            for function in self.program.info.functions_named(qualified):
+                found = self._in_function(function, name)
+                if found is not None:
+                    return found
+        return None
+
     def _in_function(self, function: CodeScope, name: str) -> Value | None:
         for variable in function.variables:
             if variable.name == name:
-                if isinstance(variable.location, Exprloc | Loclist) and not self._is_here(function):
+                located = isinstance(variable.location, Exprloc | Loclist)
+                if located and not has_fixed_address(variable) and not self._is_here(function):
                     raise ExpressionError(f'No frame is currently executing in block {function.name}.')
                 return self.value_of(variable)
         for child in function.children:

@@ -44,8 +44,9 @@ class Frame:
     """One frame of one lane.
 
     ``level`` counts from 0, the innermost. ``pc`` is the address as loaded: for a caller the return
-    address; ``lookup_pc`` lies in the call (behind a debug trap: at the trap) and decides scopes and lines. ``function`` is the one whose
-    frame this is (of an inline frame: the inlined one), ``inline`` the inlined call when it is one.
+    address; ``lookup_pc`` lies in the call (behind a debug trap: at the trap) and decides scopes and lines.
+    ``function`` is the one whose frame this is (of an inline frame: the inlined one), ``inline`` the inlined
+    call when it is one.
     ``scopes`` are the blocks of this frame, innermost first, its own function or inlined call last.
     """
 

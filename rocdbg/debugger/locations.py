@@ -12,6 +12,7 @@ from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import UndefinedValue
+from rocdbg.dwarf.info import Exprloc, Variable
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
 from rocdbg.dwarf.storage import RegisterStorage, StorageKind
@@ -93,6 +94,15 @@ def within_register(location: LocationDescription, size: int) -> LocationDescrip
         return location
     parts = [(location, known), (undefined_location(), 8 * size - known)]
     return LocationDescription(Place(CompositeStorage(parts)))
+
+
+def has_fixed_address(variable: Variable) -> bool:
+    """Whether a variable is at the same address everywhere in the program, so that no frame is needed to find it."""
+    location = variable.location
+    if not isinstance(location, Exprloc):
+        return False
+    operations = dwarf.decode(location.data, variable.unit.dialect)
+    return bool(operations) and operations[0].info.meaning in ("addr", "addrx")
 
 
 def value_at(
