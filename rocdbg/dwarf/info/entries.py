@@ -12,6 +12,7 @@ from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
+from rocdbg.dwarf.info.name_index import names_of_entries
 from rocdbg.dwarf.info.sections import Sections
 from rocdbg.dwarf.info.type_reader import TypeReader
 from rocdbg.dwarf.info.unit import Unit, read_unit_headers
@@ -51,6 +52,11 @@ class Entries:
     def types(self) -> TypeReader:
         """Types, one object per entry."""
         return TypeReader(self)
+
+    @cached_property
+    def listed_names(self) -> dict[int, list[str]]:
+        """The names of entries by offset, as far as an index of the compiler's tells them (``.debug_names``)."""
+        return names_of_entries(self.sections)
 
     def is_live(self, address: int) -> bool:
         """True when there can be code at ``address``."""

@@ -11,6 +11,7 @@ from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
 from rocdbg.dwarf.info.model import AddressRange
+from rocdbg.dwarf.info.named_entries import NamedEntries, Offsets
 from rocdbg.dwarf.info.names import component, normalise, parse_name
 from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine
 from rocdbg.dwarf.info.unit import Unit
@@ -21,6 +22,8 @@ class FunctionIndex:
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
+        self._named = NamedEntries(entries, (Tag.SUBPROGRAM,), _names)
+        self._made: dict[int, Function] = {}
         self._by_unit: dict[int, list[Function]] = {}
         self._inlined: dict[int, dict[int, list[InlinedSubroutine]]] = {}
 
@@ -28,20 +31,24 @@ class FunctionIndex:
         """The functions a unit defines: those with code, then those that were only inlined."""
         functions = self._by_unit.get(unit.offset)
         if functions is None:
-            functions = self._by_unit[unit.offset] = self._read_unit(unit)
+            functions = self._by_unit[unit.offset] = self._select(unit, unit.index.tagged(Tag.SUBPROGRAM))
         return functions
 
-    def _read_unit(self, unit: Unit) -> list[Function]:
+    def _function(self, die: Die) -> Function:
+        return self._made.setdefault(die.offset, Function(die))
+
+    def _select(self, unit: Unit, offsets: list[int]) -> list[Function]:
+        """The functions among entries of a unit: not declarations, nor abstract ones that have code."""
         concrete: list[Function] = []
         abstract: dict[int, Function] = {}
-        for offset in unit.index.tagged(Tag.SUBPROGRAM):
+        for offset in offsets:
             die = Die(unit, offset)
             if die.has(At.LOW_PC) or die.has(At.RANGES):
-                function = Function(die)
+                function = self._function(die)
                 if function.ranges:
                     concrete.append(function)
             elif die.has(At.INLINE):
-                abstract[offset] = Function(die)
+                abstract[offset] = self._function(die)
         if abstract:
             for function in concrete:
                 abstract.pop(function.abstract.offset, None)
@@ -74,15 +81,29 @@ class FunctionIndex:
     def named(self, name: str) -> list[Function]:
         """The functions a name as typed stands for, in order of address, those without code last."""
         query = parse_name(name)
+        base = query.components[-1].base
+        listed = self._named.is_usable
+        candidates = self._among(self._named.by_base(base)) if listed else self._by_base.get(base, [])
         found = [
-            function for function in self._by_base.get(query.components[-1].base, ())
+            function for function in candidates
             if function.name is not None
             and query.accepts(tuple(map(component, (*function.scope_names, function.name))))
             and (query.parameters is None or _parameters(function) == query.parameters)
         ]
-        if not found:
-            found = list(self._by_linkage_name.get(name.strip(), ()))
+        linkage_name = name.strip()
+        if not found and listed:
+            candidates = self._among(self._named.by_text(linkage_name))
+            found = [function for function in candidates if function.linkage_name == linkage_name]
+        elif not found:
+            found = list(self._by_linkage_name.get(linkage_name, ()))
         return sorted(found, key=lambda function: (function.low_pc is None, function.low_pc or 0))
+
+    def _among(self, candidates: Offsets) -> list[Function]:
+        """The functions among entries."""
+        by_unit: dict[Unit, list[int]] = {}
+        for unit, offset in candidates:
+            by_unit.setdefault(unit, []).append(offset)
+        return [function for unit, offsets in by_unit.items() for function in self._select(unit, offsets)]
 
     def matching(self, pattern: str | re.Pattern[str]) -> list[Function]:
         """The functions whose qualified name the pattern is found in, by name."""
@@ -166,6 +187,14 @@ class FunctionIndex:
                     table[origin.offset].append(InlinedSubroutine(die))
             self._inlined[unit.offset] = table
         return table
+
+
+def _names(die: Die) -> list[str]:
+    """The names of a subprogram; those of a declaration do not matter."""
+    if not any(die.has(code) for code in (At.LOW_PC, At.RANGES, At.INLINE)):
+        return []
+    function = Function(die)
+    return [name for name in (function.name, function.linkage_name) if name is not None]
 
 
 def _parameters(function: Function) -> str:

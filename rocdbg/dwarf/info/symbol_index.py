@@ -9,6 +9,7 @@ from functools import cached_property
 from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
+from rocdbg.dwarf.info.named_entries import NamedEntries, Offsets
 from rocdbg.dwarf.info.names import component, parse_name
 from rocdbg.dwarf.info.scopes import Variable, enclosing_names
 from rocdbg.dwarf.info.types import ClassType, EnumType, Type, TypedefType
@@ -20,21 +21,26 @@ class VariableIndex:
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
+        self._named = NamedEntries(entries, (Tag.VARIABLE, Tag.CONSTANT), _names)
 
     @cached_property
     def all(self) -> list[Variable]:
         """All of them; a declaration only where there is no definition."""
+        tags = Tag.VARIABLE, Tag.CONSTANT
+        return self._select([(unit, offset) for unit in self._entries.units for offset in unit.index.tagged(*tags)])
+
+    def _select(self, candidates: Offsets) -> list[Variable]:
+        """The variables among entries, definitions first; declarations that have none there."""
         definitions: list[Variable] = []
         declarations: list[Variable] = []
         specified: set[int] = set()
-        for unit in self._entries.units:
-            for offset in unit.index.tagged(Tag.VARIABLE, Tag.CONSTANT):
-                variable = Variable(Die(unit, offset))
-                if variable.declaration:
-                    declarations.append(variable)
-                else:
-                    definitions.append(variable)
-                    specified.update(die.offset for die in variable.die.origins())
+        for unit, offset in candidates:
+            variable = Variable(Die(unit, offset))
+            if variable.declaration:
+                declarations.append(variable)
+            else:
+                definitions.append(variable)
+                specified.update(die.offset for die in variable.die.origins())
         return definitions + [variable for variable in declarations if variable.offset not in specified]
 
     @cached_property
@@ -48,8 +54,11 @@ class VariableIndex:
     def named(self, name: str) -> list[Variable]:
         """The variables a name as typed stands for; a linkage name will do as well."""
         query = parse_name(name)
+        base = query.components[-1].base
+        listed = self._named.is_usable
+        candidates = self._select(self._named.by_base(base)) if listed else self._by_base.get(base, [])
         found = [
-            variable for variable in self._by_base.get(query.components[-1].base, ())
+            variable for variable in candidates
             if variable.name is not None
             and query.accepts(tuple(map(component, (*variable.scope_names, variable.name))))
         ]
@@ -70,6 +79,7 @@ class TypeIndex:
 
     def __init__(self, entries: Entries) -> None:
         self._entries = entries
+        self._named = NamedEntries(entries, tuple(NAMED_TYPE_TAGS), _names)
 
     @cached_property
     def _all(self) -> list[tuple[str, Die]]:
@@ -92,8 +102,13 @@ class TypeIndex:
     def named(self, name: str) -> list[Type]:
         """The types a name as typed stands for, definitions first."""
         query = parse_name(name)
+        base = query.components[-1].base
+        candidates = self._by_base.get(base, []) if not self._named.is_usable else [
+            (die.name, die) for die in (Die(unit, offset) for unit, offset in self._named.by_base(base))
+            if die.name is not None
+        ]
         found = [
-            die for own, die in self._by_base.get(query.components[-1].base, ())
+            die for own, die in candidates
             if query.accepts(tuple(map(component, (*enclosing_names(die), own))))
         ]
         types = [self._entries.types.read(die) for die in found]
@@ -121,6 +136,10 @@ class TypeIndex:
             if not is_declaration(other) and not isinstance(other, TypedefType):
                 return other
         return type
+
+
+def _names(die: Die) -> list[str]:
+    return [] if die.name is None else [die.name]
 
 
 def is_declaration(type: Type) -> bool:

@@ -1,0 +1,57 @@
+"""Entries by name with the help of the compiler's index, which saves reading those that have other names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cached_property
+
+from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.entries import Entries
+from rocdbg.dwarf.info.names import component
+from rocdbg.dwarf.info.unit import Unit
+
+Offsets = list[tuple[Unit, int]]
+
+
+class NamedEntries:
+    """Entries outside functions that may go by a name: those the compiler's index lists under it, and those it
+    does not list whose own name it is.
+
+    The index leaves out declarations and functions that are nowhere inlined; entries that it does not list are
+    therefore read, so that the answers are the same as without it. ``tags`` says which entries are meant, and
+    ``names`` gives the names of one that is not listed.
+    """
+
+    def __init__(self, entries: Entries, tags: tuple[int, ...], names: Callable[[Die], list[str]]) -> None:
+        self._entries = entries
+        self._tags = tags
+        self._names = names
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether there is an index that tells names."""
+        return bool(self._entries.listed_names)
+
+    @cached_property
+    def _tables(self) -> tuple[dict[str, Offsets], dict[str, Offsets]]:
+        """By last link of the name, without template arguments; by the whole name."""
+        by_base: dict[str, Offsets] = defaultdict(list)
+        by_text: dict[str, Offsets] = defaultdict(list)
+        listed = self._entries.listed_names
+        for unit in self._entries.units:
+            for offset in unit.index.tagged(*self._tags):
+                names = listed.get(offset) or self._names(Die(unit, offset))
+                for base in dict.fromkeys(component(name).base for name in names):
+                    by_base[base].append((unit, offset))
+                for text in dict.fromkeys(names):
+                    by_text[text].append((unit, offset))
+        return by_base, by_text
+
+    def by_base(self, base: str) -> Offsets:
+        """The entries whose name may be ``base`` with any template arguments, in order of units and offsets."""
+        return self._tables[0].get(base, [])
+
+    def by_text(self, text: str) -> Offsets:
+        """The entries that may have exactly this name, linkage names among them."""
+        return self._tables[1].get(text, [])
