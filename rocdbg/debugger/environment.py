@@ -280,10 +280,10 @@ class ProgramEnvironment:
                 return Value(type_, MemoryStorage(self.memory, AddressSpace.LOCAL, offset))
         if self.frame is not None and not variable.is_parameter:
             kernel = self._kernel_function()
-            if kernel is not None:
-                offset = lds.place_variables(program, kernel).get(variable.offset)
-                if offset is not None:
-                    return Value(type_, MemoryStorage(self.memory, AddressSpace.LOCAL, offset))
+            placed = lds.place_variables(program, kernel) if kernel is not None else lds.place_shared(program)
+            offset = placed.get(variable.offset)
+            if offset is not None:
+                return Value(type_, MemoryStorage(self.memory, AddressSpace.LOCAL, offset))
         if variable.external:
             address = program.symbol_address(variable.linkage_name or variable.name or "")
             if address is not None:

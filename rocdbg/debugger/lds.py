@@ -126,9 +126,27 @@ def _place(program: Program, offset: int, kernel: Function) -> dict[int, int]:
         placed = _lay_out(program, [(_symbol_name(kernel, v), v) for v in variables], total)
         if placed:
             return placed
-    if sole_kernel(program) is None:
+    return place_shared(program)
+
+
+@lru_cache(maxsize=64)
+def place_shared(program: Program) -> dict[int, int]:
+    """The LDS offset of each variable of called functions and namespaces, where it is the same in all kernels.
+
+    With several kernels that is believed if each of them has room for just all these variables: none is then
+    another kernel's only.
+    """
+    totals = {kernel.descriptor.group_segment_fixed_size for kernel in program.code_object.kernels.values()}
+    if len(totals) != 1:
         return {}
-    return _lay_out(program, _program_variables(program), total)
+    variables = _program_variables(program)
+    if len(program.code_object.kernels) > 1:
+        # where a variable is smaller than the alignment of others, padding could hide that it is missing
+        sizes = [variable.type.size or 0 for _, variable in variables]
+        whole = max((natural_alignment(variable.type) for _, variable in variables), default=1)
+        if any(size == 0 or size % whole for size in sizes):
+            return {}
+    return _lay_out(program, variables, totals.pop())
 
 
 def sole_kernel(program: Program) -> Function | None:

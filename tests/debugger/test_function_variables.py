@@ -56,3 +56,15 @@ def test_from_another_frame(compiled: Compile) -> None:
     assert show(session, "helper::inner = 30") == "30"
     assert show(session, "helper::inner") == "30"
     assert show(session, "helper::n") == "No frame is currently executing in block helper."
+
+
+def test_lds_of_a_function_that_several_kernels_call(compiled: Compile) -> None:
+    for kernel in ("kern", "other"):
+        session = start(compiled("traps.hip"), kernel)
+        session.break_at("traps.hip:15")
+        session.run()
+        while session.frame().name != "helper":
+            session.proceed()  # debug traps
+        n = 7 if kernel == "kern" else 0
+        assert show(session, "&tally") == "(int (*)[4]) local#0x0"
+        assert show(session, "tally[n & 3]") == str(n + 60)  # of the lanes with the same n & 3 the last one
