@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocdbg.arch.registers import UnknownRegisterError, dwarf_register, register_number
@@ -119,7 +120,9 @@ class RegisterFile:
         return Value(type_, CallbackStorage(name, *_interleave(values)))
 
 
-def _interleave(values: list[Value]):  # type: ignore[no-untyped-def]
+def _interleave(
+    values: list[Value],
+) -> tuple[Callable[[int, int], bytes], Callable[[int, bytes], None]]:
     """Reader and writer of registers seen as one: per lane the dwords follow each other."""
     count = len(values)
 

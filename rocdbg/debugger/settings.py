@@ -40,10 +40,6 @@ class PrintSettings:
     """Show characters above 127 as octal escapes."""
     frame_arguments: str = "scalars"
     """Arguments in frame lines: all, scalars, none."""
-    frame_info: str = "auto"
-    """What a frame line shows: auto, source-line, location, ..."""
-    entry_values: str = "default"
-    """Entry values of arguments in frame lines."""
     max_symbolic_offset: int = 0
     """Largest offset shown as ``<symbol+offset>``; 0 for no limit."""
     symbol_filename: bool = False
@@ -65,7 +61,6 @@ class Settings:
     """Lines that ``list`` shows."""
     step_mode: bool = False
     """Whether ``step`` stops in functions without line information."""
-    skip_solib_deps: bool = True
     scheduler_locking: str = "replay"
     """Which other waves run while one steps: off, step, on, replay (as off here)."""
     output_radix: int = 10
@@ -74,7 +69,6 @@ class Settings:
     """Base of integer literals without a prefix: 8, 10 or 16."""
     backtrace_limit: int = 0
     """Frames that a backtrace shows; 0 for no limit."""
-    backtrace_past_main: bool = False
     disassemble_next_line: str = "off"
     directories: list[str] = field(default_factory=lambda: ["$cdir", "$cwd"])
     """Where source files are looked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, overload, runtime_checkable
 
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.location import LocationDescription
@@ -38,7 +38,13 @@ class LocationList(Sequence[LocationListEntry]):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, index: int) -> LocationListEntry: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[LocationListEntry]: ...
+
+    def __getitem__(self, index: int | slice) -> LocationListEntry | Sequence[LocationListEntry]:
         return self.entries[index]
 
     def __iter__(self) -> Iterator[LocationListEntry]:
