@@ -10,7 +10,8 @@ from functools import cached_property
 
 from rocdbg import dwarf
 from rocdbg.debugger.context import FrameContext, expression
-from rocdbg.dwarf.info import CallSite, CallSiteParameter, Exprloc
+from rocdbg.dwarf.context import Expression
+from rocdbg.dwarf.info import CallSite, CallSiteParameter, Die, Exprloc
 from rocdbg.dwarf.location import LocationDescription
 
 _LANE_BITS = 32
@@ -18,14 +19,36 @@ _LANE_BITS = 32
 
 def at_call(caller: FrameContext, return_address: int) -> FrameContext:
     """A calling frame as its call site describes it; the frame itself where that says nothing."""
-    function = caller.function
-    if function is None:
-        return caller
-    returns_to = caller.program.to_file(return_address)
-    site = next((site for site in function.call_sites if site.return_pc == returns_to), None)
+    site = _site(caller, return_address)
     if site is None or not site.parameters:
         return caller
     return CallSiteContext(caller, site)
+
+
+def _site(caller: FrameContext, return_address: int) -> CallSite | None:
+    """What is said of the call that returns to an address as loaded."""
+    function = caller.function
+    if function is None:
+        return None
+    returns_to = caller.program.to_file(return_address)
+    return next((site for site in function.call_sites if site.return_pc == returns_to), None)
+
+
+def value_passed(caller: FrameContext, return_address: int, parameter: Die) -> Expression | None:
+    """DW_AT_call_value of a parameter of the callee, to be evaluated in the calling frame; None when not told.
+
+    The call site may refer to the parameter's entry in the function's instance, or to the abstract one.
+    """
+    site = _site(caller, return_address)
+    if site is None or caller.unit is None:
+        return None
+    wanted = set(parameter.origins())
+    for passed in site.parameters:
+        if passed.parameter in wanted and passed.value is not None:
+            what = expression(passed.value, caller.unit, caller.program)
+            assert isinstance(what, Expression)
+            return what
+    return None
 
 
 class CallSiteContext(FrameContext):

@@ -208,6 +208,15 @@ class FrameContext:
             raise EvaluationError("there is no calling frame")
         return at_call(next_frame, next_frame.pc + 1)
 
+    def call_site_value(self, parameter: int) -> ExpressionLike | None:
+        """What the call site says was passed for the parameter at ``parameter`` of the unit."""
+        from rocdbg.debugger.call_sites import value_passed
+
+        caller = self.next_frame()
+        if self.unit is None or caller is None or caller.pc is None:
+            return None
+        return value_passed(caller, caller.pc + 1, self.unit.die(parameter))
+
     def next_frame(self) -> FrameContext | None:
         """The calling frame; ``None`` for the outermost (undefined return address), or without rules."""
         return_address = self.return_address()

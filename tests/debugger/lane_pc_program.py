@@ -41,6 +41,10 @@ ABBREVIATIONS = {
     19: (0x34, False, [(0x03, 0x08), (0x49, 0x13), (0x1C, 0x0B)]),  # variable with a constant value
     20: (0x48, True, [(0x7D, 0x01)]),  # call site: return address
     21: (0x49, False, [(0x02, 0x18), (0x7E, 0x18)]),  # call site parameter: location, value
+    22: (0x49, False, [(0x80, 0x13), (0x7E, 0x18)]),  # call site parameter: which, value
+    23: (0x34, False, [(0x03, 0x08), (0x49, 0x13), (0x02, 0x18)]),  # local variable
+    24: (0x2E, True, [(0x03, 0x08), (0x11, 0x01), (0x12, 0x06), (0x3F, 0x19), (LANE_PC, 0x18), (0x48, 0x18),
+                      (0x2A, 0x18)]),  # function with static link and return address
 }
 _UNIT_HEADER = 12
 
@@ -184,17 +188,27 @@ def describe(bounds, address, returns_to) -> dict[str, bytes]:  # type: ignore[n
         if name == "parting":
             entries.add(5, name, place, u(12, 4))  # the only list follows the section's header
         else:
-            procedure = of_kernel if name == "kernel" else on_entry
-            entries.add(4, name, place, exprloc(assemble(("call4", procedure))))
+            procedure = exprloc(assemble(("call4", of_kernel if name == "kernel" else on_entry)))
+            if name == "innermost":
+                link = exprloc(assemble(("constu", 64), "lit6", "form_aspace_address"))
+                returns = exprloc(assemble(("regx", 32 + 30), ("piece", 4), ("regx", 32 + 31), ("piece", 4)))
+                entries.add(24, name, place, procedure, link, returns)
+            else:
+                entries.add(4, name, place, procedure)
         if parameter:
-            entries.add(6, parameter, u(int_, 4), exprloc(in_v0))
+            own = entries.add(6, parameter, u(int_, 4), exprloc(in_v0))
         if name == "innermost":
+            passed = own
+            for variable, of in (("passed", passed), ("untold", int_)):
+                entries.add(23, variable, u(int_, 4), exprloc(b"\xfa" + u(of, 4) + assemble("stack_value")))
             given = assemble(("entry_value", assemble(("regx", 32 + 20))), "stack_value")
             entries.add(6, "given", u(int_, 4), exprloc(given))
         if name == "called":
             # what nobody can check here: that the caller had 0x55 for the callee's s20
             entries.add(20, u(returns_to("called_body"), 8))
             entries.add(21, exprloc(assemble(("regx", 32 + 20))), exprloc(assemble(("constu", 0x55))))
+            # that of the caller's frame: s32 as it has it, with three bits set
+            entries.add(22, u(passed, 4), exprloc(assemble(("regx", 32 + 32), ("deref_size", 4), "lit7", "or")))
             entries.end()
         entries.end()
     entries.end()

@@ -128,6 +128,7 @@ class At:
     CALL_RETURN_PC: Final = 0x7D
     CALL_VALUE: Final = 0x7E
     CALL_ORIGIN: Final = 0x7F
+    CALL_PARAMETER: Final = 0x80
     CALL_PC: Final = 0x81
     CALL_TAIL_CALL: Final = 0x82
     CALL_DATA_LOCATION: Final = 0x85

@@ -279,12 +279,16 @@ class LexicalBlock(Scope):
 
 @dataclass(frozen=True, slots=True)
 class CallSiteParameter:
-    """What a call passes: ``location`` in the callee, and the expression of its ``value`` in the caller."""
+    """What a call passes: ``location`` in the callee, and the expression of its ``value`` in the caller.
+
+    ``parameter`` is the entry of the callee's parameter, where the producer says which it is.
+    """
 
     location: Exprloc | Loclist | None
     value: Exprloc | None
     data_location: Exprloc | None = None
     data_value: Exprloc | None = None
+    parameter: Die | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,9 +441,11 @@ def _call_site_parameter(die: Die) -> CallSiteParameter:
         return next((value for value in map(die.attribute, codes) if isinstance(value, Exprloc)), None)
 
     location = die.attribute(At.LOCATION)
+    gnu = die.tag == Tag.GNU_CALL_SITE_PARAMETER
     return CallSiteParameter(
         location if isinstance(location, Exprloc | Loclist) else None,
         expression(At.CALL_VALUE, At.GNU_CALL_SITE_VALUE),
         expression(At.CALL_DATA_LOCATION),
         expression(At.CALL_DATA_VALUE, At.GNU_CALL_SITE_DATA_VALUE),
+        die.reference(At.ABSTRACT_ORIGIN if gnu else At.CALL_PARAMETER),
     )

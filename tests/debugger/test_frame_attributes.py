@@ -1,0 +1,62 @@
+"""Attributes of functions that say where a frame's link and return address are (A.3.3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rocdbg.debugger import Session
+from rocdbg.debugger.context import FrameContext
+from rocdbg.dwarf.info.constants import At
+from tests.debugger.lane_pc_program import SOURCE, build
+
+pytestmark = pytest.mark.llvm
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """Stopped in ``innermost``, whose call frame information everything but these tests uses."""
+    session = Session()
+    session.load(build(tmp_path_factory.mktemp("attributes")))
+    session.sources.program_directory = SOURCE.parent
+    session.launch.set_kernel("kernel")
+    session.launch.set_grid("32")
+    session.launch.set_workgroup("32")
+    session.launch.set_argument(0, "i32[34]:zeros")
+    session.break_at("innermost")
+    session.run()
+    yield session
+    session.kill()
+
+
+def without_rules(context: FrameContext) -> FrameContext:
+    assert context.pc is not None
+    return FrameContext(context.program, context.access, context.pc, context.lane, lambda pc, wave_size: None)
+
+
+def test_return_address_where_no_rules_are_known(session: Session) -> None:
+    """Registers s30 and s31, as the rules say at this place too."""
+    unwound = session.frame().context
+    context = without_rules(unwound)
+    assert context.found_row is None and unwound.found_row is not None
+    assert context.return_address() == unwound.return_address() != 0
+    caller = context.next_frame()
+    assert caller is not None and caller.function is not None
+    assert caller.function.name == "called"
+
+
+def test_no_return_address(session: Session) -> None:
+    """A function without the attribute, and no rules: the caller is not known."""
+    caller = session.frame().context.next_frame()
+    assert caller is not None
+    assert without_rules(caller).return_address() is None
+
+
+def test_static_link(session: Session) -> None:
+    context = session.frame().context
+    link = context.attribute_location(At.STATIC_LINK)
+    assert link is not None
+    assert link.describe() == "memory at private_wave#0x40"
+    caller = context.next_frame()
+    assert caller is not None and caller.attribute_location(At.STATIC_LINK) is None
