@@ -11,7 +11,7 @@ import enum
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -174,6 +174,10 @@ class Resolved:
     text: str
 
 
+Saved = dict[tuple[str, ...], Node | None]
+"""What stood at some names; ``None`` where there was nothing."""
+
+
 class Registry:
     """The commands of one shell."""
 
@@ -218,13 +222,21 @@ class Registry:
             if isinstance(spec, CommandSpec) and getattr(value, "__module__", "") == module.__name__:
                 self.add(spec)
 
-    def remove(self, name: str) -> None:
-        """Forget a command (a plug-in's, when it is unloaded)."""
-        words = name.split()
-        node = self.root
-        for word in words[:-1]:
-            node = node.children[word]
-        node.children.pop(words[-1], None)
+    def saved(self, spec: CommandSpec) -> Saved:
+        """What stands at the names of a command, for `restore`."""
+        return {words: self._copy(words) for words in (spec.words, *spec.aliases)}
+
+    def restore(self, saved: Saved) -> None:
+        """Put back what stood at some names (when a plug-in is unloaded)."""
+        for words, node in saved.items():
+            siblings = self._place(words[:-1]).children
+            if node is None:
+                siblings.pop(words[-1], None)
+            else:
+                siblings[words[-1]] = node
+
+    def _copy(self, words: tuple[str, ...]) -> Node | None:
+        return replace(self._place(words)) if self.has(" ".join(words)) else None
 
     def _place(self, words: tuple[str, ...]) -> Node:
         node = self.root

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.registry import CommandSpec, Registry, Repeat
+from rocdbg.cli.registry import CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoSymbolError, NotRunningError
@@ -86,7 +86,9 @@ class Shell:
         self.next_examine: Value | None = None  # where `x` without an address goes on
         self.last_listed: Listing | None = None  # what `list` showed last, None after a stop
         self.last_hit: int | None = None  # the breakpoint that the program stopped at
+        self._replaced: dict[object, Saved] = {}  # by a plug-in's command: what had its names before
         session.plugins.command_added = self._add_plugin_command
+        session.plugins.command_removed = self._remove_plugin_command
         from rocdbg.cli.commands import add_all
 
         add_all(self.registry)
@@ -317,7 +319,14 @@ class Shell:
         def guarded(shell: Shell, text: str) -> None:
             host.call(plugin, f"command {spec.name}", lambda: spec.handler(shell, text))
 
+        self._replaced[handler] = self.registry.saved(spec)
         self.registry.add(replace(spec, handler=guarded))
+
+    def _remove_plugin_command(self, handler: object) -> None:
+        """A plug-in's command goes with it; what it replaced is back."""
+        saved = self._replaced.pop(handler, None)
+        if saved is not None:
+            self.registry.restore(saved)
 
     # -- blocks
 

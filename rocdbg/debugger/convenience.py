@@ -38,6 +38,12 @@ class Convenience:
         self._dynamic: dict[str, Dynamic] = {}
         self.functions: dict[str, Function] = dict(_FUNCTIONS)
 
+    def forget_function(self, name: str) -> None:
+        """Drop a function that a plug-in defined; a built-in one of its name is back."""
+        self.functions.pop(name, None)
+        if name in _FUNCTIONS:
+            self.functions[name] = _FUNCTIONS[name]
+
     def define_dynamic(self, name: str, reader: Dynamic) -> None:
         """A read-only variable whose value is computed when it is read."""
         self._dynamic[name] = reader

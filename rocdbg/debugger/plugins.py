@@ -82,12 +82,13 @@ class PluginApi:
 
 
 class PluginHost:
-    """Loads plug-ins and calls them. ``command_added`` is set by the front end."""
+    """Loads plug-ins and calls them. ``command_added`` and ``command_removed`` are set by the front end."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.plugins: dict[str, Plugin] = {}
         self.command_added: Callable[[Plugin, Any], None] = lambda plugin, command: None
+        self.command_removed: Callable[[Any], None] = lambda command: None
 
     # -- loading
 
@@ -143,11 +144,19 @@ class PluginHost:
         try:
             module.register(PluginApi(self, plugin))
         except Exception as error:  # the guard
-            del self.plugins[name]
-            for function in plugin.functions:
-                self.session.convenience.functions.pop(function, None)
+            self.unload(name)
             raise PluginError(f"Plug-in {name} cannot be loaded: {_describe(error)}") from error
         return plugin
+
+    def unload(self, name: str) -> None:
+        """``plugin unload NAME``: take back all it registered. Raises `PluginError` when it is not loaded."""
+        plugin = self.plugins.pop(name, None)
+        if plugin is None:
+            raise PluginError(f"Plug-in {name} is not loaded.")
+        for command in reversed(plugin.commands):
+            self.command_removed(command)
+        for function in plugin.functions:
+            self.session.convenience.forget_function(function)
 
     # -- calling
 

@@ -76,7 +76,7 @@ REFUSED = [
     ("pri y", 'Ambiguous command "pri": print, printf.'),
     ("info sou", 'Ambiguous info command "info sou": source, sources.'),
     ("set print fro on", 'Undefined set print command: "fro on".  Try "help set print".'),
-    ("plugin", '"plugin" must be followed by the name of a subcommand: load.'),
+    ("plugin", '"plugin" must be followed by the name of a subcommand: load, unload.'),
     ("?", 'Undefined command: "?".  Try "help".'),
     ("", 'Undefined command: "".  Try "help".'),
 ]

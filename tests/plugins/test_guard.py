@@ -96,3 +96,33 @@ def test_loading_twice(make_shell: MakeShell) -> None:
     assert "lanemap yes" in text.getvalue()
     with pytest.raises(PluginError, match=r"Plug-in lanemap is already loaded\."):
         shell.execute("plugin load lanemap")
+
+
+REPLACING = '''
+"""Replaces what is there."""
+from rocdbg.plugin import Category, command
+
+@command("echo", category=Category.USER, aliases=("ec2",))
+def echo(shell, text):
+    """Say something else."""
+    shell.line("replaced")
+
+def register(api):
+    api.command(echo)
+    api.function("_strlen", lambda host, values: values[0])
+    api.function("mine", lambda host, values: values[0])
+    api.pretty_printer(lambda value: "printed" if str(value.type) == "long" else None)
+'''
+
+
+def test_unloading_puts_back_what_was_there(tmp_path: Path, make_shell: MakeShell) -> None:
+    path = tmp_path / "replacing.py"
+    path.write_text(REPLACING)
+    shell, text = make_shell()
+    commands = r'echo plain\n' + '\nprint $_strlen("abc")\noutput 5L\necho \\n'
+    shell.execute(f"plugin load {path}\necho plain\nec2\noutput 5L\nplugin unload replacing\n{commands}")
+    assert text.getvalue() == "replaced\nreplaced\nprintedplain\n$1 = 3\n5\n"
+    assert not shell.registry.has("ec2")
+    assert not shell.session.plugins.has_printers
+    with pytest.raises(PluginError, match=r"Plug-in replacing is not loaded\."):
+        shell.execute("plugin unload replacing")

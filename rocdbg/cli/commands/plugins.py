@@ -15,6 +15,14 @@ def plugin_load(shell: Shell, text: str) -> None:
     shell.session.plugins.load(text)
 
 
+@command("plugin unload", category=Category.SUPPORT, usage="plugin unload NAME", completes=Completes.PLUGIN)
+def plugin_unload(shell: Shell, text: str) -> None:
+    """Unload a plug-in: its commands, functions, pretty-printers and stop hooks are gone."""
+    if not text:
+        raise CommandError("Argument required (the name of a loaded plug-in).")
+    shell.session.plugins.unload(text)
+
+
 @command("info plugins", category=Category.STATUS)
 def info_plugins(shell: Shell, text: str) -> None:
     """The plug-ins that are loaded, and those that are installed."""
