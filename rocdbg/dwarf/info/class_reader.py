@@ -99,10 +99,12 @@ def _static_member(types: TypeReader, die: Die, default: Access) -> StaticMember
 
 def _method(types: TypeReader, die: Die, default: Access) -> Method:
     type = types.function_type(die)
+    slot = die.attribute(At.VTABLE_ELEM_LOCATION)
     has_this = bool(type.parameters) and type.parameters[0].artificial
     return Method(
         die.name or "", type, _access(die, default), die.flag(At.ARTIFICIAL), bool(die.number(At.VIRTUALITY)),
         not has_this, die.string(At.LINKAGE_NAME) or die.string(At.MIPS_LINKAGE_NAME), die.offset,
+        slot if isinstance(slot, Exprloc | Loclist) else None,
     )
 
 

@@ -134,9 +134,10 @@ class TypeReader:
                 return self.function_type(die)
             case Tag.PTR_TO_MEMBER_TYPE:
                 containing = die.reference(At.CONTAINING_TYPE)
+                use = die.attribute(At.USE_LOCATION)
                 return MemberPointerType(
                     self.type_of(die), VOID if containing is None else self.read(containing),
-                    die.number(At.BYTE_SIZE), offset=die.offset,
+                    die.number(At.BYTE_SIZE), use if isinstance(use, Exprloc | Loclist) else None, offset=die.offset,
                 )
             case Tag.UNSPECIFIED_TYPE:
                 return UnspecifiedType(die.name or "", die.number(At.BYTE_SIZE), offset=die.offset)

@@ -163,11 +163,16 @@ class PointerType(Type):
 
 @dataclass(frozen=True)
 class MemberPointerType(Type):
-    """A C++ pointer to a member of ``containing``."""
+    """A C++ pointer to a member of ``containing``.
+
+    ``use_location`` gives the place of the member when it is evaluated with the pointer's value and the object's
+    location on the initial stack, in this order (DW_AT_use_location); None where the producer leaves it to the ABI.
+    """
 
     target: Type
     containing: Type
     byte_size: int | None = None
+    use_location: Exprloc | Loclist | None = field(default=None, compare=False)
 
     @property
     def size(self) -> int | None:
@@ -353,7 +358,11 @@ class StaticMember:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A member function as declared in its class. ``offset`` is the declaration's entry."""
+    """A member function as declared in its class. ``offset`` is the declaration's entry.
+
+    ``vtable_elem_location`` gives the slot of a virtual one when it is evaluated with the object's location on the
+    initial stack (DW_AT_vtable_elem_location); clang gives the number of the slot as a value instead.
+    """
 
     name: str
     type: FunctionType
@@ -363,6 +372,7 @@ class Method:
     static: bool = False
     linkage_name: str | None = None
     offset: int | None = None
+    vtable_elem_location: Exprloc | Loclist | None = None
 
 
 @dataclass(frozen=True, slots=True)
