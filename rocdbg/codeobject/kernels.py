@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rocdbg.arch.targets import Generation
 from rocdbg.codeobject.descriptor import KernelDescriptor, decode_descriptor, decode_v2_descriptor
 from rocdbg.codeobject.errors import CodeObjectError, NoSuchKernelError
 from rocdbg.codeobject.metadata import KernelMetadata
@@ -50,6 +51,9 @@ class Kernel:
         code_object = self.code_object
         decode = decode_v2_descriptor if code_object.version == 2 else decode_descriptor
         size = 256 if code_object.version == 2 else 64
+        if code_object.target.generation is Generation.R600:
+            reason = f"is for {code_object.target.name}, which has no kernel descriptors"
+            raise code_object.source.error(reason, section="ELF header", offset=48)
         offset = code_object.file_offset(symbol, size, f"descriptor of kernel {self.name}")
         return decode(code_object.source, offset, code_object.target)
 

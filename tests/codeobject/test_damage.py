@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.codeobject import CodeObjectError, list_entries, open_all
+from rocdbg.codeobject import CodeObjectError, list_entries, open_all, open_file
 from rocdbg.errors import Error
 
 pytestmark = pytest.mark.llvm
 COPIES = 120
+DEMO_KERNELS = Path(__file__).resolve().parent.parent.parent / "demo_kernels"
 
 
 def exercise(path: Path) -> int:
@@ -119,3 +120,14 @@ def test_every_short_prefix_is_refused(source: str, compiled: Callable[..., Path
         with pytest.raises(CodeObjectError) as caught:
             open_all(path)
         assert str(path) in str(caught.value)
+
+
+def test_a_machine_without_kernel_descriptors(tmp_path: Path) -> None:
+    """e_flags damaged to name an R600 processor, in an ELF file of 64 bits."""
+    data = bytearray((DEMO_KERNELS / "saxpy" / "saxpy.O0.gfx1100.co").read_bytes())
+    data[48] = 0x01
+    path = tmp_path / "r600.co"
+    path.write_bytes(data)
+    with pytest.raises(CodeObjectError, match="has no kernel descriptors") as caught:
+        _ = open_file(path).kernels["saxpy"].descriptor
+    assert (caught.value.section, caught.value.offset) == ("ELF header", 48)
