@@ -56,7 +56,7 @@ class Entries:
     @cached_property
     def listed_names(self) -> dict[int, list[str]]:
         """The names of entries by offset, as far as an index of the compiler's tells them (``.debug_names``)."""
-        return names_of_entries(self.sections)
+        return names_of_entries(self.sections, {unit.offset for unit in self.units})
 
     def is_live(self, address: int) -> bool:
         """True when there can be code at ``address``."""

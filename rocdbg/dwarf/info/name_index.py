@@ -8,7 +8,7 @@ augmentation is not known may list other things than the standard says, and is n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -349,16 +349,18 @@ def read_name_indexes(sections: Sections) -> list[NameIndex]:
     return found
 
 
-def names_of_entries(sections: Sections) -> dict[int, list[str]]:
+def names_of_entries(sections: Sections, units: Collection[int] | None = None) -> dict[int, list[str]]:
     """What the usable indexes call the entries of ``.debug_info``, by offset.
 
     An index is never needed, as the entries tell their names themselves: one whose augmentation is not known is
-    left out. When one is damaged, none is used.
+    left out, and so is one of units that do not begin at any of the offsets ``units`` (when given): it was made for
+    other entries. When one is damaged, none is used.
     """
     found: dict[int, list[str]] = {}
     try:
         for index in read_name_indexes(sections):
-            if index.is_usable:
+            known = units is None or {*index.compile_units, *index.local_type_units} <= set(units)
+            if index.is_usable and known:
                 for name, entry in index.items():
                     if entry.die_offset is not None:
                         found.setdefault(entry.die_offset, []).append(name.text)

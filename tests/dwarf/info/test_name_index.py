@@ -120,6 +120,12 @@ def test_unknown_augmentation_is_not_used() -> None:
     assert names_of_entries(sections) == {}
 
 
+def test_index_of_other_units_is_not_used() -> None:
+    sections = Opened(index())
+    assert len(names_of_entries(sections, [0, 0x100, 0x200, 0x300])) == 3
+    assert names_of_entries(sections, [0, 0x100, 0x200]) == {}
+
+
 # place in the 32-bit index, new bytes, reason
 DAMAGE = [
     (0, b"\xf0\xff\xff\xff", "reserved length"),
