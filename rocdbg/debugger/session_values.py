@@ -18,7 +18,7 @@ from rocdbg.debugger.rows import RegisterRow, ScopeVariables
 from rocdbg.debugger.scope import Scope
 from rocdbg.debugger.session_focus import SessionFocus
 from rocdbg.debugger.settings import PrintSettings
-from rocdbg.debugger.storage import FaultyStorage
+from rocdbg.debugger.storage import FaultyStorage, MemoryStorage
 from rocdbg.debugger.symbols import Symbols
 from rocdbg.debugger.values import Value
 from rocdbg.dwarf.info import Type, Variable
@@ -38,18 +38,22 @@ class SessionValues(SessionFocus):
     def arguments(self, frame: Frame) -> Sequence[tuple[str, Value]]:
         """``info args`` and frame lines: the parameters of the frame's function.
 
-        A kernel's parameter that the compiler has lost is given as ``NAME@entry``: what was passed.
+        A kernel's parameter that the compiler has lost is given as ``NAME@entry``: what was passed; so is one
+        in memory before the first instruction, when nothing has been stored there.
         """
         environment = self._environment(frame)
         scope = frame.scopes[-1] if frame.scopes else None
         if scope is None:
             return []
         rows = []
+        low = frame.function.low_pc if frame.function is not None else None
+        before_prologue = low is not None and frame.pc == frame.program.to_loaded(low)
         for variable in scope.variables:
             if not variable.is_parameter or not variable.name:
                 continue
             name, value = variable.name, self._safe_value(environment, variable)
-            if self.target is not None and is_absent(value):
+            unset = before_prologue and isinstance(value.storage, MemoryStorage)
+            if self.target is not None and (unset or is_absent(value)):
                 passed = entry_value(frame, variable, self.target, environment.memory)
                 if passed is not None:
                     name, value = f"{name}@entry", passed

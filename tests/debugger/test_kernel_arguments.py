@@ -44,3 +44,15 @@ def test_expressions(stopped: Session, expression: str, text: str) -> None:
 
 def test_the_variable_itself_stays_lost(stopped: Session) -> None:
     assert stopped.format(stopped.evaluate("n")) == "<optimized out>"
+
+
+def test_before_the_first_instruction_nothing_is_in_stack_slots() -> None:
+    session = Session()
+    session.load(SAXPY.with_name("saxpy.toml"))
+    session.break_at("*&saxpy")
+    session.run()
+    names = [name for name, _ in session.arguments(session.frame())]
+    assert names == ["a@entry", "x@entry", "y@entry", "n@entry"]
+    session.break_at("saxpy.hip:8")
+    session.proceed()
+    assert [name for name, _ in session.arguments(session.frame())] == ["a", "x", "y", "n"]
