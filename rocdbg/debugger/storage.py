@@ -129,17 +129,10 @@ class CallbackStorage:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class AbsentStorage:
-    """Storage of something that is not there."""
+class _Nowhere:
+    """Storage that is neither memory with an address nor a register."""
 
-    absence: Absence = Absence.OPTIMIZED_OUT
-
-    def read(self, offset: int, size: int) -> bytes:
-        raise AbsentError(self.absence)
-
-    def write(self, offset: int, data: bytes) -> None:
-        raise AbsentError(self.absence, f"Attempt to assign to a value that is {self.absence.value[1:-1]}.")
+    __slots__ = ()
 
     @property
     def address(self) -> Address | None:
@@ -150,8 +143,21 @@ class AbsentStorage:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class AbsentStorage(_Nowhere):
+    """Storage of something that is not there."""
+
+    absence: Absence = Absence.OPTIMIZED_OUT
+
+    def read(self, offset: int, size: int) -> bytes:
+        raise AbsentError(self.absence)
+
+    def write(self, offset: int, data: bytes) -> None:
+        raise AbsentError(self.absence, f"Attempt to assign to a value that is {self.absence.value[1:-1]}.")
+
+
 @dataclass(slots=True)
-class ConvenienceStorage:
+class ConvenienceStorage(_Nowhere):
     """A convenience variable: assigning changes its type too, members can be changed in place."""
 
     name: str
@@ -166,17 +172,9 @@ class ConvenienceStorage:
         whole[offset : offset + len(data)] = data
         self.on_change(self.value.with_contents(bytes(whole)))
 
-    @property
-    def address(self) -> Address | None:
-        return None
-
-    @property
-    def register(self) -> str | None:
-        return None
-
 
 @dataclass(frozen=True, slots=True)
-class FaultyStorage:
+class FaultyStorage(_Nowhere):
     """Storage of a variable whose location cannot be told: using it raises the reason."""
 
     error: Error
@@ -187,17 +185,9 @@ class FaultyStorage:
     def write(self, offset: int, data: bytes) -> None:
         raise self.error
 
-    @property
-    def address(self) -> Address | None:
-        return None
-
-    @property
-    def register(self) -> str | None:
-        return None
-
 
 @dataclass(frozen=True, slots=True)
-class SnapshotStorage:
+class SnapshotStorage(_Nowhere):
     """What was there of a value at some time: bytes, and why others were missing, by position."""
 
     data: bytes
@@ -211,14 +201,6 @@ class SnapshotStorage:
 
     def write(self, offset: int, data: bytes) -> None:
         raise DebuggerError("A value of the history cannot be changed.")
-
-    @property
-    def address(self) -> Address | None:
-        return None
-
-    @property
-    def register(self) -> str | None:
-        return None
 
     @classmethod
     def of(cls, storage: Storage, start: int, size: int) -> SnapshotStorage:
@@ -234,7 +216,7 @@ class SnapshotStorage:
 
 
 @dataclass(frozen=True, slots=True)
-class LanePcStorage:
+class LanePcStorage(_Nowhere):
     """A vector of PCs, 8 bytes per lane, some of them undefined."""
 
     pcs: tuple[int | None, ...]
@@ -250,11 +232,3 @@ class LanePcStorage:
 
     def write(self, offset: int, data: bytes) -> None:
         raise DebuggerError("Lane PCs cannot be changed.")
-
-    @property
-    def address(self) -> Address | None:
-        return None
-
-    @property
-    def register(self) -> str | None:
-        return None

@@ -282,3 +282,10 @@ def test_state_layout_does_not_overlap() -> None:
     assert last.offset + last.size <= layout.SGPRS
     assert layout.sgpr_offset(layout.SGPR_COUNT) <= layout.VGPRS
     assert max(f.offset + f.size for f in layout.ENV.values()) <= layout.ENV_HELPERS
+
+
+def test_a_stop_outside_simulated_memory_is_never_reached() -> None:
+    """A damaged object may place its symbols anywhere; a breakpoint there must not trouble the engine."""
+    bench = fresh()
+    bench.engine.set_stops(frozenset((bench.text.address + (1 << 63), -8)))
+    assert bench.run() is Status.END
