@@ -93,16 +93,20 @@ def read_bundle(source: Source, offset: int, limit: int = MAX_UNCOMPRESSED) -> B
 
 def find_bundles(source: Source, start: int, end: int) -> Iterator[Bundle]:
     """All bundles between two offsets, padding skipped.  Raises `CodeObjectError` for a damaged one."""
-    at = _next_bundle(source, start, end)
-    while at is not None:
+    # Where each kind is next: kept while still ahead, as a search for one that is absent reads the whole section.
+    ahead = {magic: start - 1 for magic in (BUNDLE_MAGIC, COMPRESSED_MAGIC)}
+    at = start
+    while True:
+        for magic, found in ahead.items():
+            if found < at:
+                position = source.data.find(magic, at, end)
+                ahead[magic] = position if position >= 0 else end
+        at = min(ahead.values())
+        if at >= end:
+            return
         bundle = read_bundle(source, at)
         yield bundle
-        at = _next_bundle(source, at + max(bundle.size, len(COMPRESSED_MAGIC)), end)
-
-
-def _next_bundle(source: Source, start: int, end: int) -> int | None:
-    found = [source.data.find(magic, start, end) for magic in (BUNDLE_MAGIC, COMPRESSED_MAGIC)]
-    return min((at for at in found if at >= 0), default=None)
+        at += max(bundle.size, len(COMPRESSED_MAGIC))
 
 
 def _read_entries(source: Source, start: int) -> tuple[tuple[BundleEntry, ...], int]:
