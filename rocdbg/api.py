@@ -22,7 +22,7 @@ from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundLaunch, Buffer, Local, arguments_from_specs, bind
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch
-from rocdbg.launch.kernel_names import KernelMap
+from rocdbg.launch.kernel_names import KernelMap, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.spec import check_dimensions
@@ -37,6 +37,7 @@ __all__ = [
     "Kernel",
     "KernelMapping",
     "Local",
+    "Module",
     "Program",
     "launch_file",
     "load",
@@ -77,10 +78,11 @@ def load(
 ) -> Program:
     """Open a code object, offload bundle or host executable and prepare a device for it.
 
-    ``arch`` is a target id (``gfx90a``, ``gfx90a:xnack-``) that chooses the entry of a fat binary. Raises
-    the errors of ``codeobject.open_file``.
+    ``arch`` is a target id (``gfx90a``, ``gfx90a:xnack-``) that chooses among the entries of a fat binary. Where
+    several translation units have an entry for it, all are loaded. Raises the errors of
+    ``codeobject.open_modules``.
     """
-    return Program(codeobject.open_file(path, arch), arch, options)
+    return Program(codeobject.open_modules(path, arch), arch, options)
 
 
 def launch_file(
@@ -102,44 +104,74 @@ def launch_file(
     )
 
 
+class Module:
+    """One code object of a program."""
+
+    def __init__(self, program: Program, code_object: codeobject.CodeObject) -> None:
+        self.program = program
+        self.code_object = code_object
+
+    @cached_property
+    def loaded(self) -> LoadedCodeObject:
+        """The code object in the device's memory."""
+        return self.program.machine.load(self.code_object)
+
+    @cached_property
+    def debug_info(self) -> DebugInfo | None:
+        """Debug information, read lazily; None if the code object has none."""
+        return debug_info_of(self.code_object)
+
+    @cached_property
+    def kernels(self) -> KernelMap:
+        """The code object's kernels by name."""
+        return KernelMap(self.code_object, self.debug_info)
+
+
 class Program:
-    """A code object and the device it runs on. Launches share the device's memory: globals keep their
-    values.
+    """Code objects and the device they run on. Launches share the device's memory: globals keep their values.
+
+    There is one code object, or one of each translation unit of a fat binary; `code_object`, `loaded` and
+    `debug_info` are the first's.
     """
 
     def __init__(
         self,
-        code_object: codeobject.CodeObject,
+        code_objects: Sequence[codeobject.CodeObject],
         arch: str | None = None,
         options: MachineOptions | None = None,
     ) -> None:
-        self.code_object = code_object
+        self.modules = tuple(Module(self, code_object) for code_object in code_objects)
         self._arch = arch
         self._options = options
 
     def __repr__(self) -> str:
         return f"<Program {self.code_object.name} {self.code_object.target_id}>"
 
-    @cached_property
-    def machine(self) -> Machine:
-        """The simulated device with the code object loaded, made when first needed."""
-        return self.loaded.machine
+    @property
+    def code_object(self) -> codeobject.CodeObject:
+        """The first (mostly the only) code object."""
+        return self.modules[0].code_object
 
     @cached_property
-    def loaded(self) -> LoadedCodeObject:
-        """The code object in the device's memory."""
+    def machine(self) -> Machine:
+        """The simulated device, made when first needed. Code objects are loaded when first needed."""
         target = self.code_object.target
         name = target.name
         if target.is_generic:
             # Generic code runs on any of its family: the one asked for, else the first.
             wanted = (self._arch or "").partition(":")[0]
             name = wanted if wanted in target.members else target.members[0]
-        return Machine(name, self._options).load(self.code_object)
+        return Machine(name, self._options)
 
-    @cached_property
+    @property
+    def loaded(self) -> LoadedCodeObject:
+        """The first code object in the device's memory."""
+        return self.modules[0].loaded
+
+    @property
     def debug_info(self) -> DebugInfo | None:
-        """Debug information, read lazily; None if the code object has none."""
-        return debug_info_of(self.code_object)
+        """The first code object's debug information, read lazily; None if it has none."""
+        return self.modules[0].debug_info
 
     @cached_property
     def kernels(self) -> KernelMapping:
@@ -148,6 +180,9 @@ class Program:
 
     def symbol(self, name: str) -> int:
         """Device address of a global symbol. Raises CodeObjectError if there is none of that name."""
+        for module in self.modules[1:]:
+            if self.code_object.symbols.get(name) is None and module.code_object.symbols.get(name) is not None:
+                return module.loaded.symbol_address(name)
         return self.loaded.symbol_address(name)
 
     def read(self, address: int, size: int) -> bytes:
@@ -163,31 +198,41 @@ class KernelMapping(Mapping[str, "Kernel"]):
     """The kernels of a program. A name that is unknown or ambiguous raises LaunchError."""
 
     def __init__(self, program: Program) -> None:
-        self._program = program
-        self._map = KernelMap(program.code_object, program.debug_info)
+        self._modules = program.modules
 
     def __getitem__(self, name: str) -> Kernel:
-        return Kernel(self._program, self._map[name])
+        # Several units may have the same kernel, made of one template: any of them will do.
+        holder = next((module for module in self._modules if module.kernels.candidates(name)), None)
+        if holder is None and len(self._modules) > 1:
+            file = self._modules[0].code_object.path
+            raise LaunchError(f"kernel {name}", f"not in {file}{near_names(name, list(self))}")
+        module = holder or self._modules[0]
+        return Kernel(module, module.kernels[name])
 
     def only(self) -> Kernel:
         """The kernel of a program that has just one. Raises LaunchError naming them otherwise."""
-        return Kernel(self._program, self._map.only())
+        holders = [module for module in self._modules if len(module.kernels)] or list(self._modules[:1])
+        if len(holders) > 1:
+            listed = ", ".join(list(self)[:8])
+            raise LaunchError("kernel", f"name the kernel; {len(holders)} code objects have some: {listed}")
+        return Kernel(holders[0], holders[0].kernels.only())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._map
+        return any(name in module.kernels for module in self._modules)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._map)
+        names = [name for module in self._modules for name in module.kernels]
+        return iter(dict.fromkeys(names))
 
     def __len__(self) -> int:
-        return len(self._map)
+        return len(list(iter(self)))
 
 
 class Kernel:
     """A kernel that can be launched."""
 
-    def __init__(self, program: Program, kernel: codeobject.Kernel) -> None:
-        self.program = program
+    def __init__(self, module: Module, kernel: codeobject.Kernel) -> None:
+        self.module = module
         self.kernel = kernel
         """The code object's view of it: descriptor, metadata, addresses."""
 
@@ -207,12 +252,12 @@ class Kernel:
     @cached_property
     def parameter_types(self) -> list[str | None]:
         """Element type (``f32``, ...) of each explicit parameter; None for pointers and aggregates."""
-        return parameter_types(self.kernel, self.program.debug_info)
+        return parameter_types(self.kernel, self.module.debug_info)
 
     @cached_property
     def parameter_names(self) -> list[str | None]:
         """Name of each explicit parameter where metadata or debug information has it."""
-        return parameter_names(self.kernel, self.program.debug_info)
+        return parameter_names(self.kernel, self.module.debug_info)
 
     def launch(
         self,
@@ -233,7 +278,7 @@ class Kernel:
         return Dispatch(
             self.kernel.name,
             bind(
-                self.program.machine,
+                self.module.loaded.machine,
                 self.kernel,
                 check_dimensions(grid, "grid"),
                 check_dimensions(workgroup, "workgroup"),

@@ -74,6 +74,20 @@ def open_all(path: str | os.PathLike[str], target_id: TargetId | str | None = No
         return [item.open(place) for item in fitting]
 
 
+def open_modules(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> list[CodeObject]:
+    """Open what one device would load of a file: the best fit of each translation unit, in the order of the file.
+
+    Raises as `open_file` does; `ChoiceError` too if no ``target_id`` is given and there is code for several.
+    """
+    request = _request(target_id)
+    with _open_source(path) as place:
+        found = list(_find(place))
+        fitting = _fitting(found, request)
+        if len({item.entry.id for item in fitting}) != 1:
+            fitting = [_choose(place.source.name, found, request)]
+        return [item.open(place) for item in fitting]
+
+
 def list_entries(path: str | os.PathLike[str]) -> list[Entry]:
     """Everything a file holds, host entries included; raises `CodeObjectError` and `UriError`."""
     with _open_source(path) as place:

@@ -94,7 +94,7 @@ def read_bundle(source: Source, offset: int, limit: int = MAX_UNCOMPRESSED) -> B
 def find_bundles(source: Source, start: int, end: int) -> Iterator[Bundle]:
     """All bundles between two offsets, padding skipped.  Raises `CodeObjectError` for a damaged one."""
     # Where each kind is next: kept while still ahead, as a search for one that is absent reads the whole section.
-    ahead = {magic: start - 1 for magic in (BUNDLE_MAGIC, COMPRESSED_MAGIC)}
+    ahead = dict.fromkeys((BUNDLE_MAGIC, COMPRESSED_MAGIC), start - 1)
     at = start
     while True:
         for magic, found in ahead.items():

@@ -17,6 +17,12 @@ from rocdbg.launch.errors import LaunchError
 _SIMPLE_MANGLED = re.compile(r"_Z(\d+)")
 
 
+def near_names(name: str, names: list[str]) -> str:
+    """The end of a message about an unknown kernel: what there is."""
+    near = difflib.get_close_matches(name, names, n=3) or names[:8]
+    return f"; there are {', '.join(near)}" if near else "; the code object has none"
+
+
 class KernelMap(Mapping[str, Kernel]):
     """The kernels of a code object by name: ``saxpy``, ``_Z5saxpyfPKfPfi``, ``ns::reduce<int>``.
 
@@ -35,10 +41,7 @@ class KernelMap(Mapping[str, Kernel]):
         if found:
             listed = ", ".join(kernel.name for kernel in found[:8])
             raise LaunchError(f"kernel {name}", f"the name stands for {len(found)} kernels: {listed}")
-        names = list(self)
-        near = difflib.get_close_matches(name, names, n=3) or names[:8]
-        hint = f"; there are {', '.join(near)}" if near else "; the code object has none"
-        raise LaunchError(f"kernel {name}", f"not in {self._code_object.name}{hint}")
+        raise LaunchError(f"kernel {name}", f"not in {self._code_object.name}{near_names(name, list(self))}")
 
     def candidates(self, name: str) -> list[Kernel]:
         """All kernels ``name`` stands for; empty when there are none."""

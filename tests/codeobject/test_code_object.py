@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from rocdbg.codeobject import CodeObject, NoSuchKernelError, SymbolType, open_all, open_file
+import rocdbg
+from rocdbg.codeobject import ChoiceError, CodeObject, NoSuchKernelError, SymbolType, open_file, open_modules
 from rocdbg.codeobject import code_object as code_object_module
+from rocdbg.launch.errors import LaunchError
 
 SECOND = "_Z6secondIdEvPT_1S"
 
@@ -179,6 +182,16 @@ def test_host_library_made_by_clang(tmp_path: Path) -> None:
         subprocess.run(["clang-22", *options.split(), str(source), "-o", objects[-1]], check=True)
     library = tmp_path / "host.so"
     subprocess.run(["ld.lld-22", "-shared", *objects, "-o", str(library)], check=True)
-    units = open_all(library, "gfx1100")
+    units = open_modules(library, "gfx1100")
     assert [list(unit.kernels) for unit in units] == [["_Z3onePi"], ["_Z3twoPi"]]
     assert [str(unit.target) for unit in units] == ["gfx1100", "gfx1100"]
+    with pytest.raises(ChoiceError):
+        open_modules(library)
+    program = rocdbg.load(library, arch="gfx90a")
+    assert list(program.kernels) == ["one", "two"]
+    for name in ("one", "_Z3twoPi"):
+        out = np.zeros(1, np.int32)
+        program.kernels[name].launch(grid=1, workgroup=1, args=[out]).run()
+        assert out[0] == 1
+    with pytest.raises(LaunchError, match=r"kernel three: not in .*host.so; there are one, two"):
+        program.kernels["three"]
