@@ -32,7 +32,7 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
     if kind == "expression":
         return _expression(session, word, text)
     if kind in ("location", "symbol"):
-        names = list(session.symbols.names_starting(word)) if word else session.symbols.kernel_names()
+        names = list(session.symbols.names_starting(word)) if word else session.launch.kernel_names()
         if kind == "location":
             names += [file.basename for file in session.symbols.sources()]
         return names
@@ -42,7 +42,7 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
     if kind == "register":
         return _registers(session)
     if kind == "kernel":
-        return session.symbols.kernel_names()
+        return session.launch.kernel_names()
     if kind == "plugin":
         return [*session.plugins.available(), *session.plugins.plugins]
     if kind == "breakpoint":

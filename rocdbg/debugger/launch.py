@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from rocdbg.codeobject import Kernel
@@ -13,9 +14,11 @@ from rocdbg.debugger.stops import ExitInfo, ExpectResult
 from rocdbg.debugger.storage import MemoryStorage
 from rocdbg.debugger.values import Value
 from rocdbg.dwarf.info.types import Type
+from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind
 from rocdbg.launch.elements import ArrayType as BufferType
-from rocdbg.launch.kernel_names import KernelMap
+from rocdbg.launch.errors import LaunchError as UnknownKernelError
+from rocdbg.launch.kernel_names import KernelMap, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_types
 from rocdbg.launch.spec import LaunchSpec
@@ -40,7 +43,7 @@ class LaunchControl:
         self.spec = LaunchSpec()
         self.bound: BoundLaunch | None = None
         self.machine_options = MachineOptions()
-        self._program: Program | None = None
+        self._programs: list[Program] = []
 
     # -- describing it
 
@@ -55,18 +58,44 @@ class LaunchControl:
         self.spec = spec
         return file, spec.arch
 
-    def set_program(self, program: Program, keep_spec: bool = False) -> None:
-        """A new program: the description starts empty unless it came with a launch file."""
+    def set_programs(self, programs: list[Program], keep_spec: bool = False) -> None:
+        """The programs of a new file: the description starts empty unless it came with a launch file."""
         self.release()
-        self._program = program
+        self._programs = programs
         if not keep_spec:
-            self.spec = LaunchSpec(file=program.path)
+            self.spec = LaunchSpec(file=programs[0].path)
+
+    @property
+    def program(self) -> Program:
+        """The program with the chosen kernel; the first if none is chosen, or none has it."""
+        if not self._programs:
+            raise NoProgramError
+        name = self.spec.kernel
+        if name is not None and len(self._programs) > 1:
+            holders = (program for program in self._programs if self._kernels(program).candidates(name))
+            return next(holders, self._programs[0])
+        return self._programs[0]
+
+    def kernel_names(self) -> list[str]:
+        """What ``kernel`` lists: the kernels of all programs by source name where that is unique."""
+        if not self._programs:
+            raise NoProgramError
+        return list(dict.fromkeys(name for program in self._programs for name in self._kernels(program)))
+
+    def kernels(self) -> Iterator[tuple[Program, Kernel]]:
+        """All kernels with the programs they are in."""
+        for program in self._programs:
+            for kernel in program.code_object.kernels.values():
+                yield program, kernel
 
     def set_kernel(self, name: str) -> Kernel:
         """``kernel NAME``. Raises a `rocdbg.Error` that lists near names."""
-        kernel = self._kernels()[name]
-        self.spec.kernel = name
-        return kernel
+        before, self.spec.kernel = self.spec.kernel, name
+        try:
+            return self.kernel
+        except Error:
+            self.spec.kernel = before
+            raise
 
     def set_grid(self, text: str) -> None:
         """``set grid 1024`` or ``set grid 64 32 1``, in work-items."""
@@ -86,25 +115,24 @@ class LaunchControl:
             raise LaunchError("The size of dynamic LDS cannot be negative.")
         self.spec.dynamic_lds = size
 
-    def _kernels(self) -> KernelMap:
-        if self._program is None:
-            raise NoProgramError
-        program = self._program
+    @staticmethod
+    def _kernels(program: Program) -> KernelMap:
         return KernelMap(program.code_object, program.info if program.has_debug_info else None)
 
     @property
     def kernel(self) -> Kernel:
         """The kernel that the next run starts: the one chosen, else the only one."""
-        kernels = self._kernels()
-        return kernels[self.spec.kernel] if self.spec.kernel is not None else kernels.only()
+        kernels, name = self._kernels(self.program), self.spec.kernel
+        if len(self._programs) > 1 and (name is None or not kernels.candidates(name)):
+            what, names = ("kernel", "name the kernel") if name is None else (f"kernel {name}", "no such kernel")
+            raise UnknownKernelError(what, names + near_names(name or "", self.kernel_names()))
+        return kernels[name] if name is not None else kernels.only()
 
     # -- running it
 
     def start(self) -> SimTarget:
         """Make a device, load the program, start the kernel; nothing has run yet."""
-        program = self._program
-        if program is None:
-            raise NoProgramError
+        program = self.program
         kernel = self.kernel
         grid, workgroup, arguments = self.spec.complete()
         self.release()

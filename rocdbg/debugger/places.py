@@ -124,8 +124,8 @@ def unit_facts(session: Session, file: SourceFile) -> list[str]:
 
 def kernel_rows(session: Session) -> Iterator[KernelRow]:
     """All kernels, by name; a damaged descriptor shows zeros rather than hide the others."""
-    program = session.need_program()
-    for kernel in program.code_object.kernels.values():
+    session.need_program()
+    for program, kernel in session.launch.kernels():
         metadata = kernel.metadata
         function = program.info.function_at(kernel.entry_address) if program.has_debug_info else None
         if function is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_file
+from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
@@ -63,9 +63,9 @@ class Program:
         self.loaded = False
 
     @classmethod
-    def open(cls, path: Path, target_id: str | None = None) -> Program:
-        """Open a code object, bundle or fat binary. Raises `rocdbg.Error`."""
-        return cls(open_file(path, target_id), path)
+    def open_all(cls, path: Path, target_id: str | None = None) -> list[Program]:
+        """Open a code object, bundle or fat binary: one program per translation unit. Raises `rocdbg.Error`."""
+        return [cls(code_object, path) for code_object in open_modules(path, target_id)]
 
     @cached_property
     def info(self) -> DebugInfo:

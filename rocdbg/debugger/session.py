@@ -99,12 +99,26 @@ class Session(SessionValues):
         from_launch_file = path.suffix == ".toml"
         if from_launch_file:
             path, target_id = self.launch.read_file(path, target_id)
-        program = Program.open(path, target_id)
+        programs = Program.open_all(path, target_id)
         self._leave_target()
-        self.program = program
-        self.launch.set_program(program, keep_spec=from_launch_file)
+        self.launch.set_programs(programs, keep_spec=from_launch_file)
         self.sources.forget()
         self.sources.program_directory = path.resolve().parent
+        self._use(self.launch.program)
+
+    def choose_kernel(self, name: str) -> None:
+        """``kernel NAME``: what ``run`` dispatches. Raises a `rocdbg.Error` that lists near names.
+
+        Where the file has several code objects, the one with the kernel becomes the program.
+        """
+        self.launch.set_kernel(name)
+        if self.launch.program is not self.program:
+            self._leave_target()
+            self._use(self.launch.program)
+
+    def _use(self, program: Program) -> None:
+        """Make ``program`` the one whose names and places are meant."""
+        self.program = program
         self.list_position = None
         self._unwinder = Unwinder(program, prologue_rows)
         self.exec_map = ExecMap(program)

@@ -22,7 +22,6 @@ from rocdbg.dwarf.info import (
     describe,
 )
 from rocdbg.dwarf.info import Scope as CodeScope
-from rocdbg.launch.kernel_names import KernelMap
 
 T = TypeVar("T")
 
@@ -190,11 +189,6 @@ class Symbols:
         return [
             TypeRow(str(t), t) for t in self._info_matching(self.program.info.types_matching, pattern)
         ]
-
-    def kernel_names(self) -> list[str]:
-        """The kernels, by source name where that is unique."""
-        program = self.program
-        return list(KernelMap(program.code_object, program.info if program.has_debug_info else None))
 
     def function_names(self, pattern: str = "") -> list[str]:
         """Names of functions with code that the regular expression is found in."""

@@ -183,10 +183,10 @@ def launch(shell: Shell, text: str) -> None:
 def kernel(shell: Shell, text: str) -> None:
     """Choose the kernel that "run" dispatches; without an argument, list the kernels."""
     if text:
-        shell.session.launch.set_kernel(text)
+        shell.session.choose_kernel(text)
         return
     chosen = shell.session.launch.spec.kernel
-    for name in shell.session.symbols.kernel_names():
+    for name in shell.session.launch.kernel_names():
         shell.line(f"{'*' if name == chosen else ' '} {name}")
 
 
