@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
 from rocdbg.dwarf.cursor import Cursor
-from rocdbg.dwarf.errors import DecodeError, DwarfError, IllFormed
+from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError, IllFormed
 from rocdbg.dwarf.operations import DIALECTS, Dialect
 from rocdbg.dwarf.rules import (
     CfaExpression,
@@ -128,7 +129,8 @@ _offset_rule = lru_cache(maxsize=1024)(OffsetRule)
 class Interpreter:
     """Runs call frame instructions; between calls of `run`, `cfa` and `rules` are the current row.
 
-    `base` is added to set_loc addresses by `read_address`; `initial` are the rules of the CIE, for restore.
+    `read_address` reads the operand of set_loc, as the entry's own addresses are encoded; None is an address that
+    cannot be known. `initial` are the rules of the CIE, for restore.
     """
 
     def __init__(
@@ -136,15 +138,14 @@ class Interpreter:
         dialect: str,
         code_factor: int,
         data_factor: int,
-        address_size: int,
+        read_address: Callable[[Cursor], int | None],
         location: int,
         initial: Interpreter | None,
     ) -> None:
         self.table = _TABLES[dialect]
         self.code_factor = code_factor
         self.data_factor = data_factor
-        self.address_size = address_size
-        self.address_mask = (1 << 8 * address_size) - 1
+        self.read_address = read_address
         self.initial = initial
         self.location = location
         self.start = location
@@ -220,7 +221,10 @@ class Interpreter:
             case CfaOperand.BLOCK:
                 return cursor.take(cursor.uleb())
             case CfaOperand.ADDRESS:
-                return cursor.unsigned(self.address_size)
+                address = self.read_address(cursor)
+                if address is None:
+                    raise EvaluationError("the address is relative to what the section does not tell")
+                return address
             case CfaOperand.U1:
                 return cursor.unsigned(1)
             case CfaOperand.U2:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -213,7 +214,7 @@ class FrameTable:
             self.dialect,
             cie.code_alignment_factor,
             cie.data_alignment_factor,
-            cie.address_size,
+            self._address_reader(cie),
             fde.start,
             self._initial(cie),
         )
@@ -224,7 +225,7 @@ class FrameTable:
                 self.dialect,
                 cie.code_alignment_factor,
                 cie.data_alignment_factor,
-                cie.address_size,
+                self._address_reader(cie),
                 0,
                 None,
             )
@@ -232,10 +233,15 @@ class FrameTable:
             cie.interpreter = interpreter
         return cie.interpreter
 
+    def _address_reader(self, cie: Cie) -> Callable[[Cursor], int | None]:
+        """How set_loc's operand is read: in .eh_frame it is encoded as the entries' initial locations are."""
+        return lambda cursor: self._pointer(cursor, cie.pointer_encoding, cie.address_size)
+
     def unwind(self, context: Context) -> CallerContext | None:
         """The context of the calling frame: its registers by the rules of this frame's row, its pc the call site.
 
-        The pc is the return address less 1: an address within the call (A.6.4.4). None if there is no
+        The pc is the return address less 1: an address within the call (A.6.4.4). A signal frame (augmentation "S")
+        was not called, so there it is the return address itself: the interrupted instruction. None if there is no
         usable call frame information, or the return address is undefined, unchanged or 0: then this is the
         outermost frame. Raises `EvaluationError` if the context has no program location.
         """
@@ -256,8 +262,14 @@ class FrameTable:
         address = location.read(8 * size)
         if not address:
             return None
+        fde = self.fde(pc)
+        is_signal_frame = fde is not None and fde.cie.is_signal_frame
         return CallerContext(
-            context, lambda number: row.register_location(number, context), address - 1, self, row
+            context,
+            lambda number: row.register_location(number, context),
+            address if is_signal_frame else address - 1,
+            self,
+            row,
         )
 
     # Reading

@@ -274,22 +274,36 @@ POINTERS = [
     ("sdata4", 0x0B, (0x1000).to_bytes(4, "little"), 4), ("pcrel sdata4", 0x1B, None, 4), ("pcrel sdata8", 0x1C, None, 8),
     ("pcrel absptr", 0x10, None, 8), ("uleb128", 0x01, uleb(0x1000), 0), ("sleb128", 0x09, sleb(0x1000), 0),
 ]
+EH_FRAME = 0x8000  # where the section is
 
 
+def eh_cie(b: Builder, augmentation: bytes, data: bytes, instructions: str) -> bytes:
+    body = bytes(4) + b"\x01" + augmentation + b"\0" + uleb(4) + sleb(4) + bytes([16]) + uleb(len(data)) + data
+    body += b.instructions(instructions)
+    return len(body).to_bytes(4, "little") + body
+
+
+@pytest.mark.parametrize("later", ["advance", "set_loc"])
 @pytest.mark.parametrize("case", POINTERS, ids=[case[0] for case in POINTERS])
-def test_eh_frame_pointers(case: Any, builder: Callable[..., Builder], show_result: Any) -> None:
+def test_eh_frame_pointers(case: Any, later: str, builder: Callable[..., Builder], show_result: Any) -> None:
     _, encoding, start, size = case
     b = builder("amd")
-    body = bytes(4) + b"\x01zR\0" + uleb(4) + sleb(4) + bytes([16]) + uleb(1) + bytes([encoding]) + b.instructions(CFA)
-    cie = len(body).to_bytes(4, "little") + body
-    field = len(cie) + 8
-    section_address = 0x8000
-    if start is None:
-        start = (0x1000 - (section_address + field)).to_bytes(size, "little", signed=True)
-    length = uleb(0x100) if not size else (0x100).to_bytes(size, "little")
-    body = (len(cie) + 4).to_bytes(4, "little") + start + length + uleb(0) + b.instructions("advance 1; offset 33 1")
+
+    def pointer(address: int, field: int) -> bytes:
+        if start is None:
+            return (address - (EH_FRAME + field)).to_bytes(size, "little", signed=True)
+        return address.to_bytes(size, "little") if size else sleb(address) if encoding == 0x09 else uleb(address)
+
+    cie = eh_cie(b, b"zR", bytes([encoding]), CFA)
+    body = (len(cie) + 4).to_bytes(4, "little") + pointer(0x1000, len(cie) + 8)
+    body += (uleb(0x100) if not size else (0x100).to_bytes(size, "little")) + uleb(0)
+    if later == "advance":
+        body += b.instructions("advance 1")
+    else:  # its operand is encoded as the initial location is
+        body += b"\x01" + pointer(0x1004, len(cie) + 4 + len(body) + 1)
+    body += b.instructions("offset 33 1")
     section = cie + len(body).to_bytes(4, "little") + body + bytes(4)
-    frames = dwarf.parse_frames(section, eh_frame=True, section_address=section_address)
+    frames = dwarf.parse_frames(section, eh_frame=True, section_address=EH_FRAME)
     row = frames.row(0x1004)
     assert row is not None
     assert show_result(row.register_location(33, b.world.context)) == "mem0 0x100c"
@@ -318,6 +332,18 @@ def test_unwinding(dialect: str, builder: Callable[..., Builder], show_result: A
     outer = frames.unwind(caller)
     assert outer is not None
     assert outer.register_location(33).read(32) == 2
+
+
+# A signal frame was not called: its "return address" is the instruction that was interrupted, which is executed next.
+@pytest.mark.parametrize(("augmentation", "pc"), [(b"zR", 0x1063), (b"zRS", 0x1064)], ids=["a call", "a signal"])
+def test_unwinding_a_signal_frame(augmentation: bytes, pc: int, builder: Callable[..., Builder]) -> None:
+    b = builder("amd")
+    cie = eh_cie(b, augmentation, b"\0", CFA + "val_expression 16 [const2u 0x1064]")
+    body = (len(cie) + 4).to_bytes(4, "little") + (0x1000).to_bytes(8, "little") + (0x100).to_bytes(8, "little") + uleb(0)
+    frames = dwarf.parse_frames(cie + len(body).to_bytes(4, "little") + body, eh_frame=True)
+    caller = frames.unwind(b.world.context)
+    assert caller is not None
+    assert caller.pc == pc
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
