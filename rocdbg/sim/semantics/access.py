@@ -437,13 +437,15 @@ class Access:
         return (bits & exponent).eq(0).select(bits & sign, bits).bitcast(value.type)
 
     def _finish_float(self, value: Value, flush: bool | None) -> Value:
+        wanted = self.mode.flush_outputs32 if value.type is F32 else self.mode.flush_outputs16_64
         omod = self.modifier("omod")
-        if omod:
+        # Hardware ignores output modifiers where MODE lets subnormals out or asks for IEEE behaviour.
+        if omod and wanted and not self.mode.ieee:
+            value = value.eq(0.0).select(0.0, self.flush(value))  # -0 counts as +0
             factor = self.b.const({1: 2.0, 2: 4.0, 3: 0.5}[omod], value.type)
             value = self.b.rounded(Op.FMUL, value.type, (value, factor))
         if value.type is F16 and self.mode.fp16_overflow:
             value = self._limit_half(value)
-        wanted = self.mode.flush_outputs32 if value.type is F32 else self.mode.flush_outputs16_64
         if wanted if flush is None else flush:
             value = self.flush(value)
         if self.clamp:
@@ -465,10 +467,10 @@ class Access:
         return overflowed.select(bits & 0x8000 | 0x7BFF, bits).bitcast(F16)
 
     def clamp_float(self, value: Value) -> Value:
-        """Into [0, 1]; NaN becomes 0 if MODE has DX10_CLAMP, else stays."""
+        """Into [0, 1]; NaN becomes 0 if MODE has DX10_CLAMP (from GFX12 on always), else stays."""
         zero = self.b.const(0.0, value.type)
         upper = value.fgt(1.0).select(1.0, value)
-        if self.mode.dx10_clamp:
+        if self.mode.dx10_clamp or self.generation >= 12:
             return upper.fgt(0.0).select(upper, zero)
         return upper.fle(0.0).select(zero, upper)
 

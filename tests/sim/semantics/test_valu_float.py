@@ -177,8 +177,7 @@ def test_mad_f32_never_has_subnormals(run):
 
 @pytest.mark.parametrize("name, modifiers, neg, abs, want", [
     ("v_add_f32", {}, 1, 0, 1.0),  # -2 + 3
-    ("v_add_f32", {"omod": 1}, 0, 0, 10.0),
-    ("v_add_f32", {"omod": 3}, 0, 0, 2.5),
+    ("v_add_f32", {"omod": 1}, 0, 0, 5.0),  # without effect in IEEE mode
     ("v_add_f32", {"clamp": 1}, 0, 0, 1.0),
     ("v_sub_f32", {"clamp": 1}, 0, 0, 0.0),
     ("v_sub_f32", {}, 2, 2, 5.0),  # 2 - -|3|
@@ -186,6 +185,22 @@ def test_mad_f32_never_has_subnormals(run):
 def test_modifiers(run, name, modifiers, neg, abs, want):
     a, b = np.full(1, 2, np.float32), np.full(1, 3, np.float32)
     assert run(name, a, b, result="f4", modifiers=modifiers, neg=neg, abs=abs).value[0] == want
+
+
+@pytest.mark.parametrize("mode, want", [
+    (0x1C0, {1: 10.0, 2: 20.0, 3: 2.5}),
+    (0x1F0, {1: 5.0, 2: 5.0, 3: 5.0}),  # subnormals may come out
+    (0x3C0, {1: 5.0, 2: 5.0, 3: 5.0}),  # IEEE
+])  # fmt: skip
+def test_output_modifiers(run, mode, want):
+    a, b = np.full(1, 2, np.float32), np.full(1, 3, np.float32)
+    for omod, result in want.items():
+        assert run("v_add_f32", a, b, result="f4", modifiers={"omod": omod}, mode=mode).value[0] == result
+
+
+def test_output_modifiers_lose_the_sign_of_zero(run):
+    a = f32(0x80000000)
+    assert bits(run("v_mul_f32", a, f32(0x3F800000), result="f4", modifiers={"omod": 1}, mode=0x1C0).value)[0] == 0
 
 
 def test_clamp_of_nan(run):

@@ -2,7 +2,7 @@
 
     instruction; instruction | state before | state after
 
-A line that ends in `:` and no `|` names what follows, `#` starts a comment, and directives of their own are
+A line that ends in `:` names what follows, `#` starts a comment, and directives of their own are
 
     target gfx1100 gfx1201       programs below run on each of these; `gfx1100/64` for wave64 there
     lanes 4                      lanes 0..3 are active (1 if nothing is said)
@@ -152,7 +152,7 @@ def programs(text: str) -> list[Program]:
     for number, line in logical:
         try:
             words = line.split()
-            if "|" in line:
+            if re.search(r"\s\|(\s|$)", line):
                 for target in targets:
                     found.append(_program(number, line, title, target, lanes))
             elif words[0] == "target":
@@ -169,7 +169,7 @@ def programs(text: str) -> list[Program]:
 
 
 def _program(number: int, line: str, title: str, target: str, lanes: int) -> Program:
-    fields = line.split("|")
+    fields = re.split(r"(?<=\s)\|(?=\s|$)", line)  # but not the bars of |v0|
     if len(fields) != 3:
         raise NotationError("a program is instructions | state before | state after")
     before, after = (tuple(assignment(item) for item in field.split()) for field in fields[1:])
