@@ -54,7 +54,7 @@ class Stepper:
         here = self.runner.top_frame(scope)
         if into and here.hidden:
             return self._enter_inlined(scope, here)
-        start = self._start(scope)
+        start = first = self._start(scope)
         if self.runner.host.behind_traps.pop(self._thread(scope), None) is not None:
             # the trap itself is over: the step may have no more to do than to show where the wave is
             self.runner.host.state_changed()
@@ -99,18 +99,18 @@ class Stepper:
             frame = self.runner.top_frame(scope)
             place = physical_place(frame.context)
             if start.has_caller and place == start.caller_place and place != start.place:
-                arrived = self._returned(frame, scope)
-                if arrived is not None:
-                    return arrived
-                low, high = self._line_range(frame)
-                line = _line(frame)
-                continue
+                # returned: what is left of the caller's line belongs to the step, calls in it are stepped into
+                start = self._start(scope)
+                if not frame.hidden and not self._begins_line(frame, line):
+                    low, high = self._line_range(frame)
+                    line = _line(frame)
+                    continue
             if not into and self._is_inlined_deeper(frame, start):
                 low, high = self._row_range(frame)
                 continue
             if frame.hidden:
                 if _line(frame) != line:
-                    return self.runner.step_event(StopReason.STEP, self._frame_changed(frame, start))
+                    return self.runner.step_event(StopReason.STEP, self._frame_changed(frame, first))
                 if into:
                     return self._enter_inlined(scope, frame)
                 low, high = self._row_range(frame)
@@ -122,7 +122,7 @@ class Stepper:
             at_start = self.runner.program.to_loaded(row.address) == frame.pc
             new_line = row.line != 0 and place_here != line
             if new_line and ((at_start and row.is_stmt) or resumed_midway):
-                new_frame = self._frame_changed(frame, start)
+                new_frame = self._frame_changed(frame, first)
                 return self.runner.step_event(StopReason.STEP, new_frame)
             low, high = self._line_range(frame)
             passing = waits_at is not None and place == start.place and not at_start
@@ -412,12 +412,13 @@ class Stepper:
             if result and self.runner.is_active(scope):
                 return None
 
-    def _returned(self, frame: Frame, scope: Scope) -> StopEvent | None:
-        """The function has returned: stop in the caller, in the middle of its line if that has code left."""
+    @staticmethod
+    def _begins_line(frame: Frame, line: tuple[str, int] | None) -> bool:
+        """Whether a frame stands where a statement in another line than ``line`` begins."""
         row = frame.row
-        if row is None or row.line == 0:
-            return None
-        return self.runner.step_event(StopReason.STEP, True)
+        if row is None or row.line == 0 or not row.is_stmt or (row.file.path, row.line) == line:
+            return False
+        return frame.program.to_loaded(row.address) == frame.pc
 
     @staticmethod
     def _is_inlined_deeper(frame: Frame, start: _Start) -> bool:

@@ -311,10 +311,11 @@ def test_next_goes_over_a_call_and_out_of_one(lanes: Start, target: str) -> None
     session.break_at("scale", temporary=True, condition="k == 5")
     session.run()
     seen = []
-    for _ in range(5):
+    for _ in range(4):
         session.next()
         seen.append((session.frame().name, line(session)))
-    assert seen == [("scale", 16), ("scale", 17), ("kern", 32), ("kern", 33), ("kern", 34)]
+    # what is left of line 32 behind the call is part of the step that returns
+    assert seen == [("scale", 16), ("scale", 17), ("kern", 33), ("kern", 34)]
 
 
 def test_advance_and_until(lanes: Start) -> None:

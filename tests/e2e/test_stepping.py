@@ -43,7 +43,7 @@ def depth_lines(n: int) -> list[int]:
     """The lines of ``depth(n)``, as ``step`` shows them."""
     if n <= 0:
         return [45, 46, 49]
-    return [45, 47, *depth_lines(n - 1), 47, 48, 49]
+    return [45, 47, *depth_lines(n - 1), 48, 49]  # what is left of line 47 is part of the step out
 
 
 def walk_lines(i: int, into: bool) -> list[int]:
@@ -69,7 +69,7 @@ def walk_lines(i: int, into: bool) -> list[int]:
     if i % 6 < 3:
         lines.append(86)
         if into:
-            lines += [*depth_lines(i % 3), 86]
+            lines += depth_lines(i % 3)
         lines.append(87)
         acc += sum(range(i % 3 + 1))
     lines += [89, *[90, 89] * (-acc % 7), 91]
