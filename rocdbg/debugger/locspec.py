@@ -10,9 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rocdbg.codeobject import Symbol
+from rocdbg.codeobject.demangle import base_name, demangle, function_name
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
 from rocdbg.debugger.program import Program, same_function
 from rocdbg.dwarf.info import CodeLocation, Function, SourceFile
+
+_FUNCTION_SYMBOLS = (2, 10)  # STT_FUNC and STT_AMDGPU_HSA_KERNEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +248,7 @@ class LocationResolver:
             for place in program.info.breakpoint_locations(function):
                 found.setdefault(place.address, self._in_function(function, place))
         if not found and spec.file is None:
-            symbol = program.code_object.symbols.get(spec.name)
-            if symbol is not None and symbol.is_defined and symbol.type in (2, 10):
+            for symbol in _plain_functions(program, spec.name):
                 location = self.at(program.code_object.address_of(symbol))
                 found[location.file_address] = location
         if not found:
@@ -270,3 +273,14 @@ class LocationResolver:
         return Location(
             self._program, place.address, file, line, function.display_name, function, by_line=False
         )
+
+
+def _plain_functions(program: Program, name: str) -> list[Symbol]:
+    """The symbols of functions that ``name`` stands for: a symbol itself, or the C++ names it is mangled from."""
+    code = [s for s in program.code_object.symbols if s.is_defined and s.type in _FUNCTION_SYMBOLS]
+    exact = [symbol for symbol in code if symbol.name == name]
+    if exact:
+        return exact
+    wanted = name.replace(" ", "")
+    forms = (demangle, function_name, base_name)
+    return [s for s in code if any(form(s.name).replace(" ", "") == wanted for form in forms)]

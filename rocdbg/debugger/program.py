@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
+from rocdbg.codeobject.demangle import demangle, function_name
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
@@ -136,7 +137,7 @@ class Program:
         return None
 
     def _readable(self, name: str, address: int) -> str:
-        """The source name of a mangled symbol where the debug information knows it."""
+        """The source name of a mangled symbol: the debug information's if it knows it."""
         if not name.startswith("_Z"):
             return name
         function = self.function_at(address)
@@ -144,7 +145,7 @@ class Program:
             return function.display_name
         for variable in self.info.variables_named(name) if self.has_debug_info else []:
             return variable.qualified_name or name
-        return name
+        return demangle(name)
 
     # -- debug information at loaded addresses
 
@@ -203,7 +204,7 @@ class Program:
             for function in self.info.functions_named(kernel.name):
                 return function.name or kernel.name
         metadata = kernel.metadata
-        return metadata.name if metadata is not None and metadata.name else kernel.name
+        return function_name(metadata.name if metadata is not None and metadata.name else kernel.name)
 
     def is_kernel_body(self, function: Function) -> bool:
         """Whether a function is what clang makes of an OpenCL kernel's body; the kernel itself only calls it."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.lds import place_variables
 from rocdbg.debugger.locspec import Location
@@ -211,7 +212,7 @@ class Symbols:
             if not symbol.is_defined or symbol.is_absolute or symbol.is_lds or not symbol.name:
                 continue
             is_code = symbol.type in (2, 10)
-            if is_code is not code or symbol.type not in (1, 2, 10) or not compiled.search(symbol.name):
+            if is_code is not code or symbol.type not in (1, 2, 10) or not compiled.search(demangle(symbol.name)):
                 continue
             if program.has_debug_info and (
                 program.info.functions_named(symbol.name)
@@ -220,7 +221,7 @@ class Symbols:
             ):
                 continue
             address = program.to_loaded(program.code_object.address_of(symbol))
-            rows.append(PlainSymbol(address, symbol.name))
+            rows.append(PlainSymbol(address, demangle(symbol.name)))
         return sorted(rows, key=lambda row: (row.address, row.name))
 
     def sources(self) -> Sequence[SourceFile]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from rocdbg.codeobject import CodeObject, Kernel
+from rocdbg.codeobject.demangle import base_name, demangle, function_name
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.launch.errors import LaunchError
 
@@ -54,6 +55,7 @@ class KernelMap(Mapping[str, Kernel]):
                 symbol = function.linkage_name or function.name
                 if symbol is not None and symbol not in symbols:
                     symbols.append(symbol)
+        symbols = symbols or self._by_full_name.get(_key(name), [])
         kernels = (self._code_object.kernels.find(symbol) for symbol in symbols)
         return [kernel for kernel in kernels if kernel is not None]
 
@@ -73,7 +75,11 @@ class KernelMap(Mapping[str, Kernel]):
     def __iter__(self) -> Iterator[str]:
         for symbol in self._code_object.kernels:
             source = source_name(symbol)
-            yield source if len(self._by_source_name.get(source, ())) == 1 else symbol
+            if len(self._by_source_name.get(source, ())) != 1:
+                source = function_name(symbol)
+                if len(self._by_full_name.get(_key(source), ())) != 1:
+                    source = symbol
+            yield source
 
     def __len__(self) -> int:
         return len(self._code_object.kernels)
@@ -84,6 +90,20 @@ class KernelMap(Mapping[str, Kernel]):
         for symbol in self._code_object.kernels:
             names.setdefault(source_name(symbol), []).append(symbol)
         return names
+
+    @cached_property
+    def _by_full_name(self) -> dict[str, list[str]]:
+        """By C++ declaration, qualified name, and that without template arguments."""
+        names: dict[str, list[str]] = {}
+        for symbol in self._code_object.kernels:
+            for name in {_key(form(symbol)) for form in (demangle, function_name, base_name)}:
+                names.setdefault(name, []).append(symbol)
+        return names
+
+
+def _key(name: str) -> str:
+    """A C++ name as it is compared: spaces are a matter of taste."""
+    return name.replace(" ", "")
 
 
 def source_name(symbol: str) -> str:

@@ -1,0 +1,70 @@
+"""C++ names of symbols: what the Itanium ABI's mangling says, spelled as GDB spells it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+LARGEST = 16 << 20
+"""Characters a name may come to. A few back references in a hostile name could make it exabytes."""
+
+_BACK_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
+
+
+@lru_cache(maxsize=16_384)
+def demangle(name: str) -> str:
+    """The C++ declaration that a mangled name stands for; any other name as it is."""
+    if not name.startswith("_Z"):
+        return name
+    # With n references, a name grows at most as the product of numbers whose sum is n does: 3 ** (n / 3).
+    references = len(_BACK_REFERENCE.findall(name))
+    if references > 100 or len(name) * 3 ** (references / 3) > LARGEST:
+        return name
+    import cxxfilt  # 45 ms, as it looks for the C++ library
+
+    try:
+        text: str = cxxfilt.demangle(name)
+    except cxxfilt.Error:
+        return name
+    return text
+
+
+@lru_cache(maxsize=16_384)
+def function_name(name: str) -> str:
+    """The qualified name of the function with this symbol, template arguments included, without return type
+    and parameters: ``ns::reduce<int, 64>``. Other names, and those of things that are no functions, as `demangle`
+    has them.
+    """
+    text = demangle(name)
+    if text == name or not text.endswith(")"):
+        return text
+    start = _opening(text, len(text) - 1)
+    # The return type of a template ends at the last space outside of its brackets.
+    depth, space = 0, -1
+    for at in range(start - 1, -1, -1):
+        char = text[at]
+        if char in ">)]}":
+            depth += 1
+        elif char in "<([{":
+            depth -= 1
+        elif char == " " and depth == 0 and not text.startswith("operator", max(0, at - 8)):
+            space = at
+            break
+    return text[space + 1 : start]
+
+
+def base_name(name: str) -> str:
+    """`function_name` without the template arguments of the function itself: ``ns::reduce``."""
+    text = function_name(name)
+    return text[: _opening(text, len(text) - 1)] if text.endswith(">") and "operator" not in text else text
+
+
+def _opening(text: str, end: int) -> int:
+    """Where the bracket opens that closes at ``end``."""
+    pairs = {")": "(", ">": "<"}
+    close, depth = text[end], 0
+    for at in range(end, -1, -1):
+        depth += (text[at] == close) - (text[at] == pairs[close])
+        if depth == 0:
+            return at
+    return len(text)
