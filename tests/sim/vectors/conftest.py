@@ -84,6 +84,7 @@ class Case(pytest.Item):
         if isinstance(excinfo.value, Difference):
             code = "\n".join(f"    {instruction}" for instruction in self.program.instructions)
             return f"{self.path.name}:{self.program.line} on {self.program.target}\n{code}\n{excinfo.value}"
+        excinfo.traceback = excinfo.traceback.cut(path=__file__)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -106,7 +107,9 @@ class Device:
             command.append("-mattr=+real-true16")
         if target.startswith(("gfx10", "gfx11", "gfx12")):
             command.append(f"-mattr=+wavefrontsize{wave_size}")
-        subprocess.run([*command, str(source), "-o", str(output)], check=True)
+        done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True, text=True)
+        if done.returncode:
+            raise Difference(f"llvm-mc-22 refuses the table's programs:\n{done.stderr}")
         linked = folder / "programs.co"
         subprocess.run(["ld.lld-22", "-shared", str(output), "-o", str(linked)], check=True)
         self.machine = Machine(target)
