@@ -151,4 +151,50 @@ def _(i: Access) -> None:
     i.b.write_vgpr(i.destinations[0].index, i.b.read_data(0))
 
 
+@semantic("v_permlane16_var_b32", "v_permlanex16_var_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    """As v_permlane16_b32, each lane with a selector of its own."""
+    register = _register(i, 0)
+    if register < 0:
+        raise Unsupported(f"{i.name} of a scalar")
+    b = i.b
+    b.scalar()
+    b.shuffle(register, list(range(i.wave_size)), 1)
+    b.lanes()
+    row = i.lane & ~15 & 0xFFFFFFFF
+    if i.name == "v_permlanex16_var_b32":
+        row = row ^ 16
+    b.write_data(0, (row | i.raw_operand(i.sources[1]) & 15).shl(2))
+    value, valid = _move(i, bool(i.modifier("op_sel") & 1), 64)
+    old = b.read_vgpr(i.destinations[0].index)
+    other = i.const(0) if i.modifier("op_sel") & 2 else old
+    b.write_vgpr(i.destinations[0].index, valid.select(value, other))
+
+
+@semantic("v_permlane16_swap_b32", "v_permlane32_swap_b32", kind=Kind.WAVE)
+def _(i: Access) -> None:
+    """The odd rows (of 16 or 32 lanes) of the destination change places with the even rows of the source."""
+    row = 16 if "16" in i.name else 32
+    source, destination = _register(i, 0), i.destinations[0].index
+    across = [lane ^ row for lane in range(i.wave_size)]
+    b = i.b
+    b.scalar()
+    b.shuffle(source, list(across), 0)
+    b.shuffle(destination, list(across), 1)
+    valid = b.permute_mask(i.exec, across)
+    b.lanes()
+    odd = (i.lane & row).ne(0)
+    if not i.modifier("op_sel") & 1:  # fi: lanes that are not active give, too
+        readable = b.lane_bit(valid)
+        keep = i.const(0) if i.modifier("op_sel") & 2 else None  # bound_ctrl: 0 is read of those
+        given = [readable.select(b.read_data(n), b.read_vgpr(r) if keep is None else keep) for n, r in
+                 ((0, destination), (1, source))]  # fmt: skip
+    else:
+        given = [b.read_data(0), b.read_data(1)]
+    new_destination = odd.select(given[0], b.read_vgpr(destination))
+    new_source = odd.select(b.read_vgpr(source), given[1])
+    b.write_vgpr(destination, new_destination)
+    b.write_vgpr(source, new_source)
+
+
 __all__ = ["swizzle_sources"]

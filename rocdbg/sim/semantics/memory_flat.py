@@ -28,7 +28,8 @@ def _offset(i: Access) -> int:
     return i.modifier("offset")
 
 
-def _global(i: Access) -> tuple[str, Value, Sequence[Value]]:
+def global_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    """Lane code: a GLOBAL instruction's address."""
     vaddr, saddr = required(i, "vaddr"), i.insn.operand("saddr")
     if saddr is None or saddr.kind is OperandKind.OFF:
         return "global", address64(i, vaddr) + _offset(i), ()
@@ -54,7 +55,8 @@ def _flat(i: Access) -> tuple[str, Value, Sequence[Value]]:
     return "flat", address + _offset(i), (flat_scratch(i),)
 
 
-def _scratch(i: Access) -> tuple[str, Value, Sequence[Value]]:
+def scratch_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    """Lane code: a SCRATCH instruction's address."""
     vaddr, saddr = i.insn.operand("vaddr"), i.insn.operand("saddr")
     offset = i.const(_offset(i), I32)
     if saddr is not None and saddr.kind is not OperandKind.OFF:
@@ -80,7 +82,7 @@ def _atomic(how: Addresses, helper: str) -> Callable[[Access], None]:
     return lambda i: atomic(i, how, helper, (required(i, "vdata"),), i.insn.operand("vdst"))
 
 
-for _prefix, _how in (("global", _global), ("flat", _flat), ("scratch", _scratch)):
+for _prefix, _how in (("global", global_address), ("flat", _flat), ("scratch", scratch_address)):
     for _suffix, _form in LOADS.items():
         memory(f"{_prefix}_load_{_suffix}", _load(_how, _form))
     for _suffix, _form in STORES.items():
@@ -89,7 +91,7 @@ for _prefix, _how in (("global", _global), ("flat", _flat), ("scratch", _scratch
         for _suffix, _helper in ATOMICS.items():
             memory(f"{_prefix}_atomic_{_suffix}", _atomic(_how, _helper))
 
-for _prefix, _how in (("global", _global), ("scratch", _scratch)):
+for _prefix, _how in (("global", global_address), ("scratch", scratch_address)):
     for _suffix in ("ubyte", "sbyte", "ushort", "sshort", "dword", "dwordx3", "dwordx4"):
         memory(f"{_prefix}_load_lds_{_suffix}", _load_to_lds(_how, LOADS[_suffix]))
 

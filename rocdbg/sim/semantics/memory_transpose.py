@@ -1,0 +1,103 @@
+"""Loads that transpose small blocks of a matrix between lanes: gfx950's ds_read_b*_tr_b*, GFX12's global_load_tr_b*.
+
+Each lane loads a piece of a row. In a block of lanes whose pieces together are ``rows`` rows of ``columns`` numbers,
+lane ``c`` gets column ``c``: its number ``r`` comes from row ``r``. Inactive lanes take part with what they have in
+the destination; the documents ask for all lanes to be active.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.memory_common import Addresses, Format, load, register, required
+from rocdbg.sim.semantics.memory_flat import global_address
+from rocdbg.sim.semantics.registry import Kind, semantic
+
+_PASS = 7
+"""Numbers moved at a time: each takes a dword of the transfer buffer per register of the destination."""
+_RESULT = 28
+"""Where the transfer buffer keeps what is done."""
+
+
+def _origin(lane: int, number: int, columns: int, each: int) -> tuple[int, int]:
+    """The lane that loaded number ``number`` of this lane's column, and which of its own numbers that is. Each lane
+    loaded ``each`` numbers of a row of ``columns``."""
+    block, column = lane // columns * columns, lane % columns
+    return block + number * (columns // each) + column // each, column % each
+
+
+def _transpose(i: Access, base: int, words: int, bits: int, columns: int) -> None:
+    """Registers ``base`` and following hold each lane's piece of a row: make columns of them."""
+    b, each = i.b, words * 32 // bits
+    for first in range(0, each, _PASS):
+        b.scalar()
+        numbers = range(first, min(first + _PASS, each))
+        for number in numbers:
+            sources = [_origin(lane, number, columns, each)[0] for lane in range(i.wave_size)]
+            for word in range(words):
+                b.shuffle(base + word, list(sources), (number - first) * words + word)
+        b.lanes()
+        position = (i.lane & each - 1) * bits
+        for number in numbers:
+            code = _field(
+                i, [b.read_data((number - first) * words + w) for w in range(words)], position, bits
+            )
+            _merge(i, code, number * bits, bits)
+    b.lanes()
+    for word in range(words):
+        b.write_vgpr(base + word, b.read_data(_RESULT + word))
+
+
+def _field(i: Access, words: list[Value], position: Value, bits: int) -> Value:
+    """``bits`` bits from bit ``position`` (I32, by lane) of a row of dwords."""
+    word, shift = position.lshr(5), position & 31
+    low, high = words[0], i.const(0)
+    for n, value in enumerate(words):
+        here = word.eq(n)
+        low = here.select(value, low)
+        high = here.select(words[n + 1] if n + 1 < len(words) else 0, high)
+    return high.fshr(low, shift) & (1 << bits) - 1
+
+
+def _merge(i: Access, code: Value, position: int, bits: int) -> None:
+    """Put a number into the result."""
+    word, shift = divmod(position, 32)
+    parts = [(word, code.shl(shift) if shift else code)]
+    if shift + bits > 32:
+        parts.append((word + 1, code.lshr(32 - shift)))
+    for n, part in parts:
+        new = n * 32 >= position  # the first number that reaches this dword
+        i.b.write_data(_RESULT + n, part if new else i.b.read_data(_RESULT + n) | part)
+
+
+def _lds(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    return "lds", (i.raw_operand(required(i, "addr")) + i.modifier("offset")).zext(I64), ()
+
+
+def _load(how: Addresses, bits: int, columns: int) -> Callable[[Access], None]:
+    def run(i: Access) -> None:
+        destination = required(i, "vdst")
+        load(i, how, destination, Format(4 * destination.dwords))
+        _transpose(i, register(destination), destination.dwords, bits, columns)
+
+    return run
+
+
+for _bits, _size in ((16, 8), (8, 8), (6, 12), (4, 8)):
+    semantic(f"ds_read_b{_size * 8}_tr_b{_bits}", kind=Kind.WAVE)(_load(_lds, _bits, 16))
+
+
+def _global(bits: int) -> Callable[[Access], None]:
+    def run(i: Access) -> None:
+        # In wave32 a lane has a row of an 8x8 block; in wave64 half of that, so that 4 lanes have a row of 16.
+        columns = 8 if i.wave_size == 32 else 16
+        _load(global_address, bits, columns)(i)
+
+    return run
+
+
+_WAVE64 = "in wave64 the order of lanes is not public"
+semantic("global_load_tr_b128", kind=Kind.WAVE, approximate=_WAVE64)(_global(16))
+semantic("global_load_tr_b64", kind=Kind.WAVE, approximate=_WAVE64)(_global(8))
