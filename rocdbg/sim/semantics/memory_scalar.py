@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.isa.instruction import Operand
-from rocdbg.sim.builder import I64, Value
+from rocdbg.sim.builder import I32, I64, Value
+from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import memory, required
 from rocdbg.sim.translator.atomics import BY_NAME
 
 
+def _immediate(i: Access) -> int:
+    """The constant offset: an operand, or beside an offset in a register a modifier."""
+    operand = i.insn.operand("offset")
+    return operand.value if operand is not None else i.modifier("offset")
+
+
 def _offset(i: Access) -> Value:
-    total = i.const(0, I64)
-    immediate, register = i.insn.operand("offset"), i.insn.operand("soffset")
-    if immediate is not None:
-        total = i.const(immediate.value, I64)
+    total, register = i.const(_immediate(i), I64), i.insn.operand("soffset")
     if register is not None:
         total = total + i.raw_operand(register).zext(I64)
     return total
@@ -44,15 +48,50 @@ def _load(dwords: int) -> Callable[[Access], None]:
     return function
 
 
-def _buffer_load(dwords: int) -> Callable[[Access], None]:
-    """Out-of-range dwords read 0. The range is num_records bytes, or records of stride bytes."""
+def _narrow_load(bits: int, *, signed: bool) -> Callable[[Access], None]:
+    """A byte or a half, of the dword it is in (halves are aligned by dropping the address's low bit)."""
 
     def function(i: Access) -> None:
-        code = i.scalar_code(required(i, "sbase"))
-        low, high, records = i.b.read_sgpr(code), i.b.read_sgpr(code + 1), i.b.read_sgpr(code + 2)
-        base = low.zext(I64) | (high & 0xFFFF).zext(I64).shl(32)
-        stride = (high.lshr(16) & 0x3FFF).zext(I64)
-        limit = stride.eq(0).select(records.zext(I64), records.zext(I64) * stride)
+        address = (i.raw_operand(required(i, "sbase"), 64) + _offset(i)) & -(bits // 8)
+        i.b.write_scalar_address(address & -4)
+        zero = i.const(0, I64)
+        i.b.call("sload", (zero, i.const(4, I64), zero, zero))
+        _write_narrow(i, address, bits, signed=signed)
+
+    return function
+
+
+def _write_narrow(i: Access, address: Value, bits: int, *, signed: bool) -> None:
+    dword = i.b.read_transfer(0).lshr((address & 3).trunc(I32).shl(3))
+    i.b.write_sgpr(i.scalar_code(required(i, "sdata")), integers.field(dword, 0, bits, signed=signed))
+
+
+def _range(i: Access) -> tuple[Value, Value]:
+    """A buffer's base address and its size: num_records bytes, or records of stride bytes."""
+    code = i.scalar_code(required(i, "sbase"))
+    low, high, records = i.b.read_sgpr(code), i.b.read_sgpr(code + 1), i.b.read_sgpr(code + 2)
+    base = low.zext(I64) | (high & 0xFFFF).zext(I64).shl(32)
+    stride = (high.lshr(16) & 0x3FFF).zext(I64)
+    return base, stride.eq(0).select(records.zext(I64), records.zext(I64) * stride)
+
+
+def _narrow_buffer_load(bits: int, *, signed: bool) -> Callable[[Access], None]:
+    def function(i: Access) -> None:
+        base, limit = _range(i)
+        offset = _offset(i) & -(bits // 8)
+        i.b.write_scalar_address((base + offset) & -4)
+        inside = (offset + bits // 8).ule(limit).select(i.const(4, I64), 0)
+        i.b.call("sload", (i.const(0, I64), i.const(4, I64), inside, i.const(1, I64)))
+        _write_narrow(i, base + offset, bits, signed=signed)
+
+    return function
+
+
+def _buffer_load(dwords: int) -> Callable[[Access], None]:
+    """Out-of-range dwords read 0."""
+
+    def function(i: Access) -> None:
+        base, limit = _range(i)
         offset = _offset(i) & -4
         i.b.write_scalar_address(base + offset)
         left = limit.usub_sat(offset)
@@ -82,8 +121,7 @@ def _plain(i: Access) -> Value:
 
 def _scratch(i: Access) -> Value:
     """An offset in an SGPR counts 64 bytes."""
-    register, immediate = i.insn.operand("soffset"), i.insn.operand("offset")
-    offset = i.const(immediate.value if immediate is not None else 0, I64)
+    register, offset = i.insn.operand("soffset"), i.const(_immediate(i), I64)
     if register is not None:
         offset = offset + i.raw_operand(register).zext(I64).shl(6)
     return (i.raw_operand(required(i, "sbase"), 64) + offset) & -4
@@ -150,6 +188,10 @@ for _name in (
         memory(f"s_atomic_{_name}{_suffix}", _atomic(_plain, f"{_name}_{_bits}"))
         memory(f"s_buffer_atomic_{_name}{_suffix}", _atomic(_in_buffer, f"{_name}_{_bits}"))
 
+for _bits in (8, 16):
+    for _letter, _signed in (("u", False), ("i", True)):
+        memory(f"s_load_{_letter}{_bits}", _narrow_load(_bits, signed=_signed))
+        memory(f"s_buffer_load_{_letter}{_bits}", _narrow_buffer_load(_bits, signed=_signed))
 for _dwords in (1, 2, 3, 4, 8, 16):
     _classic = "dword" if _dwords == 1 else f"dwordx{_dwords}"
     for _name in (_classic, f"b{_dwords * 32}"):
