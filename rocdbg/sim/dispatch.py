@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rocdbg.codeobject.kernels import Kernel
-from rocdbg.sim import initial_state
 from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_text
-from rocdbg.sim.initial_state import DispatchState, GroupIds
+from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import Allocation, GlobalMemory
 from rocdbg.sim.options import RunOptions, RunRequestError
+from rocdbg.sim.residency import Residency
+from rocdbg.sim.schedule import QUANTUM
 from rocdbg.sim.stops import DEBUG_TRAP, Stop, StopKind
-from rocdbg.sim.wave import Dim3, Wave, state_block
-from rocdbg.sim.workgroup import Workgroup
+from rocdbg.sim.wave import Dim3, Wave
 
 if TYPE_CHECKING:
     from rocdbg.sim.native import Engine
-
-QUANTUM = 10_000
-"""Wave-instructions a wave may execute before the next has its turn, and between looks at the interrupt
-flag.
-"""
 
 RESIDENT_WAVES = 128
 """Waves that exist at once, at least one workgroup; the others of the grid are created as these end."""
 
 _S_TRAP_SIZE = 4
+_UNLIMITED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +52,6 @@ class DispatchPlan:
         return -(-(self.workgroup[0] * self.workgroup[1] * self.workgroup[2]) // self.state.wave_size)
 
 
-@dataclass(slots=True)
-class _Slot:
-    """What a resident workgroup occupies. The next one takes it over, ended waves' blocks included."""
-
-    lds: NDArray[np.uint8]
-    states: list[NDArray[np.uint8]] = field(default_factory=list)
-
-
 class Dispatch:
     """One kernel launch. Made by ``Machine.dispatch``.
 
@@ -79,22 +64,11 @@ class Dispatch:
         self.plan = plan
         self.memory = memory
         self._engine = engine
-        self._prototype = initial_state.prototype(plan.state)
-        self._ids: dict[Dim3, GroupIds] = {}
-        self._positions = _positions(plan.state.groups)
-        self._free_slots = list(range(plan.resident_groups - 1, -1, -1))
-        self._slots: dict[int, _Slot] = {}
-        self._groups: dict[int, Workgroup] = {}  # by wave number
-        self._waves: list[Wave] = []
-        self._created = 0
-        self._retired_instructions = 0
-        self._cursor = 0
-        self._turn_of, self._turn_left = 0, QUANTUM  # wave whose turn it is, instructions left of the turn
-        self._interrupted = False
+        state = plan.state
+        self._residency = Residency(state, plan.grid, plan.workgroup, plan.resident_groups, plan.scratch)
         self._released = False
         # Where each wave was when it was last reported: it does not stop there again before it moved.
         self._reported: dict[int, int] = {}
-        self._fill()
 
     # -- what there is ---------------------------------------------------------------------------------------
 
@@ -111,42 +85,40 @@ class Dispatch:
     @property
     def waves(self) -> Sequence[Wave]:
         """The resident waves in order of creation. A wave leaves when it ends."""
-        return tuple(self._waves)
+        return tuple(self._residency.wave(slot) for slot in self._residency.slots())
 
     @property
     def finished(self) -> bool:
         """Whether every wave of the grid has ended."""
-        return not self._waves
+        return self._residency.empty
 
     @property
     def instructions(self) -> int:
         """Wave-instructions executed so far."""
-        return self._retired_instructions + sum(wave.instructions for wave in self._waves)
+        places = self._residency
+        return places.get("retired") + sum(places.instructions(slot) for slot in places.slots())
 
     def wave(self, number: int) -> Wave:
         """The resident wave with this number. Raises RunRequestError if it has ended or is yet to come."""
-        for wave in self._waves:
-            if wave.number == number:
-                return wave
-        state = "has ended" if 0 < number <= self._created else "does not exist"
+        slot = self._residency.slot(number)
+        if slot is not None:
+            return self._residency.wave(slot)
+        state = "has ended" if 0 < number <= self._residency.get("created") else "does not exist"
         raise RunRequestError(f"wave {number} {state}")
 
     def interrupt(self) -> None:
         """Make a running (or else the next) ``run`` return INTERRUPTED soon; may be called from a signal
-        handler.
+        handler or another thread.
         """
-        self._interrupted = True
+        self._residency.set("interrupted", 1)
 
     def release(self) -> None:
         """End the dispatch wherever it is and give its memory back. The waves are gone afterwards."""
         if self._released:
             return
         self._released = True
-        self._retired_instructions = self.instructions
-        self._waves.clear()
-        self._groups.clear()
-        self._slots.clear()
-        self._positions = iter(())
+        self._residency.set("retired", self.instructions)
+        self._residency.clear()
         for allocation in (self.plan.kernarg, self.plan.packet, self.plan.scratch):
             if allocation is not None:
                 self.memory.free(allocation)
@@ -178,17 +150,31 @@ class Dispatch:
     def _run_waves(self, left: _Budget, only: Wave | None) -> Stop:
         """All waves in turn, or ``only`` one (and the others while it waits for them)."""
         while True:
-            if only is not None and not only.ended and not only.waiting:
-                wave = only
-            elif only is not None and only.ended:
+            if only is None:
+                stop = self._native_turns(left)
+                if stop is None and self.finished:
+                    return Stop(StopKind.DONE)
+                stop = stop or self._turn(self._next(), left)
+            elif only.ended:
                 return self._done_or(StopKind.WAVE_DONE, only)
             else:
-                wave = self._next()
-            stop = self._turn(wave, left)
+                stop = self._turn(self._next() if only.waiting else only, left)
             if stop is not None:
                 return stop
-            if not self._waves:
+            if self.finished:
                 return Stop(StopKind.DONE)
+
+    def _native_turns(self, left: _Budget) -> Stop | None:
+        """As many turns as native code can do by itself; what it cannot is the next turn's affair."""
+        places = self._residency
+        if places.get("interrupted") or left.exhausted:
+            return None
+        status = self._engine.schedule(places, left.share(_UNLIMITED))
+        left.spend(places.get("executed"))
+        places.synchronise()
+        if status in (Status.CONTINUE, Status.MISS):
+            return None
+        return self._finish_turn(places.wave(places.get("current")), status)
 
     def _step(self, wave: Wave, left: _Budget) -> Stop:
         """One instruction of ``wave``; the others run first if it waits for them."""
@@ -221,7 +207,7 @@ class Dispatch:
             if wave.ended:
                 return self._done_or(StopKind.WAVE_DONE, wave)
             if not only:
-                for other in tuple(self._waves):
+                for other in self.waves:
                     if other is not wave and not other.waiting and not other.ended:
                         stop = self._turn(other, left)
                         if stop is not None:
@@ -237,31 +223,43 @@ class Dispatch:
 
     def _turn(self, wave: Wave, left: _Budget, bounds: tuple[int, int] | None = None) -> Stop | None:
         """Let ``wave`` run for one quantum."""
-        if self._interrupted:
-            self._interrupted = False
+        places = self._residency
+        if places.get("interrupted"):
+            places.set("interrupted", 0)
             return self._report(StopKind.INTERRUPTED, wave)
         if left.exhausted:
             return self._report(StopKind.BUDGET, wave)
-        self._cursor = wave.number
-        if self._turn_of != wave.number:
-            self._turn_of, self._turn_left = wave.number, QUANTUM
+        places.set("cursor", wave.number)
+        if places.get("turn_of") != wave.number:
+            places.set("turn_of", wave.number)
+            places.set("turn_left", QUANTUM)
         before = wave.instructions
         status = Status(
             self._engine.run(
                 wave.address,
-                budget=left.share(self._turn_left),
+                budget=left.share(places.get("turn_left")),
                 range=bounds,
-                ignore_stop=self._reported.pop(wave.number, None) == wave.pc,
+                ignore_stop=self._take_reported(wave) == wave.pc,
             )
         )
         used = wave.instructions - before
         left.spend(used)
-        self._turn_left -= used
+        places.set("turn_left", places.get("turn_left") - used)
+        return self._finish_turn(wave, status)
+
+    def _finish_turn(self, wave: Wave, status: Status) -> Stop | None:
+        """What comes of a turn that ended with ``status``."""
+        places = self._residency
         stop = self._handle(wave, status)
+        goes_on = status in (Status.SIGNAL, Status.SIGNAL_FIRST) or (
+            status is Status.WAIT and not wave.waiting
+        )
         # A turn that only the caller's budget cut short goes on later, so that no budget changes the schedule.
-        over = status is not Status.RANGE and (status is not Status.BUDGET or self._turn_left <= 0)
-        if stop is None and over:
-            self._cursor, self._turn_of = wave.number + 1, 0
+        cut = status is Status.RANGE or (places.get("turn_left") > 0 and (goes_on or status is Status.BUDGET))
+        places.set("following", -1)
+        if stop is None and not cut:
+            places.set("cursor", wave.number + 1)
+            places.set("turn_of", 0)
         if stop is None and status is Status.RANGE:
             return self._report(StopKind.RANGE, wave)
         return stop
@@ -274,14 +272,23 @@ class Dispatch:
             case Status.BREAK:
                 return self._report(StopKind.BREAKPOINT, wave)
             case Status.BARRIER:
-                self._groups[wave.number].arrive(wave)
+                self._residency.arrive(self._residency.slot_of(wave))
+                return None
+            case Status.SIGNAL | Status.SIGNAL_FIRST:
+                first = self._residency.signal(self._residency.slot_of(wave))
+                if status is Status.SIGNAL_FIRST:
+                    wave.scc = first
+                return None
+            case Status.WAIT:
+                self._residency.wait(self._residency.slot_of(wave))
                 return None
             case Status.END:
-                self._end(wave)
+                self._reported.pop(wave.number, None)
+                self._residency.end(self._residency.slot_of(wave))
                 return None
             case Status.FAULT:
                 fault = describe_fault(self._engine.fault(), wave, self.memory)
-                self._reported[wave.number] = wave.pc
+                self._note_reported(wave)
                 return Stop(
                     StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=self._text(wave, wave.pc)
                 )
@@ -310,81 +317,32 @@ class Dispatch:
     def _report(
         self, kind: StopKind, wave: Wave, *, trap: int | None = None, instruction: str | None = None
     ) -> Stop:
-        self._reported[wave.number] = wave.pc
+        self._note_reported(wave)
         return Stop(kind, wave, wave.pc, wave.active_lanes(), None, trap, instruction)
 
+    def _note_reported(self, wave: Wave) -> None:
+        self._reported[wave.number] = wave.pc
+        self._residency.set_reported(self._residency.slot_of(wave), True)
+
+    def _take_reported(self, wave: Wave) -> int | None:
+        """Where the wave was last reported, if it has not run since."""
+        pc = self._reported.pop(wave.number, None)
+        if pc is not None:
+            self._residency.set_reported(self._residency.slot_of(wave), False)
+        return pc
+
     def _done_or(self, kind: StopKind, wave: Wave) -> Stop:
-        return Stop(kind, wave) if self._waves else Stop(StopKind.DONE)
+        return Stop(StopKind.DONE) if self.finished else Stop(kind, wave)
 
     def _text(self, wave: Wave, pc: int) -> str | None:
         return instruction_text(self.plan.state.target, wave.wave_size, pc, self.memory)
 
     def _next(self) -> Wave:
-        """The wave whose turn it is: the first runnable one from the cursor on, around the end."""
-        first: Wave | None = None
-        for wave in self._waves:
-            if wave.waiting:
-                continue
-            if wave.number >= self._cursor:
-                return wave
-            first = first or wave
-        if first is None:
-            raise AssertionError("every resident wave waits at a barrier")
-        return first
-
-    # -- creation and end of waves ---------------------------------------------------------------------------
-
-    def _end(self, wave: Wave) -> None:
-        self._retired_instructions += wave.instructions
-        self._waves.remove(wave)
-        self._reported.pop(wave.number, None)
-        group = self._groups.pop(wave.number)
-        group.leave(wave)
-        if group.ended:
-            slot = self._slots[group.slot]
-            slot.states = [member.state for member in group.waves]
-            self._free_slots.append(group.slot)
-            self._fill()
-
-    def _fill(self) -> None:
-        """Create workgroups while there are slots and positions left."""
-        while self._free_slots:
-            position = next(self._positions, None)
-            if position is None:
-                return
-            self._create(position, self._free_slots.pop())
-
-    def _create(self, position: Dim3, slot_number: int) -> None:
-        plan, state = self.plan, self.plan.state
-        size = _group_size(plan.grid, plan.workgroup, position)
-        ids = self._ids.get(size)
-        if ids is None:
-            registers = state.descriptor.enable_vgpr_workitem_id + 1
-            ids = GroupIds(size, state.wave_size, registers, state.target.packed_work_item_ids)
-            self._ids[size] = ids
-        slot = self._slots.get(slot_number)
+        """The wave whose turn it is."""
+        slot = self._residency.next_slot()
         if slot is None:
-            # Padded, so that the address of an empty LDS is one of its own.
-            slot = self._slots[slot_number] = _Slot(np.zeros(state.lds_size + 64, np.uint8)[: state.lds_size])
-        else:
-            slot.lds[:] = 0
-            self._clear_scratch(slot_number)
-        group = Workgroup(position, size, slot_number, slot.lds)
-        for index in range(len(ids.used)):
-            block = slot.states.pop() if slot.states else state_block(state.target, state.wave_size)
-            self._created += 1
-            wave = Wave(block, state.target, state.wave_size, self._created, position, index, size, slot.lds)
-            scratch_slot = slot_number * plan.waves_per_group + index
-            initial_state.apply(wave, state, self._prototype, ids, scratch_slot)
-            group.waves.append(wave)
-            self._groups[wave.number] = group
-            self._waves.append(wave)
-
-    def _clear_scratch(self, slot_number: int) -> None:
-        """A new group must not depend on what ran in its place before."""
-        scratch, size = self.plan.scratch, self.plan.waves_per_group * self.plan.state.wave_scratch_size
-        if scratch is not None:
-            scratch.data[slot_number * size : (slot_number + 1) * size] = 0
+            raise AssertionError("every resident wave waits at a barrier")
+        return self._residency.wave(slot)
 
 
 class _Budget:
@@ -404,19 +362,3 @@ class _Budget:
     def spend(self, count: int) -> None:
         if self._left is not None:
             self._left -= count
-
-
-def _positions(groups: Dim3) -> Iterator[Dim3]:
-    """Workgroup positions in order of dispatch, x fastest."""
-    for z in range(groups[2]):
-        for y in range(groups[1]):
-            for x in range(groups[0]):
-                yield x, y, z
-
-
-def _group_size(grid: Dim3, workgroup: Dim3, position: Dim3) -> Dim3:
-    """The size of the group at ``position``: smaller at the grid's edge where the sizes do not divide."""
-    x, y, z = (
-        min(size, total - at * size) for total, size, at in zip(grid, workgroup, position, strict=True)
-    )
-    return x, y, z

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
 from rocdbg.sim import layout
+from rocdbg.sim.schedule import Varying
 from rocdbg.sim.wave import Dim3, Wave, state_block
 
 # STATUS bits a running wave of a compute dispatch has: TRAP_EN, IN_TG (groups of several waves), VALID.
@@ -164,14 +165,8 @@ def apply(
 
     ``shared`` is the dispatch's `prototype`. Vector registers are cleared as far as the kernel has them.
     """
-    descriptor, target = dispatch.descriptor, dispatch.target
     wave.state[: layout.VGPRS] = shared
-    wave.sgpr_count = descriptor.sgpr_count
-    wave.vgpr_count = min(descriptor.accum_offset or descriptor.vgpr_count, layout.VGPR_COUNT)
-    if target.has_agprs:
-        unified = descriptor.accum_offset is not None
-        agprs = descriptor.vgpr_count - (wave.vgpr_count if unified else 0)
-        wave.agpr_count = max(0, min(agprs, layout.VGPR_COUNT))
+    wave.sgpr_count, wave.vgpr_count, wave.agpr_count = register_counts(dispatch)
     wave.set_field("vgpr_limit", wave.vgpr_count)
     wave.clear_vectors()
     _set_system_sgprs(wave, dispatch, len(ids.used), scratch_slot)
@@ -185,7 +180,7 @@ def apply(
     wave.set_field("lds_pointer", int(wave.lds.ctypes.data))
     base = dispatch.scratch_address + scratch_slot * dispatch.wave_scratch_size
     scratch_size = dispatch.lane_scratch_size * dispatch.wave_size
-    flat = base if target.scratch is ScratchKind.ARCHITECTED else 0
+    flat = base if dispatch.target.scratch is ScratchKind.ARCHITECTED else 0
     # Field by field this would be most of the time that short waves take.
     _PLACE.pack_into(
         wave.state.data,
@@ -200,29 +195,59 @@ def apply(
     )
 
 
-def _set_system_sgprs(wave: Wave, dispatch: DispatchState, group_waves: int, scratch_slot: int) -> None:
-    """Workgroup ids, group info and scratch offset behind the user SGPRs, or ids in TTMPs."""
+def register_counts(dispatch: DispatchState) -> tuple[int, int, int]:
+    """SGPRs, VGPRs and AGPRs of each wave of a dispatch."""
+    descriptor = dispatch.descriptor
+    vgprs = min(descriptor.accum_offset or descriptor.vgpr_count, layout.VGPR_COUNT)
+    agprs = 0
+    if dispatch.target.has_agprs:
+        rest = descriptor.vgpr_count - (vgprs if descriptor.accum_offset is not None else 0)
+        agprs = max(0, min(rest, layout.VGPR_COUNT))
+    return descriptor.sgpr_count, vgprs, agprs
+
+
+def varying_sgprs(dispatch: DispatchState) -> list[tuple[int, Varying]]:
+    """Scalar registers (by operand code) that hold workgroup ids or a scratch offset: they differ by wave."""
     descriptor, target = dispatch.descriptor, dispatch.target
-    sgprs, group, index = wave.sgprs, wave.workgroup, wave.index
     if target.architected_sgprs:
-        sgprs[layout.TTMP0 + 9] = group[0]
-        sgprs[layout.TTMP0 + 7] = group[1] & 0xFFFF | (group[2] & 0xFFFF) << 16
-        sgprs[layout.TTMP0 + 8] = (index & 31) << 25
-        return
+        return [(layout.TTMP0 + 9, Varying.GROUP_X), (layout.TTMP0 + 7, Varying.GROUP_YZ)]
     values = [
-        position
-        for enabled, position in (
-            (descriptor.enable_sgpr_workgroup_id_x, group[0]),
-            (descriptor.enable_sgpr_workgroup_id_y, group[1]),
-            (descriptor.enable_sgpr_workgroup_id_z, group[2]),
-            (descriptor.enable_sgpr_workgroup_info, (index == 0) << 31 | group_waves & 0x3F),
+        varying
+        for enabled, varying in (
+            (descriptor.enable_sgpr_workgroup_id_x, Varying.GROUP_X),
+            (descriptor.enable_sgpr_workgroup_id_y, Varying.GROUP_Y),
+            (descriptor.enable_sgpr_workgroup_id_z, Varying.GROUP_Z),
+            (descriptor.enable_sgpr_workgroup_info, None),
         )
         if enabled
     ]
     if descriptor.enable_private_segment and target.scratch is not ScratchKind.ARCHITECTED:
-        values.append(scratch_slot * dispatch.wave_scratch_size & 0xFFFF_FFFF)
+        values.append(Varying.SCRATCH_OFFSET)
     first = dispatch.user_sgpr_count
-    sgprs[first : first + len(values)] = values
+    return [(first + n, varying) for n, varying in enumerate(values) if varying is not None]
+
+
+def varying_values(group: Dim3, scratch_offset: int) -> list[int]:
+    """The values by `Varying`, for a wave of the workgroup at ``group``."""
+    x, y, z = (position & 0xFFFF_FFFF for position in group)
+    return [x, y, z, y & 0xFFFF | (z & 0xFFFF) << 16, scratch_offset & 0xFFFF_FFFF]
+
+
+def _set_system_sgprs(wave: Wave, dispatch: DispatchState, group_waves: int, scratch_slot: int) -> None:
+    """Workgroup ids, group info and scratch offset behind the user SGPRs, or ids in TTMPs."""
+    descriptor, sgprs, index = dispatch.descriptor, wave.sgprs, wave.index
+    if dispatch.target.architected_sgprs:
+        sgprs[layout.TTMP0 + 8] = (index & 31) << 25
+    elif descriptor.enable_sgpr_workgroup_info:
+        enabled = (
+            descriptor.enable_sgpr_workgroup_id_x,
+            descriptor.enable_sgpr_workgroup_id_y,
+            descriptor.enable_sgpr_workgroup_id_z,
+        )
+        sgprs[dispatch.user_sgpr_count + sum(map(bool, enabled))] = (index == 0) << 31 | group_waves & 0x3F
+    values = varying_values(wave.workgroup, scratch_slot * dispatch.wave_scratch_size)
+    for code, varying in varying_sgprs(dispatch):
+        sgprs[code] = values[varying]
 
 
 class GroupIds:

@@ -38,11 +38,13 @@ class Field:
         return f"<u{self.size}"
 
 
-def _fields(*rows: tuple[str, int]) -> dict[str, Field]:
+def make_fields(*rows: tuple[str, int]) -> dict[str, Field]:
+    """Fields of these names and sizes one after the other, each aligned to its size (at most 8)."""
     fields: dict[str, Field] = {}
     offset = 0
     for name, size in rows:
-        offset = -(-offset // size) * size
+        unit = min(size, 8)
+        offset = -(-offset // unit) * unit
         fields[name] = Field(name, offset, size)
         offset += size
     return fields
@@ -50,7 +52,7 @@ def _fields(*rows: tuple[str, int]) -> dict[str, Field]:
 
 # -- wave state --------------------
 
-HEADER: Final = _fields(
+HEADER: Final = make_fields(
     ("pc", 8),  # simulated address of the next instruction
     ("instructions", 8),  # wave-instructions executed
     ("limit", 8),  # `instructions` may not pass this (written by Engine.run)
@@ -79,6 +81,8 @@ HEADER: Final = _fields(
 )
 SGPRS: Final = 256
 SGPR_COUNT: Final = 128
+SCALARS_END: Final = SGPRS + 4 * SGPR_COUNT
+"""Header and scalar file lie before this offset; from here to ``VGPRS`` nothing is used."""
 VGPRS: Final = 1024
 VGPR_COUNT: Final = 256
 
@@ -193,6 +197,8 @@ class PageFlags(IntFlag):
     READ = 1
     WRITE = 2
     EXECUTE = 4
+    SCRATCH = 8
+    """Private memory of a dispatch's waves."""
 
 
 SHARED_APERTURE: Final = 0x0001_0000_0000_0000
@@ -205,7 +211,7 @@ PRIVATE_APERTURE: Final = 0x0002_0000_0000_0000
 MAX_HELPERS: Final = 512
 MAX_DATA: Final = 32  # dwords per lane that one instruction may transfer or permute
 
-ENV: Final = _fields(
+ENV: Final = make_fields(
     ("page_table", 8),
     ("mode_tables", 8),  # host address of u64[MODE_KEYS]: page directory of code for each mode key, 0 if none
     ("step_tables", 8),  # the same for one-instruction blocks
@@ -255,6 +261,12 @@ class Status(IntEnum):
     """s_sleep and the like: another wave may run; pc is after it."""
     FETCH = 12
     """pc is not in executable memory."""
+    SIGNAL = 13
+    """The workgroup barrier was signalled (GFX12); pc is after it. The wave goes on."""
+    SIGNAL_FIRST = 14
+    """As SIGNAL; the scheduler also sets SCC: whether no wave of the group had signalled before."""
+    WAIT = 15
+    """Waits until the workgroup barrier that the wave signalled is complete (GFX12); pc is after it."""
 
 
 class FaultKind(IntEnum):

@@ -10,9 +10,11 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,9 @@ from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
 from rocdbg.sim.translator.helpers import helper_names, part_of, prefix
 
+if TYPE_CHECKING:
+    from rocdbg.sim.residency import Residency
+
 Fetch = Callable[[int, int], bytes]
 """Bytes of code memory at (address, size); short or empty where nothing executable is mapped."""
 
@@ -34,6 +39,7 @@ _LONGEST = 24  # bytes of the longest instruction
 _STEP_AHEAD = 24  # instructions translated one by one when single-stepping reaches new code
 _UNLIMITED = (1 << 64) - 1
 _HOT = 1_000_000  # instructions after which blocks are compiled again, optimised
+_SLICE = 20_000_000  # nanoseconds native code runs before Python looks for signals
 _STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
 
 
@@ -110,6 +116,8 @@ class Engine:
         self._optimise = False
         self._executed = 0
         self._stubs: dict[Status, int] = {}
+        self._schedule: Callable[..., int] | None = None
+        self._clock = 0
         self._link_runtime()
         self._set_env("page_table", page_table)
         self._set_env("mode_tables", int(self._blocks.roots.ctypes.data))
@@ -158,6 +166,30 @@ class Engine:
             if self._executed > _HOT and not self._optimise:
                 self.optimise()
         limit.value = 0  # not part of what the wave is: states are compared
+        return status
+
+    def schedule(self, places: Residency, budget: int) -> Status:
+        """Give the resident waves their turns natively, for at most ``budget`` instructions.
+
+        Returns CONTINUE or MISS when the next turn needs Python (see `rocdbg.sim.translator.scheduler`), after about
+        20 ms at the latest; else what ended the turn of the wave in slot ``current``. Field ``executed`` says how
+        many instructions were.
+        """
+        if self._schedule is None:
+            self._link_part("schedule")
+            self._schedule = _SCHEDULE(self.jit.address(f"{prefix(self.wave_size)}schedule"))
+            self._clock = ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value or 0
+        places.set("clock", self._clock)
+        places.set("clock_id", time.CLOCK_MONOTONIC)
+        places.set("deadline", time.clock_gettime_ns(time.CLOCK_MONOTONIC) + _SLICE)
+        places.set("look_at", 0)
+        places.set("budget", budget)
+        places.set("executed", 0)
+        blocks, steps = (table.roots.ctypes.data for table in (self._blocks, self._steps))
+        status = Status(self._schedule(places.address, self._env, self._run_address, blocks, steps))
+        self._executed += places.get("executed")
+        if self._executed > _HOT and not self._optimise:
+            self.optimise()
         return status
 
     def _run(self, state: int, count: ctypes.c_uint64, end: int, range: tuple[int, int] | None) -> Status:
@@ -388,7 +420,8 @@ class Engine:
         self._link_part(f"dispatch{suffix}")
         start = prefix(self.wave_size)
         self._stubs = {s: self.jit.address(f"{start}stub_{s.name.lower()}{suffix}") for s in _STUBS}
-        self._run_native = _RUN(self.jit.address(f"{start}run{suffix}"))
+        self._run_address = self.jit.address(f"{start}run{suffix}")
+        self._run_native = _RUN(self._run_address)
         self._run_range = _RUN(self.jit.address(f"{start}run_range{suffix}"))
 
     def _link_part(self, part: str) -> None:
@@ -419,6 +452,7 @@ class Engine:
 
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_SCHEDULE = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 5)
 _BLOCK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 

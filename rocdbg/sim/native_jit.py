@@ -20,7 +20,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 _MAGIC = b"rocdbg-object-1\n"
-_SOURCES = ("layout.py", "builder.py", "native_jit.py", "native.py")
+_SOURCES = ("layout.py", "schedule.py", "builder.py", "native_jit.py", "native.py")
 _PACKAGES = ("translator", "semantics")
 _ISA = "isa"
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.sim import layout
+from rocdbg.sim.schedule import WaveFlag
 
 Dim3 = tuple[int, int, int]
 """x, y, z."""
@@ -17,8 +18,7 @@ Dim3 = tuple[int, int, int]
 class Wave:
     """One resident wave. All that it is lies in ``state`` (layout: `rocdbg.sim.layout`); this gives it names.
 
-    ``waiting`` is True while the wave has passed an ``s_barrier`` that others of its group have not reached,
-    ``ended`` after ``s_endpgm``. ``address`` is the host address of the state block.
+    ``flags`` is the `WaveFlag` of the wave's slot, uint8[1]. ``address`` is the host address of the state block.
     """
 
     __slots__ = (
@@ -26,7 +26,7 @@ class Wave:
         "_qwords",
         "address",
         "agpr_count",
-        "ended",
+        "flags",
         "index",
         "lds",
         "number",
@@ -34,7 +34,6 @@ class Wave:
         "state",
         "target",
         "vgpr_count",
-        "waiting",
         "wave_size",
         "workgroup",
         "workgroup_size",
@@ -50,6 +49,7 @@ class Wave:
         index: int,
         workgroup_size: Dim3,
         lds: NDArray[np.uint8],
+        flags: NDArray[np.uint8] | None = None,
     ) -> None:
         self.state = state
         self.address = int(state.ctypes.data)
@@ -65,8 +65,21 @@ class Wave:
         self.sgpr_count = 0
         self.vgpr_count = 0
         self.agpr_count = 0
-        self.waiting = False
-        self.ended = False
+        self.flags = flags if flags is not None else np.full(1, WaveFlag.RESIDENT, np.uint8)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the wave is at a barrier that others of its group have not reached."""
+        return bool(self.flags[0] & WaveFlag.WAITING)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the wave has executed ``s_endpgm``. Its block may be another wave's then."""
+        return not self.flags[0] & WaveFlag.RESIDENT
+
+    def retire(self) -> None:
+        """The wave has ended: the slot is no longer its own."""
+        self.flags = np.zeros(1, np.uint8)
 
     # -- fields of the header --------------------------------------------------------------------------------
 
@@ -269,14 +282,6 @@ class Wave:
         Consecutive bytes are contiguous only within an aligned dword.
         """
         return self.scratch_base + (offset // 4) * 4 * self.wave_size + lane * 4 + offset % 4
-
-    def snapshot(self) -> tuple[NDArray[np.uint8], bool, bool]:
-        """A copy of all that the wave is, for `restore`."""
-        return self.state.copy(), self.waiting, self.ended
-
-    def restore(self, snapshot: tuple[NDArray[np.uint8], bool, bool]) -> None:
-        """Put the wave back to where `snapshot` was taken (memory is not part of it)."""
-        self.state[:], self.waiting, self.ended = snapshot
 
     def __repr__(self) -> str:
         return f"<Wave {self.number} {self.workgroup}/{self.index} pc={self.pc:#x}>"

@@ -14,6 +14,7 @@ writes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I8, I32, I64, INTEGER, Type, Value
@@ -147,6 +148,9 @@ class Routine(Writer):
         self.mark(after)
 
 
+AnyRoutine = TypeVar("AnyRoutine", bound=Routine)
+
+
 class Runtime:
     """Builds the runtime module for one wave size."""
 
@@ -158,7 +162,12 @@ class Runtime:
         self._counter = 0
 
     def define(self, name: str, params: str, body: Callable[[Routine], None], linkage: str = "") -> None:
-        routine = Routine(self.wave_size)
+        self.emit(Routine(self.wave_size), name, params, body, linkage)
+
+    def emit(
+        self, routine: AnyRoutine, name: str, params: str, body: Callable[[AnyRoutine], None], linkage: str = ""
+    ) -> None:
+        """Have ``body`` emit into ``routine`` and add what it made as the function ``name``."""
         routine._counter = self._counter
         body(routine)
         self._counter = routine._counter
@@ -182,6 +191,13 @@ class Runtime:
                 self.define(f"stub_{status.name.lower()}{suffix}", "ptr %state, ptr %env", _stub(status))
             self.define(f"run{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False))
             self.define(f"run_range{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(True))
+        elif part == "schedule":
+            from rocdbg.sim.translator import scheduler
+
+            for name, params, body, exported in scheduler.ROUTINES:
+                self.emit(
+                    scheduler.Schedule(self.wave_size), name, params, body, "" if exported else "internal"
+                )
         elif part.startswith("matrix_"):
             from rocdbg.sim.translator import matrix  # imported late: it is needed by few
 

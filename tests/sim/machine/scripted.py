@@ -1,7 +1,8 @@
 """A dispatch whose kernel is a list of words, run by an engine that only knows them: the scheduler on its own.
 
-Each word is one instruction of four bytes: ``nop``, ``barrier``, ``sleep``, ``end``, ``trap2``, ``trap3``,
-``illegal``, ``missing`` (unsupported), ``back:N`` (jump to instruction N), ``wait:N`` (stay here until wave N ended).
+Each word is one instruction of four bytes: ``nop``, ``barrier``, ``signal``, ``first`` (signals, SCC says whether it was
+the first), ``join`` (waits for the signalled barrier), ``sleep``, ``end``, ``trap2``, ``trap3``, ``illegal``,
+``missing`` (unsupported), ``back:N`` (jump to instruction N), ``wait:N`` (stay here until wave N ended).
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class ScriptedEngine:
         wave = Wave(block, TARGET, 64, 0, (0, 0, 0), 0, (64, 1, 1), np.zeros(0, np.uint8))
         number = wave.field("number")
         first = True
-        for _ in iter(int, 1):
+        while True:
             if wave.pc in self.stops and not (first and (ignore_stop or step)):
                 return Status.BREAK
             if range is not None and not range[0] <= wave.pc < range[1]:
@@ -83,7 +84,12 @@ class ScriptedEngine:
                 return Status.BARRIER
             if word == "sleep":
                 return Status.SLEEP
-        raise AssertionError
+            if word in ("signal", "first", "join"):
+                return {"signal": Status.SIGNAL, "first": Status.SIGNAL_FIRST, "join": Status.WAIT}[word]
+
+    def schedule(self, places: Any, budget: int) -> Status:
+        """All turns are left to the dispatch."""
+        return Status.CONTINUE
 
     def fault(self) -> Any:
         raise AssertionError("scripts do not fault")

@@ -186,7 +186,7 @@ def test_scratch_is_interleaved_by_dwords() -> None:
 
 def test_registers_are_views_of_the_state() -> None:
     wave = start("gfx90a", descriptor("gfx90a", KERNARG))
-    saved = wave.snapshot()
+    saved = wave.state.copy()
     wave.vgpr(5)[7] = 0x1234
     wave.agpr(0)[1] = 0x5678
     wave.set_sgpr64(20, 0x1122334455667788)
@@ -194,7 +194,7 @@ def test_registers_are_views_of_the_state() -> None:
     assert struct.unpack_from("<I", wave.state, layout.VGPRS + (5 * 64 + 7) * 4) == (0x1234,)
     assert struct.unpack_from("<I", wave.state, layout.VGPRS + (256 * 64 + 1) * 4) == (0x5678,)
     assert (wave.sgpr(20), wave.sgpr(21), wave.sgpr(124)) == (0x55667788, 0x11223344, 99)
-    wave.restore(saved)
+    wave.state[:] = saved  # all that a wave is
     assert (int(wave.vgpr(5)[7]), wave.sgpr(20), wave.m0) == (0, 0, 0)
     assert start("gfx1100", descriptor("gfx1100", KERNARG)).m0 == 0
 

@@ -93,6 +93,29 @@ def test_a_barrier_does_not_wait_for_ended_waves() -> None:
     assert brief(dispatch.run()) == ("DONE", None, None)
 
 
+def test_a_split_barrier_lets_waves_go_on_until_they_wait() -> None:
+    dispatch, engine = scripted("signal nop join nop end", group_waves=2)
+    dispatch.run()
+    order = [f"{number}{word[0]}" for number, word in engine.trace]
+    # Wave 2 completes the barrier and passes it at once; wave 1 waits at "join" meanwhile.
+    assert order == ["1s", "1n", "1j", "2s", "2n", "2j", "2n", "2e", "1n", "1e"]
+
+
+def test_the_first_to_signal_is_told_so() -> None:
+    dispatch, _ = scripted("first join nop end", group_waves=2)
+    for number in (1, 2):
+        dispatch.run(RunOptions(wave=number, step=True))
+    assert [w.scc for w in dispatch.waves] == [1, 0]
+    assert not any(w.waiting for w in dispatch.waves)
+    assert brief(dispatch.run()) == ("DONE", None, None)
+
+
+def test_a_split_barrier_does_not_wait_for_ended_waves() -> None:
+    dispatch, _ = scripted("signal join end", group_waves=2)
+    dispatch.wave(2).pc = at(2)
+    assert brief(dispatch.run()) == ("DONE", None, None)
+
+
 def test_long_running_waves_take_turns() -> None:
     dispatch, engine = scripted("wait:2 end", groups=(2, 1, 1))
     dispatch.wave(2).pc = at(1)

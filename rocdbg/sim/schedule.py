@@ -1,0 +1,102 @@
+"""What scheduling keeps in memory, for native code and Python alike.
+
+The *schedule* is one block per dispatch: who is resident, whose turn it is, which workgroup comes next. A resident
+wave occupies a *wave slot*; the wave slots of a workgroup are consecutive: slot ``g * group_waves + i`` is wave i of
+the workgroup in place g. The waves are chained by slot in order of creation, -1 at the ends.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+from typing import Final
+
+from rocdbg.sim.layout import Field, make_fields
+
+QUANTUM: Final = 10_000
+"""Wave-instructions a wave may execute before the next has its turn."""
+
+MAX_PATCHES: Final = 8
+SHAPES: Final = 8
+"""Workgroups differ in size at the grid's far edges only: one bit per dimension."""
+
+
+class WaveFlag(IntFlag):
+    """State of a wave slot; 0 if no wave is there."""
+
+    RESIDENT = 1
+    WAITING = 2
+    """Waits at a barrier."""
+    SIGNALLED = 4
+    """Has arrived at the barrier that its workgroup is gathering at."""
+    PASSED = 8
+    """A barrier that the wave signalled is complete; its next wait does not wait."""
+    REPORTED = 16
+    """Was reported to the caller where it is; does not stop there again."""
+
+
+class Varying(IntEnum):
+    """What scalar registers of new waves hold that is not the same for all; index into ``varying``."""
+
+    GROUP_X = 0
+    GROUP_Y = 1
+    GROUP_Z = 2
+    GROUP_YZ = 3
+    """Both, 16 bits each."""
+    SCRATCH_OFFSET = 4
+
+
+SCHEDULE: Final[dict[str, Field]] = make_fields(
+    # Where things are: host addresses.
+    ("states", 8),  # state block of wave slot 0
+    ("state_stride", 8),
+    ("flags", 8),  # u8[wave slots]: WaveFlag
+    ("next", 8),  # i32[wave slots]
+    ("previous", 8),  # i32[wave slots]
+    ("clock", 8),  # int clock_gettime(int, u64 *)
+    # Turns.
+    ("first", 4),  # oldest resident wave
+    ("last", 4),  # youngest
+    ("following", 4),  # where to look for the next runnable wave; -1: look for ``cursor``
+    ("current", 4),  # wave slot that had the last turn
+    ("cursor", 8),  # the next turn is that of the first runnable wave with this number or a higher one
+    ("turn_of", 8),  # number of the wave whose turn is not over; 0 if none
+    ("turn_left", 8),  # instructions it has left
+    ("quantum", 8),
+    ("budget", 8),  # instructions that may be executed before Python is asked
+    ("executed", 8),  # of all waves since Python set it to 0
+    ("retired", 8),  # of waves that have ended
+    ("look_at", 8),  # when ``executed`` passes this, look at the clock
+    ("deadline", 8),  # nanoseconds: return to Python
+    ("now", 16),  # written by the clock: seconds, nanoseconds
+    ("clock_id", 4),
+    ("interrupted", 4),
+    ("group_waves", 4),  # wave slots per workgroup
+    # Workgroups to come.
+    ("positions_left", 8),
+    ("groups_x", 4),
+    ("groups_y", 4),
+    ("groups_z", 4),
+    ("group_x", 4),  # position of the next one
+    ("group_y", 4),
+    ("group_z", 4),
+    ("created", 8),  # waves created so far: the number of the last one
+    ("images", 8 * SHAPES),  # by shape, host address: per wave header and scalar file, then its work-item ids
+    ("waves", 4 * SHAPES),  # by shape: waves in the group
+    ("image_stride", 8),
+    ("id_bytes", 8),  # of an image, after the scalar file
+    ("vgpr_bytes", 8),  # to clear after the ids
+    ("agpr_offset", 8),
+    ("agpr_bytes", 8),
+    ("lds", 8),  # host address of the LDS of place 0
+    ("lds_stride", 8),
+    ("lds_bytes", 8),  # to clear
+    ("scratch", 8),  # host address of the scratch of place 0
+    ("group_scratch_bytes", 8),
+    ("scratch_address", 8),  # simulated address of the same
+    ("wave_scratch_size", 8),
+    ("flat_scratch", 8),  # 1: the wave's scratch address goes to the state's flat_scratch too
+    ("patch_count", 8),
+    ("patches", 8 * MAX_PATCHES),  # u32 offset in the state, u32 Varying
+    ("varying", 32),  # u32 by Varying, for the wave being made
+)
+SCHEDULE_SIZE: Final = max(field.offset + field.size for field in SCHEDULE.values())
