@@ -52,7 +52,7 @@ class AddressSpace:
 
     @property
     def size(self) -> int:
-        """Bits in the address space's location storage."""
+        """Bits in the address space's location storage (A.2.5.4.4.3)."""
         return 8 << self.address_bits
 
 

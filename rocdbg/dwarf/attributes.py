@@ -107,7 +107,7 @@ def attribute_name(
     """The name of an attribute code (A.7.5.4), or None where it has no meaning on that tag in that class.
 
     `tag` ("DW_TAG_subprogram") and `form_class` ("exprloc", "loclist", "constant", "string", "flag", ...) may be None
-    for not known; the first meaning that fits is then given.
+    for not known; the first meaning that fits is then given. Raises nothing: what is unknown is None.
     """
     known = False
     for row in ATTRIBUTES:

@@ -89,7 +89,7 @@ def _segments(fdes: list[Fde]) -> tuple[list[int], list[int]]:
 
 
 class FrameTable:
-    """All usable entries of a section, sorted by address; rows are computed when asked for, and cached."""
+    """All usable entries of a section (A.6.4.1) by address; rows are computed when asked for, and cached."""
 
     def __init__(
         self, section: bytes, address_size: int, dialect: str, eh_frame: bool, section_address: int

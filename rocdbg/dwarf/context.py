@@ -75,60 +75,66 @@ class Context(MemoryAccess, Protocol):
 
     @property
     def architecture(self) -> Architecture:
-        """The current target architecture."""
+        """The current target architecture (A.2.5.1)."""
         ...
 
     @property
     def offset_size(self) -> int:
-        """4 or 8: the DWARF format of the current compilation unit."""
+        """4 or 8 bytes: offsets in the DWARF format of the current compilation unit (A.2.5.1, A.7.4)."""
         ...
 
     @property
     def pc(self) -> int | None:
-        """The current program location."""
+        """The current program location (A.2.5.1), an address; None if not specified."""
         ...
 
     @property
     def lane(self) -> int | None:
-        """The current lane, from 0."""
+        """The current lane (A.2.5.1), from 0; None if not specified."""
         ...
 
     @property
     def lanes(self) -> int:
-        """DW_AT_LLVM_lanes of the current subprogram."""
+        """DW_AT_LLVM_lanes of the current subprogram (A.3.3.5): how many lanes there are."""
         ...
 
     @property
     def iteration(self) -> int | None:
-        """The current iteration, from 0."""
+        """The current iteration (A.2.5.1), from 0; None if not specified."""
         ...
 
     @property
     def iterations(self) -> int:
-        """DW_AT_LLVM_iterations of the current subprogram at the current program location."""
+        """DW_AT_LLVM_iterations of the current subprogram at the current program location (A.3.3.5)."""
         ...
 
     @property
     def object(self) -> LocationDescription | None:
-        """The current object."""
+        """The current object (A.2.5.1); None if not specified."""
         ...
 
     @property
     def cfa(self) -> LocationDescription | None:
-        """The canonical frame address of the current frame."""
+        """The canonical frame address of the current frame (A.6.4.1); None if it is not known."""
         ...
 
     @property
     def frame_base(self) -> ExpressionLike | LocationDescription | None:
-        """DW_AT_frame_base of the current subprogram; the evaluator evaluates it in this context."""
+        """DW_AT_frame_base of the current subprogram (A.3.3.5), which the evaluator evaluates here; None if absent."""
         ...
 
     def register_location(self, number: int) -> LocationDescription:
-        """Where DWARF register `number` of the current frame is (A.2.5.4.4.4): for the top frame the register."""
+        """Where DWARF register `number` of the current frame is (A.2.5.4.4.4): for the top frame the register.
+
+        Raises `IllFormed` if the architecture has no such register.
+        """
         ...
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """Where the value is that the register had on entry to the current subprogram (A.2.5.4.4.1), after the CFI."""
+        """Where the value is that the register had on entry to the current subprogram (A.2.5.4.4.1), after the CFI.
+
+        Without any, by the architecture's default rule. Raises what `Row.register_location` raises.
+        """
         ...
 
     def caller(self) -> Context:

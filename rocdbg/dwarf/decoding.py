@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError
-from rocdbg.dwarf.operations import DIALECTS, LLVM_USER, Operand, OperationInfo, operation_table
+from rocdbg.dwarf.operations import LLVM_USER, Operand, OperationInfo, operation_table
 
 __all__ = ["Operation", "decode", "decode_prefix"]
 
@@ -26,12 +26,12 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """The operation's name in its dialect, for example "DW_OP_LLVM_push_lane"."""
+        """The operation's name in its dialect (A.7.7.1), for example "DW_OP_LLVM_push_lane"."""
         return self.info.name
 
     @property
     def code(self) -> int:
-        """The operation code, 0xe9 for extension operations behind `DW_OP_LLVM_user`."""
+        """The operation code (A.7.7.1), 0xe9 for extension operations behind `DW_OP_LLVM_user`."""
         return self.info.code
 
 
@@ -109,15 +109,9 @@ def decode(
     `address_size` are the bytes of a default address space address, `offset_size` (4 or 8) the DWARF format.
     Any byte string either decodes or raises `DecodeError` with the offset of the operation concerned.
     """
-    _check(dialect, address_size, offset_size)
+    if address_size not in (1, 2, 4, 8) or offset_size not in (4, 8):
+        raise DwarfError(f"address size {address_size} or offset size {offset_size} is not supported")
     operations, error = decode_prefix(bytes(data), dialect, address_size, offset_size)
     if error is not None:
         raise error
     return operations
-
-
-def _check(dialect: str, address_size: int, offset_size: int) -> None:
-    if dialect not in DIALECTS:
-        raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
-    if address_size not in (1, 2, 4, 8) or offset_size not in (4, 8):
-        raise DwarfError(f"address size {address_size} or offset size {offset_size} is not supported")

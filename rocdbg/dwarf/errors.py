@@ -13,7 +13,7 @@ __all__ = ["DecodeError", "DwarfError", "EvaluationError", "IllFormed", "LimitEx
 
 
 class DwarfError(Error):
-    """Base class of what `rocdbg.dwarf` reports.
+    """Base class of what `rocdbg.dwarf` reports (A.2.5).
 
     Attributes: `reason` (the words), `operation` (the name of the operation or instruction, or
     None), `offset` (bytes from the start of the expression, or of the section, or None).
@@ -26,7 +26,7 @@ class DwarfError(Error):
         self.offset = offset
 
     def locate(self, operation: str | None, offset: int) -> None:
-        """Fill in where the error happened, unless a nested evaluation already has."""
+        """Fill in operation and offset in bytes, unless a nested evaluation (A.2.5.4.2) already has."""
         if self.offset is None:
             self.operation = operation
             self.offset = offset
@@ -51,8 +51,8 @@ class EvaluationError(DwarfError):
 
 
 class UndefinedValue(EvaluationError):
-    """Bits were asked for that exist nowhere: the undefined location (optimised out)."""
+    """Bits were asked for that exist nowhere: those of the undefined location (A.2.5.4.4.2)."""
 
 
 class LimitExceeded(EvaluationError):
-    """An expression ran into a limit that ends hostile input: steps, stack, calls, nesting."""
+    """An expression (A.2.5.4) ran into a limit that ends hostile input: steps, stack, calls, nesting."""

@@ -78,7 +78,10 @@ def evaluate_location(
     dialect: str = "amd",
     initial: Iterable[Value | LocationDescription | int] = (),
 ) -> LocationDescription:
-    """`evaluate` with result kind "location": what attributes such as DW_AT_location give (A.4.1)."""
+    """`evaluate` with result kind "location": what attributes such as DW_AT_location give (A.4.1).
+
+    Arguments and errors are those of `evaluate`.
+    """
     result = evaluate(data, context, "location", dialect, initial)
     assert isinstance(result, LocationDescription)
     return result
@@ -94,7 +97,8 @@ def evaluate_location_list(
     """The union of the places given by all entries that match the current program location (A.2.5.5).
 
     The default entry matches where no bounded one does; without any match the location is undefined.
-    Without a program location it is an `EvaluationError`.
+    `entries` without a dialect of their own are of `dialect`. Raises `EvaluationError` without a program
+    location, and what evaluating the matching expressions raises.
     """
     if not isinstance(entries, LocationList):
         entries = LocationList(entries)
@@ -102,7 +106,11 @@ def evaluate_location_list(
 
 
 def evaluate_frame_base(context: Context, dialect: str = "amd") -> LocationDescription:
-    """The frame base of the context's subprogram: a memory location (A.3.3.5, DW_AT_frame_base)."""
+    """The frame base of the context's subprogram: a memory location (A.3.3.5, DW_AT_frame_base).
+
+    Raises `IllFormed` if the attribute's expression gives no single location in memory or uses `DW_OP_fbreg`,
+    `EvaluationError` if there is no such attribute or it cannot be evaluated.
+    """
     return frame_base(_machine(context, dialect))
 
 
@@ -140,7 +148,11 @@ def evaluate_restricted(
 
 
 def dereference(pointer: Value, context: Context, dialect: str = "amd") -> LocationDescription:
-    """The location of the object that an implicit pointer value points to (A.2.5.4.4.5)."""
+    """The location of the object that an implicit pointer value points to (A.2.5.4.4.5), in this context.
+
+    Raises `EvaluationError` for any other value, and where the entry has neither location nor value, and what
+    evaluating its location raises.
+    """
     if not isinstance(pointer, ImplicitPointerValue):
         raise EvaluationError("only an implicit pointer can be dereferenced without its address space")
     return _machine(context, dialect).dereference(pointer)

@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The steps of an evaluation (the first 1000), and its result or the error that ended it."""
+    """The steps of an evaluation (A.2.5.4; the first 1000), and its result or the error that ended it."""
 
     steps: tuple[Step, ...]
     result: Value | LocationDescription | None
@@ -125,7 +125,11 @@ def explain(
     dialect: str = "amd",
     initial: Iterable[Value | LocationDescription | int] = (),
 ) -> Explanation:
-    """`evaluate` (A.2.5.4), with every step; arguments as there. An error is part of the explanation, not raised."""
+    """`evaluate` (A.2.5.4), with every step; arguments as there.
+
+    An `IllFormed` or `EvaluationError` is part of the explanation, not raised; what a context's own methods
+    raise besides passes through.
+    """
     tracer = _Tracer(context, dialect, context.object, Budget())
     tracer.steps = []
     tracer.texts = {}

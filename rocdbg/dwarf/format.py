@@ -26,7 +26,8 @@ def format_expression(
 
     `register_name` gives names to DWARF registers and `type_name` to base type entries by their offset in the
     unit; where they are absent or answer None, numbers are shown. Bytes that cannot be decoded are
-    shown as "<decoding error>" and their hexadecimal digits. Never raises for any content.
+    shown as "<decoding error>" and their hexadecimal digits. Never raises for any content, but
+    `DwarfError` for a dialect that does not exist.
     """
     operations, error = decode_prefix(bytes(data), dialect, address_size, offset_size)
     sizes = (dialect, address_size, offset_size)

@@ -35,17 +35,17 @@ class Place:
 
     @property
     def kind(self) -> StorageKind:
-        """What kind of storage it is in."""
+        """What kind of storage it is in (A.2.5.3)."""
         return self.storage.kind
 
     @property
     def bit_offset(self) -> int:
-        """The bit offset into the storage."""
+        """The bit offset into the storage (A.2.5.3)."""
         return self.offset
 
     @property
     def remaining(self) -> int:
-        """Bits from the place to the end of the storage."""
+        """Bits from the place to the end of the storage (A.2.5.4.4.6, *RBSS*)."""
         return self.storage.size - self.offset
 
     @property
@@ -57,17 +57,17 @@ class Place:
 
     @property
     def address_space(self) -> int | None:
-        """The DWARF address space, of a memory place; else None."""
+        """The DWARF address space, of a memory place; else None (A.2.5.4.4.3)."""
         return self.storage.space.number if isinstance(self.storage, MemoryStorage) else None
 
     @property
     def lane(self) -> int | None:
-        """The lane whose memory it is, where that matters; else None."""
+        """The lane whose memory it is, where that matters; else None (A.2.5.4.4.3)."""
         return self.storage.lane if isinstance(self.storage, MemoryStorage) else None
 
     @property
     def register(self) -> int | None:
-        """The DWARF register number, of a register place; else None."""
+        """The DWARF register number, of a register place; else None (A.2.5.4.4.4)."""
         return self.storage.number if isinstance(self.storage, RegisterStorage) else None
 
     def __eq__(self, other: object) -> bool:
@@ -80,7 +80,7 @@ class Place:
         return f"<Place {self.describe()}>"
 
     def describe(self) -> str:
-        """The place in words."""
+        """The place (A.2.5.3) in words: "register s4, bit 8"."""
         return self.storage.words(self.offset)
 
 
@@ -104,22 +104,22 @@ class LocationDescription:
 
     @property
     def is_undefined(self) -> bool:
-        """Whether no place is anything but undefined."""
+        """Whether no place is anything but undefined (A.2.5.4.4.2)."""
         return all(place.storage.kind is StorageKind.UNDEFINED for place in self.places)
 
     @property
     def weight(self) -> int:
-        """Storages below, for the limits on composites."""
+        """How many storages composites (A.2.5.4.4.6) are built of, for the limits."""
         return sum(place.storage.weight for place in self.places)
 
     @property
     def depth(self) -> int:
-        """Levels of composites below, for the limits on composites."""
+        """How many levels of composites (A.2.5.4.4.6) there are, for the limits."""
         return max((place.storage.depth for place in self.places), default=0)
 
     @property
     def has_implicit_pointer(self) -> bool:
-        """Whether reading needs the rules of implicit pointers."""
+        """Whether reading needs the rules of implicit pointers (A.2.5.4.4.5)."""
         return any(place.storage.has_implicit_pointer for place in self.places)
 
     @property
@@ -129,7 +129,7 @@ class LocationDescription:
 
     @property
     def rbss(self) -> int:
-        """`remaining` by the name the text gives it."""
+        """`remaining`, in bits, by the name the text gives it (A.2.5.4.4.6)."""
         return self.remaining
 
     @property
@@ -153,11 +153,15 @@ class LocationDescription:
         return value
 
     def read_bytes(self, size: int, offset: int = 0) -> bytes:
-        """`size` bytes from *bit* `offset` on; errors as in `read`."""
+        """`size` bytes from *bit* `offset` on (A.2.5.3), the first bits lowest; raises what `read` raises."""
         return self.read(8 * size, offset).to_bytes(size, "little")
 
     def read_known(self, bits: int, offset: int = 0) -> tuple[int, int]:
-        """Like `read`, but undefined bits read as 0 and the second result masks the defined ones."""
+        """The bits as `read` gives them (A.2.5.3) with undefined ones as 0, and a mask of the defined ones.
+
+        Of several places the one with most defined bits is taken. Raises `EvaluationError` as `read` does, but for
+        undefined bits.
+        """
         _check_extent(bits, offset)
         best: tuple[int, int] | None = None
         failure: Error | None = None
@@ -184,7 +188,8 @@ class LocationDescription:
     def read_elements(self, element_bits: int, count: int, offset: int = 0) -> list[int | None]:
         """`count` elements of `element_bits` bits each from bit `offset`, in one step; None where not fully defined.
 
-        This is how a vector of per-lane values (DW_AT_LLVM_lane_pc) is read: undefined lanes are None.
+        This is how a vector of per-lane values (DW_AT_LLVM_lane_pc, A.3.3.5) is read: undefined lanes are None.
+        Raises `EvaluationError` as `read_known` does.
         """
         value, known = self.read_known(element_bits * count, offset)
         full = (1 << element_bits) - 1
@@ -216,7 +221,7 @@ class LocationDescription:
             step.perform()
 
     def plan_write(self, bits: int, offset: int, value: int, plan: list[Write]) -> None:
-        """Append the primitive writes of `write` to `plan`."""
+        """Append the primitive writes of `write` (A.2.5.3) to `plan`; raises what `write` raises."""
         _check_extent(bits, offset)
         for place in self.places:
             start = place.offset + offset
@@ -250,12 +255,15 @@ class LocationDescription:
     # Looking
 
     def fragments(self, bits: int, offset: int = 0) -> Iterator[Fragment]:
-        """The primitive runs of bits of the first place."""
+        """The runs of bits in primitive storage that `bits` bits of the first place are made of (A.2.5.4.4.6).
+
+        `offset` is in bits. The caller has checked that the bits are within the storage.
+        """
         place = self.places[0]
         return place.storage.fragments(place.offset + offset, bits)
 
     def describe(self) -> str:
-        """The location in words."""
+        """The location (A.2.5.3) in words: "in 2 places: register s4; memory at 0x1000"."""
         if not self.places:
             return "nowhere"
         if len(self.places) == 1:
@@ -273,10 +281,13 @@ _UNDEFINED = LocationDescription(UNDEFINED_PLACE)
 
 
 def undefined_location() -> LocationDescription:
-    """The location description of one undefined place (A.2.5.4.4.2)."""
+    """The location description of one undefined place (A.2.5.4.4.2); it has no size and no offset."""
     return _UNDEFINED
 
 
 def implicit_location(value: int, bits: int) -> LocationDescription:
-    """An implicit location that holds the low `bits` bits of `value` (A.2.5.4.4.5)."""
+    """An implicit location of `bits` bits that holds the low bits of `value` (A.2.5.4.4.5).
+
+    `bits` must not be negative; a negative `value` is taken in two's complement.
+    """
     return LocationDescription(Place(ImplicitStorage(value & (1 << bits) - 1, bits)))

@@ -21,12 +21,12 @@ def parse_location_list(
     debug_addr: Sequence[int] | None = None,
     dialect: str = "amd",
 ) -> LocationList:
-    """The location list at byte `offset` of a section, with absolute addresses.
+    """The location list at byte `offset` of a section (A.2.5.5), with absolute addresses.
 
     `version` is the unit's DWARF version: 5 reads DW_LLE_* entries, less the pairs of .debug_loc. `base_address` is
     the unit's; `debug_addr` its part of .debug_addr, for entries that index it. Ranges are half open; empty
-    ones are left out. Raises `DecodeError` with the section offset for data that is no location list,
-    `EvaluationError` if .debug_addr is needed and not given.
+    ones are left out. Raises `DecodeError` with the section offset for data that is no location list, `IllFormed`
+    for an index beyond `debug_addr`, `EvaluationError` if that is needed and not given.
     """
     if not 0 <= offset <= len(section):
         raise DecodeError(f"the location list would begin beyond the section's {len(section)} bytes", offset=offset)

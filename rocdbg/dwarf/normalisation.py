@@ -41,7 +41,7 @@ _CONSTANTS = frozenset({"const1u", "const2u", "const4u", "const8u", "constu", "c
 def normalise(
     data: bytes, target: str, *, wave_size: int | None = None, frame_base: bool | None = None
 ) -> bytes:
-    """An upstream clang location expression for AMDGPU in clean "amd" form.
+    """An upstream clang location expression for AMDGPU in clean "amd" form (A.2.5.4.4).
 
     `target` is the processor ("gfx90a"; target features after ":" are ignored). `wave_size` (32 or 64) is the
     code's, by default the processor's usual one. `frame_base` says whether the expression is a

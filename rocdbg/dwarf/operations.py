@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from rocdbg.dwarf.errors import DwarfError
+
 __all__ = ["DIALECTS", "OPERATIONS", "Dialect", "Operand", "OperationInfo", "operation_table"]
 
 Dialect = Literal["amd", "proposal2020", "llvm22"]
@@ -233,9 +235,12 @@ OPERATIONS: tuple[OperationInfo, ...] = (*_standard(), *_gnu(), *_heterogeneous(
 def operation_table(dialect: str) -> tuple[dict[int, OperationInfo], dict[int, OperationInfo]]:
     """The rows of a dialect: by code, and by extension code behind `DW_OP_LLVM_user`.
 
-    Raises `ValueError` for a dialect that does not exist, which is a mistake of the caller.
+    Raises `DwarfError` for a dialect that does not exist.
     """
-    return _TABLES[dialect]
+    tables = _TABLES.get(dialect)
+    if tables is None:
+        raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
+    return tables
 
 
 def _tables() -> dict[str, tuple[dict[int, OperationInfo], dict[int, OperationInfo]]]:

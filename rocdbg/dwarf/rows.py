@@ -99,7 +99,7 @@ class Row:
         return self.rules.get(number)
 
     def keeps(self, number: int, architecture: Architecture) -> bool:
-        """Whether the frame has not modified the register: the "same value" rule, stated or by default."""
+        """Whether the frame has not modified the register: the "same value" rule (A.6.4.1), stated or by default."""
         rule = self.rules.get(number)
         if rule is None:
             return architecture.default_rule is DefaultRule.SAME_VALUE

@@ -169,7 +169,7 @@ class SimpleContext:
     # Registers
 
     def register_location(self, number: int) -> LocationDescription:
-        """See `Context.register_location`."""
+        """Where a register is (A.2.5.4.4.4): as `registers` says; raises as `Context.register_location`."""
         location = self._locations.get(number)
         if location is None:
             content = self.registers.get(number)
@@ -190,7 +190,7 @@ class SimpleContext:
         return IllFormed(f"{self.architecture.name} has no DWARF register {number}")
 
     def read_register(self, number: int, offset: int, size: int) -> bytes:
-        """See `RegisterAccess.read_register`."""
+        """`size` bytes of a register from byte `offset` (A.2.5.4.4.4); `EvaluationError` where none are known."""
         content = self.registers.get(number)
         if content is None and self.pc is not None and number == self.architecture.return_address_register:
             # The program location of the top frame is the program counter (A.2.5.1).
@@ -200,14 +200,17 @@ class SimpleContext:
         raise EvaluationError(f"register {self.architecture.register_name(number)} is not available")
 
     def write_register(self, number: int, offset: int, data: bytes) -> None:
-        """See `RegisterAccess.write_register`."""
+        """Replace bytes of a register in `registers` (A.2.5.4.4.4); `EvaluationError` where none are known."""
         content = self.registers.get(number)
         if not isinstance(content, bytes | bytearray) or offset + len(data) > len(content):
             raise EvaluationError(f"register {self.architecture.register_name(number)} is not available")
         self.registers[number] = bytes(content[:offset]) + data + bytes(content[offset + len(data) :])
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """See `Context.entry_register_location`."""
+        """The register's value on entry (A.2.5.4.4.1): of `entry_registers`, else by the architecture's default rule.
+
+        Raises as `register_location`.
+        """
         content = self.entry_registers.get(number)
         if isinstance(content, LocationDescription):
             return content
@@ -216,7 +219,10 @@ class SimpleContext:
         return default_location(self, number)
 
     def caller(self) -> Context:
-        """See `Context.caller`: the registers on entry, at the call site that the return address tells."""
+        """The calling frame (A.2.5.4.3.4): the registers on entry, at the call site that the return address tells.
+
+        Raises `EvaluationError` if the return address is given as a location that cannot be read.
+        """
         from rocdbg.dwarf.unwinding import CallerContext
 
         pc = None
@@ -227,27 +233,27 @@ class SimpleContext:
         return CallerContext(self, self.entry_register_location, pc)
 
     def call_site_value(self, parameter: int) -> ExpressionLike | None:
-        """See `CallSites.call_site_value`: from `call_site_values`."""
+        """The DW_AT_call_value of a parameter (A.3.4.2): from `call_site_values`, else None."""
         return self.call_site_values.get(parameter)
 
     # Memory
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """See `MemoryAccess.read_memory`."""
+        """`size` bytes (A.2.5.4.4.3), from `memory`; `EvaluationError` where it has none."""
         return self.memory.read(space, address, size, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """See `MemoryAccess.write_memory`."""
+        """Replace bytes of `memory` (A.2.5.4.4.3); `EvaluationError` where it has none."""
         self.memory.write(space, address, data, lane)
 
     def tls_location(self, address: int) -> LocationDescription:
-        """See `Context.tls_location`; this context has no thread-local storage."""
+        """Always an `EvaluationError`: this context has no thread-local storage (A.2.5.4.4.3)."""
         raise EvaluationError(f"{self.architecture.name} has no thread-local storage")
 
     # The compilation unit
 
     def indexed_address(self, index: int) -> int:
-        """See `Context.indexed_address`."""
+        """An entry of `debug_addr` (A.2.5.4.3.1); `IllFormed` beyond it, `EvaluationError` if there is none at all."""
         if self.debug_addr is None:
             raise EvaluationError("an indexed address needs .debug_addr, and there is none")
         if index >= len(self.debug_addr):
@@ -255,7 +261,10 @@ class SimpleContext:
         return self.debug_addr[index]
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
-        """See `Context.die`; there is one unit, at offset 0 of .debug_info."""
+        """What the entry offers, after `dies`, and this context (A.2.5.4.2); one unit, at offset 0 of .debug_info.
+
+        Raises `IllFormed` where there is no entry, `EvaluationError` if there are no `dies` at all.
+        """
         if self.dies is None:
             raise EvaluationError("a debugging information entry is needed, and there is no compilation unit")
         if offset not in self.dies:

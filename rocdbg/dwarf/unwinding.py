@@ -55,7 +55,10 @@ class CallerContext:
 
     @property
     def cfa(self) -> LocationDescription | None:
-        """The frame's CFA: as set, or after the call frame information at `pc`; None if unknown."""
+        """The frame's CFA (A.6.4.2.2): as set, or after the call frame information at `pc`; None if unknown.
+
+        Raises what `Row.cfa_location` raises.
+        """
         if self._cfa is None and self.frames is not None and self.pc is not None:
             row = self.frames.row(self.pc)
             if row is not None and row.cfa is not None:
@@ -93,7 +96,10 @@ class CallerContext:
         return location
 
     def entry_register_location(self, number: int) -> LocationDescription:
-        """Where the register of the next outer frame is (A.6.4.1), by this frame's row or the default rule."""
+        """Where the register of the next outer frame is (A.6.4.1), by this frame's row or the default rule.
+
+        Raises what `Row.register_location` raises.
+        """
         row = self.frames.row(self.pc) if self.frames is not None and self.pc is not None else None
         if row is not None:
             return row.register_location(number, self)
@@ -102,29 +108,29 @@ class CallerContext:
         return default_location(self, number)
 
     def caller(self) -> Context:
-        """The next outer frame; `EvaluationError` if there is none or no call frame information."""
+        """The next outer frame (A.6.4); `EvaluationError` if there is none or no call frame information."""
         caller = self.frames.unwind(self) if self.frames is not None else None
         if caller is None:
             raise EvaluationError("the calling frame cannot be found")
         return caller
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """The thread's memory."""
+        """`size` bytes of the thread's memory (A.2.5.4.4.3); raises what the first frame's context raises."""
         return self._first.read_memory(space, address, size, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """The thread's memory."""
+        """Replace bytes of the thread's memory (A.2.5.4.4.3); raises what the first frame's context raises."""
         self._first.write_memory(space, address, data, lane)
 
     def indexed_address(self, index: int) -> int:
-        """The first frame's unit answers."""
+        """Entry `index` of .debug_addr (A.2.5.4.3.1): the first frame's unit answers; raises what it raises."""
         return self._first.indexed_address(index)
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
-        """The first frame's unit answers, for this frame."""
+        """What an entry offers (A.2.5.4.2): the first frame's unit answers, for this frame; raises what it raises."""
         content, context = self._first.die(offset, unit_relative)
         return content, self if context is self._first else context
 
     def tls_location(self, address: int) -> LocationDescription:
-        """The thread answers."""
+        """Where thread-local storage is (A.2.5.4.4.3): the thread answers; raises what it raises."""
         return self._first.tls_location(address)

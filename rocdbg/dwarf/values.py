@@ -57,12 +57,12 @@ class BaseType:
 
     @property
     def size(self) -> int:
-        """Bits of a whole value: of all elements for a vector type."""
+        """Bits of a whole value, of all elements for a vector type (A.2.5.2, A.5.1)."""
         return self.bit_size if self.vector_size is None else self.bit_size * self.vector_size
 
     @property
     def byte_size(self) -> int:
-        """Bytes of a whole value, rounded up: what the size operands of typed operations must say."""
+        """Bytes of a whole value, rounded up: what size operands of typed operations must say (A.2.5.4.3.1)."""
         return (self.size + 7) // 8
 
     @property
@@ -72,22 +72,22 @@ class BaseType:
 
     @property
     def is_signed(self) -> bool:
-        """Whether its literals are signed."""
+        """Whether its literals are signed: of DW_ATE_signed, _signed_char and _signed_fixed (A.2.5.2)."""
         return self.encoding in _SIGNED or self.encoding == "DW_ATE_signed_fixed"
 
     @property
     def is_float(self) -> bool:
-        """Whether its literals are floating-point numbers."""
+        """Whether its literals are floating-point numbers: 16, 32, 64, 80, 96 or 128 bits (A.2.5.2)."""
         return self.encoding in _FLOAT and (self.bit_size in _FLOAT_FORMATS or self.is_wide)
 
     @property
     def is_wide(self) -> bool:
-        """Whether its literals are `floats.WideFloat`: x87 extended and quadruple precision."""
+        """Whether its literals are `floats.WideFloat`: x87 extended and quadruple precision (A.2.5.2)."""
         return self.encoding in _FLOAT and self.bit_size in WIDE_SIZES
 
     @property
     def is_complex(self) -> bool:
-        """Whether its literals are complex numbers: the real part lies in the low half of the bits."""
+        """Whether its literals are complex numbers (A.2.5.2): the real part lies in the low half of the bits."""
         return self.encoding == _COMPLEX and self.bit_size // 2 in _FLOAT_FORMATS and not self.bit_size & 1
 
     def same_as(self, other: BaseType) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,12 @@ def test_the_examples_of_the_page() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in dwarf.__all__ if callable(getattr(dwarf, name))])
-def test_public_names_say_what_they_are(name: str) -> None:
+def test_public_names_say_what_they_are_and_where_the_text_is(name: str) -> None:
     thing = getattr(dwarf, name)
-    assert inspect.getdoc(thing)
+    documented = {name: thing.__doc__}
     if inspect.isclass(thing):
         for member, value in vars(thing).items():
             if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
-                assert inspect.getdoc(value), f"{name}.{member}"
+                documented[f"{name}.{member}"] = value.__doc__
+    default = "Architecture.register_elements"  # the default of a field, not a method
+    assert [each for each, text in documented.items() if not re.search(r"\bA\.[2-7]", text or "")] in ([], [default])
