@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Flags:
     """``-q``: no heading; ``-c``: go on after an error, showing it; ``-s``: skip errors and empty output.
 
-    ``which`` is ``-all``, ``-active`` or ``-inactive`` where the command knows those, else "".
+    ``which`` is ``-all``, ``-active``, ``-inactive`` or ``-ascending`` where the command knows those, else "".
     """
 
     quiet: bool = False

@@ -6,9 +6,14 @@ from collections.abc import Sequence
 
 
 def render(head: Sequence[str], rows: Sequence[Sequence[str]], marks: Sequence[bool] | None = None) -> str:
-    """A table as text. The last column is not padded; ``marks`` puts `* ` before the rows that are current."""
+    """A table as text. The last column is not padded; ``marks`` puts `* ` before the rows that are current.
+
+    A column of ids has room for four digits, as in GDB.
+    """
     columns = len(head)
     widths = [max(len(row[k]) for row in (head, *rows)) for k in range(columns - 1)]
+    if marks is not None and head[0] == "Id":
+        widths[0] = max(widths[0], 4)
     lines = []
     for index, row in enumerate((head, *rows)):
         lead = ""

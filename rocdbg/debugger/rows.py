@@ -34,7 +34,9 @@ class ThreadRow:
 
 @dataclass(frozen=True, slots=True)
 class LaneRow:
-    """A line of ``info lanes``. ``frame`` is ``None`` for unused lanes."""
+    """A line of ``info lanes``. ``frame`` is ``None`` for unused lanes; where nothing tells where an inactive lane
+    waits it is that of the wave, and ``is_located`` false.
+    """
 
     lane: int
     state: LaneState
@@ -42,6 +44,7 @@ class LaneRow:
     current: bool
     frame: Frame | None
     name: str = ""
+    is_located: bool = True
 
 
 @dataclass(frozen=True, slots=True)

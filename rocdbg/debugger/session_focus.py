@@ -148,7 +148,7 @@ class SessionFocus:
         return self._focus(thread, lane)
 
     def select_lane(self, lane: int) -> Scope:
-        """``lane L``. Raises `FocusError`; an inactive lane without logical PC costs a warning."""
+        """``lane L``. Raises `FocusError`; an inactive (or unused) lane without logical PC costs a warning."""
         scope = self._running_scope()
         assert scope.thread is not None
         self._check_lane(self.wave(scope.thread), lane)
@@ -165,9 +165,7 @@ class SessionFocus:
     def _check_lane(self, wave: WaveInfo, lane: int) -> None:
         if not 0 <= lane < wave.lane_count:
             raise FocusError(f"Lane {lane} does not exist on this thread.")
-        if not wave.used_lanes >> lane & 1:
-            raise FocusError(f"Lane {lane} is unused on this thread.")
-        is_active = self.active_lanes(wave.number) >> lane & 1
+        is_active = self.active_lanes(wave.number) & wave.used_lanes & 1 << lane
         if not is_active and self.logical_pc(wave.number, lane) is None:
             self.warn("Current lane is inactive.")
 

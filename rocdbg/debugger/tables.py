@@ -53,6 +53,7 @@ def lanes(session: SessionFocus, thread: int, names: Mapping[tuple[int, int], st
                 session.scope.thread == thread and session.scope.lane == lane,
                 session.frame(Scope(thread, lane)) if state is not LaneState.UNUSED else None,
                 names.get((thread, lane), ""),
+                state is not LaneState.INACTIVE or session.logical_pc(thread, lane) is not None,
             )
         )
     return rows

@@ -196,7 +196,7 @@ def test_more_than_ten_arguments(make_shell: Callable[..., tuple[Shell, io.Strin
 
 def test_table() -> None:
     assert render(("Id", "Name"), [("1", "a"), ("22", "long name")], [True, False]) == (
-        "  Id Name\n* 1  a\n  22 long name\n"
+        "  Id   Name\n* 1    a\n  22   long name\n"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rocdbg.cli.apply import parse_flags, run_for
 from rocdbg.cli.present import frame_text, show_frame, switching
 from rocdbg.cli.ranges import is_thread_spec, parse_ranges, parse_thread_spec, takes_ranges
@@ -15,6 +17,7 @@ from rocdbg.debugger.rows import LaneRow, LaneState, ThreadRow
 RUNNING = Category.RUNNING
 STATUS = Category.STATUS
 LANE_OPTIONS = ("-all", "-active", "-inactive")
+_NEGATIVE = re.compile(r"-\d+")
 
 
 # -- threads
@@ -117,12 +120,14 @@ def thread_name(shell: Shell, text: str) -> None:
 
 
 @command(
-    "thread apply", category=RUNNING, usage="thread apply ID...|all [-q|-c|-s] COMMAND", repeat=Repeat.NEVER
+    "thread apply", category=RUNNING, usage="thread apply ID...|all [-ascending] [-q|-c|-s] COMMAND",
+    repeat=Repeat.NEVER,
 )
 def thread_apply(shell: Shell, text: str) -> None:
     """Apply a command to a list of threads, or with N:LANE to lanes of them (2:*, 1-3:0).
 
-    -q: no headings; -c: go on after an error; -s: as -c, but errors and empty results are not shown.
+    "all" starts with the newest thread, with -ascending with the oldest. -q: no headings; -c: go on after an error;
+    -s: as -c, but errors and empty results are not shown.
     """
     session = shell.session
     words = text.split()
@@ -136,13 +141,13 @@ def thread_apply(shell: Shell, text: str) -> None:
     rest = text
     for word in words[:count]:
         rest = rest.lstrip()[len(word) :]
-    flags, inner = parse_flags(words[count:], rest)
+    flags, inner = parse_flags(words[count:], rest, ("-ascending",) if words[0] == "all" else ())
     if not inner:
         raise CommandError("Please specify a command at the end of 'thread apply'")
     specs = [parse_thread_spec("*" if word == "all" else word) for word in words[:count]]
     kept = session.scope
     rows = list(session.threads())
-    if words[0] == "all":
+    if words[0] == "all" and not flags.which:
         rows.reverse()  # as GDB: the newest first
     try:
         for row in rows:
@@ -211,13 +216,20 @@ def _pick(rows: list[LaneRow], which: str) -> list[LaneRow]:
     return [row for row in rows if row.state is not LaneState.UNUSED]
 
 
+def _lane_frame(shell: Shell, row: LaneRow) -> str:
+    if row.frame is None:
+        return "(unused)"
+    return frame_text(shell, row.frame) if row.is_located else "(inactive)"
+
+
 @command(
     "info lanes", category=STATUS, usage="info lanes [ID...] [-all|-active|-inactive]", options=LANE_OPTIONS
 )
 def info_lanes(shell: Shell, text: str) -> None:
     """Display the lanes of the current wave.
 
-    Without options, active (A) and inactive (I) ones; -all shows unused lanes (U) of a partial wave too.
+    Without options, active (A) and inactive (I) ones; -all shows unused lanes (U) of a partial wave too. An inactive
+    lane has a frame where debug information says where it waits (DW_AT_LLVM_lane_pc).
     """
     session = shell.session
     shell.need_threads()
@@ -226,25 +238,23 @@ def info_lanes(shell: Shell, text: str) -> None:
     for word in text.split():
         if word in LANE_OPTIONS:
             which = word
+        elif word.startswith("-"):
+            raise CommandError(f"Unrecognized option at: {word}")
         else:
             words.append(word)
-    rows = list(session.lanes())
+    rows = _pick(list(session.lanes()), which)
     if words:
         wanted = set(parse_ranges(words))
         rows = [row for row in rows if row.lane in wanted]
-        if not rows:
-            shell.line(f"No lanes match '{' '.join(words)}'.")
-            return
-    rows = _pick(rows, which or ("-all" if words else ""))
     if not rows:
-        shell.line(f"No {which.lstrip('-')} lanes." if which else "No lanes.")
+        shell.line(f"No lanes match '{' '.join(words)}'." if words else "No lanes.")
         return
     cells = [
         (
             str(row.lane),
             row.state.value,
             row.target_id + (f' "{row.name}"' if row.name else ""),
-            frame_text(shell, row.frame) if row.frame is not None else "(unused)",
+            _lane_frame(shell, row),
         )
         for row in rows
     ]
@@ -264,6 +274,8 @@ def lane_apply(shell: Shell, text: str) -> None:
     session = shell.session
     shell.need_threads()
     words = text.split()
+    if words and _NEGATIVE.fullmatch(words[0]):
+        raise CommandError("negative value")
     items, after = takes_ranges(words)
     rest = text
     for word in items:
@@ -274,12 +286,15 @@ def lane_apply(shell: Shell, text: str) -> None:
     flags, inner = parse_flags(after, rest, LANE_OPTIONS)
     if not inner:
         raise CommandError("Please specify a command at the end of 'lane apply'")
-    rows = _pick(list(session.lanes()), flags.which)
+    every = list(session.lanes())
+    rows = _pick(every, flags.which)
     if items:
-        wanted = set(parse_ranges(items))
-        rows = [row for row in rows if row.lane in wanted]
-        if not rows:
-            raise FocusError(f"No lanes match '{' '.join(items)}'.")
+        wanted = parse_ranges(items)
+        for lane in wanted:
+            if lane >= len(every):
+                shell.warn(f"Lane {lane} does not exist on this thread.")
+        by_number = {row.lane: row for row in rows}
+        rows = [by_number[lane] for lane in wanted if lane in by_number]
     kept = session.scope
     try:
         for row in rows:
