@@ -172,7 +172,7 @@ class GlobalMemory:
         entries["host"] = np.uint64(int(owner.ctypes.data) + skip) + offsets
         entries["lo"] = 0
         entries["hi"] = np.uint64(size) - offsets
-        entries["flags"] = int(protection)
+        entries["flags"] = int(protection | (PageFlags.SCRATCH if kind is AllocationKind.SCRATCH else 0))
         self._starts.insert(position, address)
         self._allocations.insert(position, allocation)
         self.live_bytes += size

@@ -1,6 +1,7 @@
-"""MUBUF instructions: addresses through a buffer resource in four SGPRs.
+"""MUBUF and MTBUF instructions: addresses through a buffer resource in four SGPRs.
 
-The routine ``*_buffer`` reads the resource itself: base, stride, swizzle, add-tid, range check.
+The routines ``*_buffer`` read the resource themselves: base, stride, swizzle, lane, range check, format
+(`rocdbg.sim.translator.buffers`).
 """
 
 from __future__ import annotations
@@ -17,15 +18,29 @@ from rocdbg.sim.semantics.memory_common import (
     STORES,
     Format,
     atomic,
+    lds_slot,
     load,
     load_to_lds,
     memory,
+    register,
     required,
     store,
+    transfer,
 )
+from rocdbg.sim.translator import buffers
 
 
-def _buffer(i: Access) -> tuple[str, Value, Sequence[Value]]:
+def _rules(i: Access) -> int:
+    """What the routine is told of the generation and the instruction."""
+    flags = max(0, min(3, int(i.generation) - 9)) << buffers.RULES
+    if i.modifier("idxen"):
+        flags |= buffers.IDXEN
+    if i.generation == 9 and i.target.name.startswith(("gfx94", "gfx95")):
+        flags |= buffers.MEASURED_GFX940
+    return flags
+
+
+def _address(i: Access, flags: int) -> tuple[str, Value, Sequence[Value]]:
     resource, soffset, vaddr = required(i, "srsrc"), required(i, "soffset"), i.insn.operand("vaddr")
     offset = i.const(i.modifier("offset"), I32)
     index = i.const(0, I32)
@@ -36,10 +51,13 @@ def _buffer(i: Access) -> tuple[str, Value, Sequence[Value]]:
             position = 1
         if i.modifier("offen"):
             offset = offset + i.dword(vaddr, position)
-    flags = (i.generation >= 10) << 32 | (i.generation >= 11) << 33 | bool(i.modifier("idxen")) << 34
-    where = sgpr_offset(i.scalar_code(resource)) | flags
     address = offset.zext(I64) | index.zext(I64).shl(32)
+    where = sgpr_offset(i.scalar_code(resource)) | flags
     return "buffer", address, (i.const(where, I64), i.raw_operand(soffset).zext(I64))
+
+
+def _buffer(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    return _address(i, _rules(i))
 
 
 def _load(form: Format) -> Callable[[Access], None]:
@@ -66,9 +84,98 @@ def _atomic(helper: str) -> Callable[[Access], None]:
     return lambda i: atomic(i, _buffer, helper, (required(i, "vdata"),), _returned(i))
 
 
+# -- formats --------------------
+
+
+class _FormatOf:
+    """What a format instruction's name says: ``d16`` halves (``high``: in the upper one), how many ``channels``."""
+
+    def __init__(self, typed: bool, channels: int, d16: bool = False, high: bool = False) -> None:
+        self.typed, self.channels, self.d16, self.high = typed, channels, d16, high
+
+    def address(self, i: Access) -> tuple[str, Value, Sequence[Value]]:
+        flags = _rules(i) | buffers.FORMATTED | self.channels << buffers.CHANNELS
+        if self.d16:
+            flags |= buffers.D16
+        if self.typed:
+            flags |= buffers.TYPED | i.modifier("format", 1) << buffers.FORMAT
+        return _address(i, flags)
+
+    def call(self, i: Access, access: str) -> None:
+        i.b.lanes()
+        _, address, extra = self.address(i)
+        i.b.write_address(address)
+        i.b.scalar()
+        i.b.call(f"{access}_format_buffer", (i.exec, i.const(0, I64), *extra))
+
+
+def _load_format(what: _FormatOf) -> Callable[[Access], None]:
+    def function(i: Access) -> None:
+        what.call(i, "load")
+        if i.modifier("lds"):
+            transfer(i, lds_slot(4), "store", 4)
+            return
+        i.b.lanes()
+        base = register(required(i, "vdata"))
+        words = [i.b.read_data(n) for n in range(what.channels)]
+        if what.d16:
+            words = _packed(i, words, base, what.high)
+        for n, word in enumerate(words):
+            i.b.write_vgpr(base + n, word)
+        if i.modifier("tfe"):  # nothing is ever not resident
+            i.b.write_vgpr(base + len(words), i.const(0))
+
+    return function
+
+
+def _packed(i: Access, halves: list[Value], base: int, high: bool) -> list[Value]:
+    """Two halves per register; the half of a register that is not loaded is kept."""
+    if high:
+        return [i.b.read_vgpr(base) & 0xFFFF | halves[0].shl(16)]
+    out: list[Value] = []
+    for n in range(0, len(halves), 2):
+        other = halves[n + 1].shl(16) if n + 1 < len(halves) else i.b.read_vgpr(base + n // 2) & 0xFFFF0000
+        out.append(halves[n] & 0xFFFF | other)
+    return out
+
+
+def _store_format(what: _FormatOf) -> Callable[[Access], None]:
+    def function(i: Access) -> None:
+        i.b.lanes()
+        base = register(required(i, "vdata"))
+        for n in range(what.channels):
+            if not what.d16:
+                word = i.b.read_vgpr(base + n)
+            else:
+                word = i.b.read_vgpr(base + n // 2)
+                word = word.lshr(16) if what.high or n & 1 else word & 0xFFFF
+            i.b.write_data(n, word)
+        what.call(i, "store")
+
+    return function
+
+
+def _store_from_lds(i: Access) -> None:
+    """buffer_store_lds_dword: lane L's dword at M0[15:0] + offset + 4 * L in LDS goes to the buffer."""
+    transfer(i, lds_slot(4), "load", 4)
+    transfer(i, _buffer, "store", 4)
+
+
 for _suffix, _form in LOADS.items():
     memory(f"buffer_load_{_suffix}", _load(_form))
 for _suffix, _form in STORES.items():
     memory(f"buffer_store_{_suffix}", _store(_form))
 for _suffix, _helper in ATOMICS.items():
     memory(f"buffer_atomic_{_suffix}", _atomic(_helper))
+memory("buffer_store_lds_dword", _store_from_lds)
+
+for _channels, _letters in enumerate(("x", "xy", "xyz", "xyzw"), 1):
+    for _prefix, _typed in (("buffer", False), ("tbuffer", True)):
+        memory(f"{_prefix}_load_format_{_letters}", _load_format(_FormatOf(_typed, _channels)))
+        memory(f"{_prefix}_store_format_{_letters}", _store_format(_FormatOf(_typed, _channels)))
+        for _infix in (f"format_d16_{_letters}", f"d16_format_{_letters}"):
+            memory(f"{_prefix}_load_{_infix}", _load_format(_FormatOf(_typed, _channels, True)))
+            memory(f"{_prefix}_store_{_infix}", _store_format(_FormatOf(_typed, _channels, True)))
+for _infix in ("format_d16_hi_x", "d16_hi_format_x"):
+    memory(f"buffer_load_{_infix}", _load_format(_FormatOf(False, 1, True, True)))
+    memory(f"buffer_store_{_infix}", _store_format(_FormatOf(False, 1, True, True)))

@@ -153,19 +153,27 @@ def load(i: Access, how: Addresses, destination: Operand, form: Format) -> None:
         i.b.write_vgpr(register(destination) + max(1, form.size // 4), i.const(0))
 
 
-def load_to_lds(i: Access, how: Addresses, form: Format) -> None:
-    """Memory to LDS without registers: lane L's dwords go to M0[15:0] + the instruction's offset + L * size."""
+def lds_slot(size: int) -> Addresses:
+    """Where lane L's ``size`` bytes lie in LDS when no register names the place: M0 + the instruction's offset + 4 * L,
+    16 * L for sizes over 4."""
 
     def slot(i: Access) -> tuple[str, Value, Sequence[Value]]:
-        base = (i.m0 & 0xFFFF) + i.modifier("offset")
-        return "lds", (base + i.lane * max(4, form.size)).zext(I64), ()
+        wide = i.generation == 9 and i.target.name.startswith(("gfx94", "gfx95"))
+        base = (i.m0 & (0x3FFFF if wide else 0xFFFF)) + i.modifier("offset")
+        return "lds", (base + i.lane * (16 if size > 4 else 4)).zext(I64), ()
 
+    return slot
+
+
+def load_to_lds(i: Access, how: Addresses, form: Format) -> None:
+    """Memory to LDS without registers, see `lds_slot`. Narrow elements are extended to a dword."""
     transfer(i, how, "load", form.size)
     if form.size < 4:
         i.b.lanes()
         narrow = i.b.read_data(0).trunc(I8 if form.size == 1 else I16)
         i.b.write_data(0, narrow.sext(I32) if form.signed else narrow.zext(I32))
-    transfer(i, slot, "store", max(4, form.size))
+    size = max(4, form.size)
+    transfer(i, lds_slot(size), "store", size)
 
 
 def store(i: Access, how: Addresses, data: Operand, form: Format) -> None:

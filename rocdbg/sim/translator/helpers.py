@@ -17,7 +17,7 @@ def prefix(wave_size: int) -> str:
 def helper_names() -> list[str]:
     """The routines blocks may call, in the order of their slots in the environment."""
     names = [f"{access}_{space}" for space in SPACES for access in ("load", "store", "check")]
-    names += ["sload", "bpermute", "permute"]
+    names += ["load_format_buffer", "store_format_buffer", "sload", "bpermute", "permute"]
     names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
     names += [f"matrix_{name[2:]}" for name in (*SHAPES, *WMMA)]
     if len(names) > MAX_HELPERS:
@@ -31,7 +31,7 @@ def part_of(helper: str) -> str:
         return "lanes"
     if helper == "sload":
         return "scalar"
-    return helper if helper.startswith(("atomic_", "matrix_")) else helper.partition("_")[2]
+    return helper if helper.startswith(("atomic_", "matrix_")) else helper.rpartition("_")[2]
 
 
 __all__ = ["SPACES", "helper_names", "part_of", "prefix"]

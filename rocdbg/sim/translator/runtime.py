@@ -207,6 +207,10 @@ class Runtime:
         elif part == "lanes":
             self.define("bpermute", two, self._bpermute)
             self.define("permute", two, self._permute)
+        elif part == "buffer":
+            from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: needed by few
+
+            BufferRoutines(self).define()
         elif part.startswith("atomic_"):
             name, _, space = part.removeprefix("atomic_").rpartition("_")
             self._translator(space)
@@ -226,10 +230,12 @@ class Runtime:
     def _translator(self, space: str) -> None:
         """``translate_SPACE(state, env, mask, size, need, a, b)``: need = page flags; a, b depend on the space."""
         params = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %need, i64 %a, i64 %b"
-        per_lane = {
-            "global": self._global, "flat": self._flat, "lds": self._lds, "scratch": self._scratch, "buffer":
-            self._buffer,
-        }[space]  # fmt: skip
+        if space == "buffer":
+            from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: needed by few
+
+            self.define("translate_buffer", params, BufferRoutines(self).translate, "internal")
+            return
+        per_lane = {"global": self._global, "flat": self._flat, "lds": self._lds, "scratch": self._scratch}[space]
 
         def body(r: Routine) -> None:
             r.set_env("fault_lanes", 0)
@@ -326,57 +332,6 @@ class Runtime:
         return (
             shared.select(l, private.select(p, g)), private.select(ps, gs), shared.select(lk, private.select(pk, gk))
         )  # fmt: skip
-
-    def _buffer(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
-        """Buffer resource: %a = offset in the state of its four dwords | flags, %b = soffset.
-
-        The address slot has the offset (instruction + VGPR) in its low half, the VGPR index in its high half.
-        Flags of %a: bit 32 GFX10+ rules, bit 33 GFX11+ rules, bit 34 the index is used.
-        """
-        a = r.value("%a")
-        at = r.gep("%state", a & 0xFFFFFFFF)
-        w0, w1, w2, w3 = (r.load(r.gep(at, n * 4), I32).zext(I64) for n in range(4))
-        gfx10, gfx11 = (a & 1 << 32).ne(0), (a & 1 << 33).ne(0)
-        base = w0 | (w1 & 0xFFFF).shl(32)
-        add_tid = (w3 & 1 << 23).ne(0)
-        stride = w1.lshr(16) & 0x3FFF
-        swizzle11 = w1.lshr(30) & 3
-        swizzled = gfx11.select(swizzle11.ne(0), (w1 & 1 << 31).ne(0))
-        element9 = r.const(2, I64).shl(w3.lshr(19) & 3)
-        element = gfx11.select(r.const(2, I64).shl(swizzle11), gfx10.select(r.const(4, I64), element9))
-        index_stride = r.const(8, I64).shl(w3.lshr(21) & 3)
-        soffset = r.value("%b")
-        size = r.value("%size")
-        offset = address & 0xFFFFFFFF
-        index = address.lshr(32) + add_tid.select(lane, 0)
-        # Linear: base + soffset + index * stride + offset.
-        linear = offset + index * stride
-        # Swizzled: elements of consecutive indices lie side by side.
-        group = index.udiv(index_stride)
-        spread = (group * stride + offset.udiv(element) * element) * index_stride
-        swizzle = spread + index.urem(index_stride) * element + offset.urem(element)
-        physical = base + soffset + swizzled.select(swizzle, linear)
-        scratch = swizzled & add_tid
-        records = w2
-        # Range checks. Raw: byte range, soffset included; structured (stride): by record, and offset within it
-        # when swizzled.
-        raw = (offset + soffset + size).ule(records)
-        record = index.ult(records) & (~swizzled | (offset + size).ule(stride))
-        structured = stride.ne(0) & ~add_tid & ((a & 1 << 34).ne(0) | swizzled)
-        in_range = structured.select(record, raw)
-        tail = offset + size - 1
-        last_swizzle = (group * stride + tail.udiv(element) * element) * index_stride
-        last = base + soffset + last_swizzle + index.urem(index_stride) * element + tail.urem(element)
-        mine = self._in_scratch(r, physical, last)
-        safe = scratch.select(mine, in_range)
-        pointer, kind = self._page(
-            r,
-            safe.select(physical, r.state("scratch_base")),
-            scratch.select(r.const(1, I64), safe.select(size, 0)),
-        )
-        kind = scratch.select(mine.select(kind, int(FaultKind.SCRATCH_RANGE)), in_range.select(kind, 0))
-        step = swizzled.select((element.eq(4)).select(index_stride.shl(2), 4), r.const(4, I64))
-        return pointer, (scratch | in_range).select(step, 0), kind
 
     # -- transfers --------------------
 

@@ -276,7 +276,7 @@ def test_raw_buffer_range() -> None:
     data = np.arange(100, 164, dtype=np.uint32)
     buffer = bench.buffer(data)
     bench.set64(0, buffer.address)
-    bench.set64(2, 40 * 4)
+    bench.set64(2, 40 * 4 | 0x00027000 << 32)
     bench.vgpr(0)[:] = LANES * 4
     bench.vgpr(1)[:] = 1
     bench.vgpr(2)[:] = 7

@@ -1,0 +1,631 @@
+"""Native routines of buffer instructions: addresses through a resource (V#), range checks, format conversion.
+
+A resource is four dwords in SGPRs. The rules below are those of the ISA documents ("Buffer Addressing", "Range
+Checking"); where hardware was measured to differ (AMD's simulator rocjitsu names gfx950, gfx1100 and gfx1201 as
+witnesses), the measurement counts:
+
+* The offset of a lane is the instruction's plus the VGPR's, modulo 2^32. SOFFSET is added to the address but is no
+  part of what is swizzled. Addresses have 48 bits.
+* Swizzling permutes elements (4 bytes; 4 or 16 from GFX11 on): element e of index i lies at
+  ``((i / n * stride) + e * size) * n + i % n * size``, n the index stride. GFX9's resources have no element size.
+* GFX9: no check with ADD_TID and without IDXEN; by records with IDXEN and a stride; else by bytes, SOFFSET included.
+* GFX10+: OOB_SELECT chooses: 0 record and offset within the stride, 1 record, 2 only that the buffer is not empty,
+  3 bytes (or as 0 where swizzled), the size less SOFFSET. GFX10 looks at where an access begins, GFX11+ at its end.
+* Loads and stores of several dwords are checked dword by dword; formats and atomics are all or nothing.
+* A resource whose format is INVALID is unbound: reads give 0, writes are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rocdbg.sim import layout
+from rocdbg.sim.buffer_formats import GFX9_FORMATS, GFX10_FORMATS, GFX11_FORMATS, BufferFormat, NumberFormat
+from rocdbg.sim.builder import F16, F32, F64, I8, I16, I32, I64, Value
+from rocdbg.sim.layout import FaultKind, PageFlags, Space
+
+if TYPE_CHECKING:
+    from rocdbg.sim.translator.runtime import Routine, Runtime
+
+# Argument a of the routines: offset of the resource in the state, and what the instruction says.
+RULES: Final = 32
+"""Shift: 0 GFX9, 1 GFX10, 2 GFX11, 3 GFX12."""
+IDXEN: Final = 1 << 34
+FORMATTED: Final = 1 << 35
+"""A format instruction, typed or not."""
+TYPED: Final = 1 << 36
+"""MTBUF: the format is the instruction's."""
+D16: Final = 1 << 37
+MEASURED_GFX940: Final = 1 << 38
+"""Of GFX9's rules those measured on gfx950: only resources with ADD_TID are swizzled, and linear ones add the lane
+only where the instruction gives no index."""
+FORMAT: Final = 40
+"""Shift of MTBUF's format, 7 bits."""
+CHANNELS: Final = 48
+"""Shift of the number of channels the instruction names (1 to 4)."""
+
+_PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %need, i64 %a, i64 %b"
+_UNLIMITED = 1 << 40
+_OUTPUTS = 4
+
+
+@dataclass(slots=True)
+class _Resource:
+    """What is the same for all lanes; I64 (I1 where it is a question)."""
+
+    origin: Value  # base + SOFFSET
+    soffset: Value
+    stride: Value
+    records: Value
+    element: Value  # log2 of the element size
+    group: Value  # log2 of the index stride; 0 where linear
+    idxen: Value
+    adds_lane: Value
+    swizzled: Value
+    scratch: Value
+    bound: Value
+    gfx10: Value
+    gfx11: Value
+    mode: Value
+    add_tid: Value
+    word3: Value
+
+
+def _resource(runtime: Runtime, r: Routine) -> _Resource:
+    a = r.value("%a")
+    at = r.gep("%state", a & 0xFFFF)
+    w0, w1, w2, w3 = (r.load(r.gep(at, n * 4), I32).zext(I64) for n in range(4))
+    rules = a.lshr(RULES) & 3
+    gfx10, gfx11, gfx12 = rules.uge(1), rules.uge(2), rules.uge(3)
+    idxen, formatted, typed, measured = (_bit(a, flag) for flag in (IDXEN, FORMATTED, TYPED, MEASURED_GFX940))
+    base = w0 | (w1 & 0xFFFF).shl(32)
+    add_tid = _bit(w3, 1 << 23)
+    swizzle = w1.lshr(30) & 3
+    by_bit = (swizzle & 2).ne(0) & (~measured | add_tid)
+    swizzled = gfx11.select(swizzle.ne(0) & (idxen | add_tid), by_bit)
+    adds_lane = add_tid & gfx11.select(~idxen, ~measured | swizzled | ~idxen)
+    plain = w1.lshr(16) & 0x3FFF
+    extended = plain | (w3.lshr(15) & 15).shl(14)
+    scale = w3.lshr(18) & 3
+    factor = scale.eq(0).select(r.const(0, I64), scale.eq(3).select(r.const(5, I64), scale + 1))
+    stride = gfx12.select(plain.shl(factor), (~gfx10 & adds_lane & ~formatted).select(extended, plain))
+    number = gfx10.select(w3.lshr(12) & gfx12.select(r.const(0x3F, I64), 0x7F), w3.lshr(15) & 15)
+    bound = number.ne(0) | add_tid & ~typed
+    soffset = r.value("%b")
+    origin = base + soffset
+    # Private memory: a swizzled resource over a dispatch's scratch. A lane must stay in its wave's part.
+    flags = _page_flags(r, base)
+    own = (base - r.state("scratch_base")).ult(r.state("scratch_size"))
+    scratch = swizzled & adds_lane & (own | (flags & int(PageFlags.SCRATCH)).ne(0))
+    return _Resource(
+        origin,
+        soffset,
+        stride,
+        w2,
+        (gfx11 & swizzle.eq(3)).select(r.const(4, I64), 2),
+        swizzled.select((w3.lshr(21) & 3) + 3, 0),
+        idxen,
+        adds_lane,
+        swizzled,
+        scratch,
+        bound,
+        gfx10,
+        gfx11,
+        w3.lshr(28) & 3,
+        add_tid,
+        w3,
+    )
+
+
+def _page_flags(r: Routine, address: Value) -> Value:
+    """Flags of the page an address lies in, I64."""
+    offset = address - layout.WINDOW_BASE
+    index = offset.ult(layout.WINDOW_SIZE).select(offset.lshr(layout.PAGE_SHIFT), 0)
+    entry = r.pointer(r.env("page_table") + index * layout.PAGE_ENTRY_SIZE)
+    return r.load(r.gep(entry, 24), I64)
+
+
+def _bit(value: Value, flag: int) -> Value:
+    return (value & flag).ne(0)
+
+
+@dataclass(slots=True)
+class _Place:
+    """Of one lane: simulated address of element 0 of its index, its offset, and the bytes that are in range."""
+
+    origin: Value
+    offset: Value
+    live: Value
+
+
+def _relative(s: _Resource, offset: Value) -> Value:
+    """Where byte ``offset`` of an index lies behind its element 0; the offset itself where linear."""
+    high = offset.lshr(s.element).shl(s.element)
+    return high.shl(s.group) + (offset - high)
+
+
+def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _Place:
+    address = r.load(r.slot(layout.ENV_ADDRESS, lane, 8), I64)
+    offset = address & 0xFFFFFFFF
+    given = address.lshr(32)
+    index = given + s.adds_lane.select(lane, 0)
+    high = index.lshr(s.group)
+    low = index - high.shl(s.group)
+    origin = s.origin + (high * s.stride).shl(s.group) + s.swizzled.select(low.shl(s.element), 0)
+    # GFX9. Records are counted without the lane.
+    by_record9 = s.idxen & s.stride.ne(0)
+    record9 = given.ult(s.records).select(r.const(_UNLIMITED, I64), 0)
+    bytes9 = s.records.usub_sat(offset + s.soffset)
+    range9 = (s.add_tid & ~s.idxen).select(r.const(_UNLIMITED, I64), by_record9.select(record9, bytes9))
+    # GFX10+.
+    records = s.mode.eq(3).select(s.records.usub_sat(s.soffset), s.records)
+    in_record = index.ult(records)
+    in_stride = in_record.select(s.stride.usub_sat(offset), 0)
+    raw10 = ~s.gfx11 & s.stride.eq(0)  # GFX10 takes such a resource for a raw one
+    in_stride = raw10.select(records.usub_sat(offset), in_stride)
+    element_step = r.const(4, I64).shl(s.group)
+    begin = origin - s.origin + _relative(s, offset)
+    # GFX10, mode 3, swizzled: each dword's swizzled address is compared.
+    spread = (records.usub_sat(begin) + element_step - 1).lshr(s.group + 2).shl(2)
+    whole = records.usub_sat(offset)
+    three = s.swizzled.select(s.gfx11.select(s.stride.ne(0).select(in_stride, whole), spread), whole)
+    unchecked = r.const(_UNLIMITED, I64)
+    any_record = s.records.ne(0).select(unchecked, 0)
+    chosen = s.mode.eq(0).select(
+        in_stride, s.mode.eq(1).select(in_record.select(unchecked, 0), s.mode.eq(2).select(any_record, three))
+    )
+    chosen = s.gfx11.select(chosen, (chosen + 3) & ~3)
+    left = s.bound.select(s.gfx10.select(chosen, range9), 0)
+    enough = size.ule(left)
+    live = enough.select(size, 0)
+    if split:
+        live = (~enough & size.ugt(4)).select(left & ~3, live)
+    return _Place(origin, offset, live)
+
+
+class BufferRoutines:
+    """Builds the routines of the part ``buffer`` and buffer atomics' address translation."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    # -- atomics: pointers and strides for the common routine --------------------
+
+    def translate(self, r: Routine) -> None:
+        """Body of ``translate_buffer``: a pointer and the distance of its dwords per lane, 0 where dropped."""
+        s = _resource(self.runtime, r)
+        size = r.value("%size")
+        step = r.const(4, I64).shl(s.element.eq(2).select(s.group, 0))
+
+        def lane(lane: Value) -> None:
+            place = _place(r, s, lane, size, False)
+            first = _canonical(place.origin + _relative(s, place.offset))
+            last = _canonical(place.origin + _relative(s, place.offset + size - 1))
+            mine = self.runtime._in_scratch(r, first, last)
+            length = s.scratch.select(r.const(1, I64), place.live)
+            at = s.scratch.select(mine.select(first, r.state("scratch_base")), first)
+            pointer, kind = self.runtime._page(r, at, length)
+            kind = s.scratch.select(mine.select(kind, int(FaultKind.SCRATCH_RANGE)), kind)
+            live = place.live.ne(0)
+            r.store(r.slot(layout.ENV_POINTER, lane, 8), pointer)
+            r.store(r.slot(layout.ENV_KIND, lane, 8), live.select(step, 0))
+            kind = live.select(kind, 0)
+            address = s.scratch.select(_private(r, s, first), first)
+            r.when(kind.ne(0), lambda: self._fault(r, lane, kind, address))
+
+        self._checked(r, lane)
+
+    def _checked(self, r: Routine, lane: Callable[[Value], None]) -> None:
+        """Run ``lane`` for all lanes and return whether one faulted."""
+        r.set_env("fault_lanes", 0)
+        r.set_env("fault_kind", 0)
+        r.for_lanes(r.value("%mask"), lane)
+        faulted = r.env("fault_lanes").ne(0)
+        r.when(faulted, lambda: self.runtime._record(r, Space.BUFFER))
+        r.lines.append(f"ret i32 {faulted.zext(I32).ref}")
+
+    # -- loads and stores --------------------
+
+    def locate(self, r: Routine, split: bool) -> None:
+        """Body of ``locate_buffer`` and ``locate_element``: ENV_POINTER is the host address of element 0 of the lane's
+        index (the simulated one where swizzled and not in scratch), ENV_KIND the bytes in range."""
+        s = _resource(self.runtime, r)
+        size = r.value("%size")
+
+        def lane(lane: Value) -> None:
+            place = _place(r, s, lane, size, split)
+            r.store(r.slot(layout.ENV_KIND, lane, 8), place.live)
+
+            def check() -> None:
+                plain, lost = r.fresh("linear")[1:], r.fresh("swizzled")[1:]
+                private, other, after = (r.fresh(n)[1:] for n in ("private", "scattered", "found"))
+                r.branch_if(s.swizzled, lost, plain)
+                r.mark(plain)
+                address = _canonical(place.origin + place.offset)
+                pointer, kind = self.runtime._page(r, address, place.live)
+                r.store(r.slot(layout.ENV_POINTER, lane, 8), pointer - place.offset)
+                r.when(kind.ne(0), lambda: self._fault(r, lane, kind, address))
+                r.go(after)
+                r.mark(lost)
+                r.branch_if(s.scratch, private, other)
+                r.mark(private)
+                first = _canonical(place.origin + _relative(s, place.offset))
+                last = _canonical(place.origin + _relative(s, place.offset + place.live - 1))
+                mine = self.runtime._in_scratch(r, first, last)
+                area, legal = self.runtime._page(r, r.state("scratch_base"), r.const(1, I64))
+                delta = area - r.state("scratch_base")
+                r.store(r.slot(layout.ENV_POINTER, lane, 8), _canonical(place.origin) + delta)
+                beyond = mine.select(legal, int(FaultKind.SCRATCH_RANGE))
+                r.when(beyond.ne(0), lambda: self._fault(r, lane, beyond, _private(r, s, first)))
+                r.go(after)
+                r.mark(other)
+                r.store(r.slot(layout.ENV_POINTER, lane, 8), place.origin)
+
+                def byte(n: Value) -> None:
+                    address = _canonical(place.origin + _relative(s, place.offset + n))
+                    _, kind = self.runtime._page(r, address, r.const(1, I64))
+                    known = (r.env("fault_lanes").lshr(lane) & 1).ne(0)
+                    r.when(kind.ne(0) & ~known, lambda: self._fault(r, lane, kind, address))
+
+                r.for_range(place.live, byte)
+                r.go(after)
+                r.mark(after)
+
+            r.when(place.live.ne(0), check)
+
+        self._checked(r, lane)
+
+    def _fault(self, r: Routine, lane: Value, kind: Value, address: Value) -> None:
+        """Note a fault; the lane's address slot, which held offset and index, gets the address for the report."""
+        self.runtime._note(r, lane, kind)
+        r.store(r.slot(layout.ENV_ADDRESS, lane, 8), address)
+
+    def _pieces(
+        self, r: Routine, dword: Callable[[Value, Value, str], None], byte: Callable[[Value, Value, str], None],
+        clear: Callable[[Value], None],
+    ) -> None:  # fmt: skip
+        """Visit what is in range after `locate`: ``dword(lane, number, pointer)`` where the offset is aligned,
+        ``byte(lane, number, pointer)`` else. ``clear(lane)`` comes first."""
+        s = _resource(self.runtime, r)
+
+        def visit(lane: Value) -> None:
+            clear(lane)
+            live = r.load(r.slot(layout.ENV_KIND, lane, 8), I64)
+            start = r.load(r.slot(layout.ENV_POINTER, lane, 8), I64)
+            offset = r.load(r.slot(layout.ENV_ADDRESS, lane, 8), I64) & 0xFFFFFFFF
+            direct = ~s.swizzled | s.scratch
+            dwords = (live & 3).eq(0) & (~s.swizzled | (offset & 3).eq(0))
+
+            def whole() -> None:
+                r.for_range(
+                    live.lshr(2),
+                    lambda n: dword(lane, n, r.pointer(start + _relative(s, offset + n.shl(2)))),
+                )
+
+            def single() -> None:
+                r.for_range(live, lambda n: byte(lane, n, r.pointer(start + _relative(s, offset + n))))
+
+            def scattered() -> None:
+                def one(n: Value) -> None:
+                    address = _canonical(start + _relative(s, offset + n))
+                    byte(lane, n, r.pointer(self.runtime._page(r, address, r.const(1, I64))[0]))
+
+                r.for_range(live, one)
+
+            r.when(direct & dwords, whole)
+            r.when(direct & ~dwords, single)
+            r.when(~direct, scattered)
+
+        r.for_lanes(r.value("%mask"), visit)
+        r.lines.append("ret i32 0")
+
+    def gather(self, r: Routine) -> None:
+        """Body of ``gather_buffer``: what is out of range reads 0."""
+
+        def clear(lane: Value) -> None:
+            r.for_range((r.value("%size") + 3).lshr(2), lambda n: r.store(r.data(n, lane), r.const(0, I32)))
+
+        self._pieces(
+            r,
+            lambda lane, n, p: r.store(r.data(n, lane), r.load(p, I32)),
+            lambda lane, n, p: r.store(self.runtime._byte(r, lane, n), r.load(p, I8)),
+            clear,
+        )
+
+    def scatter(self, r: Routine) -> None:
+        """Body of ``scatter_buffer``."""
+        self._pieces(
+            r,
+            lambda lane, n, p: r.store(p, r.load(r.data(n, lane), I32)),
+            lambda lane, n, p: r.store(p, r.load(self.runtime._byte(r, lane, n), I8)),
+            lambda lane: None,
+        )
+
+    # -- formats --------------------
+
+    def _call(self, r: Routine, name: str, size: Value, need: int) -> Value:
+        return r.new(
+            I32, True,
+            f"call i32 @{name}(ptr %state, ptr %env, i64 %mask, i64 {size.ref}, i64 {need}, i64 %a, i64 %b)",
+        )  # fmt: skip
+
+    def _then(self, r: Routine, status: Value) -> None:
+        """Return 1 if ``status`` says that a lane faulted."""
+        ok, bad = r.fresh("ok")[1:], r.fresh("bad")[1:]
+        r.branch_if(status.eq(0), ok, bad)
+        r.mark(bad)
+        r.lines.append("ret i32 1")
+        r.mark(ok)
+
+    def _format(self, r: Routine, s: _Resource) -> _Format:
+        a = r.value("%a")
+        own = s.gfx10.select(
+            s.word3.lshr(12) & (a.lshr(RULES) & 3).eq(3).select(r.const(0x3F, I64), 0x7F),
+            s.word3.lshr(15) & 15 | (s.word3.lshr(12) & 7).shl(4),
+        )
+        typed = _bit(a, TYPED)
+        code = typed.select(a.lshr(FORMAT) & 0x7F, own)
+        table = s.gfx11.select(r.const(2, I64), s.gfx10.zext(I64)).shl(7) + code
+        row = r.load(r.gep("@formats", table.shl(3)), I64)
+        selectors = typed.select(r.const(_IDENTITY, I64), s.word3 & 0xFFF)
+        return _Format(row, s.bound.select(row.lshr(48), 0), row.lshr(40) & 7, selectors, _bit(a, D16))
+
+    def load_format(self, r: Routine) -> None:
+        """Body of ``load_format_buffer``: dword n of the transfer buffer is what register (with d16: half) n gets."""
+        s = _resource(self.runtime, r)
+        f = self._format(r, s)
+        self._then(r, self._call(r, "locate_element", f.size, 1))
+        self._call(r, "gather_buffer", r.const(16, I64), 1)
+        integer = _is_integer(f.number)
+        one = integer.select(r.const(1, I32), f.d16.select(r.const(0x3C00, I32), 0x3F800000))
+        exists = f.size.ne(0)  # an unbound resource gives zeros only
+
+        def convert(lane: Value) -> None:
+            raw = [r.load(r.data(n, lane), I32) for n in range(4)]
+            live = r.load(r.slot(layout.ENV_KIND, lane, 8), I64).ne(0)
+            channels = [live.select(_from_memory(r, f, raw, n), 0) for n in range(4)]
+            for n in range(_OUTPUTS):
+                select = f.selectors.lshr(3 * n) & 7
+                value = select.eq(1).select(one, 0)
+                for channel in range(4):
+                    value = select.eq(4 + channel).select(channels[channel], value)
+                r.store(r.data(n, lane), exists.select(value, 0))
+
+        r.for_lanes(r.value("%mask"), convert)
+        r.lines.append("ret i32 0")
+
+    def store_format(self, r: Routine) -> None:
+        """Body of ``store_format_buffer``: dword n of the transfer buffer is register (with d16: half) n.
+
+        A channel in memory gets the component whose selector names it; components the instruction does not give
+        are replaced by X.
+        """
+        s = _resource(self.runtime, r)
+        f = self._format(r, s)
+        given = r.value("%a").lshr(CHANNELS) & 7
+        self._then(r, self._call(r, "locate_element", f.size, 2))
+
+        def convert(lane: Value) -> None:
+            words = [r.load(r.data(n, lane), I32) for n in range(4)]
+            words = [words[0]] + [given.ugt(n).select(words[n], words[0]) for n in range(1, 4)]
+            words = [_widen(r, f, word) for word in words]
+            total = [r.const(0, I32) for _ in range(4)]
+            for channel in range(4):
+                value = r.const(0, I32)
+                for n in reversed(range(_OUTPUTS)):
+                    value = (f.selectors.lshr(3 * n) & 7).eq(4 + channel).select(words[n], value)
+                bits = _to_memory(r, f, value, channel)
+                at = f.offset(channel)
+                bits = bits.shl((at & 31).trunc(I32))
+                for dword in range(4):
+                    total[dword] = total[dword] | at.lshr(5).eq(dword).select(bits, 0)
+            for dword in range(4):
+                r.store(r.data(dword, lane), total[dword])
+
+        r.for_lanes(r.value("%mask"), convert)
+        r.lines.append(f"ret i32 {self._call(r, 'scatter_buffer', f.size, 2).ref}")
+
+    def define(self) -> None:
+        """Add all routines of the part."""
+        runtime = self.runtime
+        args = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"
+        runtime.declarations.add(_table())
+        runtime.define("locate_buffer", _PARAMETERS, lambda r: self.locate(r, True), "internal")
+        runtime.define("locate_element", _PARAMETERS, lambda r: self.locate(r, False), "internal")
+        runtime.define("gather_buffer", _PARAMETERS, self.gather, "internal")
+        runtime.define("scatter_buffer", _PARAMETERS, self.scatter, "internal")
+        for access, need, move in (("load", 1, "gather"), ("store", 2, "scatter"), ("check", 2, "")):
+
+            def body(r: Routine, need: int = need, move: str = move) -> None:
+                self._then(r, self._call(r, "locate_buffer", r.value("%size"), need))
+                if move:
+                    self._call(r, f"{move}_buffer", r.value("%size"), need)
+                r.lines.append("ret i32 0")
+
+            runtime.define(f"{access}_buffer", args, body)
+        runtime.define("load_format_buffer", args, self.load_format)
+        runtime.define("store_format_buffer", args, self.store_format)
+
+
+def _private(r: Routine, s: _Resource, address: Value) -> Value:
+    """The offset in a lane's private memory of an address in (or round) its wave's scratch."""
+    at = address - r.state("scratch_base")
+    return (at.ashr(s.group + 2).shl(2) | at & 3) & 0xFFFFFFFF
+
+
+def _canonical(address: Value) -> Value:
+    """48 bits, the upper ones copies of bit 47."""
+    return address.shl(16).ashr(16)
+
+
+# -- conversion --------------------
+
+_IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9
+
+
+@dataclass(slots=True)
+class _Format:
+    """A format at run time: its row of the table, bytes (0: unbound), number format, DST_SEL, all I64."""
+
+    row: Value
+    size: Value
+    number: Value
+    selectors: Value
+    d16: Value
+
+    def width(self, channel: int) -> Value:
+        """Bits of a channel."""
+        return self.row.lshr(6 * channel) & 63
+
+    def offset(self, channel: int) -> Value:
+        """First bit of a channel."""
+        at = self.row & 0
+        for before in range(channel):
+            at = at + self.width(before)
+        return at & 127
+
+
+def _table() -> str:
+    """The formats as an LLVM constant: three times 128 rows. Row: widths, 6 bits each; number format at bit 40; bytes
+    at bit 48; 0 where invalid."""
+
+    def row(form: BufferFormat | None) -> int:
+        if form is None:
+            return 0
+        widths = sum(width << 6 * n for n, width in enumerate(form.widths))
+        return widths | int(form.number) << 40 | form.size << 48
+
+    rows: list[int] = []
+    tables: tuple[Mapping[int, BufferFormat], ...] = (GFX9_FORMATS, GFX10_FORMATS, GFX11_FORMATS)
+    for table in tables:
+        rows += [row(table.get(code)) for code in range(128)]
+    return f"@formats = private constant [{len(rows)} x i64] [{', '.join(f'i64 {n}' for n in rows)}]"
+
+
+def _is(f: _Format, number: NumberFormat) -> Value:
+    return f.number.eq(int(number))
+
+
+def _is_integer(number: Value) -> Value:
+    return (number & ~1).eq(int(NumberFormat.UINT))
+
+
+def _choose(f: _Format, results: Mapping[NumberFormat, Value], other: Value) -> Value:
+    for number, result in results.items():
+        other = _is(f, number).select(result, other)
+    return other
+
+
+def _small_float(bits: Value, mantissa: Value) -> Value:
+    """An unsigned float of 5 exponent bits and ``mantissa`` (5 or 6) others, as f32 bits: exact. It is an f16 without
+    sign and with fewer bits."""
+    half = bits.shl(10 - mantissa).trunc(I16).bitcast(F16)
+    return half.fpext(F32).bits()
+
+
+def _from_memory(r: Routine, f: _Format, raw: list[Value], channel: int) -> Value:
+    """The I32 a register gets for a channel (with d16 in its low half)."""
+    width, at = f.width(channel), f.offset(channel)
+    word = raw[0]
+    for n in range(1, 4):
+        word = at.lshr(5).eq(n).select(raw[n], word)
+    width32, shift = width.trunc(I32), (at & 31).trunc(I32)
+    unsigned = width.uge(32).select(word, word.lshr(shift) & (r.const(1, I32).shl(width32 & 31) - 1))
+    up = (32 - width32) & 31
+    signed = unsigned.shl(up).ashr(up)
+    most = (r.const(1, I32).shl(width32 & 31) - 1).uitofp(F32)
+    largest = (r.const(1, I32).shl((width32 - 1) & 31) - 1).uitofp(F32)
+    lowest = r.const(-1.0, F32)
+    snorm = signed.sitofp(F32) / largest
+    snorm = snorm.flt(lowest).select(lowest, snorm)
+    floats = {
+        NumberFormat.UNORM: (unsigned.uitofp(F32) / most).bits(),
+        NumberFormat.SNORM: snorm.bits(),
+        NumberFormat.USCALED: unsigned.uitofp(F32).bits(),
+        NumberFormat.SSCALED: signed.sitofp(F32).bits(),
+        NumberFormat.FLOAT: width.eq(16).select(
+            _half_to_single(unsigned), _small_float(unsigned, (width32 - 5) & 15)
+        ),
+    }
+    converted = _choose(f, floats, unsigned)
+    # Channels of 32 bits are never converted.
+    value = width.eq(32).select(unsigned, converted)
+    integer = _is(f, NumberFormat.SINT).select(signed, unsigned)
+    value = _is_integer(f.number).select(integer, value)
+    # d16: f32 in memory is truncated to f16, all else is rounded to nearest.
+    single = value.bitcast(F32)
+    nearest = single.fptrunc(F16)
+    halves = nearest.bits()
+    if_wide = (single.fabs().flt(nearest.fpext(F32).fabs()) & ~single.is_nan()).select(halves - 1, halves)
+    narrow = width.eq(32).select(if_wide, halves).zext(I32)
+    sixteen = _is_integer(f.number).select(value & 0xFFFF, narrow)
+    return width.eq(0).select(0, f.d16.select(sixteen, value))
+
+
+def _half_to_single(bits: Value) -> Value:
+    return bits.trunc(I16).bitcast(F16).fpext(F32).bits()
+
+
+def _widen(r: Routine, f: _Format, word: Value) -> Value:
+    """A register's value as 32 bits: d16 ones are f16 or 16-bit integers."""
+    half = word & 0xFFFF
+    signed = half.shl(16).ashr(16)
+    wide = _choose(f, {NumberFormat.UINT: half, NumberFormat.SINT: signed}, _half_to_single(half))
+    return f.d16.select(wide, word)
+
+
+def _to_memory(r: Routine, f: _Format, value: Value, channel: int) -> Value:
+    """The bits of a channel in memory, I32, from a register's 32 bits."""
+    width = f.width(channel)
+    width32 = width.trunc(I32)
+    mask = width.uge(32).select(r.const(-1, I32), r.const(1, I32).shl(width32 & 31) - 1)
+    number = value.bitcast(F32).fpext(F64)
+    number = value.bitcast(F32).is_nan().select(r.const(0.0, F64), number)
+
+    def clamp(low: Value, high: Value) -> Value:
+        raised = number.flt(low).select(low, number)
+        return high.flt(raised).select(high, raised)
+
+    def integer(x: Value) -> Value:
+        return x.fptosi(I64).trunc(I32)
+
+    zero, one = r.const(0.0, F64), r.const(1.0, F64)
+    top = (r.const(1, I64).shl(width & 31) - 1).uitofp(F64)
+    half = r.const(1, I64).shl((width - 1) & 31)
+    high = (half - 1).uitofp(F64)
+    results = {
+        NumberFormat.UNORM: integer((clamp(zero, one) * top).rint()),
+        NumberFormat.SNORM: integer((clamp(r.const(-1.0, F64), one) * high).rint()),
+        NumberFormat.USCALED: integer(clamp(zero, top).ftrunc()),
+        NumberFormat.SSCALED: integer(clamp(-half.uitofp(F64), high).ftrunc()),
+        NumberFormat.FLOAT: width.eq(16).select(
+            value.bitcast(F32).fptrunc(F16).bits().zext(I32), _to_small_float(r, value, (width32 - 5) & 15)
+        ),
+    }
+    converted = _choose(f, results, value)
+    return width.eq(0).select(0, width.uge(32).select(value, converted & mask))
+
+
+def _to_small_float(r: Routine, value: Value, mantissa: Value) -> Value:
+    """f32 to an unsigned float of 5 exponent and ``mantissa`` (5 or 6) other bits: to nearest even, negative numbers
+    become 0, large ones the largest number, NaN one with its first bit set."""
+    single = value.bitcast(F32)
+    infinity = r.const(31, I32).shl(mantissa)
+    number = single.is_nan().select(r.const(0.0, F32), single).fpext(F64)
+    # Scaled so that the last place of the result is 1: below 2^-14 all numbers have the same last place.
+    exponent = ((value.lshr(23) & 255).smax(113) - 127).sext(I64)
+    unit = exponent - mantissa.zext(I64)
+    scale = (r.const(1023, I64) - unit).shl(52).bitcast(F64)
+    places = (number * scale).rint().fptosi(I64).trunc(I32)
+    bits = (exponent.trunc(I32) + 14).shl(mantissa) + places
+    bits = bits.uge(infinity).select(infinity - 1, bits)
+    bits = value.slt(0).select(0, bits)
+    bits = value.eq(0x7F800000).select(infinity, bits)
+    return single.is_nan().select(infinity | r.const(1, I32).shl(mantissa - 1), bits)
+
+
+__all__ = [
+    "CHANNELS", "D16", "FORMAT", "FORMATTED", "IDXEN", "MEASURED_GFX940", "RULES", "TYPED", "BufferRoutines",
+]  # fmt: skip
