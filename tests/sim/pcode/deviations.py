@@ -1,0 +1,171 @@
+"""Where the text is not followed, and facts the text leaves out.
+
+Hardware (as measured, or as LLVM's back end and AMD's prose documents rely on it) goes before pseudocode. ``REPLACED`` gives
+the text that is compared against instead of the document's, and why.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tests.sim.pcode.values import Value
+from tests.sim.pcode.words import Entry, Operand, entries, is_rdna
+
+if TYPE_CHECKING:
+    from tests.sim.pcode.oracle import Wave
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """``pattern``: full match of names; ``text`` with {t} for the type suffix of the name (f16, f32, f64)."""
+
+    pattern: str
+    text: str
+    why: str
+    targets: str = ".*"
+
+
+REPLACED = (
+    Replacement(
+        r"[SV]_RNDNE_(F\d+)", "D0.{t} = round_even(S0.{t})",
+        "floor(x + 0.5) rounds the sum: 0.49999997 would become 1, and -0.2 would lose its sign",
+    ),
+    Replacement(
+        r"[SV]_(?:CEIL)_(F\d+)", "D0.{t} = ceil(S0.{t})", "trunc + 1 loses the sign of ceil(-0.5)",
+    ),
+    Replacement(r"[SV]_FLOOR_(F\d+)", "D0.{t} = floor(S0.{t})", "as ceil"),
+    Replacement(
+        r"V_SIN_(F\d+)", "D0.{t} = sin_turns(S0.{t})", "the product with 2 pi is not rounded: the operand is in turns",
+    ),
+    Replacement(r"V_COS_(F\d+)", "D0.{t} = cos_turns(S0.{t})", "as sin"),
+    Replacement(
+        r"V_FREXP_MANT_(F\d+)", "D0.{t} = isNAN(S0.{t}) ? cvtToQuietNAN(S0.{t}) : mantissa(S0.{t})",
+        "mantissa() is the frexp mantissa; NaNs come out quiet",
+    ),
+    Replacement(
+        r"V_FREXP_EXP_I32_(F\d+)", "D0.i32 = frexp_exponent(S0.{t})",
+        "the exponent field of subnormals is 0, their exponent is not",
+    ),
+    Replacement(
+        "S_SWAPPC_B64", "jump_addr = S0.i64; D0.i64 = PC + INSTRUCTION_SIZE; PC = jump_addr.i64",
+        "the return address is behind a literal too",
+    ),
+    Replacement(
+        "V_CVT_OFF_F32_I4", "D0.f32 = ldexp(i32_to_f32(32'I(signext(S0.i4))), -4)", "the table's contents are not in the text",
+    ),
+    Replacement(
+        "V_CVT_NEAREST_I32_F32", "D0.i32 = f64_to_i32(floor(f32_to_f64(S0.f32) + 0.5))",
+        "the sum is not rounded",
+    ),
+    Replacement(
+        r"V_FRACT_(F\d+)", "D0.{t} = below_one(S0.{t} - floor(S0.{t}))",
+        "the result stays below 1: the device libraries use the instruction as fract()",
+    ),
+    Replacement("V_TRIG_PREOP_F64", "D0.f64 = trig_preop(S0.f64, S1.u32[4 : 0])", "1201 bits of 2/pi; the text's PI is f64"),
+    Replacement(r"V_FREXP_EXP_I16_(F\d+)", "D0.i16 = frexp_exponent(S0.{t})", "as above"),
+)  # fmt: skip
+
+
+@cache
+def text_of(entry: Entry, target: str) -> str:
+    """The text to compare with."""
+    for row in REPLACED:
+        match = re.fullmatch(row.pattern, entry.name)
+        if match and re.fullmatch(row.targets, target):
+            return row.text.replace("{t}", match.group(1).lower() if match.groups() else "")
+    return entry.text
+
+
+@cache
+def operands(entry: Entry, target: str) -> dict[str, Operand]:
+    """The operand rows of an entry. Those of VOP3's are taken from the short encoding where there is one: the table has
+    DPP's there for some."""
+    if entry.group in ("SOP1", "SOP2", "SOPC") and not entry.name.endswith("_F16"):
+        # Scalar operands are 32 bits wide at least: constants of 16-bit integers are not f16.
+        return {k: Operand(o.format, max(o.bits, 32)) for k, o in entry.operands.items()}
+    if entry.group not in ("VOP3", "VOP3SD"):
+        return entry.operands
+    for other in entries(target):
+        if other.group in ("VOP1", "VOP2", "VOPC") and other.name == entry.name and other.operands:
+            rows = dict(other.operands)
+            if "vsrc1" in rows:
+                rows["src1"] = rows.pop("vsrc1")
+            return {**entry.operands, **rows}
+    return entry.operands
+
+
+def signs_of_bits(name: str) -> bool:
+    """neg and abs work on the sign bit of an operand the text reads as bits."""
+    return bool(re.match(r"V_(CNDMASK_B(16|32)|MOV_B32|MOV_B16)", name))
+
+
+def keeps_subnormals(name: str) -> bool:
+    """MODE's flushing does not touch these."""
+    return bool(re.search(r"CMPX?_CLASS|V_CNDMASK|V_MOV", name))
+
+
+def flushes_always(name: str) -> bool:
+    return bool(re.fullmatch(r"V_(RCP|RCP_IFLAG|RSQ|SQRT|EXP|LOG)_F32|V_MAD_F32|V_MAC_F32|V_MADAK_F32|V_MADMK_F32", name))
+
+
+def plain_packed(name: str) -> bool:
+    """VOP3P whose op_sel and neg do not choose halves."""
+    return bool(re.search(r"DOT[48]", name))
+
+
+def has_result_modifiers(name: str) -> bool:
+    return True
+
+
+def has_float_results(name: str) -> bool:
+    return not re.match(r"V_(CNDMASK|MOV|SWAP)", name)
+
+
+@cache
+def float_parts(text: str) -> dict[tuple[int, int], str]:
+    """The parts of a result built in a temporary that are floats: bits [low, width] and kind."""
+    found = {}
+    for high, low, kind in re.findall(r"(?:tmp|D0)\[(\d+) : (\d+)\]\.(bf16|f16|f32)\s*=", text):
+        found[int(low), int(high) - int(low) + 1] = "bf" if kind == "bf16" else "f"
+    return found
+
+
+def keeps_upper_half(name: str, form: str, fields: dict[str, int]) -> bool:
+    """GFX9: whether a 16-bit result leaves the upper half alone."""
+    return False
+
+
+def mode_fields(wave: Wave) -> dict[str, Value]:
+    return {}
+
+
+def hardware_registers(wave: Wave) -> Any:
+    return None
+
+
+def wide_result(name: str) -> bool:
+    """The result is a register pair that forms one f64."""
+    return bool(re.search(r"_F64$|_F64_", name)) and not re.search(r"V_CVT_\w+_F64$|FREXP_EXP", name)
+
+
+APPROXIMATE = re.compile(r"V_(S_)?(EXP|LOG|RCP|RCP_IFLAG|RSQ|SQRT|SIN|COS|TANH)_(F\d+|BF16)")
+
+
+@cache
+def loose_parts(entry: Entry) -> tuple[tuple[int, int, str, int], ...]:
+    """(first bit, width, kind, units in the last place) of result parts compared as floats: any NaN equals any other. Not for
+    results that are bits or chosen operands."""
+    if re.match(r"[SV]_(CNDMASK|MOV|MIN|MAX|MED|CMP|SWAP)", entry.name):
+        return ()
+    ulps = 1 if APPROXIMATE.fullmatch(entry.name) else 0
+    text = entry.text
+    parts = {(low, width, kind, ulps) for (low, width), kind in float_parts(text).items()}
+    for kind in re.findall(r"D0\.(bf16|f16|f32|f64)\b", text):
+        parts.add((0, int(kind[-2:]), "bf" if kind == "bf16" else "f", ulps))
+    if any(w == 16 for _, w, _, _ in parts):
+        parts |= {(16, 16, k, u) for _, w, k, u in parts if w == 16}
+        parts |= {(0, 16, k, u) for _, w, k, u in parts if w == 16}
+    return tuple(sorted(parts))

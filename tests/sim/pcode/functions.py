@@ -1,0 +1,304 @@
+"""The functions the pseudocode calls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from tests.sim.pcode import values as v
+from tests.sim.pcode.language import PcodeError, Scope, cast, flag
+from tests.sim.pcode.values import Value
+
+
+def scoped(function: Callable[..., Value]) -> Callable[..., Value]:
+    """The function takes the scope (for its rounding) first."""
+    function.wants_scope = True  # type: ignore[attr-defined]
+    return function
+
+
+def _exponent(value: Value) -> Value:
+    form = v.format_of(value)
+    raw: int = value.raw  # type: ignore[assignment]
+    return Value("i", 32, raw >> form.fraction_bits & (1 << form.exponent_bits) - 1)
+
+
+def _sign(value: Value) -> Value:
+    return Value("u", 1, int(value.raw) >> value.bits - 1)  # type: ignore[call-overload]
+
+
+def _abs(value: Value) -> Value:
+    return Value(value.kind, value.bits, int(value.raw) & (1 << value.bits - 1) - 1)  # type: ignore[call-overload]
+
+
+def _mantissa(value: Value) -> Value:
+    """The fraction part in +-[0.5, 1), as frexp has it."""
+    group, sign, mantissa, _ = v.unpack(value)
+    if group != v.FINITE or not mantissa:
+        return value
+    return v.pack(value.kind, value.bits, sign, mantissa, -mantissa.bit_length(), 0)
+
+
+def _frexp_exponent(value: Value) -> Value:
+    group, _, mantissa, exponent = v.unpack(value)
+    number = mantissa.bit_length() + exponent if group == v.FINITE and mantissa else 0
+    return Value("i", 32, number & 0xFFFFFFFF)
+
+
+def _to_integer(low: int, high: int, bits: int) -> Callable[[Value], Value]:
+    kind = "i" if low < 0 else "u"
+    return lambda value: Value(kind, bits, v.to_integer(value, low, high) & (1 << bits) - 1)
+
+
+def _normalised(low: int, high: int) -> Callable[[Value], Value]:
+    """f16_to_snorm and the like: to nearest even of value * high, clamped."""
+
+    def convert(value: Value) -> Value:
+        scaled = v.multiply("f", 64, v.convert(value, "f", 64, 0), v.from_float(float(high), "f", 64, 0), 0)
+        if v.is_nan(scaled):
+            return Value("i" if low < 0 else "u", 16, 0)
+        number = v.to_integer(v.integral(scaled, "even"), low, high)
+        return Value("i" if low < 0 else "u", 16, number & 0xFFFF)
+
+    return convert
+
+
+def _clamped(low: int, high: int) -> Callable[[Value], Value]:
+    return lambda value: Value("i" if low < 0 else "u", 16, max(low, min(high, v.signed(value))) & 0xFFFF)
+
+
+def _host(function: Callable[[float], float]) -> Callable[..., Value]:
+    """A function computed in the host's f64, rounded once more: within an ulp."""
+
+    def call(scope: Scope, value: Value) -> Value:
+        if v.is_nan(value):
+            return v.nan_of(value.kind, value.bits, value)
+        try:
+            result = function(v.to_float(value))
+        except ValueError:
+            result = math.nan
+        except OverflowError:
+            result = math.inf
+        return v.from_float(result, value.kind, value.bits, 0)
+
+    return scoped(call)
+
+
+def _log2(number: float) -> float:
+    return -math.inf if number == 0 else math.log2(number)
+
+
+def _exp2(number: float) -> float:
+    return math.inf if number > 2000 else 0.0 if number < -2000 else 2.0**number
+
+
+def _turns(function: Callable[[float], float]) -> Callable[[float], float]:
+    def call(number: float) -> float:
+        part = math.fmod(number, 1.0)
+        # Exact at quarters; elsewhere the argument's error is far below an ulp of f32.
+        quarters = part * 4
+        if quarters == int(quarters):
+            return function(quarters * math.pi / 2) if abs(function(quarters * math.pi / 2)) > 0.5 else math.copysign(0, number)
+        return function(part * 2 * math.pi)
+
+    return call
+
+
+@scoped
+def _fma(scope: Scope, a: Value, b: Value, c: Value) -> Value:
+    wide = max((a, b, c), key=lambda x: x.bits)
+    a, b, c = (v.convert(x, wide.kind, wide.bits, 0) for x in (a, b, c))
+    return v.fma(a, b, c, scope.rounding(wide.bits))
+
+
+@scoped
+def _scaled(scope: Scope, value: Value, exponent: Value) -> Value:
+    group, sign, mantissa, power = v.unpack(value)
+    if group != v.FINITE:
+        return v.quieted(value) if group == v.NAN else value
+    return v.pack(value.kind, value.bits, sign, mantissa, power + v.signed(exponent), scope.rounding(value.bits))
+
+
+@scoped
+def _square_root(scope: Scope, value: Value) -> Value:
+    return v.square_root(value, scope.rounding(value.bits))
+
+
+@scoped
+def _power(scope: Scope, base: Value, exponent: Value) -> Value:
+    assert v.to_float(base) == 2.0
+    return NAMES["exp2"](scope, exponent)  # type: ignore[no-any-return]
+
+
+def _fract(value: Value) -> Value:
+    floor = v.integral(value, "floor")
+    return v.add(value.kind, value.bits, value, floor, 0, negate=1)
+
+
+def _even(value: Value) -> Value:
+    number = v.to_float(value)
+    return flag(math.isfinite(number) and number % 2 == 0)
+
+
+def _signext(value: Value) -> Value:
+    return Value("i", max(64, value.bits), v.signed(Value("i", value.bits, value.raw)) & (1 << max(64, value.bits)) - 1)
+
+
+def _signext_from_bit(value: Value, width: Value) -> Value:
+    count = v.signed(width)
+    if count == 0:
+        return Value("i", value.bits, 0)
+    raw = int(value.raw) & (1 << count) - 1  # type: ignore[call-overload]
+    if count <= value.bits and raw >> count - 1:
+        raw -= 1 << count
+    return Value("i", value.bits, raw & (1 << value.bits) - 1)
+
+
+def _to_float(bits: int, kind: str = "f") -> Callable[..., Value]:
+    @scoped
+    def call(scope: Scope, value: Value) -> Value:
+        if value.is_float:
+            return v.convert(value, kind, bits, scope.rounding(16 if kind == "bf" else bits))
+        number = v.signed(value)
+        return v.pack(kind, bits, number < 0, abs(number), 0, scope.rounding(bits))
+
+    return call
+
+
+def small_float(raw: int, exponent_bits: int, fraction_bits: int, bias: int, special: str) -> Value:
+    """A number of an 8, 6 or 4-bit format as f32. ``special``: "ieee" (infinities and NaNs), "ocp" (one NaN at all
+    ones, no infinity), "fnuz" (NaN is minus zero) or "none"."""
+    sign = raw >> exponent_bits + fraction_bits & 1
+    exponent = raw >> fraction_bits & (1 << exponent_bits) - 1
+    fraction = raw & (1 << fraction_bits) - 1
+    top = exponent == (1 << exponent_bits) - 1
+    if special == "fnuz" and sign and not exponent and not fraction:
+        return Value("f", 32, 0xFFC00000)
+    if special == "ieee" and top:
+        if fraction:
+            return Value("f", 32, sign << 31 | 0x7FC00000)
+        return Value("f", 32, sign << 31 | 0x7F800000)
+    if special == "ocp" and top and fraction == (1 << fraction_bits) - 1:
+        return Value("f", 32, sign << 31 | 0x7FC00000)
+    if exponent:
+        return v.pack("f", 32, sign, fraction | 1 << fraction_bits, exponent - bias - fraction_bits, 0)
+    return v.pack("f", 32, sign, fraction, 1 - bias - fraction_bits, 0)
+
+
+def from_fp8(ocp: bool) -> Callable[[Value], Value]:
+    return lambda x: small_float(int(x.raw), 4, 3, 7 if ocp else 8, "ocp" if ocp else "fnuz")  # type: ignore[call-overload]
+
+
+def from_bf8(ocp: bool) -> Callable[[Value], Value]:
+    return lambda x: small_float(int(x.raw), 5, 2, 15 if ocp else 16, "ieee" if ocp else "fnuz")  # type: ignore[call-overload]
+
+
+def _sad(masked: bool) -> Callable[[Value, Value, Value], Value]:
+    def call(a: Value, b: Value, c: Value) -> Value:
+        total = int(c.raw)  # type: ignore[call-overload]
+        for n in range(4):
+            x, y = int(a.raw) >> 8 * n & 255, int(b.raw) >> 8 * n & 255  # type: ignore[call-overload]
+            total += abs(x - y) if y or not masked else 0
+        return Value("u", 32, total & 0xFFFFFFFF)
+
+    return call
+
+
+def _first_one(value: Value) -> Value:
+    raw = int(value.raw)  # type: ignore[call-overload]
+    return Value("i", 32, ((raw & -raw).bit_length() - 1) & 0xFFFFFFFF)
+
+
+def _two_over_pi() -> int:
+    """floor(2/pi * 2**1201), from Machin's formula."""
+
+    def arctan_inverse(n: int, one: int) -> int:
+        total, term, k = 0, one // n, 0
+        while term:
+            total += term // (2 * k + 1) * (-1 if k & 1 else 1)
+            term //= n * n
+            k += 1
+        return total
+
+    one = 1 << 1400
+    pi = 4 * (4 * arctan_inverse(5, one) - arctan_inverse(239, one))
+    return (one * one * 2 // pi) >> 199
+
+
+TWO_OVER_PI = _two_over_pi()
+
+def _below_one(value: Value) -> Value:
+    form = v.format_of(value)
+    raw = int(value.raw)  # type: ignore[call-overload]
+    one = form.bias << form.fraction_bits
+    return Value(value.kind, value.bits, one - 1 if one <= raw < form.infinity else raw)
+
+
+@scoped
+def _trig_preop(scope: Scope, value: Value, index: Value) -> Value:
+    """Bits of 2/pi that matter for a large operand: 53 of them from place 53 * index on."""
+    exponent = v.signed(_exponent(value))
+    shift = v.signed(index) * 53 + max(exponent - 1077, 0)
+    bits = (TWO_OVER_PI << shift & (1 << 1201) - 1) >> 1201 - 53
+    scale = -53 - shift + (128 if exponent >= 1968 else 0)
+    return v.pack("f", 64, 0, bits, scale, scope.rounding(64))
+
+
+NAMES: dict[str, Any] = {
+    "below_one": _below_one, "trig_preop": _trig_preop, "MAX_FLOAT_F32": Value("f", 32, 0x7F7FFFFF),
+    "OVERFLOW_F32": Value("f", 32, 0x7F800000), "OVERFLOW_F64": Value("f", 64, 0x7FF << 52),
+    "UNDERFLOW_F32": Value("f", 32, 0), "UNDERFLOW_F64": Value("f", 64, 0),
+    "abs": _abs, "sign": _sign, "exponent": _exponent, "mantissa": _mantissa, "frexp_exponent": _frexp_exponent,
+    "isNAN": lambda x: flag(v.is_nan(x)),
+    "isQuietNAN": lambda x: flag(v.is_nan(x) and not v.is_signaling(x)),
+    "isSignalNAN": lambda x: flag(v.is_signaling(x)),
+    "cvtToQuietNAN": v.quieted,
+    "isEven": _even, "fract": _fract,
+    "trunc": lambda x: v.integral(x, "trunc"), "floor": lambda x: v.integral(x, "floor"),
+    "ceil": lambda x: v.integral(x, "ceil"), "round_even": lambda x: v.integral(x, "even"),
+    "fma": _fma, "ldexp": _scaled, "sqrt": _square_root, "pow": _power,
+    "log2": _host(_log2), "exp2": _host(_exp2), "sin_turns": _host(_turns(math.sin)), "cos_turns": _host(_turns(math.cos)),
+    "tanh": _host(math.tanh),
+    "signext": _signext, "signext_from_bit": _signext_from_bit,
+    "countbits": lambda x: Value("u", 32, int(x.raw).bit_count()),
+    "bitCount": lambda x: Value("u", 32, int(x.raw).bit_count()),
+    "s_ff1_i32_b32": _first_one, "s_ff1_i32_b64": _first_one,
+    "v_sad_u8": _sad(False), "v_msad_u8": _sad(True),
+    "f32_to_u8": _to_integer(0, 255, 8),
+    "f16_to_snorm": _normalised(-0x7FFF, 0x7FFF), "f32_to_snorm": _normalised(-0x7FFF, 0x7FFF),
+    "f16_to_unorm": _normalised(0, 0xFFFF), "f32_to_unorm": _normalised(0, 0xFFFF),
+    "u32_to_u16": _clamped(0, 0xFFFF), "i32_to_i16": _clamped(-0x8000, 0x7FFF),
+    "nop": lambda *_: Value("u", 1, 0), "s_nop": lambda *_: Value("u", 1, 0),
+    "v_cvt_i16_f32": _to_integer(-0x8000, 0x7FFF, 16), "v_cvt_u16_f32": _to_integer(0, 0xFFFF, 16),
+    "WORD1": Value("sym", 0, "WORD1"), "BYTE1": Value("sym", 0, "BYTE1"),
+    "is_subnormal": lambda x: flag(v.is_subnormal(x)),
+}  # fmt: skip
+for _bits in (16, 32, 64):
+    for _source in ("f16", "f32", "f64", "bf16", "i16", "u16", "i32", "u32"):
+        NAMES[f"{_source}_to_f{_bits}"] = _to_float(_bits)
+    NAMES[f"f{_bits}_to_i32"] = _to_integer(-(1 << 31), (1 << 31) - 1, 32)
+    NAMES[f"f{_bits}_to_u32"] = _to_integer(0, (1 << 32) - 1, 32)
+NAMES["f32_to_bf16"] = _to_float(16, "bf")
+NAMES["f16_to_i16"] = _to_integer(-0x8000, 0x7FFF, 16)
+NAMES["f16_to_u16"] = _to_integer(0, 0xFFFF, 16)
+for _small in ("u4", "u8", "u16", "i4", "i8", "i16"):
+    NAMES[f"{_small}_to_{_small[0]}32"] = (
+        lambda x, k=_small[0]: Value(k, 32, v.signed(x) & 0xFFFFFFFF)
+    )
+
+
+def instruction_function(text: str, run: Callable[[str, Scope], None]) -> Callable[..., Value]:
+    """v_min_f32(a, b) inside another instruction's text: that instruction's own text on these operands."""
+
+    def call(scope: Scope, *arguments: Value) -> Value:
+        names = {**scope.names, **{f"S{n}": value for n, value in enumerate(arguments)}}
+        names["D0"] = Value("b", arguments[0].bits, 0)
+        inner = Scope(names, (scope.round32, scope.round16_64))
+        run(text, inner)
+        result: Value = names["D0"]
+        return Value(arguments[0].kind, arguments[0].bits, result.raw)
+
+    return scoped(call)
+
+
+__all__ = ["NAMES", "PcodeError", "cast", "from_bf8", "from_fp8", "instruction_function", "small_float"]

@@ -1,0 +1,790 @@
+"""Runs an instruction's pseudocode on a wave.
+
+`Wave` holds registers as integers. `execute(wave, word)` reads operands out of the word's fields (not through the decoder),
+applies source and result modifiers by the types the text uses, and runs the text per active lane, or once where it speaks of
+the whole wave.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.sim.pcode import deviations
+from tests.sim.pcode import functions as f
+from tests.sim.pcode import values as v
+from tests.sim.pcode.language import Scope, Typed, compile_text, inserted, sliced
+from tests.sim.pcode.values import Value
+from tests.sim.pcode.words import FLOAT_CONSTANTS, INVERSE_TWO_PI, Word, entries, is_rdna
+
+VCC, EXEC = 106, 126
+ALL = (1 << 64) - 1
+
+
+@dataclass
+class Wave:
+    """Registers of a wave. ``vgprs[n][lane]``; ``sgprs`` by operand code."""
+
+    target: str
+    size: int
+    vgprs: list[list[int]]
+    sgprs: list[int]
+    scc: int
+    mode: int
+    pc: int
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    def sgpr(self, code: int, bits: int = 32) -> int:
+        raw = sum(self.sgprs[code + n] << 32 * n for n in range((bits + 31) // 32))
+        return raw & (1 << bits) - 1
+
+    def set_sgpr(self, code: int, bits: int, raw: int) -> None:
+        null = 124 if is_rdna(self.target) else -1
+        if code == null:
+            return
+        for n in range((bits + 31) // 32):
+            self.sgprs[code + n] = raw >> 32 * n & 0xFFFFFFFF
+
+    def vgpr(self, number: int, lane: int, bits: int = 32) -> int:
+        raw = sum(self.vgprs[number + n][lane] << 32 * n for n in range((bits + 31) // 32))
+        return raw & (1 << bits) - 1
+
+    def set_vgpr(self, number: int, lane: int, bits: int, raw: int) -> None:
+        for n in range((bits + 31) // 32):
+            self.vgprs[number + n][lane] = raw >> 32 * n & 0xFFFFFFFF
+
+    @property
+    def exec(self) -> int:
+        return self.sgpr(EXEC, self.size)
+
+    @property
+    def m0(self) -> int:
+        return self.sgprs[125 if is_rdna(self.target) else 124]
+
+    @property
+    def rounding(self) -> tuple[int, int]:
+        return self.mode & 3, self.mode >> 2 & 3
+
+    def flush_in(self, bits: int) -> bool:
+        return not self.mode >> (4 if bits == 32 else 6) & 1
+
+    def flush_out(self, bits: int) -> bool:
+        return not self.mode >> (5 if bits == 32 else 7) & 1
+
+    @property
+    def clamps_nan(self) -> bool:
+        """MODE.DX10_CLAMP; GFX12 has it fixed to on."""
+        return True if self.target.startswith("gfx12") else bool(self.mode >> 8 & 1)
+
+    @property
+    def ieee(self) -> int:
+        """MODE.IEEE; GFX12 has none."""
+        return 0 if self.target.startswith("gfx12") else self.mode >> 9 & 1
+
+
+class Register(Typed):
+    """D0 and its like: a fixed number of bits, of which the text may write a part; remembers what was written as a float."""
+
+    def __init__(self, raw: int, bits: int) -> None:
+        self.raw, self.bits = raw, bits
+        self.written = 0
+        self.floats: dict[tuple[int, int], str] = {}
+
+    def load(self) -> Value:
+        return Value("b", self.bits, self.raw)
+
+    def store(self, low: int, width: int | None, value: Value) -> None:
+        width = width or min(value.bits, self.bits)
+        mask = (1 << width) - 1 << low & (1 << self.bits) - 1
+        self.raw = self.raw & ~mask | int(value.raw) << low & mask  # type: ignore[call-overload]
+        self.written |= mask
+        if value.kind in ("f", "bf"):
+            self.floats[low, width] = value.kind
+        else:
+            self.floats.pop((low, width), None)
+
+
+class LaneMask(Typed):
+    """A mask of lanes: reads the wave's old value; writes collect."""
+
+    def __init__(self, old: int) -> None:
+        self.old, self.new, self.touched = old, 0, 0
+
+    def load(self) -> Value:
+        return Value("b", 64, self.old & ~self.touched | self.new)
+
+    def store(self, low: int, width: int | None, value: Value) -> None:
+        mask = (1 << (width or 64)) - 1 << low
+        self.new = self.new & ~mask | int(value.raw) << low & mask  # type: ignore[call-overload]
+        self.touched |= mask
+
+
+class Cell(Typed):
+    """A register of a register file or bytes of memory, by functions."""
+
+    def __init__(self, read: Callable[[int], int], write: Callable[[int, int], None], bits: int = 32) -> None:
+        self.read, self.write, self.bits = read, write, bits
+
+    def sized(self, bits: int) -> Cell:
+        return Cell(self.read, self.write, max(bits, self.bits)) if bits > self.bits else self
+
+    def load(self) -> Value:
+        return Value("b", self.bits, self.read(self.bits))
+
+    def store(self, low: int, width: int | None, value: Value) -> None:
+        if value.kind == "sym":
+            raise TypeError(f"a symbol {value!r} stored")
+        whole = inserted(self.load(), low, width or min(value.bits, self.bits), value)
+        self.write(self.bits, int(whole.raw))  # type: ignore[call-overload]
+
+
+class MemoryCell(Cell):
+    def sized(self, bits: int) -> Cell:
+        return MemoryCell(self.read, self.write, bits)
+
+
+class File:
+    """VGPR[lane][n], SGPR[n], MEM[address]."""
+
+    def __init__(self, element: Callable[[int], Any]) -> None:
+        self.element = element
+
+    def load(self) -> File:
+        return self
+
+
+class Fields:
+    """WAVE_MODE.IEEE and such."""
+
+    def __init__(self, **known: Value) -> None:
+        self.known = known
+
+    def attribute(self, word: str) -> Value:
+        return self.known[word]
+
+    def place(self, word: str) -> Any:
+        return Register(0, 32)
+
+
+class Inconclusive(Exception):
+    """The text does not say enough to run it."""
+
+
+# -- source operands -----------------------------------------------------------------------------------
+
+
+def constant(code: int, bits: int, kind: str, literal: int | None, target: str) -> int:
+    """An inline constant or literal as the operand's bits. ``kind``: the operand's format (F16, PK2_I16, B64 ...)."""
+    scalar = {"F16": 16, "BF16": 16, "F32": 32, "F64": 64}.get(kind)
+    if code == 255:
+        assert literal is not None
+        if bits <= 32:
+            return literal & (1 << bits) - 1
+        if kind == "F64":
+            return literal << 32
+        if kind == "I64" and literal >> 31:
+            return literal | 0xFFFFFFFF << 32
+        return literal
+    if 128 <= code <= 208:
+        number = code - 128 if code <= 192 else 192 - code
+        if bits == 32 and kind in ("PK2_F16", "PK2_BF16", "PK_F16"):
+            return number & 0xFFFFFFFF
+        return number & (1 << bits) - 1
+    if kind in ("PK2_F16", "PK_F16"):
+        size = 16
+    elif kind in ("PK2_BF16",) or kind == "BF16":
+        return value_bits(code, 32) >> 16
+    elif scalar:
+        size = scalar
+    else:
+        size = min(bits, 64) if bits in (16, 32, 64) else 32
+    if kind == "PK2_F32":
+        size = 32
+    return value_bits(code, size)
+
+
+def value_bits(code: int, size: int) -> int:
+    if code == 248:
+        return INVERSE_TWO_PI[size]
+    return int(v.from_float(FLOAT_CONSTANTS[code], "f", size, 0).raw)  # type: ignore[call-overload]
+
+
+_USES = re.compile(r"\b(S[012]|D0|SIMM32|SIMM16)((?:\.\w+|\[[^][]*(?:\[[^][]*\][^][]*)*\])*)")
+_FLOAT = re.compile(r"\.(bf16|f16|f32|f64)\b")
+
+
+def float_type(text: str, name: str) -> tuple[str, bool]:
+    """The float type the text reads ``name`` as ("" if none) and whether in halves."""
+    for match in _USES.finditer(text):
+        if match.group(1) != name:
+            continue
+        found = _FLOAT.search(match.group(2))
+        if found:
+            return found.group(1), "[" in match.group(2)
+    return "", False
+
+
+class Executor:
+    """One instruction on one wave."""
+
+    def __init__(self, wave: Wave, word: Word) -> None:
+        self.wave, self.word = wave, word
+        self.entry, self.fields, self.form = word.entry, word.fields, word.form
+        self.rdna = is_rdna(wave.target)
+        self.text = deviations.text_of(self.entry, wave.target)
+        self.packed = self.entry.group == "VOP3P"
+        self.types = {n: float_type(self.text, f"S{n}") for n in range(3)}
+
+    # -- operands --------------------
+
+    def operand_bits(self, n: int) -> tuple[int, str]:
+        names = {0: ("src0", "vsrc0", "ssrc0"), 1: ("src1", "vsrc1", "ssrc1"), 2: ("src2", "ssrc2")}[n]
+        rows = deviations.operands(self.entry, self.wave.target)
+        for name in names:
+            if name in rows:
+                return rows[name].bits, rows[name].format
+        return 32, "ANY"
+
+    def raw_source(self, n: int, lane: int, number: int | None = None) -> int:
+        """The operand's bits before modifiers."""
+        bits, kind = self.operand_bits(n)
+        wave, fields = self.wave, self.fields
+        if self.form.endswith("SDWA") and n < 2:
+            return self.sdwa(n, lane, max(bits, 32))
+        if n == 0 and (number is not None or "VSRC1" in self.form):
+            code = number if number is not None else 0
+        else:
+            name = ("src0", "src1" if "src1" in fields else "vsrc1", "src2")[n]
+            if self.entry.group.startswith("SOP"):
+                name = f"ssrc{n}"
+            code = fields[name]
+            if name == "vsrc1":
+                code += 256
+        wide = max(bits, 32)
+        if code >= 256:
+            half = 0
+            if bits == 16 and self.rdna and not self.form.startswith("VOP3") and code & 128:
+                code, half = code & ~128, 16
+            return wave.vgpr(code - 256, lane, wide) >> half
+        return self.scalar(code, bits, kind)
+
+    def scalar(self, code: int, bits: int, kind: str) -> int:
+        wave = self.wave
+        wide = max(bits, 32)
+        if code == 255 or 128 <= code <= 208 or 240 <= code <= 248:
+            return constant(code, bits, kind, self.word.literal, wave.target)
+        if code == 253:
+            return wave.scc
+        null = 124 if self.rdna else -1
+        if code == null:
+            return 0
+        return wave.sgpr(code, wide)
+
+    def sdwa(self, n: int, lane: int, bits: int) -> int:
+        fields = self.fields
+        code = fields["src0" if n == 0 else "vsrc1"]
+        raw = self.wave.sgpr(code) if fields.get(f"s{n}") else self.wave.vgpr(code, lane)
+        select = fields[f"src{n}_sel"]
+        width, shift = (8, 8 * select) if select < 4 else (16, 16 * (select - 4)) if select < 6 else (32, 0)
+        part = raw >> shift & (1 << width) - 1
+        if fields[f"sext{n}"] and part >> width - 1:
+            part |= (1 << bits) - (1 << width)
+        return part
+
+    def source(self, n: int, lane: int, register: int | None = None) -> Value:
+        """Source ``n`` with modifiers. ``register``: 256 + VGPR to read instead (DPP)."""
+        bits, _ = self.operand_bits(n)
+        raw = self.raw_source(n, lane, register)
+        kind, halves = self.types[n]
+        fields = self.fields
+        if self.packed:
+            return self.packed_source(n, raw, max(bits, 32), kind)
+        select = fields.get("opsel", 0) if self.form.startswith("VOP3") else 0
+        if bits == 16 and not halves and select >> n & 1 and self.is_register(n, register):
+            raw >>= 16
+        size = v.FORMATS[_split(kind)].width if kind else bits
+        negate, absolute = self.modifiers(n)
+        if kind and not halves:
+            value = Value(*_split(kind), raw & (1 << size) - 1)
+            value = self.float_source(value, negate, absolute)
+            return Value("b", max(bits, 32), raw & ~((1 << size) - 1) & (1 << max(bits, 32)) - 1 | int(value.raw))  # type: ignore[call-overload]
+        if (negate or absolute) and deviations.signs_of_bits(self.entry.name):
+            sign = 1 << bits - 1
+            raw = raw & ~sign if absolute else raw
+            raw = raw ^ sign if negate else raw
+        if kind and halves:
+            for low in (0, 16):
+                part = Value(*_split(kind), raw >> low & 0xFFFF)
+                raw = raw & ~(0xFFFF << low) | int(self.float_source(part, negate, absolute).raw) << low  # type: ignore[call-overload]
+        return Value("b", max(bits, 32), raw & (1 << max(bits, 32)) - 1)
+
+    def is_register(self, n: int, register: int | None) -> bool:
+        if register is not None:
+            return True
+        code = self.fields[("src0", "src1", "src2")[n]]
+        return code >= 256 or code < 128
+
+    def modifiers(self, n: int) -> tuple[int, int]:
+        fields = self.fields
+        if self.form.startswith("VOP3"):
+            return fields.get("neg", 0) >> n & 1, fields.get("abs", 0) >> n & 1
+        return fields.get(f"neg{n}", 0), fields.get(f"abs{n}", 0)
+
+    def float_source(self, value: Value, negate: int, absolute: int) -> Value:
+        if self.wave.flush_in(value.bits) and not deviations.keeps_subnormals(self.entry.name):
+            value = v.flushed(value)
+        elif deviations.flushes_always(self.entry.name):
+            value = v.flushed(value)
+        raw = int(value.raw)  # type: ignore[call-overload]
+        sign = 1 << value.bits - 1
+        raw = raw & ~sign if absolute else raw
+        return Value(value.kind, value.bits, raw ^ sign if negate else raw)
+
+    def packed_source(self, n: int, raw: int, bits: int, kind: str) -> Value:
+        """Halves chosen by op_sel and op_sel_hi, negated by neg and neg_hi."""
+        fields = self.fields
+        name = self.entry.name
+        if "_MIX" in name:
+            return Value("b", 32, raw)
+        if deviations.plain_packed(name):
+            return Value("b", bits, raw)
+        size = 32 if bits == 64 else 16
+        picked = 0
+        for half in (0, 1):
+            select = fields["opsel_hi" if half else "opsel"] >> n & 1
+            if kind == "f32" and "DOT" in name:
+                select = half
+            part = raw >> size * select & (1 << size) - 1
+            if kind and kind != "f32" or (kind == "f32" and size == 32):
+                value = Value(*_split(kind), part)
+                negate = fields["neg_hi" if half else "neg"] >> n & 1
+                part = int(self.float_source(value, negate, 0).raw)  # type: ignore[call-overload]
+            picked |= part << size * half
+        if kind == "f32" and size == 16:
+            value = self.float_source(Value("f", 32, raw & 0xFFFFFFFF), 0, 0)
+            return Value("b", 32, value.raw)
+        return Value("b", bits, picked)
+
+    # -- results --------------------
+
+    def finish(self, raw: int, low: int, width: int, kind: str) -> int:
+        """A float result with omod, flushing and clamp applied."""
+        value = Value(kind, width, raw >> low & (1 << width) - 1)
+        omod = self.fields.get("omod", 0) if deviations.has_result_modifiers(self.entry.name) else 0
+        rounding = self.wave.rounding[0 if width == 32 else 1]
+        if omod and self.wave.flush_out(width) and not self.wave.ieee:
+            # Ignored where subnormals are kept or IEEE is on; what is scaled has no -0 and no subnormals.
+            value = v.flushed(value)
+            if not int(value.raw) & (1 << width - 1) - 1:  # type: ignore[call-overload]
+                value = Value(kind, width, 0)
+            factor = v.from_float({1: 2.0, 2: 4.0, 3: 0.5}[omod], kind, width, 0)
+            value = v.multiply(kind, width, value, factor, rounding)
+        if self.wave.flush_out(width) and not deviations.keeps_subnormals(self.entry.name):
+            value = v.flushed(value)
+        elif deviations.flushes_always(self.entry.name):
+            value = v.flushed(value)
+        if self.fields.get("clamp", 0):
+            if v.is_nan(value):
+                value = Value(kind, width, 0) if self.wave.clamps_nan else value
+            else:
+                number = v.to_float(value)
+                if number <= 0:
+                    value = Value(kind, width, 0)
+                elif number >= 1:
+                    value = v.from_float(1.0, kind, width, 0)
+        mask = (1 << width) - 1 << low
+        return raw & ~mask | int(value.raw) << low  # type: ignore[call-overload]
+
+    # -- running --------------------
+
+    def scope(self, names: dict[str, Any]) -> Scope:
+        wave = self.wave
+        fields = self.fields
+        base = dict(f.NAMES)
+        base.update(self.library())
+        ocp = wave.target not in ("gfx942",)
+        base.update(fp8_to_f32=f.from_fp8(ocp), bf8_to_f32=f.from_bf8(ocp))
+        base.update(
+            WAVE_MODE=Fields(IEEE=Value("u", 1, wave.ieee), **deviations.mode_fields(wave)),
+            WAVE_STATUS=Fields(PRIV=Value("u", 1, 0)),
+            TRAPSTS=Fields(),
+            INST=Fields(**{k.upper(): Value("u", 3, fields.get(k, 0)) for k in ("omod", "abs", "neg")}),
+            WAVE32=Value("u", 1, int(wave.size == 32)), WAVE64=Value("u", 1, int(wave.size == 64)),
+            OPSEL=Value("u", 4, fields.get("opsel", 0)), OPSEL_HI=Value("u", 3, fields.get("opsel_hi", 0)),
+            NEG=Value("u", 3, fields.get("neg", 0)), NEG_HI=Value("u", 3, fields.get("neg_hi", 0)),
+            SRC0=Value("u", 32, fields.get("src0", fields.get("ssrc0", 0)) & (255 if "src0" in fields else 127)),
+            SRC1=Value("u", 32, fields.get("ssrc1", 0)),
+            VDST=Value("u", 32, fields.get("vdst", 0)), DST=Value("u", 32, fields.get("sdst", fields.get("vdst", 0))),
+            INSTRUCTION_SIZE=Value("i", 64, len(self.word.code)),
+            M0=Register(wave.m0, 32), PC=Register(wave.pc, 64),
+            SIMM32=Value("b", 32, self.word.literal or 0),
+            SIMM16=Value("b", 16, fields.get("simm16", (self.word.literal or 0) & 0xFFFF)),
+            SDWA_SRC0_SEL=Value("u", 3, fields.get("src0_sel", 0)),
+            __given__=frozenset(("S", "OFFSET", "OFFSET0", "OFFSET1", "DATA0", "VDST")),
+        )  # fmt: skip
+        base.update(names)
+        return Scope(base, wave.rounding)
+
+    def library(self) -> dict[str, Any]:
+        """Instructions called by name from other instructions' texts."""
+        def run(text: str, scope: Scope) -> None:
+            scope.names["D0"] = register = Register(0, 64)
+            compile_text(text)(scope)
+            scope.names["D0"] = register.load()
+
+        found = _LIBRARIES.get(self.wave.target)
+        if found is None:
+            found = {}
+            for e in entries(self.wave.target):
+                if e.group in ("VOP2", "VOP3") and re.match(r"V_(MIN|MAX|MED|SAD)", e.name):
+                    text = deviations.text_of(e, self.wave.target)
+                    found.setdefault(e.name.lower(), f.instruction_function(text, run))
+            _LIBRARIES[self.wave.target] = found
+        return found
+
+    def run(self) -> None:
+        group = self.entry.group
+        if group.startswith("SOP"):
+            self.run_scalar()
+        elif re.search(r"VGPR\[(?!laneId)", self.text) or "READFIRSTLANE" in self.entry.name:
+            self.run_wave()
+        else:
+            self.run_lanes()
+
+    def run_scalar(self) -> None:
+        wave, fields, entry = self.wave, self.fields, self.entry
+        names: dict[str, Any] = {}
+        rows = deviations.operands(entry, wave.target)
+        bits_d = max(32, rows["sdst"].bits) if "sdst" in rows else 64 if ".u64" in self.text or ".b64" in self.text else 32
+        destination = fields.get("sdst")
+        d0 = Register(wave.sgpr(destination, bits_d) if destination is not None else 0, bits_d)
+        names["D0"] = d0
+        for n in range(2):
+            if f"ssrc{n}" in fields:
+                names[f"S{n}"] = self.source(n, 0)
+        if entry.group == "SOPK":
+            simm = Value("b", 16, fields["simm16"])
+            if "CMPK" in entry.name:
+                names["S0"], names["S1"] = Value("b", 32, wave.sgpr(destination or 0)), simm
+            elif "CALL" not in entry.name:
+                names["S0"] = Value("b", 32, wave.sgpr(destination or 0)) if "SETREG" in entry.name else simm
+        exec_ = Register(wave.sgpr(EXEC, 64), 64)
+        scc = Register(wave.scc, 1)
+        vcc = Register(wave.sgpr(VCC, 64), 64)
+        names.update(
+            EXEC=exec_, SCC=scc, VCC=vcc, EXEC_LO=Register(wave.sgpr(EXEC), 32),
+            VCCZ=Value("u", 1, int(wave.sgpr(VCC, wave.size) == 0)), EXECZ=Value("u", 1, int(wave.exec == 0)),
+            SGPR=File(lambda n: Cell(lambda b: wave.sgpr(n, b), lambda b, raw: wave.set_sgpr(n, b, raw))),
+            HW_REGISTERS=deviations.hardware_registers(wave),
+        )  # fmt: skip
+        scope = self.scope(names)
+        compile_text(self.text)(scope)
+        if exec_.written:
+            wave.set_sgpr(EXEC, 64, exec_.raw)
+        for (low, width), kind in d0.floats.items():
+            d0.raw = self.finish(d0.raw, low, width, kind)
+        if d0.written and destination is not None:
+            wave.set_sgpr(destination, bits_d, d0.raw)
+        wave.scc = scc.raw
+        pc = scope.names["PC"]
+        wave.pc = pc.raw if pc.written else wave.pc + len(self.word.code)
+        m0 = scope.names["M0"]
+        if m0.written:
+            wave.sgprs[125 if self.rdna else 124] = m0.raw
+
+    def run_wave(self) -> None:
+        wave, fields = self.wave, self.fields
+        before = [list(column) for column in wave.vgprs]
+        names: dict[str, Any] = {}
+        scalar = "READ" in self.entry.name
+        d0 = Register(0, 32)
+        if "src0" in fields and "READ" not in self.entry.name and "WRITELANE" not in self.entry.name:
+            names["S0"] = Value("b", 32, 0)
+        if "WRITELANE" in self.entry.name:
+            names["S0"] = Value("b", 32, self.scalar(fields["src0"], 32, "B32"))
+        for n in (1, 2):
+            if f"src{n}" in fields:
+                names[f"S{n}"] = Value("b", 32, self.scalar(fields[f"src{n}"], 32, "B32") if fields[f"src{n}"] < 256 else 0)
+        def cell(lane: int) -> File:
+            return File(lambda n: Cell(lambda b: wave.vgpr(n, lane, b), lambda b, raw: wave.set_vgpr(n, lane, b, raw)))
+
+        names.update(
+            D0=d0, VGPR=File(cell),
+            EXEC=Value("u", 64, wave.exec), EXEC_LO=Value("u", 32, wave.exec & 0xFFFFFFFF),
+        )  # fmt: skip
+        compile_text(self.text)(self.scope(names))
+        if scalar:
+            wave.vgprs = before
+            wave.set_sgpr(fields["vdst"], 32, d0.raw)
+
+    def run_lanes(self) -> None:
+        wave, fields, entry = self.wave, self.fields, self.entry
+        rows = deviations.operands(entry, wave.target)
+        compare = entry.group == "VOPC" or "V_CMP" in entry.name
+        bits_d = max(32, rows["vdst"].bits) if "vdst" in rows and not compare else 32
+        ports = _Ports(self, compare)
+        results: list[tuple[int, int, int, int]] = []
+        active = wave.exec
+        for lane in range(wave.size):
+            if not active >> lane & 1:
+                continue
+            sources = self.lane_sources(lane)
+            if sources is None:
+                continue
+            values, writable = sources
+            names: dict[str, Any] = {f"S{n}": value for n, value in values.items()}
+            names["S"] = [values.get(n, Value("b", 32, 0)) for n in range(3)]
+            d0 = Register(wave.vgpr(fields["vdst"] & (127 if self.half_of_result() else 255), lane, bits_d), bits_d) if not compare else None
+            if d0 is not None and self.half_of_result() == 1:
+                d0.raw >>= 16
+            if d0 is not None and self.fields_high():
+                d0.raw = d0.raw >> 16
+            if d0 is not None and "S2" not in names and ("FMAC" in entry.name or "MAC_" in entry.name):
+                names["S2"] = d0.load()
+            writes: list[tuple[int, int, int]] = []
+
+            def cell(n: int, lane: int = lane, writes: list[tuple[int, int, int]] = writes) -> Cell:
+                def write(b: int, raw: int) -> None:
+                    writes.append((n, b, raw))
+
+                return Cell(lambda b: wave.vgpr(n, lane, b), write)
+
+            names.update(
+                laneId=Value("u", 32, lane), laneID=Value("u", 32, lane),
+                D0=ports.d0 if compare else d0, D=d0, VCC=ports.vcc, EXEC=ports.exec, D1=Bit(ports.vcc, lane),
+                VGPR=File(lambda _, cell=cell: File(cell)), SCC=Value("u", 1, wave.scc),
+            )  # fmt: skip
+            swap = Register(int(values[0].raw), 32) if "S0.b32 = tmp" in self.text or "S0.b16 = tmp" in self.text else None  # type: ignore[call-overload]
+            if swap is not None:
+                names["S0"] = swap
+            scope = self.scope(names)
+            compile_text(self.text)(scope)
+            if not writable:
+                continue
+            if d0 is not None and d0.written:
+                results.append((fields["vdst"], lane, bits_d, self.result(d0, lane)))
+            if swap is not None:
+                self.write_swapped(lane, swap.raw, results)
+            for n, b, raw in writes:
+                results.append((n, lane, b, raw))
+        for number, lane, bits, raw in results:
+            wave.set_vgpr(number & (127 if self.half_of_result() else 255), lane, bits, raw)
+        ports.commit(active)
+
+    def write_swapped(self, lane: int, raw: int, results: list[tuple[int, int, int, int]]) -> None:
+        number = self.fields["src0"] - 256
+        if "B16" in self.entry.name:
+            half = 16 * (number >> 7)
+            number &= 127
+            old = self.wave.vgpr(number, lane)
+            raw = old & ~(0xFFFF << half) | (raw & 0xFFFF) << half
+        results.append((number, lane, 32, raw & 0xFFFFFFFF))
+
+    def half_of_result(self) -> int:
+        """RDNA's 16-bit results outside VOP3: 0 no 16-bit result, else 1 upper, 2 lower half."""
+        rows = deviations.operands(self.entry, self.wave.target)
+        if not self.rdna or self.form.startswith("VOP3") or "vdst" not in rows or rows["vdst"].bits != 16:
+            return 0
+        return 1 if self.fields["vdst"] & 128 else 2
+
+    def fields_high(self) -> bool:
+        """VOP3's op_sel writes the upper half of a 16-bit result."""
+        rows = deviations.operands(self.entry, self.wave.target)
+        sixteen = "vdst" in rows and rows["vdst"].bits == 16
+        return sixteen and self.form.startswith("VOP3") and not self.packed and bool(self.fields.get("opsel", 0) & 8)
+
+    def result(self, d0: Register, lane: int) -> int:
+        entry, wave = self.entry, self.wave
+        raw, bits = d0.raw, d0.bits
+        if deviations.has_float_results(entry.name):
+            ranges = dict(d0.floats)
+            if not ranges:
+                ranges = {key: kind for key, kind in deviations.float_parts(self.text).items()}
+            for (low, width), kind in ranges.items():
+                raw = self.finish(raw, low, width, kind)
+        if "vdst" in (rows := deviations.operands(entry, wave.target)) and rows["vdst"].bits == 16 and "_MIX" not in entry.name:
+            number = self.fields["vdst"] & (127 if self.half_of_result() else 255)
+            old = wave.vgpr(number, lane)
+            small = raw & 0xFFFF
+            if self.form.endswith("SDWA"):
+                return self.sdwa_result(old, small, 16)
+            if self.half_of_result() == 1 or self.fields_high():
+                return old & 0xFFFF | small << 16
+            if self.rdna or self.keeps_half():
+                return old & 0xFFFF0000 | small
+            return small
+        if self.form.endswith("SDWA"):
+            return self.sdwa_result(wave.vgpr(self.fields["vdst"], lane), raw, bits)
+        return raw
+
+    def keeps_half(self) -> bool:
+        return deviations.keeps_upper_half(self.entry.name, self.form, self.fields)
+
+    def sdwa_result(self, old: int, raw: int, bits: int) -> int:
+        if "dst_sel" not in self.fields:
+            return raw
+        select, unused = self.fields["dst_sel"], self.fields["dst_unused"]
+        if select == 6:
+            return raw
+        width, shift = (8, 8 * select) if select < 4 else (16, 16 * (select - 4))
+        part = raw & (1 << width) - 1
+        if unused == 0:
+            return part << shift
+        if unused == 1:
+            high = (1 << 32) - (1 << shift + width) if part >> width - 1 else 0
+            return part << shift | high
+        return old & ~((1 << width) - 1 << shift) | part << shift
+
+    # -- DPP --------------------
+
+    def lane_sources(self, lane: int) -> tuple[dict[int, Value], bool] | None:
+        """The sources of a lane, and whether it may write; None: the lane does nothing."""
+        fields = self.fields
+        values: dict[int, Value] = {}
+        for n in (1, 2):
+            if (f"src{n}" in fields or (n == 1 and "vsrc1" in fields)) and self.has_source(n):
+                values[n] = self.source(n, lane)
+        if "src0" not in fields:
+            return values, True
+        if not self.form.endswith(("DPP16", "DPP8")):
+            values[0] = self.source(0, lane)
+            return values, True
+        other, writable = self.dpp_lane(lane)
+        if other is None:
+            if not writable:
+                return None
+            values[0] = self._zero_source()
+        else:
+            values[0] = self.source(0, other, 256 + fields["src0"])
+        return values, writable
+
+    def has_source(self, n: int) -> bool:
+        return f"S{n}" in self.text or "S[i]" in self.text
+
+    def _zero_source(self) -> Value:
+        register = self.raw_source
+        self.raw_source = lambda n, lane, number=None: 0  # type: ignore[method-assign]
+        try:
+            return self.source(0, 0, 256)
+        finally:
+            self.raw_source = register  # type: ignore[method-assign]
+
+    def dpp_lane(self, lane: int) -> tuple[int | None, bool]:
+        """(source lane or None for 0, whether this lane writes)."""
+        fields, wave = self.fields, self.wave
+        if self.form.endswith("DPP8"):
+            source = lane & ~7 | fields["lanes"] >> 3 * (lane & 7) & 7
+            if not fields["fi"] and not wave.exec >> source & 1:
+                return None, True
+            return source, True
+        row, bank = lane // 16, lane // 4 % 4
+        enabled = bool(fields["row_mask"] >> row % 4 & 1 and fields["bank_mask"] >> bank & 1)
+        if self.wave.size == 32 and self.rdna:
+            enabled = bool(fields["row_mask"] >> row & 1 and fields["bank_mask"] >> bank & 1)
+        source, valid = dpp_source(fields["ctrl"], lane, wave.size)
+        if valid and not (fields["fi"] or wave.exec >> source & 1):
+            valid_read = False
+        else:
+            valid_read = valid
+        if not enabled:
+            return None, False
+        if valid_read:
+            return source, True
+        if not valid:
+            return None, bool(fields["bound_ctrl"])
+        # A source lane that EXEC has off: 0 with bound_ctrl, else the lane is not written.
+        return None, bool(fields["bound_ctrl"])
+
+
+def dpp_source(ctrl: int, lane: int, size: int) -> tuple[int, bool]:
+    """Where DPP16 reads from, and whether that is inside the row (or wave)."""
+    row, n = lane & ~15, ctrl & 15
+    at = lane & 15
+    if ctrl < 0x100:
+        return lane & ~3 | ctrl >> 2 * (lane & 3) & 3, True
+    if 0x101 <= ctrl <= 0x10F:
+        return row + at + n, at + n < 16
+    if 0x111 <= ctrl <= 0x11F:
+        return row + at - n, at - n >= 0
+    if 0x121 <= ctrl <= 0x12F:
+        return row + (at - n) % 16, True
+    if ctrl == 0x130:
+        return lane + 1, lane + 1 < size
+    if ctrl == 0x134:
+        return (lane + 1) % size, True
+    if ctrl == 0x138:
+        return lane - 1, lane >= 1
+    if ctrl == 0x13C:
+        return (lane - 1) % size, True
+    if ctrl == 0x140:
+        return row + 15 - at, True
+    if ctrl == 0x141:
+        return lane & ~7 | 7 - (lane & 7), True
+    if ctrl == 0x142:
+        return (lane & ~15) - 1, lane >= 16
+    if ctrl == 0x143:
+        return 31, lane >= 32
+    if 0x150 <= ctrl <= 0x15F:
+        return row + n, True
+    return row + (at ^ n), True
+
+
+class Bit(Typed):
+    """D1.u1: this lane's carry out."""
+
+    def __init__(self, mask: LaneMask, lane: int) -> None:
+        self.mask, self.lane = mask, lane
+
+    def load(self) -> Value:
+        return sliced(self.mask.load(), self.lane, 1)
+
+    def store(self, low: int, width: int | None, value: Value) -> None:
+        self.mask.store(self.lane, 1, value)
+
+
+class _Ports:
+    """The lane masks an instruction reads and writes: VCC stands for the encoding's own operands."""
+
+    def __init__(self, executor: Executor, compare: bool) -> None:
+        self.executor = executor
+        wave, fields, name = executor.wave, executor.fields, executor.entry.name
+        self.cmpx = "V_CMPX" in name
+        source = VCC
+        self.target = VCC
+        if executor.form.startswith("VOP3"):
+            if "src2" in fields and ("_CO_CI_" in name or "CNDMASK" in name or "ADDC_CO" in name or "SUBB" in name):
+                source = fields["src2"]
+            self.target = fields.get("sdst", VCC)
+            if compare:
+                self.target = fields["vdst"]
+        elif compare and executor.form.endswith("SDWA") and fields["sdst"] >= 0:
+            self.target = fields["sdst"]
+        self.vcc = LaneMask(wave.sgpr(source, wave.size) if source < 128 else 0)
+        self.d0 = LaneMask(0)
+        self.exec = LaneMask(wave.exec)
+
+    def commit(self, active: int) -> None:
+        executor = self.executor
+        wave = executor.wave
+        for mask in (self.vcc, self.d0):
+            if mask.touched or (mask is self.d0 and "D0.u64[laneId]" in executor.text and not self._to_exec_only()):
+                if self._to_exec_only():
+                    continue
+                wave.set_sgpr(self.target, wave.size, mask.new & active)
+        carries = re.search(r"VCC\.u64\[laneId\] = ", executor.text) or "D1." in executor.text
+        if carries and not self.vcc.touched:
+            wave.set_sgpr(self.target, wave.size, 0)
+        if self.cmpx:
+            wave.set_sgpr(EXEC, wave.size, self.exec.new & active)
+
+    def _to_exec_only(self) -> bool:
+        return self.cmpx and self.executor.rdna
+
+
+_LIBRARIES: dict[str, dict[str, Any]] = {}
+
+
+def _split(kind: str) -> tuple[str, int]:
+    return ("bf", 16) if kind == "bf16" else ("f", int(kind[1:]))
