@@ -6,6 +6,7 @@ the transfer buffer, and `Access` is told where it is, which lanes read 0, and w
 
 from __future__ import annotations
 
+from rocdbg.arch.targets import Generation
 from rocdbg.isa.instruction import OperandKind
 from rocdbg.sim.semantics.access import Access, Unsupported
 
@@ -75,7 +76,10 @@ def dpp_prepare(i: Access) -> None:
     if operand.kind is not OperandKind.VGPR:
         raise Unsupported(f"DPP source {operand.text}")
     eight = "dpp8" in i.insn.modifiers
-    sources = dpp8_sources(i.modifier("dpp8"), n) if eight else dpp_sources(i.modifier("dpp_ctrl"), n)
+    control = i.modifier("dpp_ctrl")
+    if control == 0x142 and i.target.generation >= Generation.GFX10:
+        control = 0x150  # No row_bcast15 any more: gfx1100 takes the first lane of the row.
+    sources = dpp8_sources(i.modifier("dpp8"), n) if eight else dpp_sources(control, n)
     everything = (1 << n) - 1
     enabled = everything if eight else mask_lanes(i.modifier("row_mask", 15), i.modifier("bank_mask", 15), n)
     inside = sum(1 << lane for lane, source in enumerate(sources) if source is not None)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from rocdbg.isa.instruction import OperandKind
 from rocdbg.sim.builder import F32, I8, I16, I32, Value
 from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.float8 import formats, narrow, widen
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
+
+VGPR = OperandKind.VGPR
 
 
 def _byte(word: Value, number: int) -> Value:
@@ -34,8 +39,17 @@ def _pair_to_f32(kind: str) -> SemanticFunction:
         if "src0_sel" in i.insn.modifiers:
             half = i.src(0, I16)
         else:
-            word = i.raw_operand(i.sources[0])
-            half = (word.lshr(16) if i.modifier("op_sel") & 1 else word).trunc(I16)
+            operand, high = i.sources[0], bool(i.modifier("op_sel") & 1)
+            if (
+                i.generation >= 12
+                and i.insn.encoding == "VOP1"
+                and operand.kind is VGPR
+                and operand.index > 127
+            ):
+                # A high half in the short form, which LLVM's decoder takes for a register.
+                operand, high = replace(operand, index=operand.index - 128), True
+            word = i.raw_operand(operand)
+            half = (word.lshr(16) if high else word).trunc(I16)
         form = formats(i.target)[kind]
         i.dst_packed(widen(half.trunc(I8), form), widen(half.lshr(8).trunc(I8), form))
 
