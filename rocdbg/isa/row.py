@@ -21,6 +21,7 @@ from rocdbg.isa.table import WHOLE_REGISTERS, Table, Texts, parse_bits
 _SUFFIX = re.compile(r"(?:_e32|_e64|_sdwa|_dpp8|_dpp)+$")
 _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(?:\.([lh]))?(?:/\*.*\*/)?$")
 _HALF = re.compile(r"(?<=\d)\.[lh]\b")
+_SHORT_INTEGERS = re.compile(r"^v_(?!cmp).*_[iub]16$")
 _KINDS = {"v": OperandKind.VGPR, "a": OperandKind.AGPR, "s": OperandKind.SGPR, "ttmp": OperandKind.TTMP}
 _VALUE = re.compile(r"^([a-z_0-9]+):(.*)$")
 _ALWAYS = frozenset({
@@ -118,6 +119,7 @@ class CompiledRow:
         "_late_bars",
         "_layout",
         "_raw",
+        "_silent_signs",
         "_size",
         "_split",
         "_table",
@@ -141,6 +143,9 @@ class CompiledRow:
         self._layout = layout
         self._fixed = fixed
         self._split = 0
+        # Hardware applies the sign bits of VOP3 to 16-bit integers too (measured for v_mad_i32_i16); LLVM accepts
+        # them there, but prints nothing.
+        self._silent_signs = layout.encoding == "VOP3" and bool(_SHORT_INTEGERS.search(self.name))
         # LLVM closes the bars of the second source after vcc.
         self._late_bars = (
             self.name.startswith("v_cndmask") and layout.name == "VOP2_DPP" and table.family == "gfx12"
@@ -209,6 +214,8 @@ class CompiledRow:
                     operand = self._literal(item, value)
                 if item.neg >= 0 or item.abs >= 0 or item.sext >= 0:
                     operand = _modified(operand, word, item)
+                elif self._silent_signs and item.name.startswith("src"):
+                    operand = _signed(operand, word, int(item.name[3]))
                 operands.append(operand)
                 words.append(operand.text)
             elif kind == "m":
@@ -356,6 +363,12 @@ def _number(text: str) -> int | str:
         return int(text, 0)
     except ValueError:
         return text
+
+
+def _signed(operand: Operand, word: int, source: int) -> Operand:
+    """Apply the neg and abs bits of VOP3 that LLVM does not print."""
+    neg, absolute = bool(word >> 61 + source & 1), bool(word >> 8 + source & 1)
+    return replace(operand, neg=neg, abs=absolute) if neg or absolute else operand
 
 
 def _modified(operand: Operand, word: int, item: _OperandItem) -> Operand:
