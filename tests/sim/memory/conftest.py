@@ -10,6 +10,7 @@ _HERE = Path(__file__).parent
 _MODULES = {
     "engine_bench": _HERE.parent / "engine" / "bench.py",
     "format_reference": _HERE / "format_reference.py",
+    "resource_reference": _HERE / "resource_reference.py",
 }
 for _name, _path in _MODULES.items():
     if _name not in sys.modules:
