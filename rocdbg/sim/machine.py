@@ -219,7 +219,7 @@ class Machine:
         sizes = self._sizes(loaded, kernel, grid, workgroup, dynamic_lds)
         kernarg_area, packet_area, scratch_area = self._allocate(
             kernel.name,
-            (len(segment), AllocationKind.KERNARG),
+            (len(segment) or 4, AllocationKind.KERNARG),  # a kernel without arguments has an address too
             (PACKET_SIZE, AllocationKind.PACKET),
             (sizes.scratch, AllocationKind.SCRATCH),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -309,6 +310,17 @@ def test_no_memory_is_lost_when_a_launch_fails(build: Callable[..., Path]) -> No
     with pytest.raises(LaunchLimitError):
         program.kernels["mangled"].launch(64, 64, [np.zeros(64, np.int32), 1], dynamic_lds=1 << 30)
     assert len(program.machine.memory.allocations) == before
+
+
+def test_kernel_without_arguments(tmp_path: Path) -> None:
+    source, output = tmp_path / "empty.hip", tmp_path / "empty.co"
+    source.write_text("__attribute__((global)) void empty() {}")
+    command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx1100"]
+    subprocess.run([*command, "-O2", "--no-gpu-bundle-output", str(source), "-o", str(output)], check=True)
+    program = rocdbg.load(output)
+    dispatch = program.kernels["empty"].launch(32, 32, ())
+    dispatch.run()
+    assert dispatch.finished
 
 
 def test_kernel_names(build: Callable[..., Path]) -> None:
