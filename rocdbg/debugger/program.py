@@ -129,20 +129,27 @@ class Program:
         if symbol is not None:
             if symbol.type not in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL) and not data:
                 return None
-            name = symbol.name if mangled else self._readable(symbol.name, address)
-            return name, self.to_file(address) - self.code_object.address_of(symbol)
+            place = self.code_object.address_of(symbol)
+            return self._name(symbol.name, place, mangled), self.to_file(address) - place
         function = self.function_at(address)
         if function is not None and function.low_pc is not None:
             return function.display_name, self.to_file(address) - function.low_pc
         return None
 
-    def _readable(self, name: str, address: int) -> str:
-        """The source name of a mangled symbol: the debug information's if it knows it."""
+    def _name(self, name: str, place: int, mangled: bool) -> str:
+        """What a symbol at a file address goes by: its source name if the debug information knows that.
+
+        A function described without DW_AT_linkage_name has just the name it is described by.
+        """
         if not name.startswith("_Z"):
             return name
-        function = self.function_at(address)
-        if function is not None and function.linkage_name == name:
-            return function.display_name
+        function = self.info.function_at(place) if self.has_debug_info else None
+        if function is not None and function.low_pc == place and function.linkage_name in (name, None):
+            if function.linkage_name is None:
+                return function.qualified_name or name
+            return name if mangled else function.display_name
+        if mangled:
+            return name
         for variable in self.info.variables_named(name) if self.has_debug_info else []:
             return variable.qualified_name or name
         return demangle(name)
