@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.progress import progress_shown
 from rocdbg.cli.script import ScriptError, asking, parse
 from rocdbg.cli.shell import Quit, Shell
 from rocdbg.errors import Error
@@ -43,7 +44,7 @@ def interruptible(shell: Shell) -> Iterator[None]:
 def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
     """Run one typed line, asking for the rest of a block; errors are shown. Whether it went well."""
     try:
-        with interruptible(shell):
+        with interruptible(shell), progress_shown(shell.session, sys.stdout):
             if not first.strip():
                 shell.repeat_last()
                 return True

@@ -74,6 +74,9 @@ class Runner:
     host: Host
     pending_signal: str = ""
     running: bool = False
+    started: Callable[[], None] | None = None
+    """Called before the target goes on, and ``ended`` when it has stopped."""
+    ended: Callable[[], None] | None = None
 
     @property
     def target(self) -> Target:
@@ -92,10 +95,14 @@ class Runner:
         self.host.state_changed()
         self.host.inline_entered.clear()
         self.running = True
+        if self.started is not None:
+            self.started()
         try:
             return self.target.resume(request)
         finally:
             self.running = False
+            if self.ended is not None:
+                self.ended()
             self.host.state_changed()
 
     def stop_addresses(self, internal: Internal | None = None) -> frozenset[int]:

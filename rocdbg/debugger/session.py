@@ -37,7 +37,7 @@ from rocdbg.debugger.source import SourceFiles
 from rocdbg.debugger.stepping import Stepper
 from rocdbg.debugger.stops import ExitInfo, StopEvent, StopReason
 from rocdbg.debugger.symbols import Symbols
-from rocdbg.debugger.target import Target
+from rocdbg.debugger.target import Progress, Target
 from rocdbg.debugger.unwind import Unwinder
 from rocdbg.debugger.wave_variables import define_wave_variables
 from rocdbg.dwarf.info import Function
@@ -228,6 +228,15 @@ class Session(SessionValues):
         target = self.target
         if target is not None:
             target.interrupt()
+
+    def progress(self) -> Progress | None:
+        """How far the program is, ``None`` if there is none; callable from another thread while it runs."""
+        target = self.target
+        return target.progress() if target is not None else None
+
+    def watch_runs(self, started: Callable[[], None] | None, ended: Callable[[], None] | None) -> None:
+        """Have a front end told whenever the program goes on and when it has stopped, before anything is shown."""
+        self._runner.started, self._runner.ended = started, ended
 
     @property
     def busy(self) -> bool:

@@ -15,6 +15,7 @@ from rocdbg.debugger.ids import WaveId
 from rocdbg.debugger.target import (
     AgentInfo,
     DispatchInfo,
+    Progress,
     QueueInfo,
     Resume,
     ResumeMode,
@@ -293,6 +294,9 @@ class SimTarget:
             )
         )
         return _target_stop(stop)
+
+    def progress(self) -> Progress:
+        return Progress(*self.dispatch.progress())
 
     def interrupt(self) -> None:
         self.dispatch.interrupt()

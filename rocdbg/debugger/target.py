@@ -45,6 +45,15 @@ class QueueInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a program is: wave-instructions executed, workgroups that have ended, workgroups in all."""
+
+    instructions: int
+    groups_ended: int
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
 class DispatchInfo:
     """A kernel under way. Sizes are in work-items and bytes, addresses in the global space."""
 
@@ -224,6 +233,9 @@ class Target(Protocol):
 
     def resume(self, request: Resume) -> TargetStop:
         """Go on until something happens."""
+
+    def progress(self) -> Progress:
+        """How far the program is; callable from another thread while `resume` runs, and then a little behind."""
 
     def interrupt(self) -> None:
         """Ask a running `resume` to come back soon; callable from a signal handler."""

@@ -98,6 +98,10 @@ class Dispatch:
         places = self._residency
         return places.get("retired") + sum(places.instructions(slot) for slot in places.slots())
 
+    def progress(self) -> tuple[int, int, int]:
+        """Wave-instructions executed, workgroups that have ended, workgroups in all; another thread may ask too."""
+        return self._residency.progress()
+
     def wave(self, number: int) -> Wave:
         """The resident wave with this number. Raises RunRequestError if it has ended or is yet to come."""
         slot = self._residency.slot(number)
