@@ -255,7 +255,7 @@ class Dispatch:
         """What comes of a turn that ended with ``status``."""
         places = self._residency
         stop = self._handle(wave, status)
-        goes_on = status in (Status.SIGNAL, Status.SIGNAL_FIRST) or (
+        goes_on = status in (Status.SIGNAL, Status.SIGNAL_FIRST, Status.BARRIER_STATE) or (
             status is Status.WAIT and not wave.waiting
         )
         # A turn that only the caller's budget cut short goes on later, so that no budget changes the schedule.
@@ -282,6 +282,10 @@ class Dispatch:
                 first = self._residency.signal(self._residency.slot_of(wave))
                 if status is Status.SIGNAL_FIRST:
                     wave.scc = first
+                return None
+            case Status.BARRIER_STATE:
+                state = self._residency.barrier_state(self._residency.slot_of(wave))
+                wave.set_sgpr(wave.field("requested"), state)
                 return None
             case Status.WAIT:
                 self._residency.wait(self._residency.slot_of(wave))

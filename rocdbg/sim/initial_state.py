@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
 from rocdbg.sim import layout
+from rocdbg.sim.hardware_registers import gpr_alloc
 from rocdbg.sim.schedule import Varying
 from rocdbg.sim.wave import Dim3, Wave, state_block
 
@@ -123,6 +124,12 @@ class DispatchState:
             mode |= d.enable_dx10_clamp << 8 | d.enable_ieee_mode << 9
         if self.target.generation >= Generation.GFX9:
             mode |= d.fp16_ovfl << 23
+        return mode if self.target.generation >= Generation.GFX12 else mode | self.enabled_exceptions << 12
+
+    @property
+    def enabled_exceptions(self) -> int:
+        """The arithmetic exceptions that trap, as bits: `rocdbg.sim.stops.Exceptions`."""
+        d = self.descriptor
         exceptions = (
             d.enable_exception_ieee_754_fp_invalid_operation,
             d.enable_exception_fp_denormal_source,
@@ -132,7 +139,7 @@ class DispatchState:
             d.enable_exception_ieee_754_fp_inexact,
             d.enable_exception_int_divide_by_zero,
         )
-        return mode | sum(enabled << 12 + bit for bit, enabled in enumerate(exceptions))
+        return sum(enabled << bit for bit, enabled in enumerate(exceptions))
 
 
 def prototype(dispatch: DispatchState) -> NDArray[np.uint8]:
@@ -155,6 +162,9 @@ def prototype(dispatch: DispatchState) -> NDArray[np.uint8]:
     wave.set_field("lds_size", dispatch.lds_size)
     # LDS_ALLOC: size in units of 128 dwords from bit 12.
     wave.set_field("lds_alloc", -(-dispatch.lds_size // 512) << 12)
+    sgprs, vgprs, agprs = register_counts(dispatch)
+    wave.set_field("gpr_alloc", gpr_alloc(dispatch.target, dispatch.wave_size, vgprs, agprs, sgprs))
+    wave.set_field("trap_ctrl", dispatch.enabled_exceptions)
     return wave.state[: layout.VGPRS].copy()
 
 

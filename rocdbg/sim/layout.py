@@ -78,11 +78,18 @@ HEADER: Final = make_fields(
     ("wave_in_group", 4),
     ("clock", 8),  # for s_memtime and s_getreg SHADER_CYCLES: counts with the instructions
     ("vgpr_limit", 4),  # VGPRs the wave has: register numbers made with M0 must stay below
+    ("trap_ctrl", 4),  # GFX12's TRAP_CTRL: bits 6:0 say which arithmetic exceptions trap
+    ("sched_mode", 4),  # GFX12's SCHED_MODE
+    ("requested", 4),  # SGPR that wants the state of the workgroup's barrier (Status.BARRIER_STATE)
+    ("exception", 4),  # arithmetic exceptions of the instruction that ended a run (Status.EXCEPTION)
 )
 SGPRS: Final = 256
 SGPR_COUNT: Final = 128
 SCALARS_END: Final = SGPRS + 4 * SGPR_COUNT
-"""Header and scalar file lie before this offset; from here to ``VGPRS`` nothing is used."""
+"""Header and scalar file lie before this offset; from here to ``VGPRS`` nothing is kept: see EXCEPTION_MASKS."""
+EXCEPTION_MASKS: Final = SGPR_COUNT
+"""Where the lanes of each arithmetic exception of one instruction are collected: seven masks, two dwords each, which
+follow the scalar file as if they were SGPRs. Nothing in them outlives the instruction, but of one that ended a run."""
 VGPRS: Final = 1024
 VGPR_COUNT: Final = 256
 
@@ -120,16 +127,24 @@ MODE_KEY_MASK: Final = 0x3FF | 1 << 23
 GPR_IDX_EN: Final = 27
 """Bit of MODE on GFX9: VGPR numbers of the operands chosen by M0[15:12] are relative to M0[7:0]."""
 
+VSKIP: Final = 28
+"""Bit of MODE on GFX9: vector instructions are skipped."""
+
 MODE_KEYS: Final = 1 << 16
 
 
-def mode_key(mode: int, m0: int = 0) -> int:
+def mode_key(mode: int, m0: int | None = None) -> int:
     """The part of MODE (and, under GFX9's register indexing, of M0) that blocks depend on, packed into 16 bits.
 
-    Pass ``m0`` on GFX9 only: elsewhere the indexing bit means something else.
+    Pass ``m0`` on GFX9 only: elsewhere its bits of MODE mean something else.
     """
-    indexing = 1 << 11 if mode >> GPR_IDX_EN & 1 and m0 & 0xF000 else 0
-    return mode & 0x3FF | (mode >> 23 & 1) << 10 | (indexing and indexing | m0 & 0xF000)
+    key = mode & 0x3FF | (mode >> 23 & 1) << 10
+    if m0 is None:
+        return key
+    if mode >> VSKIP & 1:
+        return key | 1 << 11
+    indexed = m0 & 0xF000 if mode >> GPR_IDX_EN & 1 else 0
+    return key | (indexed and 1 << 11 | indexed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +189,11 @@ class Mode:
     def fp16_overflow(self) -> bool:
         """FP16_OVFL: f16 results that overflow are clamped to the largest number instead of infinity."""
         return bool(self.key >> 10 & 1)
+
+    @property
+    def skips_vectors(self) -> bool:
+        """VSKIP: vector instructions are skipped."""
+        return self.key >> 11 == 1
 
     @property
     def indexed(self) -> int:
@@ -267,6 +287,12 @@ class Status(IntEnum):
     """As SIGNAL; the scheduler also sets SCC: whether no wave of the group had signalled before."""
     WAIT = 15
     """Waits until the workgroup barrier that the wave signalled is complete (GFX12); pc is after it."""
+    EXCEPTION = 16
+    """An arithmetic exception that is enabled occurred: ``exception`` in the state says which. The instruction was
+    executed; pc is after it."""
+    BARRIER_STATE = 17
+    """The state of the workgroup's barrier goes to the SGPR ``requested``; pc is after the instruction. The wave goes
+    on."""
 
 
 class FaultKind(IntEnum):

@@ -272,6 +272,12 @@ class Residency:
         else:
             self._flags[slot] |= WaveFlag.WAITING
 
+    def barrier_state(self, slot: int) -> int:
+        """What s_get_barrier_state says of the group's barrier: signals in bits 22:16, members in 10:4, valid in 0."""
+        flags = self._group(slot)
+        members, signals = (int(np.count_nonzero(flags & f)) for f in (WaveFlag.RESIDENT, WaveFlag.SIGNALLED))
+        return signals << 16 | members << 4 | 1
+
     def arrive(self, slot: int) -> None:
         """``s_barrier``: signals and waits."""
         self._flags[slot] |= WaveFlag.WAITING

@@ -1,11 +1,12 @@
-"""Branches, barriers, ends, traps, waits and hardware registers."""
+"""Branches, barriers, ends, traps, waits, messages and clocks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.layout import GPR_IDX_EN, Status
+from rocdbg.isa.instruction import OperandKind
+from rocdbg.sim.builder import I1, I32, I64, Value
+from rocdbg.sim.layout import EXEC_LO, Status
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.registry import Ends, semantic
 
@@ -40,13 +41,41 @@ def _(i: Access) -> None:
     i.b.branch(None, _target(i))
 
 
-# The debugger's conditions (SYS, USER) are never set here.
-@semantic(
-    "s_cbranch_cdbgsys", "s_cbranch_cdbguser", "s_cbranch_cdbgsys_or_user", "s_cbranch_cdbgsys_and_user",
-    ends=Ends.ALWAYS,
-)  # fmt: skip
+def _debug_condition(i: Access, bit: int) -> Value:
+    """STATUS.COND_DBG_USER (20) or COND_DBG_SYS (21): for debuggers to set."""
+    return (i.b.read_field("status") & 1 << bit).ne(0)
+
+
+for _name, _condition in {
+    "s_cbranch_cdbguser": lambda i: _debug_condition(i, 20),
+    "s_cbranch_cdbgsys": lambda i: _debug_condition(i, 21),
+    "s_cbranch_cdbgsys_or_user": lambda i: _debug_condition(i, 20) | _debug_condition(i, 21),
+    "s_cbranch_cdbgsys_and_user": lambda i: _debug_condition(i, 20) & _debug_condition(i, 21),
+}.items():
+    _conditional(_name, _condition)
+
+
+# Wave64 as two passes over a part of the code, one per half of EXEC; the half that waits is in the SGPR.
+@semantic("s_subvector_loop_begin", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
-    i.b.jump(i.next_pc)
+    b = i.b
+    low, high = b.read_sgpr(EXEC_LO), b.read_sgpr(EXEC_LO + 1)
+    none, only_high = (low | high).eq(0), low.eq(0)
+    i.dst(0, none.select(i.old(0), only_high.select(low, high)))
+    b.write_sgpr(EXEC_LO + 1, only_high.select(high, 0))
+    b.branch(none, _target(i))
+
+
+@semantic("s_subvector_loop_end", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    b = i.b
+    low, high, saved = b.read_sgpr(EXEC_LO), b.read_sgpr(EXEC_LO + 1), i.old(0)
+    last = high.ne(0)
+    again = ~last & saved.ne(0)
+    i.dst(0, again.select(low, saved))
+    b.write_sgpr(EXEC_LO, last.select(saved, again.select(0, low)))
+    b.write_sgpr(EXEC_LO + 1, again.select(saved, high))
+    b.branch(again, _target(i))
 
 
 @semantic("s_setpc_b64", ends=Ends.ALWAYS)
@@ -82,14 +111,85 @@ def _(i: Access) -> None:
 
 @semantic("s_trap", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
-    i.b.write_field("trap_id", i.const(i.imm() & 0xFF))
+    # GFX12 keeps four bits of the number.
+    i.b.write_field("trap_id", i.const(i.imm() & (0xF if i.generation >= 12 else 0xFF)))
     i.b.stop(Status.TRAP, i.pc, counted=False)
+
+
+@semantic("s_rfe_b64", "s_rfe_restore_b64", "v_illegal", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    # Returns from trap handlers are privileged: a kernel's wave is never in one.
+    i.b.stop(Status.ILLEGAL, i.pc, counted=False)
 
 
 @semantic("s_sleep", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
     i.b.write_field("sleep", i.const(i.imm() & 0x7F))
     i.b.stop(Status.SLEEP)
+
+
+@semantic("s_sleep_var", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    i.b.write_field("sleep", i.src(0) & 0x7F)
+    i.b.stop(Status.SLEEP)
+
+
+# -- GFX12's split barriers: of the numbers only -1, the workgroup's, means something to kernels --------------------
+
+_WORKGROUP = -1 & 0xFFFFFFFF
+
+
+def _is_workgroup(i: Access) -> bool:
+    """Whether the instruction names the workgroup's barrier. Those that M0 can name, 0 to 31, are there for later
+    targets: nobody is a member of them."""
+    operand = i.sources[0]
+    return operand.kind is OperandKind.CONSTANT and operand.value & 0xFFFFFFFF == _WORKGROUP
+
+
+@semantic("s_barrier_signal", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    if _is_workgroup(i):
+        i.b.stop(Status.SIGNAL)
+    else:
+        i.b.jump(i.next_pc)
+
+
+@semantic("s_barrier_signal_isfirst", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    if _is_workgroup(i):
+        i.b.stop(Status.SIGNAL_FIRST)
+    else:
+        i.set_scc(i.const(0, I1))
+        i.b.jump(i.next_pc)
+
+
+@semantic("s_barrier_wait", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    if i.simm16 == -1:
+        i.b.stop(Status.WAIT)
+    else:
+        i.b.jump(i.next_pc)
+
+
+@semantic("s_get_barrier_state", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    if _is_workgroup(i):
+        i.b.write_field("requested", i.const(i.scalar_code(i.destinations[0])))
+        i.b.stop(Status.BARRIER_STATE)
+    else:
+        i.dst(0, i.const(0))
+        i.b.jump(i.next_pc)
+
+
+@semantic("s_barrier_init", "s_barrier_join")
+def _(i: Access) -> None:
+    """Of named barriers, which the targets do not have."""
+
+
+@semantic("s_barrier_leave", "s_alloc_vgpr")
+def _(i: Access) -> None:
+    # No named barrier to leave; no dynamic registers: SCC says that nothing was done.
+    i.set_scc(i.const(0, I1))
 
 
 # -- nothing to do: memory is coherent and in order, there are no caches and no hazards --------------------
@@ -102,7 +202,10 @@ def _(i: Access) -> None:
     "s_setprio", "s_sethalt", "s_icache_inv", "s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol",
     "s_gl1_inv", "s_incperflevel", "s_decperflevel", "s_ttracedata", "s_ttracedata_imm", "s_sendmsg", "s_code_end",
     "s_version", "s_setkill", "s_wakeup", "s_dcache_discard", "s_dcache_discard_x2",
-    "s_atc_probe", "s_atc_probe_buffer",
+    "s_atc_probe", "s_atc_probe_buffer", "s_sendmsghalt",
+    "s_wait_loadcnt", "s_wait_samplecnt", "s_wait_bvhcnt", "s_wait_expcnt", "s_wait_storecnt", "s_wait_dscnt",
+    "s_wait_kmcnt", "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_wait_alu",
+    "s_prefetch_inst", "s_prefetch_inst_pc_rel", "s_prefetch_data", "s_prefetch_data_pc_rel", "s_buffer_prefetch_data",
 )  # fmt: skip
 def _(i: Access) -> None:
     pass
@@ -110,145 +213,11 @@ def _(i: Access) -> None:
 
 @semantic(
     "buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_wbl2", "buffer_invl2", "buffer_inv", "buffer_gl0_inv",
-    "buffer_gl1_inv",
+    "buffer_gl1_inv", "global_inv", "global_wb", "global_wbinv",
     "ds_nop", "v_nop", "v_pipeflush", "v_clrexcp",
 )  # fmt: skip
 def _(i: Access) -> None:
     pass
-
-
-# -- hardware registers --------------------
-
-MODE, STATUS, TRAPSTS, HW_ID, GPR_ALLOC, LDS_ALLOC = 1, 2, 3, 4, 5, 6
-SH_MEM_BASES, FLAT_SCR_LO, FLAT_SCR_HI, HW_ID1, HW_ID2, SHADER_CYCLES = 15, 20, 21, 23, 24, 29
-_FIELDS = {
-    MODE: "mode", STATUS: "status", TRAPSTS: "trapsts", HW_ID: "hw_id", HW_ID1: "hw_id",
-    GPR_ALLOC: "gpr_alloc", LDS_ALLOC: "lds_alloc",
-}  # fmt: skip
-
-
-def _read_register(i: Access, number: int) -> Value:
-    b = i.b
-    if number == STATUS:
-        status = b.read_field("status") & ~0x603 & 0xFFFFFFFF
-        status = status | i.scc.zext(I32)
-        status = status | i.exec.eq(0).zext(I32).shl(9)
-        return status | i.vcc.eq(0).zext(I32).shl(10)
-    if number in _FIELDS:
-        return b.read_field(_FIELDS[number])
-    if number == SH_MEM_BASES:
-        # Bits 63:48 of the apertures: private in the low half, shared in the high half.
-        private, shared = b.read_env("private_aperture"), b.read_env("shared_aperture")
-        return private.lshr(48).trunc(I32) | shared.lshr(48).shl(16).trunc(I32)
-    if number in (FLAT_SCR_LO, FLAT_SCR_HI):
-        base = b.read_field("flat_scratch")
-        return (base if number == FLAT_SCR_LO else base.lshr(32)).trunc(I32)
-    if number == SHADER_CYCLES and i.generation >= 10:
-        return b.read_field("instructions").trunc(I32) & 0xFFFFF
-    if number == HW_ID2:
-        return i.const(0)
-    raise Unsupported(f"hardware register {number}")
-
-
-def _write_register(i: Access, number: int, value: Value) -> None:
-    b = i.b
-    if number in (MODE, TRAPSTS):
-        b.write_field(_FIELDS[number], value)
-    elif number == STATUS:
-        b.write_field("status", value)
-    elif number in (FLAT_SCR_LO, FLAT_SCR_HI) and i.generation == 10:
-        base, shift = b.read_field("flat_scratch"), 0 if number == FLAT_SCR_LO else 32
-        kept = base & (0xFFFFFFFF << 32 if shift == 0 else 0xFFFFFFFF)
-        wide = value.zext(I64)
-        b.write_field("flat_scratch", kept | (wide.shl(shift) if shift else wide))
-    else:
-        raise Unsupported(f"write to hardware register {number}")
-
-
-def _slice(i: Access) -> tuple[int, int, int]:
-    word = i.imm()
-    return word & 63, word >> 6 & 31, (word >> 11 & 31) + 1
-
-
-@semantic("s_getreg_b32")
-def _(i: Access) -> None:
-    number, offset, size = _slice(i)
-    value = _read_register(i, number)
-    i.dst(0, value.lshr(offset) & (1 << size) - 1)
-
-
-def _setreg(i: Access, value: Value) -> None:
-    number, offset, size = _slice(i)
-    field = ((1 << size) - 1) << offset & 0xFFFFFFFF
-    merged = _read_register(i, number) & ~field & 0xFFFFFFFF | value.shl(offset) & field
-    _write_register(i, number, merged)
-    i.b.jump(i.next_pc)
-
-
-@semantic("s_setreg_b32", ends=Ends.ALWAYS)
-def _(i: Access) -> None:
-    operand = i.insn.operand("sdst") or i.insn.operand("ssrc0")
-    assert operand is not None
-    _setreg(i, i.raw_operand(operand))
-
-
-@semantic("s_setreg_imm32_b32", ends=Ends.ALWAYS)
-def _(i: Access) -> None:
-    operand = i.insn.operand("literal")
-    assert operand is not None
-    _setreg(i, i.raw_operand(operand))
-
-
-def _set_mode_bits(i: Access, shift: int) -> None:
-    mode = i.b.read_field("mode")
-    i.b.write_field("mode", mode & ~(15 << shift) & 0xFFFFFFFF | (i.imm() & 15) << shift)
-    i.b.jump(i.next_pc)
-
-
-@semantic("s_round_mode", ends=Ends.ALWAYS)
-def _(i: Access) -> None:
-    _set_mode_bits(i, 0)
-
-
-@semantic("s_denorm_mode", ends=Ends.ALWAYS)
-def _(i: Access) -> None:
-    _set_mode_bits(i, 4)
-
-
-# -- GFX9's register indexing: MODE.GPR_IDX_EN, operands in M0[15:12], index in M0[7:0] --------------------
-
-
-def _set_indexing(i: Access, *, enable: bool | None, operands: Value | None, index: Value | None) -> None:
-    b, m0 = i.b, i.m0
-    if enable is not None:
-        mode = b.read_field("mode") & ~(1 << GPR_IDX_EN) & 0xFFFFFFFF
-        b.write_field("mode", mode | enable << GPR_IDX_EN)
-    if operands is not None:
-        m0 = m0 & 0xFFFF0FFF | operands.shl(12)
-    if index is not None:
-        m0 = m0 & 0xFFFFFF00 | index & 0xFF
-    b.write_sgpr(i.context.m0, m0)
-    b.jump(i.next_pc)
-
-
-@semantic("s_set_gpr_idx_on", ends=Ends.ALWAYS)
-def _(i: Access) -> None:
-    _set_indexing(i, enable=True, operands=i.const(i.imm("ssrc1") & 15), index=i.src(0))
-
-
-@semantic("s_set_gpr_idx_off", ends=Ends.ALWAYS)
-def _(i: Access) -> None:
-    _set_indexing(i, enable=False, operands=None, index=None)
-
-
-@semantic("s_set_gpr_idx_mode", ends=Ends.ALWAYS)
-def _(i: Access) -> None:
-    _set_indexing(i, enable=None, operands=i.const(i.imm() & 15), index=None)
-
-
-@semantic("s_set_gpr_idx_idx", ends=Ends.ALWAYS)
-def _(i: Access) -> None:
-    _set_indexing(i, enable=None, operands=None, index=i.src(0))
 
 
 # -- clocks and messages --------------------
@@ -260,6 +229,13 @@ def _(i: Access) -> None:
     operand = i.insn.operand("sdata") or i.insn.operand("sdst")
     assert operand is not None
     i.b.write_sgpr(i.scalar_code(operand), i.b.read_field("instructions"))
+
+
+@semantic("s_get_waveid_in_workgroup")
+def _(i: Access) -> None:
+    operand = i.insn.operand("sdata")
+    assert operand is not None
+    i.b.write_sgpr(i.scalar_code(operand), i.b.read_field("wave_in_group"))
 
 
 _GET_DOORBELL, _GET_REALTIME = 0x80, 0x83

@@ -183,16 +183,18 @@ def _(i: Access) -> None:
     b.shuffle(destination, list(across), 1)
     valid = b.permute_mask(i.exec, across)
     b.lanes()
+    given = []
+    for dword, own in ((0, destination), (1, source)):
+        value = b.read_data(dword)
+        if not i.modifier("op_sel") & 1:  # without fi inactive lanes give nothing, with bound_ctrl 0
+            instead = i.const(0) if i.modifier("op_sel") & 2 else b.read_vgpr(own)
+            value = b.lane_bit(valid).select(value, instead)
+        given.append(value)
     odd = (i.lane & row).ne(0)
-    if not i.modifier("op_sel") & 1:  # fi: lanes that are not active give, too
-        readable = b.lane_bit(valid)
-        keep = i.const(0) if i.modifier("op_sel") & 2 else None  # bound_ctrl: 0 is read of those
-        given = [readable.select(b.read_data(n), b.read_vgpr(r) if keep is None else keep) for n, r in
-                 ((0, destination), (1, source))]  # fmt: skip
-    else:
-        given = [b.read_data(0), b.read_data(1)]
     new_destination = odd.select(given[0], b.read_vgpr(destination))
     new_source = odd.select(b.read_vgpr(source), given[1])
+    if source == destination:
+        new_destination = new_source = odd.select(given[0], given[1])
     b.write_vgpr(destination, new_destination)
     b.write_vgpr(source, new_source)
 

@@ -154,8 +154,9 @@ AnyRoutine = TypeVar("AnyRoutine", bound=Routine)
 class Runtime:
     """Builds the runtime module for one wave size."""
 
-    def __init__(self, wave_size: int) -> None:
+    def __init__(self, wave_size: int, width: int) -> None:
         self.wave_size = wave_size
+        self.width = min(width, wave_size)
         self.declarations: set[str] = set()
         self.functions: list[str] = []
         self.indexed = False
@@ -216,10 +217,15 @@ class Runtime:
             self._translator(space)
             self.define(part, args, self._atomic(BY_NAME[name], space))
         else:
+            from rocdbg.sim.translator import vector_access
+
             self._translator(part)
             self.define("gather", moves, self._gather, "internal")
             self.define("scatter", moves, self._scatter, "internal")
             for access, move in (("load", "gather"), ("store", "scatter")):
+                for name, quick in vector_access.routines(part, access):
+                    routine = vector_access.VectorRoutine(self.wave_size, self.width)
+                    self.emit(routine, name, vector_access.PARAMETERS, quick, "internal")
                 self.define(f"{access}_{part}", args, self._access(part, access, move))
             self.define(f"check_{part}", args, self._check(part))
         attributes = "attributes #0 = { nounwind }"
@@ -339,6 +345,9 @@ class Runtime:
         need = 1 if access == "load" else 2
 
         def body(r: Routine) -> None:
+            from rocdbg.sim.translator import vector_access
+
+            vector_access.attempt(r, space, access)
             status = r.new(
                 I32, True,
                 f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 {need}, i64 %a, i64 %b)",
@@ -557,7 +566,8 @@ class Runtime:
             if self.indexed:
                 m0 = r.load(r.gep("%state", layout.sgpr_offset(124)), I32) & 0xF000
                 chosen = (mode & 1 << layout.GPR_IDX_EN).ne(0) & m0.ne(0)
-                key = key | chosen.select(m0 | 1 << 11, 0)
+                skips = (mode & 1 << layout.VSKIP).ne(0)
+                key = key | skips.select(r.const(1 << 11, I32), chosen.select(m0 | 1 << 11, 0))
             key = key.zext(I64)
             directory = r.load(r.gep("%tables", key.shl(3)), I64)
             offset = r.state("pc") - WINDOW_BASE

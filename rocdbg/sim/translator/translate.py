@@ -81,6 +81,8 @@ def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, 
 
 
 def _execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context) -> None:
+    if context.mode.skips_vectors and not instruction.name.startswith("s_"):
+        return
     if semantic.kind is Kind.SCALAR:
         builder.soft_scalar()
         semantic.function(Access(builder, instruction, context))
