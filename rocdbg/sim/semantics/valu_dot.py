@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.sim.builder import F16, F32, F64, I16, I32, I64, Value
+from rocdbg.sim.builder import F16, F32, I8, I16, I32, I64, Value
 from rocdbg.sim.semantics import floats, integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.constants import source32
+from rocdbg.sim.semantics.dots import gfx11_dot2, gfx12_dot, widened
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
-from rocdbg.sim.semantics.valu_convert import from_bfloat16, to_bfloat16
+from rocdbg.sim.semantics.valu_convert import from_bfloat16
 
 _ORDER = (
-    "products added one after the other, each step rounded; the hardware's internal precision is not public"
+    "on GFX9 and GFX10 products are added one after the other, each step rounded; "
+    "the hardware's internal precision is not public"
 )
 
 
@@ -65,72 +67,90 @@ for _bits, _count in ((16, 2), (8, 4), (4, 8)):
         semantic(f"v_dot{_count}_i32_iu{_bits}")(_integer(_bits, _by_neg, accumulate=False))
 
 
-def _pairs_f16(i: Access) -> list[tuple[Value, Value]]:
-    return [tuple(floats.convert(_half(i, k, half), F32) for k in range(2)) for half in range(2)]  # type: ignore[misc]
+def _halves(i: Access, k: int) -> list[Value]:
+    """The two numbers of a source as I16, negated as VOP3P asks."""
+    if i.insn.encoding != "VOP3P":
+        word = i.src(k)
+        return [word.trunc(I16), word.lshr(16).trunc(I16)]
+    halves = [i.src_half(k, half, I16) for half in range(2)]
+    negated = [i.modifier("neg_hi" if half else "neg_lo") >> k & 1 for half in range(2)]
+    return [bits ^ 0x8000 if negate else bits for bits, negate in zip(halves, negated, strict=True)]
 
 
-def _half(i: Access, k: int, half: int) -> Value:
-    if i.insn.encoding == "VOP3P":
-        return i.src_half(k, half, F16)
-    word = i.src(k)
-    value = (word.lshr(16) if half else word).trunc(I16).bitcast(F16)
-    return i.flush(value) if i.mode.flush_inputs16_64 else value
+def _wide(i: Access, raw: Value, kind: str) -> Value:
+    """f16 or bf16 bits as f32."""
+    if kind == "bf16":
+        return from_bfloat16(raw)
+    value = raw.bitcast(F16)
+    return floats.convert(i.flush(value) if i.mode.flush_inputs16_64 else value, F32)
 
 
-def _bfloat_half(i: Access, k: int, half: int) -> Value:
-    if i.insn.encoding == "VOP3P":
-        bits = i.src_half(k, half, I16)
-        negated = bits ^ 0x8000 if i.modifier("neg_hi" if half else "neg_lo") >> k & 1 else bits
-        return from_bfloat16(negated)
-    word = i.src(k)
-    return from_bfloat16((word.lshr(16) if half else word).trunc(I16))
-
-
-def _pairs_bf16(i: Access) -> list[tuple[Value, Value]]:
-    return [(_bfloat_half(i, 0, half), _bfloat_half(i, 1, half)) for half in range(2)]
-
-
-def _float(pairs: Callable[[Access], list[tuple[Value, Value]]], *, accumulate: bool) -> SemanticFunction:
+def _float(kind: str, *, accumulate: bool) -> SemanticFunction:
     def run(i: Access) -> None:
-        total = i.old(0, F32) if accumulate else _accumulator(i)
-        for a, b in pairs(i):
-            total = floats.fma(a, b, total)
-        i.dst(0, total)
+        a, b = _halves(i, 0), _halves(i, 1)
+        if i.generation >= 11:
+            c = i.old(0) if accumulate else _accumulator(i, flush=False).bits()
+            total = gfx11_dot2(a, b, c, kind) if i.generation == 11 else gfx12_dot(a, b, c, (kind, kind))
+            i.dst(0, total.bitcast(F32) if i.clamp else total)
+            return
+        result = i.old(0, F32) if accumulate else _accumulator(i, flush=i.mode.flush_inputs32)
+        for x, y in zip(a, b, strict=True):
+            result = floats.fma(_wide(i, x, kind), _wide(i, y, kind), result)
+        i.dst(0, result)
 
     return run
 
 
-def _accumulator(i: Access) -> Value:
+def _accumulator(i: Access, *, flush: bool) -> Value:
     """Source 2 as f32; VOP3P has its sign in neg_lo and its absolute value in neg_hi."""
     operand = i.sources[2]
     value = source32(i, 2).bitcast(F32)
-    value = i.flush(value) if i.mode.flush_inputs32 else value
+    value = i.flush(value) if flush else value
     if operand.abs or i.modifier("neg_hi") >> 2 & 1:
         value = value.fabs()
     return -value if operand.neg or i.modifier("neg_lo") >> 2 & 1 else value
 
 
-semantic("v_dot2_f32_f16", approximate=_ORDER)(_float(_pairs_f16, accumulate=False))
-semantic("v_dot2_f32_bf16", approximate=_ORDER)(_float(_pairs_bf16, accumulate=False))
-semantic("v_dot2c_f32_f16", "v_dot2acc_f32_f16", approximate=_ORDER)(_float(_pairs_f16, accumulate=True))
-semantic("v_dot2c_f32_bf16", "v_dot2acc_f32_bf16", approximate=_ORDER)(_float(_pairs_bf16, accumulate=True))
+for _kind in ("f16", "bf16"):
+    semantic(f"v_dot2_f32_{_kind}", approximate=_ORDER)(_float(_kind, accumulate=False))
+    semantic(f"v_dot2c_f32_{_kind}", f"v_dot2acc_f32_{_kind}", approximate=_ORDER)(
+        _float(_kind, accumulate=True)
+    )
 
 
-@semantic("v_dot2_f16_f16", approximate=_ORDER)
-def _(i: Access) -> None:
-    total = i.src(2, F16)
-    words = [i.src(k) for k in range(2)]
-    for half in range(2):
-        a, b = ((w.lshr(16) if half else w).trunc(I16).bitcast(F16) for w in words)
-        total = floats.fma(a, b, total)
-    i.dst(0, total)
+def _packed(kind: str) -> SemanticFunction:
+    """16-bit accumulator and result; GFX11 and GFX12 only."""
+
+    def run(i: Access) -> None:
+        a, b = ([w.trunc(I16), w.lshr(16).trunc(I16)] for w in (i.src(k) for k in range(2)))
+        c = widened(i.src(2, F16, flush=False).bits() if kind == "f16" else i.src(2, I16), kind)
+        overflow = int(i.mode.fp16_overflow)
+        if i.generation == 11:
+            total = gfx11_dot2(a, b, c, kind, packed=True, overflow=overflow)
+        else:
+            total = gfx12_dot(a, b, c, (kind, kind), packed=True, overflow=overflow)
+        i.dst(0, total)
+
+    return run
 
 
-@semantic("v_dot2_bf16_bf16", approximate=_ORDER)
-def _(i: Access) -> None:
-    total = floats.convert(from_bfloat16(i.src(2, I16)), F64)
-    words = [i.src(k) for k in range(2)]
-    for half in range(2):
-        a, b = (floats.convert(from_bfloat16((w.lshr(16) if half else w).trunc(I16)), F64) for w in words)
-        total = floats.fma(a, b, total)
-    i.dst(0, to_bfloat16(floats.convert(total, F32)))
+semantic("v_dot2_f16_f16", any_rounding=True)(_packed("f16"))
+semantic("v_dot2_bf16_bf16", any_rounding=True)(_packed("bf16"))
+
+
+def _bytes(first: str, second: str) -> SemanticFunction:
+    """Four products of 8-bit floats; GFX12."""
+
+    def run(i: Access) -> None:
+        a, b = (
+            [w.lshr(8 * n).trunc(I8) if n else w.trunc(I8) for n in range(4)] for w in (i.src(0), i.src(1))
+        )
+        total = gfx12_dot(a, b, _accumulator(i, flush=False).bits(), (first, second))
+        i.dst(0, total.bitcast(F32) if i.clamp else total)
+
+    return run
+
+
+for _first in ("fp8", "bf8"):
+    for _second in ("fp8", "bf8"):
+        semantic(f"v_dot4_f32_{_first}_{_second}", any_rounding=True)(_bytes(_first, _second))

@@ -1,4 +1,4 @@
-"""Conversions between f32 and the 8-bit float formats, and gfx12's dot products of them."""
+"""Conversions between f32 and the 8-bit float formats."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from rocdbg.isa.instruction import OperandKind
 from rocdbg.sim.builder import F32, I8, I16, I32, Value
-from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.float8 import formats, narrow, widen
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
@@ -92,27 +91,3 @@ def _stochastic(kind: str) -> SemanticFunction:
 
 for _kind in ("fp8", "bf8"):
     semantic(f"v_cvt_sr_{_kind}_f32", any_rounding=True)(_stochastic(_kind))
-
-
-def _dot4(first: str, second: str) -> SemanticFunction:
-    def run(i: Access) -> None:
-        known = formats(i.target)
-        a, b = i.src(0), i.src(1)
-        total = i.src(2, I32).bitcast(F32)
-        if i.modifier("neg_hi") >> 2 & 1:
-            total = total.fabs()
-        if i.modifier("neg_lo") >> 2 & 1:
-            total = -total
-        for n in range(4):
-            total = floats.fma(widen(_byte(a, n), known[first]), widen(_byte(b, n), known[second]), total)
-        i.dst(0, total)
-
-    return run
-
-
-for _first in ("fp8", "bf8"):
-    for _second in ("fp8", "bf8"):
-        semantic(
-            f"v_dot4_f32_{_first}_{_second}",
-            approximate="products added one after the other, each step rounded; the hardware's order is not public",
-        )(_dot4(_first, _second))
