@@ -2,7 +2,7 @@
 PYTHON ?= $(firstword $(wildcard .venv-test/bin/python .venv/bin/python) python3)
 FUZZ_SECONDS ?= 60
 
-.PHONY: test fuzz bench lint
+.PHONY: test fuzz fuzz-guided bench lint
 
 test:
 	./test
@@ -14,6 +14,11 @@ lint:
 # Bounded in time; prints how to replay an input that fails.
 fuzz:
 	$(PYTHON) benchmarks/fuzz_dwarf.py --seconds $(FUZZ_SECONDS)
+
+# Guided by coverage; needs atheris (pip install atheris).
+fuzz-guided:
+	for target in evaluate explain frames lists decode normalise; do \
+	  $(PYTHON) benchmarks/fuzz_guided.py --seconds $(FUZZ_SECONDS) $$target || exit 1; done
 
 bench:
 	$(PYTHON) benchmarks/dwarf_speed.py
