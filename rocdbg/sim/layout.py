@@ -210,7 +210,11 @@ PAGE_SHIFT: Final = 20
 PAGE_SIZE: Final = 1 << PAGE_SHIFT
 PAGE_COUNT: Final = WINDOW_SIZE >> PAGE_SHIFT
 PAGE_ENTRY_SIZE: Final = 32
-"""Entry: u64 host pointer of the page's start, u64 lo, u64 hi, u64 flags. Legal: lo <= offset, offset + size <= hi."""
+"""Entry: u64 host pointer of the page's start, u64 lo, u64 hi, u64 flags. Legal: lo <= offset, offset + size <= hi.
+
+The flags are `PageFlags` in the low ``PAGE_FLAG_BITS`` bits; above them is the distance on the host from a byte to its
+shadow, 0 where there is none (`uninitialized`)."""
+PAGE_FLAG_BITS: Final = 8
 
 
 class PageFlags(IntFlag):
@@ -244,6 +248,7 @@ ENV: Final = make_fields(
     ("fault_access", 4),  # Access
     ("fault_size", 4),  # bytes per lane
     ("fault_space", 4),  # Space
+    ("reads_table", 8),  # host address of the counts of reads never written (`uninitialized`), 0 if none are kept
 )
 ENV_HELPERS: Final = 256  # u64[MAX_HELPERS]: addresses of the runtime's routines
 ENV_ADDRESS: Final = ENV_HELPERS + MAX_HELPERS * 8  # u64[64]: per-lane address or offset of the access

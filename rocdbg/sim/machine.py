@@ -20,6 +20,7 @@ from rocdbg.sim.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.kernarg import HiddenValues, build_segment
 from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
+from rocdbg.sim.uninitialized import UninitializedReads
 from rocdbg.sim.wave import Dim3
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class MachineOptions:
     """Bytes of scratch per lane added for kernels whose stack size is not known at compile time."""
     resident_waves: int = RESIDENT_WAVES
     """Waves that exist at once."""
+    count_uninitialized: bool = False
+    """Count reads of buffer bytes that nothing has written (``Machine.uninitialized``); slows execution down."""
     cache_dir: Path | None = None
     """Where translations are kept; None: the user's cache directory."""
 
@@ -115,7 +118,9 @@ class Machine:
     def __init__(self, target: Target | str, options: MachineOptions | None = None) -> None:
         self.target = target_by_name(target) if isinstance(target, str) else target
         self.options = options or MachineOptions()
-        self.memory = GlobalMemory(self.options.memory_limit)
+        self.memory = GlobalMemory(self.options.memory_limit, self.options.count_uninitialized)
+        self.uninitialized = UninitializedReads() if self.options.count_uninitialized else None
+        """Reads of never-written buffer bytes, if the options ask for them to be counted."""
         self.loaded: list[LoadedCodeObject] = []
         self._engines: dict[int, Engine] = {}
         self._queue: Allocation | None = None
@@ -177,6 +182,7 @@ class Machine:
                 self.memory.page_table_address,
                 self._fetch,
                 cache_dir=self.options.cache_dir,
+                reads_table=self.uninitialized.address if self.uninitialized is not None else 0,
             )
             self._engines[wave_size] = engine
         return engine

@@ -19,7 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
-from rocdbg.sim.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE, PageFlags
+from rocdbg.sim.layout import (
+    PAGE_COUNT,
+    PAGE_FLAG_BITS,
+    PAGE_SHIFT,
+    PAGE_SIZE,
+    WINDOW_BASE,
+    WINDOW_SIZE,
+    PageFlags,
+)
 
 PAGE_ENTRY = np.dtype([("host", "<u8"), ("lo", "<u8"), ("hi", "<u8"), ("flags", "<u8")])
 """One entry of the page table (32 bytes)."""
@@ -82,6 +90,13 @@ class Allocation:
     data: NDArray[np.uint8] = field(repr=False)
     owner: NDArray[np.uint8] = field(repr=False)
     """The host array ``data`` is an aligned view of."""
+    written: NDArray[np.uint8] | None = field(default=None, repr=False)
+    """For each byte whether it was ever written, uint8[size]; None where that is not watched."""
+
+    def mark_written(self, offset: int = 0, size: int | None = None) -> None:
+        """Let bytes count as written (all of them by default); nothing where that is not watched."""
+        if self.written is not None:
+            self.written[offset : None if size is None else offset + size] = 1
 
     @property
     def end(self) -> int:
@@ -103,11 +118,12 @@ class Allocation:
 class GlobalMemory:
     """The window of simulated global memory: allocate, free, read, write, look up.
 
-    ``limit`` is the number of bytes that may be live at once.
+    ``limit`` is the number of bytes that may be live at once. ``watched``: buffers remember which bytes were written.
     """
 
-    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(self, limit: int = DEFAULT_LIMIT, watched: bool = False) -> None:
         self.limit = limit
+        self.watched = watched
         self.live_bytes = 0
         # calloc: the 32 MiB are zero pages of the host until an entry is written.
         self._table: NDArray[np.void] = np.zeros(PAGE_COUNT, PAGE_ENTRY)
@@ -161,18 +177,22 @@ class GlobalMemory:
         pages = max(1, -(-size // PAGE_SIZE))
         position, page = self._find_pages(pages, size, name)
         try:
-            owner = np.zeros(size + 2 * _HOST_ALIGN, np.uint8)
+            shadow = size + _HOST_ALIGN if self.watched and kind is AllocationKind.BUFFER else 0
+            owner = np.zeros(size + shadow + 2 * _HOST_ALIGN, np.uint8)
         except MemoryError:
             raise AllocationError(size, name, "the host has not enough memory") from None
         skip = -int(owner.ctypes.data) % _HOST_ALIGN
         address = WINDOW_BASE + (page << PAGE_SHIFT)
-        allocation = Allocation(address, size, name, kind, protection, owner[skip : skip + size], owner)
+        written = owner[skip + shadow : skip + shadow + size] if shadow else None
+        data = owner[skip : skip + size]
+        allocation = Allocation(address, size, name, kind, protection, data, owner, written)
         entries = self._table[page : page + pages]
         offsets = np.arange(pages, dtype=np.uint64) << np.uint64(PAGE_SHIFT)
         entries["host"] = np.uint64(int(owner.ctypes.data) + skip) + offsets
         entries["lo"] = 0
         entries["hi"] = np.uint64(size) - offsets
-        entries["flags"] = int(protection | (PageFlags.SCRATCH if kind is AllocationKind.SCRATCH else 0))
+        flags = protection | (PageFlags.SCRATCH if kind is AllocationKind.SCRATCH else 0)
+        entries["flags"] = int(flags) | shadow << PAGE_FLAG_BITS
         self._starts.insert(position, address)
         self._allocations.insert(position, allocation)
         self.live_bytes += size
@@ -240,6 +260,8 @@ class GlobalMemory:
         source = np.frombuffer(data, np.uint8)
         self.view(address, source.size, "write")[:] = source
         allocation = self.find(address)
+        if allocation is not None:
+            allocation.mark_written(address - allocation.address, source.size)
         if allocation is not None and allocation.protection & PageFlags.EXECUTE:
             for listener in self._code_listeners:
                 listener(address, address + source.size)

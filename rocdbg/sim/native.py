@@ -88,6 +88,7 @@ class Engine:
     """Runs waves of one size on one target's code.
 
     ``page_table`` is the host address of simulated memory's page table. ``decoder`` defaults to `rocdbg.isa.decode`.
+    ``reads_table``: host address of `UninitializedReads`' table if reads of what was never written are to be counted.
     """
 
     def __init__(
@@ -98,10 +99,12 @@ class Engine:
         fetch: Fetch,
         cache_dir: Path | None = None,
         decoder: Callable[[bytes, int], Instruction] | None = None,
+        reads_table: int = 0,
     ) -> None:
         self.target, self.wave_size = target, wave_size
         self.jit = shared_jit(cache_dir or default_cache_directory())
         self._fetch = fetch
+        self._watched = bool(reads_table)
         self._indexed = target.generation is Generation.GFX9
         self._decode_bytes = decoder or self._isa_decode
         self._helpers = {name: slot for slot, name in enumerate(helper_names())}
@@ -120,6 +123,7 @@ class Engine:
         self._clock = 0
         self._link_runtime()
         self._set_env("page_table", page_table)
+        self._set_env("reads_table", reads_table)
         self._set_env("mode_tables", int(self._blocks.roots.ctypes.data))
         self._set_env("step_tables", int(self._steps.roots.ctypes.data))
         self.set_apertures(layout.SHARED_APERTURE, layout.PRIVATE_APERTURE)
@@ -386,7 +390,7 @@ class Engine:
         for block in blocks:
             for instruction in block.instructions:
                 code.update(self._fetch(instruction.address, instruction.size))
-        parts = (self.target.name, self.wave_size, key, shape, code.digest())
+        parts = (self.target.name, self.wave_size, key, shape, code.digest(), self._watched)
         module = self.jit.key(*parts, True)
         if not optimise and not self.jit.cached(module):
             module = self.jit.key(*parts, False)
@@ -398,6 +402,7 @@ class Engine:
             from rocdbg.sim.translator.wave_builder import WaveBuilder
 
             builder = WaveBuilder(self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers)
+            builder.watched = self._watched
             context = Context(self.target, self.wave_size, layout.Mode(key))
             result = translate(builder, blocks, names, context)
             note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}

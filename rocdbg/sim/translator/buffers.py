@@ -185,6 +185,26 @@ def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _
     return _Place(origin, offset, live)
 
 
+def spans(
+    runtime: Runtime, r: Routine, split: bool
+) -> Callable[[Value], tuple[Value, Callable[[Value], Value]]]:
+    """For routines that only look at an access: per lane how many bytes are in range, and the address of the n-th.
+    ``split``: whether dwords are checked one by one."""
+    runtime.declarations.add(_table())
+    s = _resource(runtime, r)
+    formatted = _bit(r.value("%a"), FORMATTED)
+    size = formatted.select(_format(r, s).size, r.value("%size"))
+
+    def span(lane: Value) -> tuple[Value, Callable[[Value], Value]]:
+        place = _place(r, s, lane, size, False)
+        live = place.live
+        if split:
+            live = formatted.select(live, _place(r, s, lane, size, True).live)
+        return live, lambda n: _canonical(place.origin + _relative(s, place.offset + n))
+
+    return span
+
+
 class BufferRoutines:
     """Builds the routines of the part ``buffer`` and buffer atomics' address translation."""
 
@@ -359,23 +379,10 @@ class BufferRoutines:
         r.lines.append("ret i32 1")
         r.mark(ok)
 
-    def _format(self, r: Routine, s: _Resource) -> _Format:
-        a = r.value("%a")
-        own = s.gfx10.select(
-            s.word3.lshr(12) & (a.lshr(RULES) & 3).eq(3).select(r.const(0x3F, I64), 0x7F),
-            s.word3.lshr(15) & 15 | (s.word3.lshr(12) & 7).shl(4),
-        )
-        typed = _bit(a, TYPED)
-        code = typed.select(a.lshr(FORMAT) & 0x7F, own)
-        table = s.gfx11.select(r.const(2, I64), s.gfx10.zext(I64)).shl(7) + code
-        row = r.load(r.gep("@formats", table.shl(3)), I64)
-        selectors = typed.select(r.const(_IDENTITY, I64), s.word3 & 0xFFF)
-        return _Format(row, s.bound.select(row.lshr(48), 0), row.lshr(40) & 7, selectors, _bit(a, D16))
-
     def load_format(self, r: Routine) -> None:
         """Body of ``load_format_buffer``: dword n of the transfer buffer is what register (with d16: half) n gets."""
         s = _resource(self.runtime, r)
-        f = self._format(r, s)
+        f = _format(r, s)
         self._then(r, self._call(r, "locate_element", f.size, 1))
         self._call(r, "gather_buffer", r.const(16, I64), 1)
         integer = _is_integer(f.number)
@@ -403,7 +410,7 @@ class BufferRoutines:
         are replaced by X.
         """
         s = _resource(self.runtime, r)
-        f = self._format(r, s)
+        f = _format(r, s)
         given = r.value("%a").lshr(CHANNELS) & 7
         self._then(r, self._call(r, "locate_element", f.size, 2))
 
@@ -485,6 +492,20 @@ class _Format:
         for before in range(channel):
             at = at + self.width(before)
         return at & 127
+
+
+def _format(r: Routine, s: _Resource) -> _Format:
+    a = r.value("%a")
+    own = s.gfx10.select(
+        s.word3.lshr(12) & (a.lshr(RULES) & 3).eq(3).select(r.const(0x3F, I64), 0x7F),
+        s.word3.lshr(15) & 15 | (s.word3.lshr(12) & 7).shl(4),
+    )
+    typed = _bit(a, TYPED)
+    code = typed.select(a.lshr(FORMAT) & 0x7F, own)
+    table = s.gfx11.select(r.const(2, I64), s.gfx10.zext(I64)).shl(7) + code
+    row = r.load(r.gep("@formats", table.shl(3)), I64)
+    selectors = typed.select(r.const(_IDENTITY, I64), s.word3 & 0xFFF)
+    return _Format(row, s.bound.select(row.lshr(48), 0), row.lshr(40) & 7, selectors, _bit(a, D16))
 
 
 def _table() -> str:

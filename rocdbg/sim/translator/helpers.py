@@ -6,6 +6,8 @@ from rocdbg.sim.layout import MAX_HELPERS
 from rocdbg.sim.translator.atomics import ATOMICS
 from rocdbg.sim.translator.matrix_shapes import SHAPES, WMMA
 
+SEEN_SPACES = ("global", "flat", "buffer")
+"""Spaces in which reads of what was never written are counted."""
 SPACES = ("global", "flat", "lds", "scratch", "buffer")
 
 
@@ -19,6 +21,8 @@ def helper_names() -> list[str]:
     names = [f"{access}_{space}" for space in SPACES for access in ("load", "store", "check")]
     names += ["load_format_buffer", "store_format_buffer", "sload", "bpermute", "permute"]
     names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
+    names += [f"seen_{access}_{space}" for space in SEEN_SPACES for access in ("load", "store", "atomic")]
+    names += ["seen_sload"]
     names += [f"matrix_{name[2:]}" for name in (*SHAPES, *WMMA)]
     if len(names) > MAX_HELPERS:
         raise ValueError("more helpers than slots")
@@ -29,9 +33,20 @@ def part_of(helper: str) -> str:
     """Which module of the runtime a routine is in. Parts are compiled when first needed."""
     if helper in ("bpermute", "permute"):
         return "lanes"
+    if helper.startswith("seen_"):
+        return "seen"
     if helper == "sload":
         return "scalar"
     return helper if helper.startswith(("atomic_", "matrix_")) else helper.rpartition("_")[2]
 
 
-__all__ = ["SPACES", "helper_names", "part_of", "prefix"]
+def seen_by(helper: str) -> str | None:
+    """The routine that watches what ``helper`` does to memory, or None if it does nothing that is watched."""
+    if helper == "sload":
+        return "seen_sload"
+    access, _, _ = helper.partition("_")
+    space = helper.rpartition("_")[2]
+    return f"seen_{access}_{space}" if access in ("load", "store", "atomic") and space in SEEN_SPACES else None
+
+
+__all__ = ["SEEN_SPACES", "SPACES", "helper_names", "part_of", "prefix", "seen_by"]

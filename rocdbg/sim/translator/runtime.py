@@ -92,6 +92,12 @@ class Routine(Writer):
             return self.gep("%env", lane.shl(2) + (layout.ENV_DATA + dword * 256))
         return self.gep("%env", lane.shl(2) + dword.shl(8) + layout.ENV_DATA)
 
+    def local(self) -> str:
+        """A place for an I64 that the routine changes (on the stack; made once, at the routine's head)."""
+        name = self.fresh("l")
+        self.lines.insert(0, f"{name} = alloca i64")
+        return name
+
     def mark(self, label: str) -> None:
         self.lines.append(f"{label}:")
         self.label = label
@@ -208,6 +214,10 @@ class Runtime:
         elif part == "lanes":
             self.define("bpermute", two, self._bpermute)
             self.define("permute", two, self._permute)
+        elif part == "seen":
+            from rocdbg.sim.translator.tracking import SeenRoutines  # imported late: needed by few
+
+            SeenRoutines(self).define()
         elif part == "buffer":
             from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: needed by few
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I1, I32, I64, INTEGER, Builder, Type, Value
 from rocdbg.sim.layout import ENV, EXEC_LO, HEADER, Status
+from rocdbg.sim.translator.helpers import seen_by
 from rocdbg.sim.translator.ir import Writer
 
 
@@ -77,6 +78,8 @@ class WaveBuilder(Writer, Builder):
         self.functions: list[str] = []
         self.called: set[str] = set()
         """Routines of the runtime that the blocks call."""
+        self.watched = False
+        """Whether memory accesses are shown to the routines of `tracking`."""
         self._start = 0
         self._address = 0
         self._size = 0
@@ -583,10 +586,23 @@ class WaveBuilder(Writer, Builder):
             f"{go}:",
         ]
         self._label = go
+        if self.watched and (watcher := seen_by(helper)) is not None:
+            self._show(watcher, texts)
         self._tail += [
             f"{fault}:",
             *self._leave_text(self._address, self._count),
             f"ret i32 {int(Status.FAULT)}",
+        ]
+
+    def _show(self, watcher: str, arguments: Sequence[str]) -> None:
+        """Call a routine of `tracking` with an access's arguments and the instruction's pc."""
+        self.called.add(watcher)
+        slot = self._gep("%env", layout.ENV_HELPERS + self.helpers[watcher] * 8)
+        function, at = self.fresh("f"), self.fresh()
+        self.lines += [
+            f"{function} = load ptr, ptr {slot}, align 8",
+            f"{at} = add i64 %pc, {self._address - self._start}",
+            f"call i32 {function}({', '.join([*arguments, f'i64 {at}'])})",
         ]
 
     def _leave_text(self, address: int, count: int) -> list[str]:

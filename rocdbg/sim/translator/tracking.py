@@ -1,0 +1,169 @@
+"""Native routines that watch memory accesses: what is written is marked, reads of unmarked bytes are counted.
+
+A block translated to be watched calls ``seen_*`` after each access that went well, with the same arguments and
+the instruction's pc. The routines find the lanes' addresses again by themselves, so that those which do the work need
+know nothing of this, and cost nothing where nothing is watched.
+
+The shadow of a byte lies a fixed distance behind it on the host; the distance is in the upper 56 bits of the flags in
+the page table, 0 for memory that is not watched. Private memory, LDS and GDS are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rocdbg.sim import layout, uninitialized
+from rocdbg.sim.builder import I8, I64, Value
+from rocdbg.sim.translator.helpers import SEEN_SPACES
+
+if TYPE_CHECKING:
+    from rocdbg.sim.translator.runtime import Routine, Runtime
+
+PARAMETERS: Final = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b, i64 %pc"
+_NOTE = "ptr %env, i64 %pc, i64 %wave, i64 %lane, i64 %address, i64 %size, i64 %bytes"
+_GOLDEN = 0x9E3779B97F4A7C15
+_NO_LANE = 64
+
+
+@dataclass(slots=True)
+class _Span:
+    """The bytes of one lane's access: how many, and the simulated address of the n-th."""
+
+    size: Value
+    address: Callable[[Value], Value]
+
+
+class SeenRoutines:
+    """Builds the part ``seen``."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    def define(self) -> None:
+        """Add all routines."""
+        self.runtime.define("note_read", _NOTE, _note, "internal")
+        for space in SEEN_SPACES:
+            for access, reads, writes in (
+                ("load", True, False),
+                ("store", False, True),
+                ("atomic", True, True),
+            ):
+
+                def body(r: Routine, space: str = space, reads: bool = reads, writes: bool = writes) -> None:
+                    self._lanes(r, space, reads, writes)
+
+                self.runtime.define(f"seen_{access}_{space}", PARAMETERS, body)
+        self.runtime.define("seen_sload", PARAMETERS, self._scalar)
+
+    def _lanes(self, r: Routine, space: str, reads: bool, writes: bool) -> None:
+        if space == "buffer":
+            from rocdbg.sim.translator.buffers import spans
+
+            span = spans(self.runtime, r, not (reads and writes))
+        else:
+
+            def span(lane: Value) -> tuple[Value, Callable[[Value], Value]]:
+                address = r.load(r.slot(layout.ENV_ADDRESS, lane, 8), I64)
+                return r.value("%size"), lambda n: address + n
+
+        def visit(lane: Value) -> None:
+            size, address = span(lane)
+            self._visit(r, lane, _Span(size, address), reads, writes)
+
+        r.for_lanes(r.value("%mask"), visit)
+        r.lines.append("ret i32 0")
+
+    def _scalar(self, r: Routine) -> None:
+        """As `Runtime._scalar_load`: with %b only %a bytes are in range."""
+        size = r.value("%b").ne(0).select(r.value("%a").umin(r.value("%size")), r.value("%size"))
+        start = r.load(r.gep("%env", layout.ENV_ADDRESS), I64)
+        self._visit(r, r.const(_NO_LANE, I64), _Span(size, lambda n: start + n), True, False)
+        r.lines.append("ret i32 0")
+
+    def _visit(self, r: Routine, lane: Value, span: _Span, reads: bool, writes: bool) -> None:
+        """Count one lane's bytes that were never written, then mark what it writes."""
+        missing, first = r.local(), r.local()
+        r.store(missing, r.const(0, I64))
+
+        def byte(n: Value) -> None:
+            address = span.address(n)
+            shadow = _shadow(r, address)
+
+            def watched() -> None:
+                at = r.pointer(shadow)
+                if reads:
+
+                    def unwritten() -> None:
+                        known = r.load(missing, I64)
+                        r.when(known.eq(0), lambda: r.store(first, address))
+                        r.store(missing, known + 1)
+
+                    r.when(r.load(at, I8).eq(0), unwritten)
+                if writes:
+                    r.store(at, r.const(1, I8))
+
+            r.when(shadow.ne(0), watched)
+
+        r.for_range(span.size, byte)
+        if not reads:
+            return
+        count = r.load(missing, I64)
+
+        def note() -> None:
+            wave = r.state("number")
+            r.lines.append(
+                f"call i32 @note_read(ptr %env, i64 %pc, i64 {wave.ref}, i64 {lane.ref}, "
+                f"i64 {r.load(first, I64).ref}, i64 {span.size.ref}, i64 {count.ref})"
+            )
+
+        r.when(count.ne(0), note)
+
+
+def _shadow(r: Routine, address: Value) -> Value:
+    """Host address of the shadow of the byte at a simulated address, 0 if it is not watched."""
+    offset = address - layout.WINDOW_BASE
+    index = offset.ult(layout.WINDOW_SIZE).select(offset.lshr(layout.PAGE_SHIFT), 0)
+    entry = r.pointer(r.env("page_table") + index * layout.PAGE_ENTRY_SIZE)
+    host, flags = r.load(entry, I64), r.load(r.gep(entry, 24), I64)
+    distance = flags.lshr(layout.PAGE_FLAG_BITS)
+    return distance.eq(0).select(0, host + (offset & layout.PAGE_SIZE - 1) + distance)
+
+
+def _note(r: Routine) -> None:
+    """Add a read to the row of %pc, which is searched from a place that depends on it."""
+    table = r.pointer(r.env("reads_table"))
+    pc, mask = r.value("%pc"), uninitialized.CAPACITY - 1
+    start = (pc.lshr(2) * _GOLDEN).lshr(64 - uninitialized.CAPACITY.bit_length() + 1)
+    found = r.local()
+    r.store(found, r.const(0, I64))
+
+    def row(n: Value) -> None:
+        at = r.gep(table, ((start + n) & mask) * (uninitialized.ROW * 8))
+        owner, reads = r.load(at, I64), r.load(r.gep(at, 8), I64)
+        free = reads.eq(0)
+        mine = r.load(found, I64).eq(0) & (free | owner.eq(pc))
+
+        def begin() -> None:
+            for index, name in enumerate(("%wave", "%lane", "%address", "%size")):
+                r.store(r.gep(at, 24 + 8 * index), r.value(name))
+            r.store(at, pc)
+
+        def add() -> None:
+            r.when(free, begin)
+            r.store(r.gep(at, 8), reads + 1)
+            r.store(r.gep(at, 16), r.load(r.gep(at, 16), I64) + r.value("%bytes"))
+            r.store(found, r.const(1, I64))
+
+        r.when(mine, add)
+
+    # The first few places nearly always suffice; the whole table is searched before a read is given up.
+    r.for_range(r.const(8, I64), row)
+    r.when(r.load(found, I64).eq(0), lambda: r.for_range(r.const(uninitialized.CAPACITY, I64), row))
+    lost = r.gep(table, uninitialized.LOST * 8)
+    r.when(r.load(found, I64).eq(0), lambda: r.store(lost, r.load(lost, I64) + 1))
+    r.lines.append("ret i32 0")
+
+
+__all__ = ["PARAMETERS", "SeenRoutines"]
