@@ -43,6 +43,8 @@ class Buffer:
     expect: NDArray[Any] | None = None
     rtol: float = 0.0
     atol: float = 0.0
+    initialized: bool = True
+    """Whether the contents count as written (``MachineOptions.count_uninitialized``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,8 @@ def bind(
                 if allocation is None:
                     allocation = machine.memory.allocate(argument.storage.size, name=argument.name)
                     allocation.data[:] = argument.storage
+                    if argument.initialized:
+                        allocation.mark_written()
                     allocated[id(argument)] = allocation
                     bound.append(BoundBuffer(index, argument, allocation))
                 data.append(allocation.address.to_bytes(_POINTER_SIZE, "little"))
@@ -183,7 +187,7 @@ def _from_spec(spec: ArgumentSpec, name: str) -> Any:
         assert spec.init is not None
         storage = np.ascontiguousarray(spec.init.make(spec.buffer)).view(np.uint8)
         expect = spec.expect.make(spec.buffer) if spec.expect is not None else None
-        return Buffer(name, storage, spec.buffer, expect, spec.rtol, spec.atol)
+        return Buffer(name, storage, spec.buffer, expect, spec.rtol, spec.atol, spec.init.given)
     if spec.type is not None and isinstance(spec.value, (int, float)):
         size = ArrayType(spec.type, 1).nbytes
         return value_bytes(spec.value, size, spec.type, spec.where)

@@ -39,6 +39,13 @@ class Contents:
     seed: int = 0
     path: Path | None = None
     values: tuple[int | float | bool, ...] = ()
+    given: bool = True
+    """Whether the launch says what the contents are; if not, they are zeros and count as never written."""
+
+    @classmethod
+    def unset(cls, where: str) -> Contents:
+        """Contents of which nothing is said."""
+        return cls(ContentKind.ZEROS, where, given=False)
 
     @classmethod
     def parse(cls, description: object, where: str, directory: Path | None = None) -> Contents:

@@ -14,7 +14,8 @@ type = "f32"                # optional
 [[arg]]
 name = "x"
 buffer = "f32[1024]"
-init = "arange"             # zeros | ones | arange | random:SEED | file:data.npy | [1, 2, 3]
+init = "arange"             # zeros | ones | arange | random:SEED | file:data.npy | [1, 2, 3]; left out, the
+                            # buffer holds zeros that count as never written
 expect = "file:out.npy"     # checked at the end; `rtol` and `atol` allow differences
 [[arg]]
 local = 256                 # LDS bytes for a `local` pointer argument of OpenCL
@@ -123,7 +124,8 @@ def _buffer(table: dict[str, Any], what: str, name: str | None, directory: Path)
         array = ArrayType.parse(text)
     except LaunchError as error:
         raise LaunchError(f"{what} buffer", error.reason) from error
-    init = Contents.parse(table.get("init", "zeros"), f"{what} init", directory)
+    start = f"{what} init"
+    init = Contents.parse(table["init"], start, directory) if "init" in table else Contents.unset(start)
     expect = Contents.parse(table["expect"], f"{what} expect", directory) if "expect" in table else None
     rtol, atol = (_tolerance(table, key, what) for key in ("rtol", "atol"))
     return ArgumentSpec(what, name, buffer=array, init=init, expect=expect, rtol=rtol, atol=atol)

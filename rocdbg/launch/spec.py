@@ -63,7 +63,8 @@ class ArgumentSpec:
         match = _BUFFER.fullmatch(text.removeprefix("value ").strip())
         if match is not None:
             array = ArrayType.parse(match.group(1))
-            contents = Contents.parse(match.group(2) if match.group(2) is not None else "zeros", where)
+            described = match.group(2)
+            contents = Contents.parse(described, where) if described is not None else Contents.unset(where)
             if by_value:
                 return cls(where, value=contents.make(array).tobytes(), type=str(array))
             return cls(where, buffer=array, init=contents)

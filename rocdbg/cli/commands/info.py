@@ -13,6 +13,7 @@ from rocdbg.cli.table import render
 from rocdbg.debugger.ids import bracketed
 from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.places import SourceFile, describe_address, kernel_rows, type_lines
+from rocdbg.debugger.uninitialized import is_counting, uninitialized_rows
 
 STATUS = Category.STATUS
 
@@ -211,6 +212,30 @@ def info_dispatches(shell: Shell, text: str) -> None:
         cells.append(cell)
     current = target.dispatches()[-1].number if target is not None else None
     shell.write(render(head, cells, [row.number == current for row in rows]))
+
+
+@command("info uninitialized", category=STATUS)
+def info_uninitialized(shell: Shell, text: str) -> None:
+    """Reads of buffer bytes that neither the launch nor the kernel had written.
+
+    One line per instruction: how many reads (of single lanes) met such bytes, how many bytes they were, and the thread
+    and lane of the first. A buffer without contents in the launch counts as never written. "set count-uninitialized on"
+    has the next run count.
+    """
+    if not is_counting(shell.session):
+        raise CommandError('Reads are not counted. Use "set count-uninitialized on" before "run".')
+    rows = uninitialized_rows(shell.session)
+    if not rows:
+        shell.line("No reads of bytes never written.")
+        return
+    cells = [
+        (
+            str(row.reads), str(row.bytes), f"{row.pc:#018x}",
+            str(row.thread) if row.lane is None else f"{row.thread}:{row.lane}", row.what, row.memory,
+        )
+        for row in rows
+    ]  # fmt: skip
+    shell.write(render(("Reads", "Bytes", "Address", "First By", "What", "First Read"), cells))
 
 
 @command("info queues", category=STATUS)

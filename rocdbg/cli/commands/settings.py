@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocdbg.cli.commands.support import parse_switch
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
@@ -60,6 +60,11 @@ def _set_style(shell: Shell, value: object) -> None:
     shell.out.colour = bool(value) and shell.can_colour
 
 
+def _set_count_uninitialized(shell: Shell, value: object) -> None:
+    launch = shell.session.launch
+    launch.machine_options = replace(launch.machine_options, count_uninitialized=bool(value))
+
+
 OPTIONS = (
     _print_option("address", "address", "switch", "printing of addresses"),
     _print_option("array", "array", "switch", "pretty formatting of arrays"),
@@ -92,6 +97,10 @@ OPTIONS = (
         ("auto", "on", "off"),
     ),
     _engine_option("instruction-budget", "instruction_budget", "count", "wave-instructions after which a run stops"),
+    Option(
+        "count-uninitialized", "switch", "counting of reads of buffer bytes that were never written",
+        lambda shell: shell.session.launch.machine_options.count_uninitialized, _set_count_uninitialized,
+    ),
     _engine_option(
         "disassemble-next-line", "disassemble_next_line", "choice",
         "whether to disassemble next source line or insn when execution stops", ("auto", "on", "off"),
