@@ -71,6 +71,7 @@ DEMOS = (
     Demo("extensions/nested/nested.S", ("",), ("-g0", "-P"), targets=EXTENDED, dialects=DIALECTS),
     Demo("extensions/wholewave/wholewave.S", ("",), ("-g0", "-P"), targets=EXTENDED),
     Demo("extensions/unwinding/unwinding.S", ("",), ("-g0", "-P"), targets=EXTENDED),
+    Demo("extensions/callsites/callsites.S", ("",), ("-g0", "-P"), targets=EXTENDED),
     Demo("extensions/pieces/pieces.S", ("",), ("-g0", "-P"), targets=EXTENDED),
     Demo("extensions/overlay/overlay.S", ("",), ("-g0", "-P"), targets=EXTENDED),
     Demo("extensions/pointers/pointers.S", ("",), ("-g0", "-P"), targets=EXTENDED),

@@ -240,6 +240,12 @@ def pointers() -> Arrays:
     return {"input.npy": x, "expected.npy": (second - 1) ^ x}
 
 
+def callsites() -> Arrays:
+    x = np.random.default_rng(59).integers(0, 1000, 100, dtype=np.int32)
+    i = np.arange(100, dtype=np.int32)
+    return {"input.npy": x, "expected.npy": 3 * (x + 1) + i + 10 + i // 64}
+
+
 def embedded() -> Arrays:
     x = np.random.default_rng(53).integers(1, 30, 100, dtype=np.int32)
 
@@ -258,7 +264,7 @@ REFERENCES: dict[str, Callable[[], Arrays]] = {
 }  # fmt: skip
 EXTENSIONS: dict[str, Callable[[], Arrays]] = {
     function.__name__: function
-    for function in (nested, wholewave, unwinding, pieces, overlay, pointers, embedded)
+    for function in (nested, wholewave, unwinding, callsites, pieces, overlay, pointers, embedded)
 }
 """Those below ``extensions/``."""
 

@@ -150,6 +150,10 @@ class UndefinedStorage(Storage):
         return hash(UndefinedStorage)
 
 
+_MAX_DIGITS, _SHOWN_DIGITS = 32, 16
+"""How many hexadecimal digits of an implicit value are put into words, and how many of a longer one."""
+
+
 class ImplicitStorage(Storage):
     """A fixed value of `size` bits that can only be read (A.2.5.4.4.5)."""
 
@@ -165,7 +169,10 @@ class ImplicitStorage(Storage):
         return self.value >> offset & mask, mask
 
     def words(self, offset: int = 0) -> str:
-        return f"implicit value {self.value:#x} of {_size_words(self.size)}{_bit_words(offset)}"
+        digits = f"{self.value:x}"
+        if len(digits) > _MAX_DIGITS:  # a vector register's worth of lanes
+            digits = f"...{digits[-_SHOWN_DIGITS:]}"
+        return f"implicit value 0x{digits} of {_size_words(self.size)}{_bit_words(offset)}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ImplicitStorage) and (self.value, self.size) == (other.value, other.size)
