@@ -1,7 +1,7 @@
 """GFX9's branches that run both ways: s_cbranch_g_fork, s_cbranch_i_fork, s_cbranch_join.
 
-Where lanes disagree, the smaller part goes first. PC and EXEC of the other wait on a stack of four SGPRs per entry, from
-s0 on, whose height is MODE.CSP (bits 31:29); the join that belongs to the fork takes them from there.
+Where lanes disagree, the smaller part goes first. PC and EXEC of the other wait on a stack of four SGPRs per entry,
+from s0 on, whose height is MODE.CSP (bits 31:29); the join that belongs to the fork takes them from there.
 """
 
 from __future__ import annotations

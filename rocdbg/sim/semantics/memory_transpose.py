@@ -17,8 +17,8 @@ from rocdbg.sim.semantics.registry import Kind, semantic
 
 _PASS = 7
 """Numbers moved at a time: each takes a dword of the transfer buffer per register of the destination."""
-_RESULT = 28
-"""Where the transfer buffer keeps what is done."""
+_KEPT, _RESULT = 24, 28
+"""Where the transfer buffer keeps what is loaded, and what is done."""
 
 
 def _origin(lane: int, number: int, columns: int, each: int) -> tuple[int, int]:
@@ -85,19 +85,55 @@ def _load(how: Addresses, bits: int, columns: int) -> Callable[[Access], None]:
     return run
 
 
+_NARROW = "taken over from the wider forms: the order of lanes is not public"
 for _bits, _size in ((16, 8), (8, 8), (6, 12), (4, 8)):
-    semantic(f"ds_read_b{_size * 8}_tr_b{_bits}", kind=Kind.WAVE)(_load(_lds, _bits, 16))
+    semantic(f"ds_read_b{_size * 8}_tr_b{_bits}", kind=Kind.WAVE, approximate=_NARROW if _bits < 8 else "")(
+        _load(_lds, _bits, 16)
+    )
+
+
+def _half_wave(i: Access, bits: int) -> None:
+    """GFX12's wave64: lanes 0 to 31 load rows of 8 numbers; lane c of either half of the wave gets four numbers of
+    column c, those that lanes 0 to 3 (the upper half: 4 to 7) of its block of 8 lanes have loaded."""
+    b, destination = i.b, required(i, "vdst")
+    base, words = register(destination), destination.dwords
+    loaded = 2 * words
+    b.lanes()
+    space, address, _ = global_address(i)
+    b.write_address(address)
+    b.scalar()
+    zero = i.const(0, I64)
+    b.call(f"load_{space}", (i.exec & 0xFFFFFFFF, i.const(4 * loaded, I64), zero, zero))
+    b.lanes()
+    for word in range(loaded):
+        b.write_data(_KEPT + word, b.read_data(word))
+    for first in (0, words):  # the destination has room for half of what was loaded
+        b.lanes()
+        for word in range(words):
+            b.write_vgpr(base + word, b.read_data(_KEPT + first + word))
+        b.scalar()
+        for number in range(4):
+            sources = [lane & 24 | lane >> 5 << 2 | number for lane in range(64)]
+            for word in range(words):
+                b.shuffle(base + word, list(sources), number * loaded + first + word)
+    b.lanes()
+    position = (i.lane & 7) * bits
+    for number in range(4):
+        row = [b.read_data(number * loaded + word) for word in range(loaded)]
+        _merge(i, _field(i, row, position, bits), number * bits, bits)
+    for word in range(words):
+        b.write_vgpr(base + word, b.read_data(_RESULT + word))
 
 
 def _global(bits: int) -> Callable[[Access], None]:
     def run(i: Access) -> None:
-        # In wave32 a lane has a row of an 8x8 block; in wave64 half of that, so that 4 lanes have a row of 16.
-        columns = 8 if i.wave_size == 32 else 16
-        _load(global_address, bits, columns)(i)
+        if i.wave_size == 64:
+            _half_wave(i, bits)
+        else:
+            _load(global_address, bits, 8)(i)
 
     return run
 
 
-_WAVE64 = "in wave64 the order of lanes is not public"
-semantic("global_load_tr_b128", kind=Kind.WAVE, approximate=_WAVE64)(_global(16))
-semantic("global_load_tr_b64", kind=Kind.WAVE, approximate=_WAVE64)(_global(8))
+semantic("global_load_tr_b128", kind=Kind.WAVE)(_global(16))
+semantic("global_load_tr_b64", kind=Kind.WAVE)(_global(8))

@@ -90,7 +90,9 @@ def widen(code: int, name: str, kind: str, scale: int) -> int:
 def samples(kind: str, count: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     size, _, fraction_bits = WIDE[kind]
-    near = (rng.standard_normal(count) * 2.0 ** rng.integers(-9, 10, count)).astype(np.float32).view(np.uint32)
+    near = (
+        (rng.standard_normal(count) * 2.0 ** rng.integers(-9, 10, count)).astype(np.float32).view(np.uint32)
+    )
     if kind == "f16":
         near = near.view(np.float32).astype(np.float16).view(np.uint16).astype(np.uint32)
     elif kind == "bf16":
@@ -258,9 +260,7 @@ def test_stochastic_rows(run, name, kind):
         [("vdst", 100, words), ("src0", 0, len(before)), ("src1", 40, 1), ("src2", 41, 1)],
         0,
     )
-    found = run.registers(
-        made, {**before, 40: seeds, 41: scales()}, tuple(range(100, 100 + words)), "gfx950"
-    )
+    found = run.registers(made, {**before, 40: seeds, 41: scales()}, tuple(range(100, 100 + words)), "gfx950")
     for lane in range(64):
         seed, wanted = int(seeds[lane]), 0
         for n, values in enumerate(numbers):
