@@ -209,8 +209,9 @@ def _choose(first: Two) -> SemanticFunction:
 
 semantic("s_min_i32")(_choose(lambda a, b: a.slt(b)))
 semantic("s_min_u32")(_choose(lambda a, b: a.ult(b)))
-semantic("s_max_i32")(_choose(lambda a, b: a.sge(b)))
-semantic("s_max_u32")(_choose(lambda a, b: a.uge(b)))
+# AMD's pseudocode has >= here, but hardware clears SCC when the operands are equal.
+semantic("s_max_i32")(_choose(lambda a, b: a.sgt(b)))
+semantic("s_max_u32")(_choose(lambda a, b: a.ugt(b)))
 
 
 # -- logic and shifts: SCC is result != 0 ----------------------------------------------------------

@@ -23,7 +23,7 @@ TWO_32 = [
     ("s_min_i32", (M32, 1), 0, M32, 1),
     ("s_min_i32", (1, 1), 1, 1, 0),  # SCC: the first is smaller
     ("s_min_u32", (M32, 1), 1, 1, 0),
-    ("s_max_i32", (1, 1), 0, 1, 1),  # SCC: the first is not smaller
+    ("s_max_i32", (1, 1), 1, 1, 0),  # SCC: the first is greater
     ("s_max_u32", (0, MIN32), 1, MIN32, 0),
     ("s_and_b32", (6, 3), 0, 2, 1),
     ("s_and_b32", (6, 1), 1, 0, 0),
