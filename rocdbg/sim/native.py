@@ -435,7 +435,7 @@ class Engine:
         def make() -> tuple[str, bytes]:
             from rocdbg.sim.translator.runtime import Runtime
 
-            return Runtime(self.wave_size).text(part), b""
+            return Runtime(self.wave_size, self.jit.width).text(part), b""
 
         self.jit.load(key, make)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from rocdbg.sim.builder import I8, I32, I64, INTEGER, Value
 from rocdbg.sim.layout import HEADER, SCALARS_END, VGPRS, Status
 from rocdbg.sim.schedule import SCHEDULE, Varying, WaveFlag
-from rocdbg.sim.translator.runtime import Routine
+from rocdbg.sim.translator.routine import Routine
 
 _NONE = 0xFFFF_FFFF
 _LOOK_EVERY = 20_000
@@ -67,11 +67,6 @@ class Schedule(Routine):
 
     def call_void(self, name: str, *args: str) -> None:
         self.lines.append(f"call i32 @{name}({', '.join(args)})")
-
-    def leave(self, result: int) -> None:
-        """Return from the routine; what follows is reached by other ways only."""
-        self.lines.append(f"ret i32 {result}")
-        self.mark(self.fresh("unreached")[1:])
 
     def choose(self, condition: Value, yes: Callable[[], None], no: Callable[[], None]) -> None:
         first, second, after = (self.fresh(n)[1:] for n in ("yes", "no", "after"))
