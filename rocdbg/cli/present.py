@@ -131,7 +131,7 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
     if event.scope.thread is None:
         _show_termination(shell, event)
         return
-    if event.new_thread:
+    if event.new_thread or event.new_lane:
         shell.line(switching(shell, event.scope))
     _show_reason(shell, event)
     frame = shell.session.frame(event.scope)

@@ -11,7 +11,7 @@ from rocdbg.debugger import ctypes
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.numbers import format_char, format_float, format_integer, format_string
 from rocdbg.debugger.settings import PrintSettings
-from rocdbg.debugger.storage import AbsentError, Memory, MemoryStorage
+from rocdbg.debugger.storage import Absence, AbsentError, Memory, MemoryStorage
 from rocdbg.debugger.values import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -142,8 +142,14 @@ class _Writer:
     # -- top level
 
     def top(self, value: Value) -> str:
-        """With the type before pointers, references and functions."""
+        """With the type before pointers, references and functions that have a value."""
         stripped = value.bare
+        if isinstance(stripped, PointerType) and value.absence is None:
+            try:
+                value = value.fetched()
+            except AbsentError as error:
+                if error.absence is not Absence.SYNTHETIC_POINTER:
+                    return self.value(value, 0)
         if value.absence is None and not self.letter and self._pretty(value, 0) is None:
             if isinstance(stripped, PointerType) and stripped.kind is PointerKind.POINTER:
                 target = stripped.target.strip_typedefs()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.info.attributes import Exprloc
+from rocdbg.dwarf.info.constants import At
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
 _ENTRIES_LOOKED_AT = 5000
+_LOCATION_FORMS = (0x17, 0x18, 0x22)
+"""DW_FORM_sec_offset, exprloc, loclistx."""
 
 
 def unit_dialect(unit: Unit) -> str:
@@ -19,10 +22,13 @@ def unit_dialect(unit: Unit) -> str:
 
     Both of the latter announce themselves as ``[amdgpu:v0.0]``. The proposal of 2020 has operations of one
     byte (0xe1 to 0xec) where later text has a prefix, so the unit's expressions tell: the first one that
-    can be decoded in only one of the two decides, and without any it is ``"amd"``.
+    can be decoded in only one of the two decides, and without any it is ``"amd"``. A unit that has the
+    proposal's lane attributes but forgets to announce itself is looked at in the same way.
     """
-    if "[amd" not in unit.augmentation:
+    announced = "[amd" in unit.augmentation
+    if not announced and not _has_lane_attributes(unit):
         return "llvm22"
+    usual = "amd" if announced else "llvm22"
     budget = _ENTRIES_LOOKED_AT
     todo: list[Die] = [unit.top]
     while todo and budget:
@@ -32,9 +38,18 @@ def unit_dialect(unit: Unit) -> str:
             if isinstance(value, Exprloc) and any(0xE1 <= byte <= 0xEC for byte in value.data):
                 amd = _decodes(value.data, "amd", unit)
                 if amd != _decodes(value.data, "proposal2020", unit):
-                    return "amd" if amd else "proposal2020"
+                    return usual if amd else "proposal2020"
         todo.extend(die.children)
-    return "amd"
+    return usual
+
+
+def _has_lane_attributes(unit: Unit) -> bool:
+    """Whether entries may have a DW_AT_LLVM_lane_pc or active_lane that upstream compilers do not write."""
+    return any(
+        spec.code in (At.LLVM_LANE_PC, At.LLVM_ACTIVE_LANE) and spec.form in _LOCATION_FORMS
+        for abbreviation in unit.abbreviations.values()
+        for spec in abbreviation.attributes
+    )
 
 
 def _decodes(data: bytes, dialect: str, unit: Unit) -> bool:

@@ -246,6 +246,16 @@ DIALECTS = [
     pytest.param("[other:v1][amdgpu:v0.0]", b"\xe2", "proposal2020", id="among other vendors"),
 ]
 
+LANE_PC = 0x3E0B
+
+
+@pytest.mark.parametrize(("expression", "dialect"), [(b"\xe7", "proposal2020"), (b"\xe9\x08", "llvm22")])
+def test_dialect_of_a_unit_with_lane_pcs_that_is_silent_about_it(expression: bytes, dialect: str) -> None:
+    abbrev = abbreviation(1, COMPILE_UNIT, True) + abbreviation(2, VARIABLE, False, (LANE_PC, 0x18)) + b"\0"
+    body = b"\x01\x02" + leb_u(len(expression)) + expression + b"\0"
+    found, = DebugInfo({".debug_info": unit(5, body), ".debug_abbrev": abbrev}).units
+    assert found.dialect == dialect
+
 
 @pytest.mark.parametrize(("augmentation", "expression", "dialect"), DIALECTS)
 def test_dialect(augmentation: str, expression: bytes, dialect: str) -> None:

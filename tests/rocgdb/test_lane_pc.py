@@ -1,0 +1,92 @@
+"""ROCgdb's dw2-lane-pc test: what it expects holds, in whichever way the debug information is written.
+
+A golden file has comment lines and commands behind ``(rocdbg) `` with what they print below.
+``ROCDBG_UPDATE_GOLDEN=1`` writes the files anew; read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocdbg.cli.repl import run_statement
+from rocdbg.cli.shell import Shell
+from rocdbg.cli.writer import Writer
+from rocdbg.debugger import Session
+from tests.rocgdb.lane_pc_program import SOURCE, Variant, build
+
+pytestmark = pytest.mark.llvm
+FILES = sorted((Path(__file__).parent / "golden").glob("*.txt"))
+PROMPT = "(rocdbg) "
+Built = Callable[[Variant], Path]
+
+VARIANTS = {
+    "as_the_test": Variant(),
+    "2020": Variant(dialect="proposal2020", augmentation="[amdgpu:v0.0]"),
+    "upstream_attributes": Variant(dialect="llvm22", lanes=64),
+    "lanes_and_augmentation": Variant(lanes=64, augmentation="[amdgpu:v0.0]"),
+    "lists_by_number": Variant(lists=True, list_index=True, lanes=64),
+    "indexed_addresses": Variant(indexed=True, unit_range=True),
+    "version_4": Variant(version=4, lists=True),
+    "version_4_2020": Variant(version=4, dialect="proposal2020", augmentation="[amdgpu:v0.0]", lanes=64),
+    "own_lines": Variant(own_lines=True),
+    "behind_the_compilers_unit": Variant(keep_unit=True),
+    "frame_base": Variant(frame_base=True, unit_range=True, lanes=64),
+    "2020_unmarked": Variant(dialect="proposal2020"),
+}
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """``built(variant)``: the path of the code object, made once."""
+    folder = tmp_path_factory.mktemp("lane_pc")
+    made: dict[Variant, Path] = {}
+
+    def get(variant: Variant) -> Path:
+        if variant not in made:
+            made[variant] = build(folder / str(len(made)), variant)
+        return made[variant]
+
+    return get
+
+
+def run(golden: str, path: Path) -> str:
+    """A golden text as it is now."""
+    session = Session()
+    session.load(path)
+    session.sources.program_directory = SOURCE.parent
+    session.launch.set_kernel("kernel")
+    session.launch.set_grid("32")
+    session.launch.set_workgroup("32")
+    session.launch.set_argument(0, "i32[32]:zeros")
+    session.launch.set_argument(1, "i32[34]:zeros")
+    text = io.StringIO()
+    shell = Shell(session, Writer(text), Writer(text))
+    for line in golden.splitlines():
+        if line.startswith("# "):
+            text.write(line + "\n")
+        elif line.startswith(PROMPT):
+            text.write(line + "\n")
+            run_statement(shell, line.removeprefix(PROMPT), lambda prompt: "end")
+    return text.getvalue().replace(f"{SOURCE.parent}/", "")  # version 4 has whole paths
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_session(path: Path, built: Built) -> None:
+    expected = path.read_text(encoding="utf-8")
+    got = run(expected, built(Variant()))
+    if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
+        path.write_text(got, encoding="utf-8")
+    assert got == expected
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as_the_test"])
+@pytest.mark.parametrize("file", ["dwarf", "step_then", "step_waiting"])
+def test_other_ways_to_write_it(file: str, name: str, built: Built) -> None:
+    """Wherever the codes, lists and addresses stand: the session is the same."""
+    expected = (Path(__file__).parent / "golden" / f"{file}.txt").read_text(encoding="utf-8")
+    assert run(expected, built(VARIANTS[name])) == expected
