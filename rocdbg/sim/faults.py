@@ -22,6 +22,7 @@ _ACCESS = {
 _NULL_PAGE = 1 << 16
 _APERTURE_SIZE = 1 << 32
 _LONGEST_INSTRUCTION = 20
+_ADDRESS_MASK = (1 << 64) - 1
 
 
 def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fault:
@@ -78,6 +79,8 @@ def instruction_text(target: Target, wave_size: int, pc: int, memory: GlobalMemo
 
 def _space_of(record: EngineFault, wave: Wave) -> tuple[Space, int]:
     """The space the record's addresses lie in, and what to take off them to get addresses of that space."""
+    if record.kind == layout.FaultKind.SCRATCH_RANGE and record.space == layout.Space.BUFFER:
+        return Space.PRIVATE, 0  # the scratch resource: the routine has worked out the lane's own offset
     match layout.Space(record.space):
         case layout.Space.LDS:
             return Space.LOCAL, 0
@@ -109,6 +112,13 @@ def _where(space: Space, address: int, size: int, wave: Wave, memory: GlobalMemo
 def _global_where(address: int, size: int, memory: GlobalMemory) -> str | None:
     if 0 <= address < _NULL_PAGE:
         return "near the null pointer" if address else "the null pointer"
+    for aperture, name in ((layout.SHARED_APERTURE, "LDS"), (layout.PRIVATE_APERTURE, "private")):
+        if address & -_APERTURE_SIZE == aperture:
+            return (
+                f"offset {address - aperture:#x} of the {name} aperture, which only flat instructions reach"
+            )
+    if (address + (1 << 47)) & _ADDRESS_MASK >= 1 << 48:
+        return "not an address: bits 63 to 47 differ"
     return memory.describe(address, size)
 
 

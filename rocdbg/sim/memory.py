@@ -2,7 +2,10 @@
 
 Addresses are deterministic: the window starts at ``WINDOW_BASE`` and an allocation takes the first run of
 free pages that fits. Each allocation starts on a page, shares its pages with no other, and is followed by at
-least one unmapped page, so that an access which runs off either end is always noticed.
+least one unmapped page, so that an access which runs off either end is always noticed. The pages of freed
+buffers stay unmapped until `QUARANTINE` others were freed after them: a pointer kept too long faults, and the
+message knows what it pointed to. Only a buffer of the same name and size gets such an address earlier, so that
+repeated launches see the same addresses.
 
 The page table is what generated code reads; `rocdbg.sim.layout` describes it. An entry's ``hi`` may lie
 beyond its page, because an allocation is contiguous on the host as well.
@@ -12,7 +15,8 @@ from __future__ import annotations
 
 import bisect
 import enum
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +40,9 @@ DEFAULT_LIMIT = 16 << 30
 """Bytes that may be live at once. Pages are zero and untouched until used, so the host pays only for those
 used.
 """
+
+QUARANTINE = 256
+"""Freed buffers whose addresses are not given out again yet."""
 
 _HOST_ALIGN = 64
 
@@ -129,6 +136,7 @@ class GlobalMemory:
         self._table: NDArray[np.void] = np.zeros(PAGE_COUNT, PAGE_ENTRY)
         self._starts: list[int] = []
         self._allocations: list[Allocation] = []
+        self._freed: deque[_Freed] = deque()
         self._code_listeners: list[Callable[[int, int], None]] = []
 
     def on_code_write(self, listener: Callable[[int, int], None]) -> None:
@@ -175,7 +183,10 @@ class GlobalMemory:
                 f"with {self.live_bytes} bytes in use this exceeds the simulated device's {self.limit} bytes",
             )
         pages = max(1, -(-size // PAGE_SIZE))
-        position, page = self._find_pages(pages, size, name)
+        page = self._former_page(size, name) if kind is AllocationKind.BUFFER and name else None
+        if page is None:
+            page = self._find_pages(pages, size, name)
+        position = bisect.bisect_left(self._starts, WINDOW_BASE + (page << PAGE_SHIFT))
         try:
             shadow = size + _HOST_ALIGN if self.watched and kind is AllocationKind.BUFFER else 0
             owner = np.zeros(size + shadow + 2 * _HOST_ALIGN, np.uint8)
@@ -199,8 +210,8 @@ class GlobalMemory:
         return allocation
 
     def free(self, allocation: Allocation) -> None:
-        """Unmap an allocation; its addresses may be given out again. Raises AllocationError if it is not
-        live.
+        """Unmap an allocation; its addresses may be given out again, a buffer's not at once. Raises
+        AllocationError if it is not live.
         """
         position = bisect.bisect_left(self._starts, allocation.address)
         if position >= len(self._starts) or self._allocations[position] is not allocation:
@@ -209,6 +220,10 @@ class GlobalMemory:
         self._table[page : page + max(1, -(-allocation.size // PAGE_SIZE))] = np.zeros((), PAGE_ENTRY)
         del self._starts[position], self._allocations[position]
         self.live_bytes -= allocation.size
+        if allocation.kind is AllocationKind.BUFFER:
+            self._freed.append(_Freed(allocation.address, allocation.size, allocation.name, allocation.label))
+            if len(self._freed) > QUARANTINE:
+                self._freed.popleft()
 
     def find(self, address: int) -> Allocation | None:
         """The allocation that contains ``address``, or None."""
@@ -233,6 +248,9 @@ class GlobalMemory:
         ``8 bytes past the end of buffer 'x' (4096 bytes at 0x7f0000100000)``. The distance is that of the
         first byte that lies outside.
         """
+        for freed in reversed(self._freed):
+            if freed.address <= address < freed.address + freed.size:
+                return f"at offset {address - freed.address} of the freed {freed.label}"
         allocation = self.nearest(address)
         if allocation is None or not WINDOW_BASE <= address < WINDOW_BASE + WINDOW_SIZE:
             return None
@@ -278,17 +296,46 @@ class GlobalMemory:
         offset = address - allocation.address
         return allocation.data[offset : offset + size]
 
-    def _find_pages(self, pages: int, size: int, name: str) -> tuple[int, int]:
-        """Position in the list and first page of the lowest gap that leaves unmapped pages on both sides."""
+    def _former_page(self, size: int, name: str) -> int | None:
+        """First page of the buffer of this name and size that was freed first; None if there is none."""
+        for freed in self._freed:
+            if (freed.size, freed.name) == (size, name):
+                self._freed.remove(freed)
+                return (freed.address - WINDOW_BASE) >> PAGE_SHIFT
+        return None
+
+    def _find_pages(self, pages: int, size: int, name: str) -> int:
+        """First page of the lowest gap that leaves unmapped pages on both sides."""
+        page = self._lowest_gap(pages)
+        if page is None and self._freed:
+            self._freed.clear()
+            page = self._lowest_gap(pages)
+        if page is None:
+            raise AllocationError(size, name, "the simulated address window is full")
+        return page
+
+    def _lowest_gap(self, pages: int) -> int | None:
+        """First page of the lowest gap with an unmapped page on either side; None if there is none."""
+        taken: Iterable[Allocation | _Freed] = self._allocations
+        if self._freed:
+            taken = sorted([*self._allocations, *self._freed], key=lambda a: a.address)
         page = 1
-        for position, allocation in enumerate(self._allocations):
+        for allocation in taken:
             start = (allocation.address - WINDOW_BASE) >> PAGE_SHIFT
             if page + pages < start:
-                return position, page
-            page = start + max(1, -(-allocation.size // PAGE_SIZE)) + 1
-        if page + pages >= PAGE_COUNT:
-            raise AllocationError(size, name, "the simulated address window is full")
-        return len(self._allocations), page
+                return page
+            page = max(page, start + max(1, -(-allocation.size // PAGE_SIZE)) + 1)
+        return page if page + pages < PAGE_COUNT else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Freed:
+    """A buffer that was freed: what it was called while it lived."""
+
+    address: int
+    size: int
+    name: str
+    label: str
 
 
 def _bytes(count: int) -> str:

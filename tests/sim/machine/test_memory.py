@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.sim.layout import PAGE_SIZE, WINDOW_BASE, PageFlags
-from rocdbg.sim.memory import AllocationError, GlobalMemory, MemoryAccessError
+from rocdbg.sim.layout import PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE, PageFlags
+from rocdbg.sim.memory import (
+    QUARANTINE,
+    AllocationError,
+    AllocationKind,
+    GlobalMemory,
+    MemoryAccessError,
+    _Freed,
+)
 
 
 def entry(memory: GlobalMemory, page: int) -> tuple[int, int, int, int]:
@@ -24,7 +31,8 @@ def test_allocations_are_pages_apart_and_deterministic() -> None:
 
 def test_freed_addresses_are_given_out_again() -> None:
     memory = GlobalMemory()
-    first, second = memory.allocate(100), memory.allocate(100)
+    kernarg = AllocationKind.KERNARG
+    first, second = memory.allocate(100, kind=kernarg), memory.allocate(100)
     memory.free(first)
     assert memory.find(first.address) is None
     assert memory.allocate(5).address == first.address
@@ -32,6 +40,48 @@ def test_freed_addresses_are_given_out_again() -> None:
     memory.free(second)
     with pytest.raises(AllocationError, match="not a live allocation"):
         memory.free(second)
+
+
+def test_addresses_of_freed_buffers_rest_for_a_while() -> None:
+    memory = GlobalMemory()
+    stale = memory.allocate(100, name="x")
+    memory.free(stale)
+    assert memory.find(stale.address) is None
+    assert (
+        memory.describe(stale.address + 8)
+        == f"at offset 8 of the freed buffer 'x' (100 bytes at {stale.address:#x})"
+    )
+    others = [memory.allocate(16) for _ in range(QUARANTINE)]
+    assert stale.address not in [other.address for other in others]
+    for other in others:
+        memory.free(other)
+    assert memory.allocate(1).address == stale.address
+    assert "freed" not in (memory.describe(stale.address) or "")
+
+
+def test_a_buffer_of_the_same_name_and_size_comes_back_to_its_place() -> None:
+    memory = GlobalMemory()
+    places = []
+    for _ in range(3):
+        buffers = [memory.allocate(size, name=name) for name, size in (("x", 10), ("y", 20), ("x", 10))]
+        places.append([buffer.address for buffer in buffers])
+        for buffer in buffers:
+            memory.free(buffer)
+    assert places[0] == places[1] == places[2] and len(set(places[0])) == 3
+    assert memory.allocate(11, name="x").address not in places[0]
+
+
+def test_the_window_is_used_up_before_an_allocation_fails() -> None:
+    memory = GlobalMemory(limit=1 << 50)
+    half = (WINDOW_SIZE >> 1) + PAGE_SIZE
+    sizes = [half, half]
+    for size in sizes:  # the second fits only where the first was
+        entry = memory._lowest_gap(size // PAGE_SIZE)
+        assert entry == 1
+        memory._freed.append(_Freed(WINDOW_BASE + PAGE_SIZE, size, "x", "buffer 'x'"))
+        assert memory._lowest_gap(size // PAGE_SIZE) is None
+        assert memory._find_pages(size // PAGE_SIZE, size, "y") == 1
+        assert not memory._freed
 
 
 def test_page_table_entries() -> None:
