@@ -138,7 +138,10 @@ def bind(
                 _check_pointer(parameter, what, f"buffer '{argument.name}'")
                 allocation = allocated.get(id(argument))
                 if allocation is None:
-                    allocation = machine.memory.allocate(argument.storage.size, name=argument.name)
+                    purpose = f"{kernel.name}, argument {index}"
+                    allocation = machine.memory.allocate(
+                        argument.storage.size, name=argument.name, purpose=purpose
+                    )
                     allocation.data[:] = argument.storage
                     if argument.initialized:
                         allocation.mark_written()

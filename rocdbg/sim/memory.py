@@ -4,8 +4,8 @@ Addresses are deterministic: the window starts at ``WINDOW_BASE`` and an allocat
 free pages that fits. Each allocation starts on a page, shares its pages with no other, and is followed by at
 least one unmapped page, so that an access which runs off either end is always noticed. The pages of freed
 buffers stay unmapped until `QUARANTINE` others were freed after them: a pointer kept too long faults, and the
-message knows what it pointed to. Only a buffer of the same name and size gets such an address earlier, so that
-repeated launches see the same addresses.
+message knows what it pointed to. Only a buffer of the same size for the same purpose gets such an address
+earlier, so that repeated launches see the same addresses.
 
 The page table is what generated code reads; `rocdbg.sim.layout` describes it. An entry's ``hi`` may lie
 beyond its page, because an allocation is contiguous on the host as well.
@@ -97,6 +97,8 @@ class Allocation:
     data: NDArray[np.uint8] = field(repr=False)
     owner: NDArray[np.uint8] = field(repr=False)
     """The host array ``data`` is an aligned view of."""
+    purpose: str = ""
+    """What a buffer is for, see `GlobalMemory.allocate`."""
     written: NDArray[np.uint8] | None = field(default=None, repr=False)
     """For each byte whether it was ever written, uint8[size]; None where that is not watched."""
 
@@ -166,11 +168,13 @@ class GlobalMemory:
         *,
         kind: AllocationKind = AllocationKind.BUFFER,
         protection: PageFlags = PageFlags.READ | PageFlags.WRITE,
+        purpose: str = "",
     ) -> Allocation:
         """Make ``size`` zero bytes accessible and return the allocation.
 
         A size of 0 gives an allocation without accessible bytes but with an address of its own. ``align`` is
-        a power of two up to the page size (every allocation starts on a page). Raises AllocationError.
+        a power of two up to the page size (every allocation starts on a page). ``purpose`` (argument 2 of a
+        kernel) lets a buffer have the addresses of the freed one that served the same. Raises AllocationError.
         """
         if size < 0:
             raise AllocationError(size, name, "a size cannot be negative")
@@ -183,7 +187,7 @@ class GlobalMemory:
                 f"with {self.live_bytes} bytes in use this exceeds the simulated device's {self.limit} bytes",
             )
         pages = max(1, -(-size // PAGE_SIZE))
-        page = self._former_page(size, name) if kind is AllocationKind.BUFFER and name else None
+        page = self._former_page(size, purpose) if purpose else None
         if page is None:
             page = self._find_pages(pages, size, name)
         position = bisect.bisect_left(self._starts, WINDOW_BASE + (page << PAGE_SHIFT))
@@ -196,7 +200,7 @@ class GlobalMemory:
         address = WINDOW_BASE + (page << PAGE_SHIFT)
         written = owner[skip + shadow : skip + shadow + size] if shadow else None
         data = owner[skip : skip + size]
-        allocation = Allocation(address, size, name, kind, protection, data, owner, written)
+        allocation = Allocation(address, size, name, kind, protection, data, owner, purpose, written)
         entries = self._table[page : page + pages]
         offsets = np.arange(pages, dtype=np.uint64) << np.uint64(PAGE_SHIFT)
         entries["host"] = np.uint64(int(owner.ctypes.data) + skip) + offsets
@@ -221,7 +225,9 @@ class GlobalMemory:
         del self._starts[position], self._allocations[position]
         self.live_bytes -= allocation.size
         if allocation.kind is AllocationKind.BUFFER:
-            self._freed.append(_Freed(allocation.address, allocation.size, allocation.name, allocation.label))
+            self._freed.append(
+                _Freed(allocation.address, allocation.size, allocation.purpose, allocation.label)
+            )
             if len(self._freed) > QUARANTINE:
                 self._freed.popleft()
 
@@ -296,10 +302,10 @@ class GlobalMemory:
         offset = address - allocation.address
         return allocation.data[offset : offset + size]
 
-    def _former_page(self, size: int, name: str) -> int | None:
-        """First page of the buffer of this name and size that was freed first; None if there is none."""
+    def _former_page(self, size: int, purpose: str) -> int | None:
+        """First page of the buffer of this size and purpose that was freed first; None if there is none."""
         for freed in self._freed:
-            if (freed.size, freed.name) == (size, name):
+            if (freed.size, freed.purpose) == (size, purpose):
                 self._freed.remove(freed)
                 return (freed.address - WINDOW_BASE) >> PAGE_SHIFT
         return None
@@ -334,7 +340,7 @@ class _Freed:
 
     address: int
     size: int
-    name: str
+    purpose: str
     label: str
 
 

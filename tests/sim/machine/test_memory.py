@@ -59,16 +59,18 @@ def test_addresses_of_freed_buffers_rest_for_a_while() -> None:
     assert "freed" not in (memory.describe(stale.address) or "")
 
 
-def test_a_buffer_of_the_same_name_and_size_comes_back_to_its_place() -> None:
+def test_a_buffer_of_the_same_purpose_and_size_comes_back_to_its_place() -> None:
     memory = GlobalMemory()
     places = []
     for _ in range(3):
-        buffers = [memory.allocate(size, name=name) for name, size in (("x", 10), ("y", 20), ("x", 10))]
+        buffers = [
+            memory.allocate(size, purpose=purpose) for purpose, size in (("x", 10), ("y", 20), ("x", 10))
+        ]
         places.append([buffer.address for buffer in buffers])
         for buffer in buffers:
             memory.free(buffer)
     assert places[0] == places[1] == places[2] and len(set(places[0])) == 3
-    assert memory.allocate(11, name="x").address not in places[0]
+    assert memory.allocate(11, purpose="x").address not in places[0]
 
 
 def test_the_window_is_used_up_before_an_allocation_fails() -> None:
