@@ -75,6 +75,7 @@ DEMOS = (
     Demo("extensions/pieces/pieces.S", ("",), ("-g0", "-P"), targets=EXTENDED),
     Demo("extensions/overlay/overlay.S", ("",), ("-g0", "-P"), targets=EXTENDED),
     Demo("extensions/pointers/pointers.S", ("",), ("-g0", "-P"), targets=EXTENDED),
+    Demo("extensions/types/types.S", ("",), ("-g0", "-P"), targets=EXTENDED),
     # Its source is to be found in the debug information only: the recorded name is no file's.
     Demo(
         "extensions/embedded/embedded.hip",

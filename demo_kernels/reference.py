@@ -246,6 +246,15 @@ def callsites() -> Arrays:
     return {"input.npy": x, "expected.npy": 3 * (x + 1) + i + 10 + i // 64}
 
 
+def types() -> Arrays:
+    x = np.random.default_rng(61).integers(-500, 500, (100, 4), dtype=np.int32)
+    i = np.arange(100, dtype=np.int32)
+    row = np.where(np.arange(4) < 1 + (i & 3)[:, None], x, 0).sum(axis=1, dtype=np.int32)
+    member = np.where(i & 1, x[:, 3], x[:, 0])
+    flags = 0x12345078 | (i & 15) << 8
+    return {"input.npy": x.reshape(-1), "expected.npy": row + member + flags + 7}
+
+
 def embedded() -> Arrays:
     x = np.random.default_rng(53).integers(1, 30, 100, dtype=np.int32)
 
@@ -264,7 +273,7 @@ REFERENCES: dict[str, Callable[[], Arrays]] = {
 }  # fmt: skip
 EXTENSIONS: dict[str, Callable[[], Arrays]] = {
     function.__name__: function
-    for function in (nested, wholewave, unwinding, callsites, pieces, overlay, pointers, embedded)
+    for function in (nested, wholewave, unwinding, callsites, pieces, overlay, pointers, types, embedded)
 }
 """Those below ``extensions/``."""
 

@@ -304,17 +304,27 @@ def base_type(unit: Unit, offset: int, program: Program) -> dwarf.BaseType | Non
     """The base type at an entry as the evaluator knows types; ``None`` when it is none."""
     from rocdbg.dwarf.info.constants import Tag
     from rocdbg.dwarf.info.types import BaseType as InfoBaseType
-    from rocdbg.dwarf.info.types import Encoding
+    from rocdbg.dwarf.info.types import Encoding, VectorType
 
     die = program.info.die(offset)
     if die.tag != Tag.BASE_TYPE:
         return None
     type_ = program.info.type_at(offset).strip_typedefs()
+    elements: int | None = None
+    if isinstance(type_, VectorType):
+        elements = type_.count
+        type_ = type_.element
     if not isinstance(type_, InfoBaseType):
         return None
     encoding = type_.encoding
     name = "DW_ATE_" + (encoding.name.lower() if isinstance(encoding, Encoding) else "unsigned")
-    return dwarf.BaseType(name=type_.name, encoding=name, bit_size=type_.bit_size or 8 * type_.byte_size)
+    return dwarf.BaseType(
+        name=type_.name,
+        encoding=name,
+        bit_size=type_.bit_size or 8 * type_.byte_size,
+        vector_size=elements,
+        byte_order="big" if type_.big_endian else "little",
+    )
 
 
 _PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")

@@ -156,14 +156,13 @@ class TypeReader:
             byte_size = ((bit_size or 0) + 7) // 8
         code = die.number(At.ENCODING) or 0
         encoding = Encoding(code) if Encoding.ADDRESS <= code <= Encoding.ASCII else code
-        vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE))
         base = BaseType(
-            name, encoding, byte_size // vector_size if vector_size else byte_size,
-            bit_size if bit_size is not None and bit_size != 8 * byte_size else None,
+            name, encoding, byte_size, bit_size if bit_size is not None and bit_size != 8 * byte_size else None,
             die.number(At.DATA_BIT_OFFSET) or 0, die.number(At.ENDIANITY) == _BIG_ENDIAN, offset=die.offset,
         )
-        # A base type with a vector size (A.5.1 of the extensions) holds that many elements of its encoding.
-        return VectorType(base, vector_size, byte_size, offset=die.offset) if vector_size else base
+        # With a vector size (A.5.1 of the extensions) it is that many elements, each as the entry says without it.
+        vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)) or 0
+        return VectorType(base, vector_size, vector_size * byte_size, offset=die.offset) if vector_size > 0 else base
 
     def _pointer(self, die: Die, kind: PointerKind) -> PointerType:
         space = die.number(At.ADDRESS_CLASS)
