@@ -15,7 +15,8 @@ semantics.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Union
@@ -401,9 +402,15 @@ class Arithmetic(ABC):
         mode = self.rounding_of(type)
         if not mode:
             return self.emit(op, type, args)
+        with self.nearest():
+            return self.emit_directed(op, type, args, mode)
+
+    @contextmanager
+    def nearest(self) -> Iterator[None]:
+        """Primitives inside round to nearest whatever MODE says: exact steps, and those whose error is made up for."""
         saved, self.rounding = self.rounding, (0, 0)
         try:
-            return self.emit_directed(op, type, args, mode)
+            yield
         finally:
             self.rounding = saved
 

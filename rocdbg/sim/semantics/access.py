@@ -39,6 +39,9 @@ _NULL_GFX10, _NULL_GFX11 = 125, 124
 _INDEX_BIT = {"src0": 0, "vsrc0": 0, "src1": 1, "vsrc1": 1, "src2": 2, "vdst": 3}
 """Which bit of M0[15:12] makes an operand's register number relative, in vector arithmetic."""
 
+_EXPONENT = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF << 52}
+"""The exponent field of a float of so many bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -345,8 +348,10 @@ class Access:
         return word if bits == 32 else word.trunc(I16 if bits == 16 else I8)
 
     def dword(self, operand: Operand, n: int) -> Value:
-        """Dword ``n`` of a register or constant operand, without modifiers."""
+        """Dword ``n`` of a register or constant operand, without modifiers; lanes permuted for a DPP source."""
         if operand.kind is OperandKind.VGPR:
+            if self.dpp_source is not None and operand is self.sources[0]:
+                return self._permuted(n)
             if self._is_indexed(operand):
                 return self.b.read_vgpr_at(operand.index + n, self._index)
             return self.b.read_vgpr(operand.index + n)
@@ -431,19 +436,15 @@ class Access:
     def flush(self, value: Value) -> Value:
         """Subnormals become zero of the same sign."""
         bits = value.bits()
-        exponent, sign = {16: (0x7C00, 0x8000), 32: (0x7F800000, 1 << 31), 64: (0x7FF << 52, 1 << 63)}[
-            value.type.bits
-        ]
-        return (bits & exponent).eq(0).select(bits & sign, bits).bitcast(value.type)
+        sign = 1 << value.type.bits - 1
+        return (bits & _EXPONENT[value.type.bits]).eq(0).select(bits & sign, bits).bitcast(value.type)
 
     def _finish_float(self, value: Value, flush: bool | None) -> Value:
         wanted = self.mode.flush_outputs32 if value.type is F32 else self.mode.flush_outputs16_64
         omod = self.modifier("omod")
-        # Hardware ignores output modifiers where MODE lets subnormals out or asks for IEEE behaviour.
-        if omod and wanted and not self.mode.ieee:
-            value = value.eq(0.0).select(0.0, self.flush(value))  # -0 counts as +0
-            factor = self.b.const({1: 2.0, 2: 4.0, 3: 0.5}[omod], value.type)
-            value = self.b.rounded(Op.FMUL, value.type, (value, factor))
+        # Before GFX12 hardware ignores output modifiers where MODE lets subnormals out or asks for IEEE behaviour.
+        if omod and (self.generation >= 12 or (wanted and not self.mode.ieee)):
+            value = self._scale_result(value, {1: 2.0, 2: 4.0, 3: 0.5}[omod])
         if value.type is F16 and self.mode.fp16_overflow:
             value = self._limit_half(value)
         if wanted if flush is None else flush:
@@ -451,6 +452,13 @@ class Access:
         if self.clamp:
             value = self.clamp_float(value)
         return value
+
+    def _scale_result(self, value: Value, factor: float) -> Value:
+        """Output modifiers work on the rounded result: zeros and subnormals become +0, what halving makes subnormal
+        a zero of its sign (measured on gfx1201, gfx1030 and gfx1010)."""
+        small = (value.bits() & _EXPONENT[value.type.bits]).eq(0)
+        scaled = self.flush(self.b.rounded(Op.FMUL, value.type, (value, self.b.const(factor, value.type))))
+        return value.is_nan().select(value, small.select(0.0, scaled))
 
     def _note_infinity(self, source: Value) -> None:
         if self.mode.fp16_overflow:

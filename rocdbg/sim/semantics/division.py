@@ -11,7 +11,7 @@ or 2**64 where the factor depends on the direction); what is written here is wha
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import F32, F64, I32, Value
+from rocdbg.sim.builder import F32, F64, I32, Op, Value
 from rocdbg.sim.semantics.floats import (
     arithmetic,
     exponent_field,
@@ -21,6 +21,7 @@ from rocdbg.sim.semantics.floats import (
     is_zero,
     magnitude,
     quiet,
+    rounded,
     scale,
     sign_bit,
 )
@@ -63,7 +64,7 @@ def div_fmas(a: Value, b: Value, c: Value, post: Value) -> Value:
     """
     form, step = format_of(a), _SCALE[a.type]
     grow = exponent_field(c).trunc(I32).sgt(form.bias)
-    plain = a.fma(b, c)
+    plain = rounded(Op.FMA, a.type, a, b, c)
     scaled = _scaled_fma32(a, b, c, grow) if a.type is F32 else _scaled_fma64(a, b, c, plain, grow, step)
     return arithmetic(post.select(scaled, plain), a, b, c)
 
@@ -71,15 +72,17 @@ def div_fmas(a: Value, b: Value, c: Value, post: Value) -> Value:
 def _scaled_fma32(a: Value, b: Value, c: Value, grow: Value) -> Value:
     """In f64: the product is exact, the sum is rounded to odd, so that the final rounding to f32 sees
     every bit."""
-    product = a.fpext(F64) * b.fpext(F64)
-    addend = c.fpext(F64)
-    total = product + addend
-    # Knuth's two-sum gives the error of the addition.
-    part = total - product
-    error = (product - (total - part)) + (addend - part)
-    odd = _to_odd(total, error)
-    factor = grow.select(a.builder.const(2.0**64, F64), 2.0**-64)
-    return (odd * factor).fptrunc(F32)
+    with a.builder.nearest():
+        product = a.fpext(F64) * b.fpext(F64)
+        addend = c.fpext(F64)
+        total = product + addend
+        # Knuth's two-sum gives the error of the addition.
+        part = total - product
+        error = (product - (total - part)) + (addend - part)
+        odd = _to_odd(total, error)
+        factor = grow.select(a.builder.const(2.0**64, F64), 2.0**-64)
+        exact = odd * factor
+    return rounded(Op.FPTRUNC, F32, exact)
 
 
 def _to_odd(total: Value, error: Value) -> Value:
@@ -94,10 +97,12 @@ def _to_odd(total: Value, error: Value) -> Value:
 def _scaled_fma64(a: Value, b: Value, c: Value, plain: Value, grow: Value, step: int) -> Value:
     """fma, then the power of two. Growing is exact; shrinking into the subnormals rounds a second time, which
     is put right where the first rounding had hit a tie of the second: only there can two roundings differ
-    from one."""
+    from one. (Rounding twice in one direction is rounding once.)"""
     const = a.builder.const
-    grown = plain * const(2.0**step, F64)
-    shrunk = plain * const(2.0**-step, F64)
+    grown = rounded(Op.FMUL, F64, plain, const(2.0**step, F64))
+    shrunk = rounded(Op.FMUL, F64, plain, const(2.0**-step, F64))
+    if a.builder.rounding_of(F64):
+        return grow.select(grown, shrunk)
     # Error of the fma, as an unevaluated sum of which the sign is enough: plain - (a * b + c).
     product = a * b
     product_error = a.fma(b, -product)

@@ -240,9 +240,10 @@ def round_even(a: Value) -> Value:
 
 
 def fract(a: Value) -> Value:
-    """a - floor(a), kept below 1 (where rounding would give 1)."""
+    """a - floor(a), kept below 1 (where rounding would give 1); infinities give the default NaN."""
     below_one = from_bits(a, (format_of(a).bias << format_of(a).fraction_bits) - 1)
-    difference = arithmetic(a - a.floor(), a)
+    difference = arithmetic(rounded(Op.FSUB, a.type, a, a.floor()), a)
+    difference = difference.eq(0.0).select(0.0, difference)  # integers give +0, also rounding down
     return difference.fgt(below_one).select(below_one, difference)
 
 
@@ -298,7 +299,7 @@ def _pick_num(first: Value, a: Value, b: Value) -> Value:
 
 
 def minimum(a: Value, b: Value) -> Value:
-    """v_minimum of gfx12: IEEE 754-2019 minimum, which propagates NaNs, signaling ones first."""
+    """v_minimum of gfx12: IEEE 754-2019 minimum, which propagates the first NaN, quiet."""
     return _pick_nan(_less(a, b), a, b)
 
 
@@ -308,9 +309,8 @@ def maximum(a: Value, b: Value) -> Value:
 
 
 def _pick_nan(first: Value, a: Value, b: Value) -> Value:
-    result = a.is_nan().select(a, b.is_nan().select(b, first.select(a, b)))
-    result = is_signaling(b).select(quiet(b), result)
-    return is_signaling(a).select(quiet(a), result)
+    # The ISA document lets signaling NaNs go first; gfx1201 was measured to take the first of any kind.
+    return a.is_nan().select(quiet(a), b.is_nan().select(quiet(b), first.select(a, b)))
 
 
 # -- classes, exponents, scaling -------------------------------------------------------------------
@@ -390,11 +390,14 @@ def scale(value: Value, exponent: Value) -> Value:
         up = e.smin(1023).smax(0)
         rest = (e - up).smin(1023).smax(0)
         last = (e - up - rest).smin(1023).smax(0)
-        raised = value * power_of_two(up, F64) * power_of_two(rest, F64) * power_of_two(last, F64)
+        raised = value
+        for factor in (up, rest, last):
+            raised = rounded(Op.FMUL, F64, raised, power_of_two(factor, F64))
         return arithmetic(e.slt(0).select(_lower(value, e), raised), value)
     # f16 and f32 fit into f64 with room for every meaningful exponent: one exact product, one rounding.
     e = exponent.smax(-600).smin(600)
-    wide = value.fpext(F64) * power_of_two(e, F64)
+    with value.builder.nearest():
+        wide = value.fpext(F64) * power_of_two(e, F64)
     return arithmetic(rounded(Op.FPTRUNC, value.type, wide), value)
 
 
@@ -412,4 +415,4 @@ def _lower(value: Value, exponent: Value) -> Value:
     number = (field.sgt(0) & field.slt(form.max_exponent)).select(lowered, value)
     done = (field.sgt(0) & field.slt(form.max_exponent)).select(exact, 0)
     left = (exponent - done).smax(-1022)
-    return number * power_of_two(left, F64)
+    return rounded(Op.FMUL, F64, number, power_of_two(left, F64))

@@ -61,7 +61,7 @@ def _(i: Access) -> None:
     source, old = i.src(0, I16), i.old(0, I16)
     i.dst(0, source)
     operand = i.sources[0]
-    word = i.b.read_vgpr(operand.index)
+    word = i.b.read_vgpr(operand.index)  # after the first write: both halves may be of one register
     merged = (word & 0xFFFF) | old.zext(I32).shl(16) if operand.half else (word & 0xFFFF0000) | old.zext(I32)
     i.b.write_vgpr(operand.index, merged)
 
@@ -122,8 +122,17 @@ for _type in (I16, I32, I64):
     semantic(f"v_lshrrev_b{_type.bits}")(_shift(_right, _type))
     semantic(f"v_ashrrev_i{_type.bits}")(_shift(_arithmetic_right, _type))
 
-semantic("v_alignbit_b32")(_three(lambda a, b, c: a.fshr(b, c & 31)))
-semantic("v_alignbyte_b32")(_three(lambda a, b, c: a.fshr(b, (c & 3).shl(3))))
+
+def _align(amount: Callable[[Value], Value]) -> SemanticFunction:
+    def run(i: Access) -> None:
+        # The low bits of source 2 count, on GFX11+ those of the half that op_sel names.
+        i.dst(0, i.src(0).fshr(i.src(1), amount(i.src(2, I16).zext(I32))))
+
+    return run
+
+
+semantic("v_alignbit_b32")(_align(lambda c: c & 31))
+semantic("v_alignbyte_b32")(_align(lambda c: (c & 3).shl(3)))
 
 # -- with additions --------------------------------------------------------------------------------
 

@@ -56,7 +56,9 @@ def _write(i: Access, bit: Value, *, exec_too: bool) -> None:
     if not exec_too or i.generation <= Generation.GFX9:
         i.dst_mask(0, bit)
     if exec_too:
-        i.b.write_lane_mask(EXEC_LO, bit)
+        # Lanes that a DPP form leaves out get 0, as in any mask.
+        kept = bit if i.write_mask is None else bit & i.b.lane_bit(i.write_mask)
+        i.b.write_lane_mask(EXEC_LO, kept)
 
 
 def _compare(relation: Relation, type: Type, *, exec_too: bool) -> SemanticFunction:

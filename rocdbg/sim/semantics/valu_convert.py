@@ -30,12 +30,19 @@ semantic("v_cvt_u16_f16", any_rounding=True)(_to_integer(F16, I16, signed=False)
 @semantic("v_cvt_rpi_i32_f32", "v_cvt_nearest_i32_f32", any_rounding=True)
 def _(i: Access) -> None:
     """floor(x + 1/2); the sum is exact in f64."""
-    i.dst(0, (i.src(0, F32).fpext(F64) + 0.5).floor().fptosi(I32))
+    value = i.src(0, F32)
+    i.dst(0, _nan_by_sign(value, (value.fpext(F64) + 0.5).floor().fptosi(I32)))
+
+
+def _nan_by_sign(value: Value, number: Value) -> Value:
+    """The integer of a NaN is the largest of its sign in these (measured on gfx1201), not 0."""
+    return value.is_nan().select(value.bits().slt(0).select(value.builder.const(1 << 31, I32), 0x7FFFFFFF), number)
 
 
 @semantic("v_cvt_flr_i32_f32", "v_cvt_floor_i32_f32", any_rounding=True)
 def _(i: Access) -> None:
-    i.dst(0, i.src(0, F32).floor().fptosi(I32))
+    value = i.src(0, F32)
+    i.dst(0, _nan_by_sign(value, value.floor().fptosi(I32)))
 
 
 # -- integer to float ------------------------------------------------------------------------------
@@ -171,8 +178,10 @@ semantic("v_cvt_pk_u16_f32", any_rounding=True)(_pack16(lambda i, k: i.src(k, F3
 
 
 def _insert_byte(i: Access, word: Value) -> None:
-    """Source 0 as an unsigned byte (ties to even, saturating) into byte ``source 1 & 3`` of ``word``."""
-    byte = i.src(0, F32).rint().fptoui(I8).zext(I32)
+    """Source 0 as an unsigned byte (rounded as MODE says, saturating) into byte ``source 1 & 3`` of ``word``."""
+    number = i.src(0, F32)
+    whole = (Value.rint, Value.ceil, Value.floor, Value.ftrunc)[i.mode.round32](number)
+    byte = whole.fptoui(I8).zext(I32)
     shift = (i.src(1) & 3).shl(3)
     i.dst(0, (word & ~i.const(0xFF).shl(shift)) | byte.shl(shift))
 

@@ -146,6 +146,7 @@ def _(i: Access) -> None:
 @semantic("v_cubema_f32")
 def _(i: Access) -> None:
     x, y, z, z_major, y_major = _cube_axes(i)
-    major = z_major.select(z, y_major.select(y, x))
+    major = i.flush(z_major.select(z, y_major.select(y, x)))
     doubled = floats.add(major, major)
-    i.dst(0, doubled.eq(0.0).select(0.0, doubled))
+    negative_zero = i.mode.round32 == 2  # kept only when rounding down
+    i.dst(0, doubled if negative_zero else doubled.eq(0.0).select(0.0, doubled))

@@ -50,6 +50,10 @@ REPLACED = (
         "the exponent field of subnormals is 0, their exponent is not",
     ),
     Replacement(
+        r"S_MAX_(I32|U32)", "SCC = S0.{t} > S1.{t}; D0.{t} = SCC ? S0.{t} : S1.{t}",
+        "equal operands clear SCC, as random programs run on a gfx1100 showed",
+    ),
+    Replacement(
         "S_SWAPPC_B64", "jump_addr = S0.i64; D0.i64 = PC + INSTRUCTION_SIZE; PC = jump_addr.i64",
         "the return address is behind a literal too",
     ),
@@ -57,8 +61,39 @@ REPLACED = (
         "V_CVT_OFF_F32_I4", "D0.f32 = ldexp(i32_to_f32(32'I(signext(S0.i4))), -4)", "the table's contents are not in the text",
     ),
     Replacement(
-        "V_CVT_NEAREST_I32_F32", "D0.i32 = f64_to_i32(floor(f32_to_f64(S0.f32) + 0.5))",
-        "the sum is not rounded",
+        r"V_CVT_(?:RPI|NEAREST)_I32_F32", "D0.i32 = nan_by_sign(S0.f32, nearest_up(S0.f32))",
+        "the sum is not rounded; NaN as in floor",
+    ),
+    Replacement(
+        r"V_CVT_(?:FLR|FLOOR)_I32_F32", "D0.i32 = nan_by_sign(S0.f32, floor(S0.f32))", "gfx1201: a NaN gives the limit of its sign",
+    ),
+    Replacement("V_CVT_PK_U8_F32", "PK_U8", "gfx1201: rounds as MODE says"),
+    Replacement(
+        "V_PACK_B32_F16", "D0[31 : 16].f16 = quieted(S1.f16); D0[15 : 0].f16 = quieted(S0.f16)", "gfx1201: NaNs become quiet",
+    ),
+    Replacement(
+        r"V_CUBE(ID|SC|TC|MA)_F32", "CUBE", "comparisons are made on flushed magnitudes; a doubled zero is +0 (gfx1201)",
+    ),
+    Replacement(
+        r"V_(?:MINIMUM|MAXIMUM)_(F\d+)", "MINIMUM", "gfx1201: the first NaN, also before a signaling one",
+    ),
+    Replacement(
+        r"V_PERMLANEX?16(_VAR)?_B32", "PERMLANE",
+        "op_sel[0] fetches inactive lanes, op_sel[1] gives 0 for them; else the lane is not written",
+    ),
+    Replacement(
+        r"V_DIV_FIXUP_(F32|F64)", "DIV_FIXUP",
+        "a quotient that is NaN comes from an overflow in the refinement and becomes infinity",
+    ),
+    Replacement(
+        r"V_(?:DUAL_)?DOT2(?:ACC|C)?_F32_(F16|BF16)",
+        "D0.f32 = fma({t}_to_f32(S0[31 : 16].{t}), {t}_to_f32(S1[31 : 16].{t}),"
+        " fma({t}_to_f32(S0[15 : 0].{t}), {t}_to_f32(S1[15 : 0].{t}), S2.f32))",
+        "the hardware's internal precision is not public; two fused steps are our model",
+    ),
+    Replacement(
+        "V_DOT2_F16_F16",
+        "D0.f16 = fma(S0[31 : 16].f16, S1[31 : 16].f16, fma(S0[15 : 0].f16, S1[15 : 0].f16, S2.f16))", "as above",
     ),
     Replacement(
         r"V_FRACT_(F\d+)", "D0.{t} = below_one(S0.{t} - floor(S0.{t}))",
@@ -75,8 +110,49 @@ def text_of(entry: Entry, target: str) -> str:
     for row in REPLACED:
         match = re.fullmatch(row.pattern, entry.name)
         if match and re.fullmatch(row.targets, target):
+            if row.text == "PK_U8":
+                return entry.text.replace("f32_to_u8(S0.f32)", "f32_to_u8(round_by_mode(S0.f32))")
+            if row.text == "CUBE":
+                text = re.sub(r"abs\((S\d\.f32)\)", r"abs(flushed(\1))", entry.text)
+                text = re.sub(r"(S\d\.f32) < 0\.0F", r"flushed(\1) < 0.0F", text)
+                return re.sub(r"(S\d\.f32) \* 2\.0F", r"doubled(\1)", text).replace("2.0F * S", "2.0F*S")
+            if row.text == "MINIMUM":
+                return re.sub(r"isSignalNAN\(", "isNAN(", entry.text)
+            if row.text == "PERMLANE":
+                return re.sub(
+                    r"VGPR\[row \* 16 \+ i\]\[VDST\.u32\] = tmp\[(64'B\([^;]*?\) \+ lanesel\[[^]]*\])\]",
+                    r"from = \1; if OPSEL[0] || EXEC[from].u1 then VGPR[row * 16 + i][VDST.u32] = tmp[from]"
+                    r" elsif OPSEL[1] then VGPR[row * 16 + i][VDST.u32] = 32'0U endif",
+                    entry.text,
+                )
+            if row.text == "DIV_FIXUP":
+                t = match.group(1).lower()
+                last = entry.text.rindex("else")
+                return f"{entry.text[:last]}elsif isNAN(S0.{t}) then D0.{t} = sign_out ? -INF.{t} : INF.{t} {entry.text[last:]}"
             return row.text.replace("{t}", match.group(1).lower() if match.groups() else "")
     return entry.text
+
+
+_SATURATING = re.compile(r"V_((ADD|SUB|SUBREV)_(NC_)?[UI]|MAD_[UI]\d|M?SAD_|PK_(ADD|SUB|MAD)_[UI]|MAD_[UI]\d\d_[UI]\d\d|DOT\d+C?_[UI])")
+
+
+@cache
+def saturating_text(entry: Entry, target: str) -> str:
+    """The text with the clamp bit set, for integer results: computed without wrapping, then clamped."""
+    text = text_of(entry, target)
+    if "_CO_" in entry.name:
+        full = "0U" if "SUB" in entry.name else "0xffffffffU"
+        return text.replace("D0.u32 = tmp.u32", f"D0.u32 = VCC.u64[laneId].u32 == 1U ? {full} : tmp.u32")
+    if "QSAD" in entry.name:
+        return text.replace("16'B(", "saturate_u16(").replace("32'B(", "saturate_u32(")
+    if not _SATURATING.match(entry.name):
+        return text
+    text = re.sub(r"(?:32|16)'[UI]\(", "64'I(", text)
+    text = re.sub(r"\bS[012](?:\[[^]]*\])?\.[ui](?:8|4|16|24|32)\b(?!\[)", r"64'I(\g<0>)", text)
+    text = re.sub(r"\b(u|i)(8|4|16)_to_[ui]32\(", "64'I(", text)
+    return re.sub(
+        r"(D0|tmp\[31 : 16\]|tmp\[15 : 0\])\.([ui])(16|32) = ([^;]+)", r"\1.\2\3 = saturate_\2\3(\4)", text
+    )
 
 
 @cache
@@ -99,7 +175,7 @@ def operands(entry: Entry, target: str) -> dict[str, Operand]:
 
 def signs_of_bits(name: str) -> bool:
     """neg and abs work on the sign bit of an operand the text reads as bits."""
-    return bool(re.match(r"V_(CNDMASK_B(16|32)|MOV_B32|MOV_B16)", name))
+    return bool(re.match(r"V_(CNDMASK_B(16|32)|MOV_B32)", name))
 
 
 def keeps_subnormals(name: str) -> bool:
@@ -121,7 +197,7 @@ def has_result_modifiers(name: str) -> bool:
 
 
 def has_float_results(name: str) -> bool:
-    return not re.match(r"V_(CNDMASK|MOV|SWAP)", name)
+    return not re.match(r"V_(CNDMASK|MOV|SWAP|PACK_B32_F16)", name)
 
 
 @cache
@@ -161,6 +237,8 @@ def loose_parts(entry: Entry) -> tuple[tuple[int, int, str, int], ...]:
     if re.match(r"[SV]_(CNDMASK|MOV|MIN|MAX|MED|CMP|SWAP)", entry.name):
         return ()
     ulps = 1 if APPROXIMATE.fullmatch(entry.name) else 0
+    if re.fullmatch(r"V_(RCP|RSQ|SQRT)_F64", entry.name):
+        ulps = 4  # hardware gives about 30 bits
     text = entry.text
     parts = {(low, width, kind, ulps) for (low, width), kind in float_parts(text).items()}
     for kind in re.findall(r"D0\.(bf16|f16|f32|f64)\b", text):

@@ -199,7 +199,7 @@ def _sad(masked: bool) -> Callable[[Value, Value, Value], Value]:
         for n in range(4):
             x, y = int(a.raw) >> 8 * n & 255, int(b.raw) >> 8 * n & 255  # type: ignore[call-overload]
             total += abs(x - y) if y or not masked else 0
-        return Value("u", 32, total & 0xFFFFFFFF)
+        return Value("u", 64, total)
 
     return call
 
@@ -227,10 +227,34 @@ def _two_over_pi() -> int:
 
 TWO_OVER_PI = _two_over_pi()
 
+@scoped
+def _by_mode(scope: Scope, value: Value) -> Value:
+    return v.integral(value, ("even", "ceil", "floor", "trunc")[scope.rounding(32)])
+
+
+@scoped
+def _doubled(scope: Scope, value: Value) -> Value:
+    result = v.add("f", 32, v.flushed(value), v.flushed(value), scope.rounding(32))
+    return Value("f", 32, 0) if result.raw == 1 << 31 and scope.rounding(32) != 2 else result
+
+
+def _nearest_up(value: Value) -> Value:
+    half = v.from_float(0.5, "f", 64, 0)
+    return v.integral(v.add("f", 64, v.convert(value, "f", 64, 0), half, 0), "floor")
+
+
+def _nan_by_sign(value: Value, number: Value) -> Value:
+    if v.is_nan(value):
+        return Value("i", 32, 0x80000000 if int(value.raw) >> 31 else 0x7FFFFFFF)  # type: ignore[call-overload]
+    return Value("i", 32, v.to_integer(number, -(1 << 31), (1 << 31) - 1) & 0xFFFFFFFF)
+
+
 def _below_one(value: Value) -> Value:
     form = v.format_of(value)
     raw = int(value.raw)  # type: ignore[call-overload]
     one = form.bias << form.fraction_bits
+    if raw == 1 << form.width - 1:
+        return Value(value.kind, value.bits, 0)
     return Value(value.kind, value.bits, one - 1 if one <= raw < form.infinity else raw)
 
 
@@ -245,6 +269,8 @@ def _trig_preop(scope: Scope, value: Value, index: Value) -> Value:
 
 
 NAMES: dict[str, Any] = {
+    "round_by_mode": _by_mode, "doubled": _doubled, "nearest_up": _nearest_up, "nan_by_sign": _nan_by_sign,
+    "flushed": v.flushed, "quieted": lambda x: v.quieted(x) if v.is_nan(x) else x,
     "below_one": _below_one, "trig_preop": _trig_preop, "MAX_FLOAT_F32": Value("f", 32, 0x7F7FFFFF),
     "OVERFLOW_F32": Value("f", 32, 0x7F800000), "OVERFLOW_F64": Value("f", 64, 0x7FF << 52),
     "UNDERFLOW_F32": Value("f", 32, 0), "UNDERFLOW_F64": Value("f", 64, 0),
@@ -278,6 +304,11 @@ for _bits in (16, 32, 64):
         NAMES[f"{_source}_to_f{_bits}"] = _to_float(_bits)
     NAMES[f"f{_bits}_to_i32"] = _to_integer(-(1 << 31), (1 << 31) - 1, 32)
     NAMES[f"f{_bits}_to_u32"] = _to_integer(0, (1 << 32) - 1, 32)
+for _kind, _bits in (("u", 16), ("u", 32), ("i", 16), ("i", 32)):
+    _low, _high = (0, (1 << _bits) - 1) if _kind == "u" else (-(1 << _bits - 1), (1 << _bits - 1) - 1)
+    NAMES[f"saturate_{_kind}{_bits}"] = lambda x, k=_kind, n=_bits, low=_low, high=_high: Value(
+        k, n, max(low, min(high, v.signed(Value("i", x.bits, x.raw)))) & (1 << n) - 1
+    )
 NAMES["f32_to_bf16"] = _to_float(16, "bf")
 NAMES["f16_to_i16"] = _to_integer(-0x8000, 0x7FFF, 16)
 NAMES["f16_to_u16"] = _to_integer(0, 0xFFFF, 16)

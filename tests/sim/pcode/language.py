@@ -633,7 +633,10 @@ def cast(scope: Scope, value: Value, kind: str, bits: int) -> Value:
         if value.kind in ("fp8", "bf8", "fp6", "bf6", "fp4"):
             return scope.names[f"{value.kind}_to_f32"](value)  # type: ignore[no-any-return]
         if value.kind in ("f", "bf"):
-            return v.convert(value, kind, bits, scope.rounding(bits))
+            converted = v.convert(value, kind, bits, scope.rounding(bits))
+            if v.is_signaling(value) and bits > value.bits:  # 64'F(x) inside isSignalNAN
+                converted.raw ^= v.format_of(converted).quiet  # type: ignore[operator]
+            return converted
         if value.kind == "pow2" or value.kind == "sym":
             return value if value.kind == "pow2" else symbol_as(value, "f", bits)
         if value.kind == "b":
@@ -672,8 +675,9 @@ def apply(operator: str, value: Value) -> Value:
 def operate(scope: Scope, operator: str, a: Value, b: Value) -> Value:
     if operator in ("<<", ">>"):
         amount = min(v.signed(b), 4096)
+        bits = max(a.bits, 32) if a.kind == "b" else a.bits
         raw = v.signed(a) << amount if operator == "<<" else v.signed(a) >> amount
-        return Value(a.kind, a.bits, raw & (1 << a.bits) - 1)
+        return Value(a.kind, bits, raw & (1 << bits) - 1)
     if operator == "**":
         return Value("pow2", 0, v.signed(b))
     if a.is_float or b.is_float:
@@ -685,6 +689,8 @@ def operate_integer(operator: str, a: Value, b: Value) -> Value:
     bits = max(a.bits, b.bits)
     wide = [x for x in (a, b) if x.bits == bits]
     kind = "u" if any(x.kind != "i" for x in wide) else "i"
+    if operator in "+-*" and "b" in (a.kind, b.kind):
+        bits = max(bits, 32)  # bit fields do not wrap
     mask = (1 << bits) - 1
     x, y = v.signed(a) & mask, v.signed(b) & mask
     if kind == "i":
@@ -732,7 +738,8 @@ def operate_float(scope: Scope, operator: str, a: Value, b: Value) -> Value:
     x, y = v.to_float(a), v.to_float(b)
     match operator:
         case "==": return flag(x == y)
-        case "!=" | "<>": return flag(x != y)
+        case "!=": return flag(x != y)
+        case "<>": return flag(x < y or x > y)
         case "<": return flag(x < y)
         case ">": return flag(x > y)
         case "<=": return flag(x <= y)

@@ -233,7 +233,8 @@ class Executor:
         self.wave, self.word = wave, word
         self.entry, self.fields, self.form = word.entry, word.fields, word.form
         self.rdna = is_rdna(wave.target)
-        self.text = deviations.text_of(self.entry, wave.target)
+        chosen = deviations.saturating_text if word.fields.get("clamp") else deviations.text_of
+        self.text = chosen(self.entry, wave.target)
         self.packed = self.entry.group == "VOP3P"
         self.types = {n: float_type(self.text, f"S{n}") for n in range(3)}
 
@@ -346,8 +347,14 @@ class Executor:
         """Halves chosen by op_sel and op_sel_hi, negated by neg and neg_hi."""
         fields = self.fields
         name = self.entry.name
-        if "_MIX" in name:
-            return Value("b", 32, raw)
+        negate, absolute = fields["neg"] >> n & 1, fields["neg_hi"] >> n & 1
+        if "_MIX" in name:  # an f32 or, as op_sel_hi says, a half; neg_hi is abs
+            low, kind = 0, "f32"
+            if fields["opsel_hi"] >> n & 1:
+                low, kind = 16 * (fields["opsel"] >> n & 1), "f16"
+            width = int(kind[1:])
+            value = self.float_source(Value("f", width, raw >> low & (1 << width) - 1), negate, absolute)
+            return inserted(Value("b", 32, raw), low, width, value)
         if deviations.plain_packed(name):
             return Value("b", bits, raw)
         size = 32 if bits == 64 else 16
@@ -363,7 +370,7 @@ class Executor:
                 part = int(self.float_source(value, negate, 0).raw)  # type: ignore[call-overload]
             picked |= part << size * half
         if kind == "f32" and size == 16:
-            value = self.float_source(Value("f", 32, raw & 0xFFFFFFFF), 0, 0)
+            value = self.float_source(Value("f", 32, raw & 0xFFFFFFFF), negate, 0)
             return Value("b", 32, value.raw)
         return Value("b", bits, picked)
 
@@ -374,17 +381,31 @@ class Executor:
         value = Value(kind, width, raw >> low & (1 << width) - 1)
         omod = self.fields.get("omod", 0) if deviations.has_result_modifiers(self.entry.name) else 0
         rounding = self.wave.rounding[0 if width == 32 else 1]
-        if omod and self.wave.flush_out(width) and not self.wave.ieee:
-            # Ignored where subnormals are kept or IEEE is on; what is scaled has no -0 and no subnormals.
-            value = v.flushed(value)
-            if not int(value.raw) & (1 << width - 1) - 1:  # type: ignore[call-overload]
-                value = Value(kind, width, 0)
-            factor = v.from_float({1: 2.0, 2: 4.0, 3: 0.5}[omod], kind, width, 0)
-            value = v.multiply(kind, width, value, factor, rounding)
+        if omod and self.applies_omod(width):
+            scaled = self.scaled(value, omod, rounding)
+            return self.clamped(raw, low, scaled)
         if self.wave.flush_out(width) and not deviations.keeps_subnormals(self.entry.name):
             value = v.flushed(value)
         elif deviations.flushes_always(self.entry.name):
             value = v.flushed(value)
+        return self.clamped(raw, low, value)
+
+    def applies_omod(self, width: int) -> bool:
+        """Before GFX12 MODE must flush subnormal results and not ask for IEEE."""
+        return self.wave.target.startswith("gfx12") or (self.wave.flush_out(width) and not self.wave.ieee)
+
+    @staticmethod
+    def scaled(value: Value, omod: int, rounding: int) -> Value:
+        """omod on a rounded result: zero and subnormals become +0, what halving makes subnormal a zero of its sign."""
+        if v.unpack(value)[0] != v.FINITE:
+            return value
+        if v.is_subnormal(value) or not int(value.raw) & (1 << value.bits - 1) - 1:  # type: ignore[call-overload]
+            return Value(value.kind, value.bits, 0)
+        factor = v.from_float({1: 2.0, 2: 4.0, 3: 0.5}[omod], value.kind, value.bits, 0)
+        return v.flushed(v.multiply(value.kind, value.bits, value, factor, rounding))
+
+    def clamped(self, raw: int, low: int, value: Value) -> int:
+        kind, width = value.kind, value.bits
         if self.fields.get("clamp", 0):
             if v.is_nan(value):
                 value = Value(kind, width, 0) if self.wave.clamps_nan else value
@@ -541,7 +562,8 @@ class Executor:
                 d0.raw >>= 16
             if d0 is not None and self.fields_high():
                 d0.raw = d0.raw >> 16
-            if d0 is not None and "S2" not in names and ("FMAC" in entry.name or "MAC_" in entry.name):
+            if d0 is not None and re.search(r"FMAC|MAC_|DOT2(ACC|C)", entry.name):
+                self.flush_accumulator(d0)
                 names["S2"] = d0.load()
             writes: list[tuple[int, int, int]] = []
 
@@ -564,14 +586,27 @@ class Executor:
             if not writable:
                 continue
             if d0 is not None and d0.written:
-                results.append((fields["vdst"], lane, bits_d, self.result(d0, lane)))
+                number = fields["vdst"] & (127 if self.half_of_result() else 255)
+                results.append((number, lane, bits_d, self.result(d0, lane)))
             if swap is not None:
+                wave.set_vgpr(*results.pop())
                 self.write_swapped(lane, swap.raw, results)
             for n, b, raw in writes:
                 results.append((n, lane, b, raw))
         for number, lane, bits, raw in results:
-            wave.set_vgpr(number & (127 if self.half_of_result() else 255), lane, bits, raw)
+            wave.set_vgpr(number, lane, bits, raw)
         ports.commit(active)
+
+    def flush_accumulator(self, d0: Register) -> None:
+        """The old destination is a source too."""
+        kind, halves = float_type(self.text, "D0")
+        if not kind or deviations.keeps_subnormals(self.entry.name):
+            return
+        size = _split(kind)[1]
+        for low in (0, 16) if halves else (0,):
+            value = Value(*_split(kind), d0.raw >> low & (1 << size) - 1)
+            raw = int(self.float_source(value, 0, 0).raw)  # type: ignore[call-overload]
+            d0.raw = d0.raw & ~((1 << size) - 1 << low) | raw << low
 
     def write_swapped(self, lane: int, raw: int, results: list[tuple[int, int, int, int]]) -> None:
         number = self.fields["src0"] - 256
@@ -661,6 +696,8 @@ class Executor:
         return values, writable
 
     def has_source(self, n: int) -> bool:
+        if n == 2 and re.search(r"FMAC|MAC_|DOT2(ACC|C)", self.entry.name):
+            return False
         return f"S{n}" in self.text or "S[i]" in self.text
 
     def _zero_source(self) -> Value:

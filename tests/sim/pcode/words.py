@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import importlib
 import random
+import re
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 FAMILIES = {"gfx1100": "rdna3", "gfx1101": "rdna3", "gfx1102": "rdna3", "gfx1200": "rdna4", "gfx1201": "rdna4",
             "gfx942": "cdna", "gfx950": "cdna"}  # fmt: skip
@@ -157,8 +157,32 @@ class Maker:
             code += self.literal.to_bytes(4, "little")
         return Word(entry, form, fields, code, self.literal)
 
+    def signs(self, entry: Entry, n: int) -> bool:
+        """Whether the assembler takes neg and abs for source ``n``: floats have them."""
+        name = f"S{n}"
+        if "CNDMASK_B32" in entry.name and n < 2:
+            return True
+        row = self.rows(entry).get(f"src{n}") or self.rows(entry).get({0: "vsrc0", 1: "vsrc1"}.get(n, ""))
+        if row is not None and re.search(r"^[UIB]\d", row.format):
+            return "_MIX" in entry.name
+        return bool(re.search(rf"\b{name}(\[[^]]*\])?\.(bf16|f16|f32|f64)\b", entry.text)) or "_MIX" in entry.name
+
+    def rows(self, entry: Entry) -> dict[str, Operand]:
+        from tests.sim.pcode.deviations import operands
+
+        return operands(entry, self.target)
+
+    def opsel(self, entry: Entry, names: list[str]) -> int:
+        """Random op_sel bits for the operands that are 16 bits wide."""
+        rows = self.rows(entry)
+        allowed = sum(1 << n for n, name in enumerate(names) if name in rows and rows[name].bits == 16)
+        if "vdst" in rows and rows["vdst"].bits == 16:
+            allowed |= 8
+        return self.rng.choice((0, self.rng.getrandbits(4))) & allowed
+
     def bits_of(self, entry: Entry, name: str) -> tuple[int, str]:
-        row = entry.operands.get(name) or entry.operands.get({"vsrc1": "src1", "src0": "vsrc0"}.get(name, name))
+        rows = self.rows(entry)
+        row = rows.get(name) or rows.get({"vsrc1": "src1", "src1": "vsrc1", "src0": "vsrc0"}.get(name, name))
         return (row.bits, row.format) if row else (32, "ANY")
 
     def _sop1(self, e: Entry, form: str) -> Word:
@@ -230,7 +254,7 @@ class Maker:
             f["vdst"] = self.vgpr(bits_d, kind_d, half=not form.endswith("SDWA"))
             if "READFIRSTLANE" in e.name:
                 f["vdst"] = self.sgpr(32)
-        src0, extra = self._tail(form, f, group)
+        src0, extra = self._tail(form, f, e)
         value = {
             "VOP1": 0x7E000000 | f.get("vdst", 0) << 17 | e.opcode << 9,
             "VOP2": e.opcode << 25 | f.get("vdst", 0) << 17 | f.get("vsrc1", 0) << 9,
@@ -238,9 +262,9 @@ class Maker:
         }[group]
         return self.word(e, form, f, 4, value | src0, extra)
 
-    def _tail(self, form: str, f: dict[str, int], group: str) -> tuple[int, int | None]:
+    def _tail(self, form: str, f: dict[str, int], entry: Entry) -> tuple[int, int | None]:
         """The src0 field and the dword that follows, for SDWA and DPP."""
-        rng = self.rng
+        rng, group = self.rng, entry.group
         if form.endswith("DPP8"):
             f["fi"] = rng.getrandbits(1)
             f["lanes"] = rng.getrandbits(24)
@@ -249,7 +273,8 @@ class Maker:
             f.update(row_mask=rng.choice((15, 15, rng.getrandbits(4))), bank_mask=rng.choice((15, 15, rng.getrandbits(4))))
             f.update(bound_ctrl=rng.getrandbits(1), fi=rng.getrandbits(1) if self.rdna else 0, ctrl=self._dpp_ctrl())
             for name in ("abs0", "neg0", "abs1", "neg1"):
-                f[name] = int(rng.random() < 0.2) if not form.startswith("VOP3") else 0
+                chosen = rng.random() < 0.2 and self.signs(entry, int(name[-1])) and "MOV_B16" not in entry.name
+                f[name] = int(chosen and not form.startswith("VOP3"))
             extra = f["row_mask"] << 28 | f["bank_mask"] << 24 | f["abs1"] << 23 | f["neg1"] << 22 | f["abs0"] << 21
             extra |= f["neg0"] << 20 | f["bound_ctrl"] << 19 | f["fi"] << 18 | f["ctrl"] << 8 | f["src0"] & 0xFF
             return 250, extra
@@ -258,7 +283,8 @@ class Maker:
                 f[name] = rng.choice((0, 1, 2, 3, 4, 5, 6, 6, 6))
             f["dst_unused"] = rng.randrange(3)
             for name in ("sext0", "neg0", "abs0", "sext1", "neg1", "abs1", "clamp"):
-                f[name] = int(rng.random() < 0.2)
+                allowed = name == "clamp" or self.signs(entry, int(name[-1])) != name.startswith("sext")
+                f[name] = int(rng.random() < 0.2 and allowed)
             f["omod"] = rng.choice((0, 0, 0, 1, 2, 3)) if group != "VOPC" else 0
             if rng.random() < 0.3:
                 f["s0"], f["src0"] = 1, self.sgpr(32)
@@ -315,9 +341,9 @@ class Maker:
             f["src1"] = self.sgpr(32)
         f["clamp"] = int(rng.random() < 0.2)
         f["omod"] = rng.choice((0, 0, 0, 0, 1, 2, 3))
-        f["abs"] = 0 if sdst else sum(1 << n for n in range(len(used)) if rng.random() < 0.15)
-        f["neg"] = sum(1 << n for n in range(len(used)) if rng.random() < 0.2)
-        f["opsel"] = rng.choice((0, 0, rng.getrandbits(4)))
+        f["abs"] = 0 if sdst else sum(1 << n for n in range(len(used)) if rng.random() < 0.15 and self.signs(e, n))
+        f["neg"] = sum(1 << n for n in range(len(used)) if rng.random() < 0.2 and self.signs(e, n))
+        f["opsel"] = self.opsel(e, used)
         if e.group == "VOPC" or "V_CMP" in e.name:
             f["opsel"] &= 7
         if "BITOP3" in e.name:
@@ -325,7 +351,7 @@ class Maker:
         src0, extra = f["src0"], None
         if form != "VOP3":
             f["src0"] = self.vgpr(*self.bits_of(e, "src0"))
-            src0, extra = self._tail(form, f, e.group)
+            src0, extra = self._tail(form, f, e)
         low = (0xD4000000 if self.rdna else 0xD0000000) | opcode << 16 | f["vdst"] | f["clamp"] << 15
         low |= f["sdst"] << 8 if sdst else f["opsel"] << 11 | f["abs"] << 8
         high = f["neg"] << 29 | f["omod"] << 27 | f["src2"] << 18 | f["src1"] << 9 | src0
@@ -345,12 +371,13 @@ class Maker:
         f["clamp"] = int(rng.random() < 0.2)
         f["opsel"] = rng.choice((0, 0, rng.getrandbits(3)))
         f["opsel_hi"] = rng.choice((7, 7, rng.getrandbits(3)))
-        f["neg"] = rng.choice((0, 0, rng.getrandbits(3)))
-        f["neg_hi"] = rng.choice((0, 0, rng.getrandbits(3)))
+        signed = sum(1 << n for n in range(3) if self.signs(e, n))
+        f["neg"] = rng.choice((0, 0, rng.getrandbits(3))) & (3 if "_IU" in e.name else signed)
+        f["neg_hi"] = rng.choice((0, 0, rng.getrandbits(3))) & signed
         src0, extra = f["src0"], None
         if form != "VOP3P":
             f["src0"] = self.vgpr(*self.bits_of(e, "src0"))
-            src0, extra = self._tail("VOP3" + form[5:], f, e.group)
+            src0, extra = self._tail("VOP3" + form[5:], f, e)
         low = (0xCC000000 if self.rdna else 0xD3800000) | e.opcode << 16 | f["vdst"] | f["clamp"] << 15
         low |= (f["opsel_hi"] >> 2) << 14 | f["opsel"] << 11 | f["neg_hi"] << 8
         high = f["neg"] << 29 | (f["opsel_hi"] & 3) << 27 | f["src2"] << 18 | f["src1"] << 9 | src0
