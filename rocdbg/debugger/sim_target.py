@@ -40,6 +40,7 @@ _KINDS = {
     StopKind.RANGE: TargetStopKind.RANGE,
     StopKind.FAULT: TargetStopKind.FAULT,
     StopKind.TRAP: TargetStopKind.TRAP,
+    StopKind.EXCEPTION: TargetStopKind.EXCEPTION,
     StopKind.ILLEGAL: TargetStopKind.ILLEGAL,
     StopKind.UNSUPPORTED: TargetStopKind.UNSUPPORTED,
     StopKind.INTERRUPTED: TargetStopKind.INTERRUPTED,
@@ -313,6 +314,10 @@ def _target_stop(stop: Stop) -> TargetStop:
         detail = f"{who}: {what}" if who else what
         if stop.instruction:
             detail += f", by `{stop.instruction}`"
+    elif stop.kind is StopKind.EXCEPTION:
+        signal = "SIGFPE"
+        detail = f"{who or 'The wave'}: {stop.cause_text}, by `{stop.instruction}`."
+        trap_pc = stop.instruction_pc
     elif stop.kind is StopKind.ILLEGAL:
         signal = "SIGILL"
         detail = f"{who or 'The wave'} executed `{stop.instruction}`."

@@ -126,6 +126,7 @@ class TargetStopKind(Enum):
     RANGE = "range"
     FAULT = "fault"
     TRAP = "trap"
+    EXCEPTION = "exception"
     ILLEGAL = "illegal"
     UNSUPPORTED = "unsupported"
     INTERRUPTED = "interrupted"

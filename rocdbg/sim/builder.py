@@ -15,7 +15,7 @@ semantics.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -392,6 +392,8 @@ class Arithmetic(ABC):
 
     rounding: tuple[int, int] = (0, 0)
     """MODE's rounding that `rounded` applies: of f32 results, of f16 and f64 results."""
+    on_rounding: Callable[[Op, Type, Sequence[Value], Value], None] | None = None
+    """Told of each primitive that `rounded` applies, with its result (arithmetic exceptions)."""
 
     def rounding_of(self, type: Type) -> int:
         """0 nearest even, 1 +inf, 2 -inf, 3 zero."""
@@ -399,11 +401,14 @@ class Arithmetic(ABC):
 
     def rounded(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
         """Apply a primitive of `ROUNDING`, rounding as the instruction's MODE says."""
-        mode = self.rounding_of(type)
-        if not mode:
+        mode, told = self.rounding_of(type), self.on_rounding
+        if not mode and told is None:
             return self.emit(op, type, args)
         with self.nearest():
-            return self.emit_directed(op, type, args, mode)
+            result = self.emit_directed(op, type, args, mode) if mode else self.emit(op, type, args)
+            if told is not None:
+                told(op, type, args, result)
+            return result
 
     @contextmanager
     def nearest(self) -> Iterator[None]:
@@ -587,3 +592,8 @@ class Builder(Arithmetic):
 
         ``counted``: whether the instruction counts as executed.
         """
+
+    @abstractmethod
+    def leave_if(self, condition: Value, status: int) -> None:
+        """Return ``status`` after this instruction, which is counted, if the condition (uniform I1) holds; else go on.
+        Outside of lane code, last of all that the instruction does."""

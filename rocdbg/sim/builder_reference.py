@@ -463,3 +463,7 @@ class ReferenceBuilder(Builder):
         self.status, self.counted = Status(status), counted
         if target is not None:
             self.next_pc = self._uniform(target)
+
+    def leave_if(self, condition: Value, status: int) -> None:
+        if self._uniform(condition):
+            self.status = Status(status)

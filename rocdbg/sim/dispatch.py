@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocdbg.codeobject.kernels import Kernel
+from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
 from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_text
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.layout import Status
@@ -142,6 +143,8 @@ class Dispatch:
         if self.finished:
             return Stop(StopKind.DONE)
         self._engine.set_stops(frozenset(options.stop_pcs))
+        if any(wave.enabled_exceptions for wave in self._residency.known()):
+            self._engine.watch_exceptions()
         focus = self.wave(options.wave) if options.wave is not None else None
         left = _Budget(options.budget)
         if focus is None or (options.range is None and not options.step):
@@ -294,19 +297,25 @@ class Dispatch:
                 self._reported.pop(wave.number, None)
                 self._residency.end(self._residency.slot_of(wave))
                 return None
+            case Status.EXCEPTION:
+                return self._exception(wave)
             case Status.FAULT:
+                wave.trapsts |= MEMORY_VIOLATION
                 fault = describe_fault(self._engine.fault(), wave, self.memory)
                 self._note_reported(wave)
                 return Stop(
                     StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=self._text(wave, wave.pc)
                 )
             case Status.FETCH:
+                wave.trapsts |= MEMORY_VIOLATION
                 fault = fetch_fault(wave.pc, self.memory)
                 return Stop(StopKind.FAULT, wave, wave.pc, wave.active_lanes(), fault)
             case Status.TRAP:
                 return self._trap(wave)
             case Status.ILLEGAL | Status.UNSUPPORTED:
                 kind = StopKind.ILLEGAL if status is Status.ILLEGAL else StopKind.UNSUPPORTED
+                if kind is StopKind.ILLEGAL:
+                    wave.trapsts |= ILLEGAL_INSTRUCTION
                 return self._report(kind, wave, instruction=self._text(wave, wave.pc))
             case _:
                 raise AssertionError(f"the engine returned {status!r}")
@@ -321,6 +330,20 @@ class Dispatch:
             wave.pc += _S_TRAP_SIZE
             wave.set_field("instructions", wave.instructions + 1)
         return self._report(StopKind.TRAP, wave, trap=trap, instruction=text)
+
+    def _exception(self, wave: Wave) -> Stop:
+        """An arithmetic exception that is enabled. The instruction was executed: PC is behind it."""
+        flags, pc = wave.field("exception"), wave.field("exception_pc")
+        self._note_reported(wave)
+        return Stop(
+            StopKind.EXCEPTION,
+            wave,
+            wave.pc,
+            wave.exception_lanes(flags),
+            instruction=self._text(wave, pc),
+            causes=causes(flags),
+            instruction_pc=pc,
+        )
 
     def _report(
         self, kind: StopKind, wave: Wave, *, trap: int | None = None, instruction: str | None = None

@@ -81,7 +81,8 @@ HEADER: Final = make_fields(
     ("trap_ctrl", 4),  # GFX12's TRAP_CTRL: bits 6:0 say which arithmetic exceptions trap
     ("sched_mode", 4),  # GFX12's SCHED_MODE
     ("requested", 4),  # SGPR that wants the state of the workgroup's barrier (Status.BARRIER_STATE)
-    ("exception", 4),  # arithmetic exceptions of the instruction that ended a run (Status.EXCEPTION)
+    ("exception", 4),  # enabled arithmetic exceptions of the instruction at exception_pc
+    ("exception_pc", 8),  # the last instruction that could raise one, where that is watched for
 )
 SGPRS: Final = 256
 SGPR_COUNT: Final = 128

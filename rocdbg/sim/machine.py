@@ -16,6 +16,7 @@ from rocdbg.codeobject.kernels import Kernel
 from rocdbg.errors import Error
 from rocdbg.sim import layout, scratch
 from rocdbg.sim.aql import PACKET_SIZE, QUEUE_SIZE, DispatchPacket, Queue
+from rocdbg.sim.arithmetic_exceptions import could_notice
 from rocdbg.sim.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.kernarg import HiddenValues, build_segment
@@ -123,6 +124,7 @@ class Machine:
         """Reads of never-written buffer bytes, if the options ask for them to be counted."""
         self.loaded: list[LoadedCodeObject] = []
         self._engines: dict[int, Engine] = {}
+        self._exceptions = False
         self._queue: Allocation | None = None
         self._dispatches = 0
         self.memory.on_code_write(self._code_written)
@@ -157,6 +159,10 @@ class Machine:
             self.memory.write(segment.address, segment.data)
         loaded = LoadedCodeObject(self, code_object, allocation, image)
         self.loaded.append(loaded)
+        if not self._exceptions and any(could_notice(s.data, self.target) for s in image.segments if s.executable):
+            self._exceptions = True
+            for engine in self._engines.values():
+                engine.watch_exceptions()
         return loaded
 
     def unload(self, loaded: LoadedCodeObject) -> None:
@@ -184,6 +190,8 @@ class Machine:
                 cache_dir=self.options.cache_dir,
                 reads_table=self.uninitialized.address if self.uninitialized is not None else 0,
             )
+            if self._exceptions:
+                engine.watch_exceptions()
             self._engines[wave_size] = engine
         return engine
 
@@ -282,7 +290,10 @@ class Machine:
             scratch_area,
             descriptor_address,
         )
-        return Dispatch(plan, self.engine(kernel.wave_size), self.memory)
+        engine = self.engine(kernel.wave_size)
+        if state.enabled_exceptions:
+            engine.watch_exceptions()
+        return Dispatch(plan, engine, self.memory)
 
     def _sizes(
         self, loaded: LoadedCodeObject, kernel: Kernel, grid: Dim3, workgroup: Dim3, dynamic_lds: int

@@ -105,6 +105,7 @@ class Engine:
         self.jit = shared_jit(cache_dir or default_cache_directory())
         self._fetch = fetch
         self._watched = bool(reads_table)
+        self._exceptions = False
         self._indexed = target.generation is Generation.GFX9
         self._decode_bytes = decoder or self._isa_decode
         self._helpers = {name: slot for slot, name in enumerate(helper_names())}
@@ -244,6 +245,21 @@ class Engine:
                 self._blocks.set(key, start, 0)
         self._installed.clear()
         self._compiled.clear()
+
+    def watch_exceptions(self) -> None:
+        """From now on instructions note the arithmetic exceptions they raise; older translations are forgotten."""
+        if self._exceptions:
+            return
+        self._exceptions = True
+        for key, start in self._installed:
+            if start not in self._stops:
+                self._blocks.set(key, start, 0)
+        for key, pc in self._single:
+            if pc not in self._stops:
+                self._steps.set(key, pc, 0)
+        self._installed.clear()
+        self._compiled.clear()
+        self._single.clear()
 
     def fault(self) -> Fault:
         """The record of the last FAULT."""
@@ -390,7 +406,7 @@ class Engine:
         for block in blocks:
             for instruction in block.instructions:
                 code.update(self._fetch(instruction.address, instruction.size))
-        parts = (self.target.name, self.wave_size, key, shape, code.digest(), self._watched)
+        parts = (self.target.name, self.wave_size, key, shape, code.digest(), self._watched, self._exceptions)
         module = self.jit.key(*parts, True)
         if not optimise and not self.jit.cached(module):
             module = self.jit.key(*parts, False)
@@ -403,7 +419,7 @@ class Engine:
 
             builder = WaveBuilder(self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers)
             builder.watched = self._watched
-            context = Context(self.target, self.wave_size, layout.Mode(key))
+            context = Context(self.target, self.wave_size, layout.Mode(key), self._exceptions)
             result = translate(builder, blocks, names, context)
             note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}
             return result.text, json.dumps(note).encode()

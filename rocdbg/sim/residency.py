@@ -236,6 +236,10 @@ class Residency:
         self._flags[:] = 0
         self.synchronise()
 
+    def known(self) -> list[Wave]:
+        """The waves that somebody has asked for: no others can have been changed from outside."""
+        return list(self._waves.values())
+
     # -- turns -----------------------------------------------------------------------------------------------
 
     def next_slot(self) -> int | None:

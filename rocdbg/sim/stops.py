@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rocdbg.sim.arithmetic_exceptions import Cause
 from rocdbg.sim.memory import Allocation
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class StopKind(enum.Enum):
     TRAP = "trap"
     """``s_trap N``. For a debug trap (N = 3) PC is after it and the wave can go on; for others PC is at it.
     """
+    EXCEPTION = "arithmetic exception"
+    """An arithmetic exception that MODE (GFX12: TRAP_CTRL) enables. The instruction was executed, PC is after it."""
     ILLEGAL = "illegal instruction"
     """The bytes at PC are no instruction of this target."""
     UNSUPPORTED = "unsupported instruction"
@@ -96,8 +99,10 @@ class Stop:
     """Why and where execution stopped. ``wave`` is None for stops of the whole dispatch (DONE, INTERRUPTED,
     BUDGET).
 
-    ``instruction`` is the text of the instruction for FAULT, TRAP, ILLEGAL and UNSUPPORTED. ``lanes`` are
-    the lanes concerned: the faulting ones, or the active ones for other kinds.
+    ``instruction`` is the text of the instruction for FAULT, TRAP, EXCEPTION, ILLEGAL and UNSUPPORTED. ``lanes``
+    are the lanes concerned: the faulting ones, those that raised an exception (none for a scalar instruction), or
+    the active ones for other kinds. ``causes`` are the arithmetic exceptions, ``instruction_pc`` is the address of
+    the instruction that raised them.
     """
 
     kind: StopKind
@@ -107,11 +112,19 @@ class Stop:
     fault: Fault | None = None
     trap: int | None = None
     instruction: str | None = None
+    causes: tuple[Cause, ...] = ()
+    instruction_pc: int | None = None
 
     @property
     def is_exception(self) -> bool:
-        """Whether the wave cannot go on as intended: fault, abort trap, illegal or unsupported."""
+        """Whether the wave cannot go on as intended: fault, abort trap, arithmetic exception, illegal or
+        unsupported."""
         return self.kind in _EXCEPTIONS or (self.kind is StopKind.TRAP and self.trap != DEBUG_TRAP)
+
+    @property
+    def cause_text(self) -> str:
+        """``division by zero, inexact result``: the arithmetic exceptions."""
+        return ", ".join(cause.description for cause in self.causes)
 
     @property
     def message(self) -> str:
@@ -121,6 +134,10 @@ class Stop:
         if self.kind is StopKind.FAULT and self.fault is not None:
             who = f"{format_lanes(self.lanes)}: " if self.lanes else ""
             return f"memory violation by {code}{at}: {who}{self.fault.text}"
+        if self.kind is StopKind.EXCEPTION:
+            who = f"{format_lanes(self.lanes)}: " if self.lanes else ""
+            place = f" at {self.instruction_pc:#x}" if self.instruction_pc is not None else ""
+            return f"arithmetic exception by {code}{place}: {who}{self.cause_text}"
         if self.kind is StopKind.TRAP:
             named = {ABORT_TRAP: "abort trap", DEBUG_TRAP: "debug trap"}
             what = named.get(self.trap or 0, f"trap {self.trap}")
@@ -135,7 +152,7 @@ ABORT_TRAP = 2
 DEBUG_TRAP = 3
 """``s_trap 3``: ``llvm.debugtrap``."""
 
-_EXCEPTIONS = frozenset({StopKind.FAULT, StopKind.ILLEGAL, StopKind.UNSUPPORTED})
+_EXCEPTIONS = frozenset({StopKind.FAULT, StopKind.EXCEPTION, StopKind.ILLEGAL, StopKind.UNSUPPORTED})
 
 
 def format_lanes(lanes: tuple[int, ...]) -> str:

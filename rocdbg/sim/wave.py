@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.sim import layout
+from rocdbg.sim.arithmetic_exceptions import causes, enabled
 from rocdbg.sim.schedule import WaveFlag
 
 Dim3 = tuple[int, int, int]
@@ -148,6 +149,11 @@ class Wave:
         self.scc = value & 1
 
     @property
+    def enabled_exceptions(self) -> int:
+        """The arithmetic exceptions that trap, as bits of `arithmetic_exceptions.Cause`."""
+        return enabled(self.target, self.mode, self.field("trap_ctrl"))
+
+    @property
     def trapsts(self) -> int:
         """The hardware register TRAPSTS."""
         return self.field("trapsts")
@@ -271,6 +277,14 @@ class Wave:
         flat = self.index * self.wave_size + lane
         width, height, _ = self.workgroup_size
         return flat % width, flat // width % height, flat // (width * height)
+
+    def exception_lanes(self, flags: int) -> tuple[int, ...]:
+        """The lanes in which the last instruction watched raised any of the arithmetic exceptions ``flags``."""
+        mask = 0
+        for cause in causes(flags):
+            start = layout.sgpr_offset(layout.EXCEPTION_MASKS + 2 * cause)
+            mask |= int.from_bytes(self.state[start : start + self.wave_size // 8].tobytes(), "little")
+        return lanes_of(mask)
 
     def active_lanes(self) -> tuple[int, ...]:
         """The lanes whose EXEC bit is set, ascending."""

@@ -18,6 +18,7 @@ from rocdbg.sim.layout import EXEC_LO, VCC_LO, VGPR_COUNT, Mode
 
 if TYPE_CHECKING:
     from rocdbg.arch.targets import Generation, Target
+    from rocdbg.sim.semantics.exceptions import Watch
 
 DESTINATIONS = frozenset(("vdst", "sdst", "vdstx", "vdsty"))
 SOURCES = (
@@ -50,6 +51,8 @@ class Context:
     target: Target
     wave_size: int
     mode: Mode
+    exceptions: bool = False
+    """Whether instructions note the arithmetic exceptions they raise (`rocdbg.sim.semantics.exceptions`)."""
 
     @property
     def generation(self) -> Generation:
@@ -90,6 +93,8 @@ class Access:
         """Dword of the transfer buffer that holds src0, lanes permuted (DPP forms)."""
         self.dpp_valid: Value | None = None
         """Lanes whose permuted src0 is not to be read as 0 (DPP forms), or None for all."""
+        self.watch: Watch | None = None
+        """Collects arithmetic exceptions, if `Context.exceptions` says so."""
         self._write_indexed = False
         self._infinite: Value | None = None
         """I1: a float source was infinite (asked for under FP16_OVFL)."""
@@ -431,7 +436,10 @@ class Access:
 
     def _flush_in(self, value: Value, flush: bool | None) -> Value:
         wanted = self.mode.flush_inputs32 if value.type is F32 else self.mode.flush_inputs16_64
-        return self.flush(value) if (wanted if flush is None else flush) else value
+        wanted = wanted if flush is None else flush
+        if self.watch is not None:
+            self.watch.source(value, wanted)
+        return self.flush(value) if wanted else value
 
     def flush(self, value: Value) -> Value:
         """Subnormals become zero of the same sign."""
@@ -441,13 +449,17 @@ class Access:
 
     def _finish_float(self, value: Value, flush: bool | None) -> Value:
         wanted = self.mode.flush_outputs32 if value.type is F32 else self.mode.flush_outputs16_64
-        omod = self.modifier("omod")
+        omod, watch = self.modifier("omod"), self.watch
+        if watch is not None:
+            watch.result(value)
         # Before GFX12 hardware ignores output modifiers where MODE lets subnormals out or asks for IEEE behaviour.
         if omod and (self.generation >= 12 or (wanted and not self.mode.ieee)):
             value = self._scale_result(value, {1: 2.0, 2: 4.0, 3: 0.5}[omod])
         if value.type is F16 and self.mode.fp16_overflow:
             value = self._limit_half(value)
         if wanted if flush is None else flush:
+            if watch is not None:
+                watch.flushed(value)
             value = self.flush(value)
         if self.clamp:
             value = self.clamp_float(value)
@@ -458,6 +470,8 @@ class Access:
         a zero of its sign (measured on gfx1201, gfx1030 and gfx1010)."""
         small = (value.bits() & _EXPONENT[value.type.bits]).eq(0)
         scaled = self.flush(self.b.rounded(Op.FMUL, value.type, (value, self.b.const(factor, value.type))))
+        if self.watch is not None:
+            self.watch.scaled(value, scaled)
         return value.is_nan().select(value, small.select(0.0, scaled))
 
     def _note_infinity(self, source: Value) -> None:

@@ -30,6 +30,7 @@ class _Half(Access):
 
     def __init__(self, whole: Access, instruction: Instruction) -> None:
         super().__init__(whole.b, instruction, whole.context)
+        self.watch = whole.watch
         self.writes: list[tuple[int, Value]] = []
 
     def _write(self, number: int, word: Value) -> None:

@@ -9,8 +9,9 @@ from rocdbg.isa.instruction import Instruction, OperandKind
 from rocdbg.sim.builder import InexactError
 from rocdbg.sim.layout import EXEC_LO, Status
 from rocdbg.sim.semantics.access import DESTINATIONS, Access, Context, Unsupported
+from rocdbg.sim.semantics.exceptions import Watch
 from rocdbg.sim.semantics.lanes_dpp import dpp_prepare
-from rocdbg.sim.semantics.registry import Kind, Semantic, lookup
+from rocdbg.sim.semantics.registry import Ends, Kind, Semantic, lookup
 from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.wave_builder import RunConflict, WaveBuilder
 
@@ -85,7 +86,7 @@ def _execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic,
         return
     if semantic.kind is Kind.SCALAR:
         builder.soft_scalar()
-        semantic.function(Access(builder, instruction, context))
+        _run(builder, Access(builder, instruction, context), semantic)
         return
     if context.mode.indexed and semantic.kind is Kind.LANE:
         # Registers chosen at run time: nothing of them may be held in SSA values.
@@ -110,6 +111,20 @@ def _record_vector(
         if "dpp_ctrl" in instruction.modifiers or "dpp8" in instruction.modifiers:
             dpp_prepare(access)
         builder.lanes()
-    semantic.function(access)
+    _run(builder, access, semantic)
     if builder.collects(EXEC_LO):
         builder.scalar()
+
+
+def _run(builder: WaveBuilder, access: Access, semantic: Semantic) -> None:
+    """Record what the instruction does and, if that is asked for, the arithmetic exceptions it raises."""
+    if not access.context.exceptions or semantic.kind is Kind.WAVE or semantic.ends is Ends.ALWAYS:
+        semantic.function(access)
+        return
+    watch = access.watch = Watch(access)
+    builder.on_rounding = watch.rounding
+    try:
+        semantic.function(access)
+    finally:
+        builder.on_rounding = None
+    watch.finish()

@@ -623,6 +623,18 @@ class WaveBuilder(Writer, Builder):
     def stop(self, status: int, target: Value | None = None, *, counted: bool = True) -> None:
         self._end(target if target is not None else self.pc() + self._size, status, counted)
 
+    def leave_if(self, condition: Value, status: int) -> None:
+        self.flush()
+        self.in_lane_code = False
+        leave, go = self.fresh("leave")[1:], self.fresh("go")[1:]
+        self.lines += [f"br i1 {condition.ref}, label %{leave}, label %{go}", f"{go}:"]
+        self._label = go
+        self._tail += [
+            f"{leave}:",
+            *self._leave_text(self._address + self._size, self._count + 1),
+            f"ret i32 {int(status)}",
+        ]
+
     def _end(self, target: Value, status: int, counted: bool) -> None:
         self.flush()
         extra = self._length_so_far(counted)
