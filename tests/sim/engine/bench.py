@@ -40,7 +40,7 @@ class Bench:
         self.memory.write(self.text.address, self.code)
         self.engine = Engine(self.target, wave_size, self.memory.page_table_address, self.fetch)
         self.state = np.zeros(layout.state_size(wave_size, self.target.has_agprs), np.uint8)
-        self.lds = np.zeros(max(lds, 16), np.uint8)
+        self.lds = np.zeros(max(lds, 16) + 64, np.uint8)[: max(lds, 16)]  # vector loads may read a little past the end
         self.set("pc", self.text.address)
         self.set("mode", 0xF0 | 1 << 8 | 1 << 9)
         self.set("lds_pointer", self.lds.ctypes.data)
