@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rocdbg.sim.layout import MAX_HELPERS
+from rocdbg.sim.translator import matrix_shapes, wmma_shapes
 from rocdbg.sim.translator.atomics import ATOMICS
-from rocdbg.sim.translator.matrix_shapes import SHAPES, WMMA
 
 SEEN_SPACES = ("global", "flat", "buffer")
 """Spaces in which reads of what was never written are counted."""
@@ -23,7 +23,7 @@ def helper_names() -> list[str]:
     names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
     names += [f"seen_{access}_{space}" for space in SEEN_SPACES for access in ("load", "store", "atomic")]
     names += ["seen_sload"]
-    names += [f"matrix_{name[2:]}" for name in (*SHAPES, *WMMA)]
+    names += [*matrix_shapes.BY_HELPER, *matrix_shapes.SCALED, *wmma_shapes.BY_HELPER]
     if len(names) > MAX_HELPERS:
         raise ValueError("more helpers than slots")
     return names
@@ -46,7 +46,9 @@ def seen_by(helper: str) -> str | None:
         return "seen_sload"
     access, _, _ = helper.partition("_")
     space = helper.rpartition("_")[2]
-    return f"seen_{access}_{space}" if access in ("load", "store", "atomic") and space in SEEN_SPACES else None
+    return (
+        f"seen_{access}_{space}" if access in ("load", "store", "atomic") and space in SEEN_SPACES else None
+    )
 
 
 __all__ = ["SEEN_SPACES", "SPACES", "helper_names", "part_of", "prefix", "seen_by"]

@@ -4,13 +4,17 @@ Layout (AMD's matrix instruction calculator). With M rows (or columns) and B blo
 successive parts of K; a lane holds ``kpl`` = M * K * B / 64 consecutive elements. Element (i, k) of block b is in lane
 ``b * M + (k // kpl) * M * B + i``, element ``k % kpl``. Results come in strips of four rows (one row for f64): strips
 fill the lanes of a register (of all blocks in it), then the next four registers.
+
+Sparse instructions (SMFMAC): A has half of the elements, in this layout, and an index of two bits for each, in A's
+lane, says which of four elements of B it is multiplied with. Pairs of A's elements and fours of B's are in the same
+order, but for gfx950's instructions of doubled depth (`Shape.four_of`; found with single ones on hardware).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import Enum, auto
+from dataclasses import dataclass, replace
+from enum import Enum, IntEnum, auto
 
 
 class Model(Enum):
@@ -22,6 +26,8 @@ class Model(Enum):
     """One fused multiply-add after the other."""
     FLUSHING = auto()
     """CDNA2, f16 and bf16: pairs added in f32, subnormals flushed everywhere."""
+    EXACT = auto()
+    """CDNA1, f16 and bf16: four (bf16: two) products and the accumulator added exactly and rounded once."""
     TRUNCATED = auto()
     """CDNA3, f16, bf16 and xf32: eight (xf32: four) products truncated to a common exponent and added as integers."""
     TRUNCATED_HALVES = auto()
@@ -44,6 +50,40 @@ class Shape:
     d: str
     sparse: bool
     model: Model
+    doubled: bool = False
+    """One of gfx950's sparse instructions of doubled depth."""
+    variant: str = ""
+    """What sets it apart from the instruction of this name on other targets: "cdna1", "ocp" or nothing."""
+
+    @property
+    def helper(self) -> str:
+        """The routine's name."""
+        return f"matrix_{self.variant and self.variant + '_'}{self.name[2:]}"
+
+    @property
+    def kinds(self) -> tuple[str, str]:
+        """Of A and B, for `matrix_sums`: 8-bit floats are FNUZ or OCP."""
+        tail = "_ocp" if self.variant == "ocp" else ""
+        return f"{self.a}{tail}", f"{self.b}{tail}"
+
+    def on(self, target: str) -> Shape:
+        """The instruction as this target does it."""
+        if self.model is Model.FLUSHING and target == "gfx908":
+            return replace(self, model=Model.EXACT, variant="cdna1")
+        if self.model is Model.TRUNCATED_HALVES and target == "gfx950":
+            return replace(self, variant="ocp")
+        return self
+
+    def four_of(self, group: int, pair: int) -> tuple[int, int]:
+        """Sparse: of a group of lanes' pair of elements of A, which group has the four of B, and the first one."""
+        if not self.doubled:
+            four = (group * self.a_per_lane // 2 + pair) * 4
+            return divmod(four, self.b_per_lane)
+        half = self.a_per_lane // 4
+        top, low = divmod(pair, half)
+        if self.m == 16:
+            return top + 2 * (group & 1), 4 * low + 4 * half * (group >> 1)
+        return top, 4 * low + 4 * half * group
 
     @property
     def group(self) -> int:
@@ -95,7 +135,8 @@ def _parse(name: str) -> Shape:
         model = Model.TRUNCATED_HALVES
     else:
         model = Model.TRUNCATED if cdna3 else Model.FLUSHING
-    return Shape(name, m, k, blocks, a, b, d, sparse, model)
+    doubled = sparse and m * k * (8 if a in ("i8", "fp8", "bf8") else 16) == 1 << 14
+    return Shape(name, m, k, blocks, a, b, d, sparse, model, doubled)
 
 
 _CDNA2 = """
@@ -115,8 +156,19 @@ f32_16x16x8_xf32 f32_32x32x4_xf32 f64_16x16x4_f64 f64_4x4x4_4b_f64
 _SPARSE = (
     "f32_16x16x32_f16 f32_32x32x16_f16 f32_16x16x32_bf16 f32_32x32x16_bf16 i32_16x16x64_i8 i32_32x32x32_i8"
 )
+_GFX950 = """
+f32_16x16x32_f16 f32_32x32x16_f16 f32_16x16x32_bf16 f32_32x32x16_bf16 i32_16x16x64_i8 i32_32x32x32_i8
+"""
+_GFX950_SPARSE = """
+f32_16x16x64_f16 f32_32x32x32_f16 f32_16x16x64_bf16 f32_32x32x32_bf16 i32_16x16x128_i8 i32_32x32x64_i8
+"""
 _FLOAT8 = [f"{a}_{b}" for a in ("bf8", "fp8") for b in ("bf8", "fp8")]
 
+_GFX950_NAMES = [
+    *(f"v_mfma_{s}" for s in _GFX950.split()),
+    *(f"v_smfmac_{s}" for s in _GFX950_SPARSE.split()),
+    *(f"v_smfmac_f32_{s}_{t}" for s in ("16x16x128", "32x32x64") for t in _FLOAT8),
+]
 SHAPES = {
     shape.name: shape
     for shape in map(
@@ -126,13 +178,30 @@ SHAPES = {
             *(f"v_smfmac_{s}" for s in _SPARSE.split()),
             *(f"v_mfma_f32_{s}_{t}" for s in ("16x16x32", "32x32x16") for t in _FLOAT8),
             *(f"v_smfmac_f32_{s}_{t}" for s in ("16x16x64", "32x32x32") for t in _FLOAT8),
+            *_GFX950_NAMES,
         ],
     )
 }
 """By mnemonic."""
 
-WMMA = (
-    "v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_bf16", "v_wmma_f16_16x16x16_f16", "v_wmma_bf16_16x16x16_bf16",
-    "v_wmma_i32_16x16x16_iu8", "v_wmma_i32_16x16x16_iu4",
-)  # fmt: skip
-"""Those of GFX11: 16 by 16 results, K = 16, sources in every group of 16 lanes."""
+GFX950 = frozenset(_GFX950_NAMES)
+"""Those that only gfx950 has."""
+
+BY_HELPER = {
+    shape.helper: shape for old in SHAPES.values() for shape in (old, old.on("gfx908"), old.on("gfx950"))
+}
+
+SCALED = {"matrix_mfma_f8f6f4_16": 16, "matrix_mfma_f8f6f4_32": 32}
+"""Routines of v_mfma_f32_16x16x128_f8f6f4 and v_mfma_f32_32x32x64_f8f6f4 and their scaled forms: rows."""
+
+
+class ScaleKind(IntEnum):
+    """Where a scale of one of these is."""
+
+    NONE = 0
+    VECTOR = 1
+    """In a register; told is its offset in the state."""
+    SCALAR = 2
+    """The same, one for all lanes."""
+    CONSTANT = 3
+    """Told is the byte itself."""

@@ -1,7 +1,7 @@
 """How matrix instructions add products.
 
-No document says it; the models are those that were found to agree bit for bit with MI250X and MI300X (P. Xie et al.,
-"MMA-Sim", arXiv:2511.10909). Functions take and give builder values.
+No document says it; the models are those that were found to agree bit for bit with MI100, MI250X and MI300X (P. Xie et
+al., "MMA-Sim", arXiv:2511.10909). Functions take and give builder values.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocdbg.sim.builder import F16, F32, F64, I8, I16, I32, I64, Type, Value
+from rocdbg.sim.builder import F16, F32, F64, I32, I64, Type, Value
 from rocdbg.sim.semantics import floats
-from rocdbg.sim.semantics.float8 import E4M3_FNUZ, E5M2_FNUZ, widen
+from rocdbg.sim.semantics.float8 import E4M3_FNUZ, E4M3_OCP, E5M2_FNUZ, E5M2_OCP, widen
 
 _KEPT = 24
 """Fraction bits products keep below the largest exponent."""
 _SUM = 31
-"""Fraction bits of the sum with the accumulator."""
-_NO_EXPONENT = -126
+"""Fraction bits kept of the sum with the accumulator."""
+_NO_EXPONENT = -999
 """The exponent that a product which is zero takes part with."""
 
 
@@ -36,7 +36,10 @@ _LAYOUTS = {
     "xf32": _Layout(19, 10, 127),
     "fp8": _Layout(8, 3, E4M3_FNUZ.bias),
     "bf8": _Layout(8, 2, E5M2_FNUZ.bias),
+    "fp8_ocp": _Layout(8, 3, E4M3_OCP.bias),
+    "bf8_ocp": _Layout(8, 2, E5M2_OCP.bias),
 }
+_FLOAT8 = {"fp8": E4M3_FNUZ, "bf8": E5M2_FNUZ, "fp8_ocp": E4M3_OCP, "bf8_ocp": E5M2_OCP}
 
 
 def number(raw: Value, kind: str) -> Value:
@@ -48,15 +51,51 @@ def number(raw: Value, kind: str) -> Value:
             return raw.zext(I32).shl(16).bitcast(F32)
         case "xf32":
             return (raw & 0xFFFFE000).bitcast(F32)
-        case "fp8":
-            return widen(raw, E4M3_FNUZ)
-        case "bf8":
-            return widen(raw, E5M2_FNUZ)
+    if kind in _FLOAT8:
+        return widen(raw, _FLOAT8[kind])
     return raw.bitcast(F64 if kind == "f64" else F32)
 
 
-def integer_type(bits: int) -> Type:
-    return {8: I8, 16: I16, 32: I32, 64: I64}[bits]
+# -- CDNA1: f16, bf16 ----------------------------------------------------------------------------------------------
+
+
+_WIDE = {"f16": (Type("i320", 320), -149), "bf16": (Type("i576", 576), -266)}
+"""For factors: an integer that holds every sum of products and an f32, in units of 2^this."""
+
+
+def exact(a: Sequence[Value], b: Sequence[Value], c: Value, kind: str, at_once: int) -> Value:
+    """``at_once`` products and the accumulator are added exactly and rounded to nearest even."""
+    total = c
+    for start in range(0, len(a), at_once):
+        part = slice(start, start + at_once)
+        total = _exact_step(a[part], b[part], total, kind)
+    return total
+
+
+def _exact_step(a: Sequence[Value], b: Sequence[Value], c: Value, kind: str) -> Value:
+    wide, lowest = _WIDE[kind]
+    negative, significand, exponent = _split_f32(c)
+    terms = [(negative, significand, exponent - 23)]
+    fraction = _LAYOUTS[kind].fraction
+    for x, y in zip(a, b, strict=True):
+        (sx, mx, ex), (sy, my, ey) = _split(x, kind), _split(y, kind)
+        terms.append((sx ^ sy, mx * my, ex + ey - 2 * fraction))
+    total = c.builder.const(0, wide)
+    for negative, significand, exponent in terms:
+        # The bound is for infinities and NaNs, which are seen to below.
+        place = (exponent - lowest).smax(0).umin(wide.bits - 64).zext(wide)
+        moved = significand.zext(wide).shl(place)
+        total = total + negative.select(-moved, moved)
+    below = total.slt(0)
+    magnitude = below.select(-total, total)
+    # Down to 24 bits, but not below the last place of subnormal f32.
+    drop = (-magnitude.ctlz() + wide.bits - 24).smax(-149 - lowest)
+    half = c.builder.const(1, wide).shl(drop).lshr(1)
+    odd = magnitude.lshr(drop) & 1
+    rounded = drop.eq(0).select(magnitude, (magnitude + half - 1 + odd).lshr(drop))
+    scale = (drop.trunc(I64) + (lowest + 1023)).shl(52).bitcast(F64)
+    result = (rounded.trunc(I64).sitofp(F64) * scale).fptrunc(F32)
+    return _exceptional(a, b, c, (kind, kind), below.select(-result, result))
 
 
 # -- CDNA2: f16, bf16 ----------------------------------------------------------------------------------------------
@@ -137,24 +176,33 @@ def _sum_truncated(a: Sequence[Value], b: Sequence[Value], kinds: tuple[str, str
     return _Scaled(total, largest)
 
 
-def _with_accumulator(products: _Scaled, c: Value, *, drop_far: bool) -> Value:
-    """The sum of products and an f32, both floored at their common exponent, rounded once to f32."""
+def _split_f32(c: Value) -> tuple[Value, Value, Value]:
+    """As `_split`."""
     bits = c.bits().zext(I64)
     field = bits.lshr(23) & 0xFF
     fraction = bits & 0x7FFFFF
-    magnitude = field.eq(0).select(fraction, fraction | 0x800000)
-    exponent = field.umax(1) - 127
+    return c.bits().slt(0), field.eq(0).select(fraction, fraction | 0x800000), field.umax(1) - 127
+
+
+def _with_accumulator(products: _Scaled, c: Value, *, drop_far: bool) -> Value:
+    """The sum of products and an f32, both floored at their common exponent; the sum is floored once more, `_SUM` bits
+    below its own, and rounded to f32."""
+    negative, magnitude, exponent = _split_f32(c)
     common = products.exponent.smax(exponent)
-    # Products: from _KEPT to _SUM fraction bits, at the common exponent.
-    moved = _down(products.value.shl(_SUM - _KEPT), common - products.exponent)
-    signed = c.bits().slt(0).select(-magnitude, magnitude).shl(_KEPT - 23)
+    # Products: from _KEPT to one more than _SUM fraction bits, at the common exponent.
+    finer = _SUM + 1 - _KEPT
+    moved = _down(products.value.shl(finer), common - products.exponent)
+    signed = negative.select(-magnitude, magnitude).shl(_KEPT - 23)
     addend = _down(signed, common - exponent)
     if drop_far:
         addend = exponent.slt(common - _KEPT - 1).select(0, addend)
-    total = moved + addend.shl(_SUM - _KEPT)
-    # Below 2^53 in magnitude: exact as f64; the scale as two factors, since 2^-283 to 2^223 fit easily.
-    scale = (common - _SUM + 1023).shl(52).bitcast(F64)
-    return (total.sitofp(F64) * scale).fptrunc(F32)
+    total = moved + addend.shl(finer)
+    unit = common - _SUM - 1
+    leading = -total.slt(0).select(-total, total).ctlz() + 63
+    drop = (leading - _SUM).smax(-126 - _SUM - unit).smax(0).umin(63)
+    # Below 2^53 in magnitude: exact as f64.
+    scale = (unit + drop + 1023).shl(52).bitcast(F64)
+    return (total.ashr(drop).sitofp(F64) * scale).fptrunc(F32)
 
 
 def _special(x: Value, y: Value) -> Value:
@@ -173,7 +221,13 @@ def truncated(
         result = _with_accumulator(_Scaled(total, common), c, drop_far=True)
     else:
         result = _with_accumulator(_sum_truncated(a, b, kinds), c, drop_far=False)
-    # Infinities and NaNs: the sum of those terms alone.
+    return _exceptional(a, b, c, kinds, result)
+
+
+def _exceptional(
+    a: Sequence[Value], b: Sequence[Value], c: Value, kinds: tuple[str, str], result: Value
+) -> Value:
+    """``result``, unless there are infinities and NaNs: then the sum of those terms alone."""
     zero = c.builder.const(0.0, F32)
     special = floats.exponent_field(c).eq(0xFF)
     exceptional = special.select(c, zero)

@@ -1,4 +1,4 @@
-"""Matrix instructions against NumPy: layouts with small integers (exact in every type), sums with chosen numbers."""
+"""MFMA and SMFMAC against NumPy: layouts with small integers (exact in every type), sums with chosen numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from engine_bench import Bench
 
+from rocdbg.sim import layout
 from rocdbg.sim.layout import Status
-from rocdbg.sim.translator.matrix_shapes import BITS, SHAPES, Shape
+from rocdbg.sim.translator.matrix_shapes import BITS, GFX950, SHAPES, Model, Shape
 
 pytestmark = pytest.mark.llvm
 RNG = np.random.default_rng(7)
@@ -17,8 +18,8 @@ CDNA3 = "gfx942"
 A, B, C, D = 8, 16, 64, 128  # first registers
 
 
-def encode(values: np.ndarray, kind: str) -> np.ndarray:
-    """Small integers as elements of a type, uint8, uint16, uint32 or uint64."""
+def encode(values: np.ndarray, kind: str, *, ocp: bool = False) -> np.ndarray:
+    """Small integers as elements of a type, uint8, uint16, uint32 or uint64. ``ocp``: which formats fp8 and bf8 are."""
     match kind:
         case "f64" | "f32" | "f16":
             return values.astype(f"f{BITS[kind] // 8}").view(f"u{BITS[kind] // 8}")
@@ -29,6 +30,7 @@ def encode(values: np.ndarray, kind: str) -> np.ndarray:
         case "i8":
             return values.astype("i1").view("u1")
     fraction, bias = {"fp8": (3, 8), "bf8": (2, 16)}[kind]
+    bias -= ocp
     bits = values.astype("f4").view("u4")
     exponent = (bits >> 23 & 0xFF).astype(int) - 127 + bias
     code = (bits >> 24 & 0x80) | exponent << fraction | bits >> (23 - fraction) & (1 << fraction) - 1
@@ -72,30 +74,39 @@ def run(bench: Bench, registers: dict[int, np.ndarray]) -> None:
     for number, data in registers.items():
         block = np.zeros((32, 64), np.uint32)
         pack(data, block)
+        if number in (C, D):
+            number += accumulators(bench.target.name)
         for n in range(data.shape[1] * data.itemsize // 4 or 1):
             bench.vgpr(number + n)[:] = block[n]
     bench.exec = 1  # must not matter
     assert bench.run() is Status.END
 
 
+def accumulators(target: str) -> int:
+    """The number of the first register of the file that C and D are in: AGPRs on gfx908."""
+    return layout.VGPR_COUNT if target == "gfx908" else 0
+
+
 def result(bench: Bench, shape: Shape) -> np.ndarray:
     kind = {"f64": "f8", "f32": "f4", "i32": "i4"}[shape.d]
     count = shape.results_per_lane * (2 if shape.d == "f64" else 1)
-    words = np.stack([bench.vgpr(D + n) for n in range(count)], axis=1)
+    first = D + accumulators(bench.target.name)
+    words = np.stack([bench.vgpr(first + n) for n in range(count)], axis=1)
     return outputs(np.ascontiguousarray(words).view(kind).reshape(64, -1), shape)
 
 
-def span(first: int, bits: int) -> str:
+def span(first: int, bits: int, file: str = "v") -> str:
     dwords = max(1, bits // 32)
-    return f"v{first}" if dwords == 1 else f"v[{first}:{first + dwords - 1}]"
+    return f"{file}{first}" if dwords == 1 else f"{file}[{first}:{first + dwords - 1}]"
 
 
-def instruction(shape: Shape, modifiers: str = "") -> str:
+def instruction(shape: Shape, modifiers: str = "", target: str = "") -> str:
+    file = "a" if accumulators(target) else "v"
     a = span(A, shape.a_per_lane * BITS[shape.a])
     b = span(B, shape.b_per_lane * BITS[shape.b])
     wide = shape.results_per_lane * (64 if shape.d == "f64" else 32)
-    c = span(C, 32 if shape.sparse else wide)
-    return f"{shape.name} {span(D, wide)}, {a}, {b}, {c} {modifiers}\ns_endpgm"
+    c = span(C, 32 if shape.sparse else wide, file)
+    return f"{shape.name} {span(D, wide, file)}, {a}, {b}, {c} {modifiers}\ns_endpgm"
 
 
 def result_type(shape: Shape) -> str:
@@ -104,6 +115,8 @@ def result_type(shape: Shape) -> str:
 
 def target_of(shape: Shape) -> str:
     """Old names are CDNA2's."""
+    if shape.name in GFX950:
+        return "gfx950"
     return CDNA3 if "_" in shape.name.split("_", 3)[3] and not shape.name.endswith("1k") else "gfx90a"
 
 
@@ -116,15 +129,32 @@ def accumulator(shape: Shape, value: np.ndarray) -> np.ndarray:
     return flat.reshape(64, -1)
 
 
-DENSE = [s for s in SHAPES.values() if not s.sparse]
+def targets(sparse: bool) -> list[tuple[Shape, str]]:
+    """Every instruction where it came up, and on the targets that do it in another way."""
+    found = []
+    for shape in SHAPES.values():
+        if shape.sparse != sparse:
+            continue
+        found.append((shape, target_of(shape)))
+        if shape.model is Model.TRUNCATED_HALVES and shape.name not in GFX950:
+            found.append((shape, "gfx950"))
+        elif shape.model is Model.FLUSHING and not shape.name.endswith("_1k"):
+            found.append((shape, "gfx908"))
+    return found
 
 
-@pytest.mark.parametrize("shape", DENSE, ids=lambda s: s.name)
-def test_dense(shape):
+def name_of(value: object) -> str:
+    return value.name if isinstance(value, Shape) else str(value)
+
+
+@pytest.mark.parametrize("shape, target", targets(sparse=False), ids=name_of)
+def test_dense(shape, target):
     a, b = small(shape.blocks, shape.m, shape.k), small(shape.blocks, shape.m, shape.k)
     c = small(shape.blocks, shape.m, shape.m)
-    bench = Bench(instruction(shape), target=target_of(shape))
-    run(bench, {A: encode(inputs(a), shape.a), B: encode(inputs(b), shape.b), C: accumulator(shape, c)})
+    bench = Bench(instruction(shape, target=target), target=target)
+    ocp = target == "gfx950"
+    coded = {A: encode(inputs(a), shape.a, ocp=ocp), B: encode(inputs(b), shape.b, ocp=ocp)}
+    run(bench, {**coded, C: accumulator(shape, c)})
     np.testing.assert_array_equal(result(bench, shape), a @ b.transpose(0, 2, 1) + c)
 
 
@@ -139,24 +169,44 @@ def test_layout_of_32x32x8():
     assert found == {(1, 41)}
 
 
-@pytest.mark.parametrize("shape", [s for s in SHAPES.values() if s.sparse], ids=lambda s: s.name)
-def test_sparse(shape):
+@pytest.mark.parametrize("shape, target", targets(sparse=True), ids=name_of)
+def test_sparse(shape, target):
     """Of each four elements of A two are given, and an index says which."""
-    kept, b = small(1, shape.m, shape.k // 2), small(1, shape.m, shape.k)
+    kept, b = small(shape.m, shape.k // 2), small(1, shape.m, shape.k)
     pairs = np.array([(p, q) for p in range(4) for q in range(p + 1, 4)])
-    chosen = pairs[RNG.integers(0, 6, (shape.m, shape.k // 4))].reshape(1, shape.m, shape.k // 2)
+    chosen = pairs[RNG.integers(0, 6, (shape.m, shape.k // 4))].reshape(shape.m, shape.k // 2)
+    # Which column of the full matrix a kept element is from: the pairs' order is not always that of the fours.
+    per_group = shape.a_per_lane // 2
+    fours = np.array([shape.four_of(*divmod(n, per_group)) for n in range(shape.k // 4)])
+    first = (fours[:, 0] * shape.b_per_lane + fours[:, 1]).repeat(2)
+    assert sorted(first[::2]) == list(range(0, shape.k, 4))
     full = np.zeros((shape.m, shape.k))
-    columns = chosen[0] + np.arange(shape.k // 2) // 2 * 4
-    np.put_along_axis(full, columns, kept[0], 1)
-    index = inputs(chosen)
-    set_number = 1
+    np.put_along_axis(full, chosen + first, kept, 1)
+    index = inputs(chosen[None])
+    set_number = 1 if shape.a_per_lane < 16 else 0
     shifts = 2 * np.arange(index.shape[1]) + 2 * index.shape[1] * set_number
     words = (index.astype(np.uint32) << shifts.astype(np.uint32)).sum(1, dtype=np.uint32)
     c = small(1, shape.m, shape.m)
-    bench = Bench(instruction(shape, "abid:1"), target=CDNA3)
-    data = {A: encode(inputs(kept), shape.a), B: encode(inputs(b), shape.b), C: words.reshape(64, 1)}
-    run(bench, {**data, D: accumulator(shape, c)})
+    ocp = target == "gfx950"
+    bench = Bench(instruction(shape, f"abid:{set_number}" if set_number else ""), target=target)
+    data = {A: encode(inputs(kept[None]), shape.a, ocp=ocp), B: encode(inputs(b), shape.b, ocp=ocp)}
+    run(bench, {**data, C: words.reshape(64, 1), D: accumulator(shape, c)})
     np.testing.assert_array_equal(result(bench, shape)[0], full @ b[0].T + c[0])
+
+
+DOUBLED = [
+    # A's group and pair; B's group and first element, as single ones on a gfx950 show
+    ("v_smfmac_f32_16x16x64_f16", [(0, 0, 0, 0), (0, 1, 0, 4), (0, 2, 1, 0), (1, 0, 2, 0), (1, 3, 3, 4), (2, 0, 0, 8)]),
+    ("v_smfmac_f32_32x32x32_bf16", [(0, 0, 0, 0), (0, 1, 0, 4), (0, 2, 1, 0), (1, 0, 0, 8), (1, 3, 1, 12)]),
+    ("v_smfmac_i32_16x16x128_i8", [(0, 3, 0, 12), (0, 4, 1, 0), (1, 0, 2, 0), (2, 0, 0, 16), (3, 7, 3, 28)]),
+    ("v_smfmac_i32_32x32x64_i8", [(0, 3, 0, 12), (0, 4, 1, 0), (1, 0, 0, 16), (1, 7, 1, 28)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, places", DOUBLED, ids=[name for name, _ in DOUBLED])
+def test_doubled_depth_pairs_elements_of_other_lanes(name, places):
+    for group, pair, group_b, four in places:
+        assert SHAPES[name].four_of(group, pair) == (group_b, four)
 
 
 def test_broadcasts():
@@ -181,7 +231,7 @@ def test_f64_negation():
 # -- sums --------------------------------------------------------------------------------------------------------------
 
 
-def element(shape: Shape, a: list[float], b: list[float], c: float) -> float:
+def element(shape: Shape, a: list[float], b: list[float], c: float, target: str = "") -> float:
     """D[0][0] of a product of rows given as numbers of the element types."""
     rows = []
     for values in (a, b):
@@ -190,28 +240,37 @@ def element(shape: Shape, a: list[float], b: list[float], c: float) -> float:
         rows.append(encode(inputs(matrix), shape.a))
     start = np.zeros((shape.blocks, shape.m, shape.m))
     start[0, 0, 0] = c
-    bench = Bench(instruction(shape), target=target_of(shape))
+    bench = Bench(instruction(shape, target=target), target=target or target_of(shape))
     run(bench, {A: rows[0], B: rows[1], C: accumulator(shape, start)})
     return float(result(bench, shape)[0, 0, 0])
 
 
 SUMS = [
+    # CDNA1 adds four products and the accumulator exactly
+    ("v_mfma_f32_32x32x8f16", [4096, 1, 1, 0], [4096, 1, 1, 0], 0, 2.0**24 + 2, "gfx908"),
+    ("v_mfma_f32_32x32x8f16", [2.0**-15], [1.0], 1.0, 1.0 + 2.0**-15, "gfx908"),
+    ("v_mfma_f32_32x32x8f16", [4096, -4096, 2.0**-24], [4096, 4096, 2.0**-24], 2.0**-149, 2.0**-48, "gfx908"),
+    ("v_mfma_f32_32x32x8f16", [4096, 1], [4096, 1], 2.0**-100, 2.0**24 + 2, "gfx908"),
+    ("v_mfma_f32_32x32x8f16", [0], [0], -(2.0**-149), -(2.0**-149), "gfx908"),
+    ("v_mfma_f32_32x32x4bf16", [2.0**100, 2.0**-70], [2.0**-100, 2.0**-70], -1.0, 2.0**-140, "gfx908"),
+    ("v_mfma_f32_32x32x4bf16", [2.0**70], [2.0**70], 0, np.inf, "gfx908"),
     # CDNA2 adds pairs in f32: 2^24 + 1 is not a number, 2^24 + 2 is
-    ("v_mfma_f32_32x32x8f16", [4096, 1, 1, 0], [4096, 1, 1, 0], 0, 2.0**24),
-    ("v_mfma_f32_32x32x8f16", [4096, 0, 1, 1], [4096, 0, 1, 1], 0, 2.0**24 + 2),
+    ("v_mfma_f32_32x32x8f16", [4096, 1, 1, 0], [4096, 1, 1, 0], 0, 2.0**24, ""),
+    ("v_mfma_f32_32x32x8f16", [4096, 0, 1, 1], [4096, 0, 1, 1], 0, 2.0**24 + 2, ""),
     # and flushes subnormal f16 factors
-    ("v_mfma_f32_32x32x8f16", [2.0**-15], [1.0], 1.0, 1.0),
-    ("v_mfma_f32_32x32x8_f16", [2.0**-15], [1.0], 1.0, 1.0 + 2.0**-15),
+    ("v_mfma_f32_32x32x8f16", [2.0**-15], [1.0], 1.0, 1.0, ""),
+    ("v_mfma_f32_32x32x8_f16", [2.0**-15], [1.0], 1.0, 1.0 + 2.0**-15, ""),
     # CDNA3 keeps 24 bits below the largest product, whatever the order
-    ("v_mfma_f32_32x32x8_f16", [4096, 1, 1, 0], [4096, 1, 1, 0], 0, 2.0**24 + 2),
-    ("v_mfma_f32_32x32x8_f16", [4096, -4096, 1], [4096, 4096, 1], 0, 1.0),
-    ("v_mfma_f32_32x32x8_f16", [4096, -4096, 0.5], [4096, 4096, 1], 0, 0.0),
+    ("v_mfma_f32_32x32x8_f16", [4096, 1, 1, 0], [4096, 1, 1, 0], 0, 2.0**24 + 2, ""),
+    ("v_mfma_f32_32x32x8_f16", [4096, -4096, 1], [4096, 4096, 1], 0, 1.0, ""),
+    ("v_mfma_f32_32x32x8_f16", [4096, -4096, 0.5], [4096, 4096, 1], 0, 0.0, ""),
+    ("v_mfma_f32_32x32x8_f16", [2.0**-24], [2.0**-24], 2.0**-149, 2.0**-48, ""),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name, a, b, c, want", SUMS, ids=range(len(SUMS)))
-def test_sums(name, a, b, c, want):
-    assert element(SHAPES[name], a, b, c) == want
+@pytest.mark.parametrize("name, a, b, c, want, target", SUMS, ids=range(len(SUMS)))
+def test_sums(name, a, b, c, want, target):
+    assert element(SHAPES[name], a, b, c, target) == want
 
 
 def exact_truncated(a: list[float], b: list[float], c: float) -> float:
@@ -222,15 +281,16 @@ def exact_truncated(a: list[float], b: list[float], c: float) -> float:
         return Fraction(value) / Fraction(2) ** exponent, exponent
 
     terms = [(split(x, -14), split(y, -14)) for x, y in zip(a, b, strict=True)]
-    products = [(p[0] * q[0], p[1] + q[1] if p[0] * q[0] else -126) for p, q in terms]
+    products = [(p[0] * q[0], p[1] + q[1] if p[0] * q[0] else -999) for p, q in terms]
     top = max(e for _, e in products)
     unit = Fraction(2) ** (top - 24)
     total = sum(int(s * Fraction(2) ** e / unit) for s, e in products) * unit
     _, ec = split(c, -126)
     common = max(top, ec)
-    fine, coarse = Fraction(2) ** (common - 31), Fraction(2) ** (common - 24)
+    fine, coarse = Fraction(2) ** (common - 32), Fraction(2) ** (common - 24)
     both = (total // fine) * fine + (Fraction(c) // coarse) * coarse
-    return float(np.float32(float(both)))
+    last = Fraction(2) ** (split(float(both), -126)[1] - 31)
+    return float(np.float32(float((both // last) * last)))
 
 
 def test_truncated_sums_of_random_numbers():
@@ -260,30 +320,3 @@ def test_infinities_and_nans():
     assert element(shape, [np.inf, 1], [2.0, 1], 0) == np.inf
     assert element(shape, [1.0], [1.0], -np.inf) == -np.inf
     assert np.isnan(element(shape, [np.inf, -np.inf], [1.0, 1.0], 0))
-
-
-# -- WMMA --------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("wave", [32, 64])
-@pytest.mark.parametrize("kind", ["f32_16x16x16_f16", "f32_16x16x16_bf16", "i32_16x16x16_iu8"])
-def test_wmma(kind, wave):
-    a, b, c = small(16, 16), small(16, 16), small(16, 16)
-    element_type = {"iu8": "i8"}.get(kind.rsplit("_", 1)[1], kind.rsplit("_", 1)[1])
-    registers, results = (4 if element_type == "i8" else 8), 256 // wave
-    signs = "neg_lo:[1,1,0]" if element_type == "i8" else ""
-    d = f"v[{D}:{D + results - 1}]"
-    a_text, b_text = (f"v[{first}:{first + registers - 1}]" for first in (A, B))
-    text = f"v_wmma_{kind} {d}, {a_text}, {b_text}, v[{C}:{C + results - 1}] {signs}"
-    bench = Bench(text + "\ns_endpgm", target="gfx1100", wave_size=wave)
-    for first, matrix in ((A, a), (B, b)):
-        words = np.ascontiguousarray(encode(matrix, element_type)).view(np.uint32).reshape(16, -1)
-        for n in range(registers):
-            bench.vgpr(first + n)[:] = np.tile(words[:, n], wave // 16)
-    number = "i4" if kind.startswith("i32") else "f4"
-    rows = wave // 16
-    for n in range(results):
-        bench.vgpr(C + n)[:] = c[n * rows : (n + 1) * rows].astype(number).reshape(-1).view(np.uint32)
-    assert bench.run() is Status.END
-    got = np.concatenate([bench.vgpr(D + n).view(number).reshape(rows, 16) for n in range(results)])
-    np.testing.assert_array_equal(got, a @ b.T + c)

@@ -1,0 +1,124 @@
+"""WMMA of GFX11 and WMMA and SWMMAC of GFX12: 16 by 16 results, and where their elements lie.
+
+GFX11: row i of A and column i of B are in lane i, and once more in every further 16 lanes. Register n of D has, in lane
+L, row n * (wave size / 16) + L / 16, column L % 16; results of 16 bits are in one half of a register.
+
+GFX12: every element is in one lane, of the row's or column's number in one of the *groups* of 16 lanes. Register n of
+lane L has rows n + 8 * (L / 16) (wave32) or n + 8 * (L / 16 % 2) + 4 * (L / 32) (wave64); two results of 16 bits are in
+a register. SWMMAC: A has half of the elements, and an index of two bits for each, in A's lane, says which of four
+elements of B, in the same group, it is multiplied with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BITS = {"f16": 16, "bf16": 16, "fp8": 8, "bf8": 8, "iu8": 8, "iu4": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where factors of a product are: group of lanes and element; with an index ``b`` is the first of four."""
+
+    a_group: int
+    a: int
+    b_group: int
+    b: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaveShape:
+    """One instruction. ``a``, ``b``, ``d``: element types; ``sparse``: SWMMAC."""
+
+    name: str
+    gfx12: bool
+    k: int
+    a: str
+    b: str
+    d: str
+    sparse: bool
+
+    @property
+    def helper(self) -> str:
+        """The routine's name."""
+        return f"matrix_{'gfx12_' if self.gfx12 else ''}{self.name[2:]}"
+
+    @property
+    def integer(self) -> bool:
+        return self.d == "i32"
+
+    @property
+    def packed(self) -> bool:
+        """Results and accumulators have 16 bits."""
+        return self.d in ("f16", "bf16")
+
+    @property
+    def bits(self) -> int:
+        """Of a factor."""
+        return BITS[self.a]
+
+    def index_entries(self, wave_size: int) -> int:
+        """Elements of A in a lane, each with two bits of the index."""
+        groups = 2 if wave_size == 32 or (self.bits == 4 and self.k == 32) else 4
+        return self.k // 2 // groups
+
+    def steps(self, wave_size: int) -> list[list[Place]]:
+        """Products, in groups that are added at once, in order. Integers: what is saturated at once."""
+        if not self.gfx12:
+            size = 16 if self.integer else 2
+            return [[Place(0, k, 0, k) for k in range(n, n + size)] for n in range(0, 16, size)]
+        depth = self.k // 2 if self.sparse else self.k
+        places = [self._place(k, depth, wave_size) for k in range(depth)]
+        if self.integer:
+            return [[p for k, p in enumerate(places) if k // 8 % 2 == stage] for stage in range(2)]
+        order = (0, 2, 1, 3) if wave_size == 32 else range(4)
+        return [places[4 * n : 4 * n + 4] for n in order]
+
+    def _place(self, k: int, depth: int, wave_size: int) -> Place:
+        """Of A's element ``k`` of ``depth``, and of what it is multiplied with."""
+        block = k // 8
+        if wave_size == 32:
+            group, at = block % 2, 8 * (block // 2) + k % 8
+        elif self.bits > 4:
+            group, at = k // 4, k % 4
+        else:
+            group, at = block if depth == 16 else (block & 1) << 1 | block >> 1, k % 8
+        if not self.sparse:
+            return Place(group, at, group, at)
+        four = at // 2 * 4
+        if wave_size == 64 and self.bits == 4 and depth == 16:  # A in two groups, B in four
+            return Place(group, at, group + four // 8 * 2, four % 8)
+        return Place(group, at, group, four)
+
+
+def _shape(name: str, *, gfx12: bool) -> WaveShape:
+    """Of a mnemonic: v_wmma_TYPE_16x16xK_TYPE[_TYPE]."""
+    kind, d, size, a, *rest = name.removeprefix("v_").split("_")
+    return WaveShape(name, gfx12, int(size.split("x")[2]), a, rest[0] if rest else a, d, kind == "swmmac")
+
+
+_BOTH = (
+    "f32_16x16x16_f16 f32_16x16x16_bf16 f16_16x16x16_f16 bf16_16x16x16_bf16 i32_16x16x16_iu8 i32_16x16x16_iu4"
+)
+_SPARSE = (
+    "f32_16x16x32_f16 f32_16x16x32_bf16 f16_16x16x32_f16 bf16_16x16x32_bf16 i32_16x16x32_iu8 i32_16x16x32_iu4 "
+    "i32_16x16x64_iu4"
+)
+_FLOAT8 = [f"{a}_{b}" for a in ("fp8", "bf8") for b in ("fp8", "bf8")]
+
+GFX11 = {name: _shape(name, gfx12=False) for name in (f"v_wmma_{s}" for s in _BOTH.split())}
+GFX12 = {
+    name: _shape(name, gfx12=True)
+    for name in [
+        *(f"v_wmma_{s}" for s in _BOTH.split()),
+        "v_wmma_i32_16x16x32_iu4",
+        *(f"v_wmma_f32_16x16x16_{t}" for t in _FLOAT8),
+        *(f"v_swmmac_{s}" for s in _SPARSE.split()),
+        *(f"v_swmmac_f32_16x16x32_{t}" for t in _FLOAT8),
+    ]
+}
+"""By mnemonic."""
+
+BY_HELPER = {shape.helper: shape for shape in (*GFX11.values(), *GFX12.values())}
+
+__all__ = ["BITS", "BY_HELPER", "GFX11", "GFX12", "Place", "WaveShape"]

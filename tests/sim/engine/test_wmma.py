@@ -1,0 +1,349 @@
+"""WMMA and SWMMAC of GFX11 and GFX12 in both wave sizes: layouts against NumPy, sums against results of hardware."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from engine_bench import Bench
+
+from rocdbg.sim.layout import Status
+from rocdbg.sim.translator.wmma_shapes import GFX11, GFX12, WaveShape
+
+pytestmark = pytest.mark.llvm
+RNG = np.random.default_rng(11)
+A, B, C, D = 8, 16, 64, 128  # first registers
+TARGET = {False: "gfx1100", True: "gfx1201"}
+CASES = [(s, w) for s in (*GFX11.values(), *GFX12.values()) for w in (32, 64)]
+DENSE = [(s, w) for s, w in CASES if not s.sparse]
+SPARSE = [(s, w) for s, w in CASES if s.sparse]
+
+
+def name_of(value: object) -> str:
+    return f"{TARGET[value.gfx12]}-{value.name}" if isinstance(value, WaveShape) else f"w{value}"
+
+
+def encode(values: np.ndarray, kind: str) -> np.ndarray:
+    """Small integers as bits of a type."""
+    match kind:
+        case "f16":
+            return values.astype("f2").view("u2").astype(np.uint32)
+        case "bf16":
+            return values.astype("f4").view("u4") >> 16
+        case "iu8":
+            return values.astype(int).astype(np.uint32) & 0xFF
+        case "iu4":
+            return values.astype(int).astype(np.uint32) & 0xF
+        case "i32":
+            return values.astype(int).astype("i4").view("u4")
+        case "f32":
+            return values.astype("f4").view("u4")
+    fraction, bias = {"fp8": (3, 7), "bf8": (2, 15)}[kind]
+    bits = values.astype("f4").view("u4")
+    code = (bits >> 23 & 0xFF) - np.uint32(127 - bias) << fraction | bits >> (23 - fraction) & (
+        1 << fraction
+    ) - 1
+    return np.where(values == 0, 0, code | bits >> 24 & 0x80).astype(np.uint32)
+
+
+def decode(bits: np.ndarray, kind: str) -> np.ndarray:
+    match kind:
+        case "f16":
+            return bits.astype("u2").view("f2").astype("f8")
+        case "bf16":
+            return (bits << 16).astype("u4").view("f4").astype("f8")
+    return bits.astype("u4").view({"i32": "i4", "f32": "f4"}[kind]).astype("f8")
+
+
+def put(bench: Bench, first: int, lane: int, at: int, bits: int, value: int) -> None:
+    """Element ``at`` of ``bits`` bits of a lane's registers."""
+    per = 32 // bits
+    bench.vgpr(first + at // per)[lane] |= np.uint32(int(value) << at % per * bits)
+
+
+def get(bench: Bench, first: int, lane: int, at: int, bits: int) -> int:
+    per = 32 // bits
+    return int(bench.vgpr(first + at // per)[lane]) >> at % per * bits & (1 << bits) - 1
+
+
+def place(k: int, depth: int, bits: int, wave: int) -> tuple[int, int]:
+    """GFX12: which 16 lanes have element k of a row of ``depth``, and as which element.
+
+    A group has eight successive ones (in wave64 four, of numbers that have more than four bits); then the next group.
+    """
+    if wave == 32:
+        return k // 8 % 2, k // 16 * 8 + k % 8
+    if bits > 4:
+        return k // 4 % 4, k // 16 * 4 + k % 4
+    if depth == 16:
+        return k // 8, k % 8
+    return {0: 0, 1: 2, 2: 1, 3: 3}[k // 8 % 4], k // 32 * 8 + k % 8
+
+
+def result_places(shape: WaveShape, wave: int) -> list[tuple[int, int, int, int]]:
+    """(row, column, lane, element) of C and D; 16-bit elements of GFX11 take a register each."""
+    rows = []
+    for lane in range(wave):
+        for n in range(256 // wave):
+            if not shape.gfx12:
+                row = n * (wave // 16) + lane // 16
+            elif wave == 32:
+                row = n + 8 * (lane // 16)
+            else:
+                row = n + 8 * (lane // 16 % 2) + 4 * (lane // 32)
+            at = 2 * n if shape.packed and not shape.gfx12 else n
+            rows.append((row, lane % 16, lane, at))
+    return rows
+
+
+def load_results(bench: Bench, shape: WaveShape, wave: int, first: int, matrix: np.ndarray) -> None:
+    bits = 16 if shape.packed else 32
+    coded = encode(matrix, shape.d)
+    for row, column, lane, at in result_places(shape, wave):
+        put(bench, first, lane, at, bits, coded[row, column])
+
+
+def results(bench: Bench, shape: WaveShape, wave: int) -> np.ndarray:
+    bits = 16 if shape.packed else 32
+    found = np.empty((16, 16), np.uint32)
+    for row, column, lane, at in result_places(shape, wave):
+        found[row, column] = get(bench, D, lane, at, bits)
+    return found
+
+
+def span(first: int, dwords: int) -> str:
+    return f"v{first}" if dwords == 1 else f"v[{first}:{first + dwords - 1}]"
+
+
+def dwords(shape: WaveShape, wave: int) -> tuple[int, int, int]:
+    """Registers of A, B and D."""
+    a_depth = shape.k // 2 if shape.sparse else shape.k
+    if not shape.gfx12:
+        a = b = 16 * shape.bits // 32
+    else:
+        a, b = (max(1, 16 * depth * shape.bits // wave // 32) for depth in (a_depth, shape.k))
+    d = 256 // wave
+    return a, b, d // 2 if shape.packed and shape.gfx12 else d
+
+
+def instruction(shape: WaveShape, wave: int, modifiers: str = "", c: str = "") -> str:
+    a, b, d = dwords(shape, wave)
+    third = span(C, 1) if shape.sparse else c or span(C, d)
+    return f"{shape.name} {span(D, d)}, {span(A, a)}, {span(B, b)}, {third} {modifiers}\ns_endpgm"
+
+
+def load_factors(bench: Bench, shape: WaveShape, wave: int, first: int, rows: np.ndarray, kind: str) -> None:
+    """rows[i, k]: A, or B's columns."""
+    coded = encode(rows, kind)
+    depth = rows.shape[1]
+    for k in range(depth):
+        for i in range(16):
+            if shape.gfx12:
+                group, at = place(k, depth, shape.bits, wave)
+                put(bench, first, group * 16 + i, at, shape.bits, coded[i, k])
+            else:
+                for lane in range(i, wave, 16):
+                    put(bench, first, lane, k, shape.bits, coded[i, k])
+
+
+def small(shape: WaveShape, *size: int) -> np.ndarray:
+    """Of GFX11 not negative: sums of both signs are not exact there."""
+    return RNG.integers(-3 if shape.gfx12 or shape.integer else 0, 4, size).astype("f8")
+
+
+def signs(shape: WaveShape) -> str:
+    return "neg_lo:[1,1,0]" if shape.integer else ""
+
+
+@pytest.mark.parametrize("shape, wave", DENSE, ids=name_of)
+def test_dense(shape, wave):
+    a, b, c = small(shape, 16, shape.k), small(shape, 16, shape.k), small(shape, 16, 16)
+    bench = Bench(instruction(shape, wave, signs(shape)), target=TARGET[shape.gfx12], wave_size=wave)
+    load_factors(bench, shape, wave, A, a, shape.a)
+    load_factors(bench, shape, wave, B, b, shape.b)
+    load_results(bench, shape, wave, C, c)
+    bench.exec = 1  # must not matter
+    assert bench.run() is Status.END
+    np.testing.assert_array_equal(decode(results(bench, shape, wave), shape.d), a @ b.T + c)
+
+
+@pytest.mark.parametrize("shape, wave", SPARSE, ids=name_of)
+def test_sparse(shape, wave):
+    """Of each four elements of A's row two are given, and an index says which."""
+    kept, b, c = small(shape, 16, shape.k // 2), small(shape, 16, shape.k), small(shape, 16, 16)
+    pairs = np.array([(p, q) for p in range(4) for q in range(p + 1, 4)])
+    chosen = pairs[RNG.integers(0, 6, (16, shape.k // 4))].reshape(16, shape.k // 2)
+    entries = shape.index_entries(wave)
+    key = 16 // entries - 1  # the last set of the index register
+    text = instruction(shape, wave, f"{f'index_key:{key}' if key else ''} {signs(shape)}")
+    bench = Bench(text, target="gfx1201", wave_size=wave)
+    load_factors(bench, shape, wave, A, kept, shape.a)
+    full = np.zeros((16, shape.k))
+    # Which four of B belong to which pair of A is where they lie: found by looking for equal places.
+    fours = {}
+    for k in range(0, shape.k, 4):
+        fours[place(k, shape.k, shape.bits, wave)] = k
+    for n in range(shape.k // 2):
+        group, at = place(n, shape.k // 2, shape.bits, wave)
+        four = at // 2 * 4
+        if wave == 64 and shape.bits == 4 and shape.k == 32:  # A in the first 32 lanes only
+            first = fours[group + (0 if at < 4 else 2), four % 8]
+        else:
+            first = fours[group, four]
+        for row in range(16):
+            full[row, first + chosen[row, n]] = kept[row, n]
+            put(bench, C, group * 16 + row, key * entries + at, 2, chosen[row, n])
+    load_factors(bench, shape, wave, B, b, shape.b)
+    load_results(bench, shape, wave, D, c)
+    assert bench.run() is Status.END
+    np.testing.assert_array_equal(decode(results(bench, shape, wave), shape.d), full @ b.T + c)
+
+
+# -- modifiers ---------------------------------------------------------------------------------------------------------
+
+
+def product(
+    shape: WaveShape, wave: int, a: list[int], b: list[int], c: int, modifiers: str = "", constant: str = ""
+) -> int:
+    """Bits of D[0][0] of rows given as bits."""
+    bench = Bench(instruction(shape, wave, modifiers, constant), target=TARGET[shape.gfx12], wave_size=wave)
+    for first, values in ((A, a), (B, b)):
+        for k, bits in enumerate(values):
+            group, at = place(k, shape.k, shape.bits, wave) if shape.gfx12 else (0, k)
+            put(bench, first, group * 16, at, shape.bits, bits)
+    put(bench, C, 0, 0, 16 if shape.packed else 32, c)
+    assert bench.run() is Status.END
+    return get(bench, D, 0, 0, 16 if shape.packed else 32)
+
+
+ONE = {"f16": 0x3C00, "bf16": 0x3F80, "fp8": 0x38, "bf8": 0x3C}
+SIGNS = [
+    # modifiers, the result of -1 * 1 + 1 * 1 (even, odd) with C = -4
+    ("", 0xC0800000),
+    ("neg_lo:[1,0,0]", 0xC0000000),
+    ("neg_hi:[0,1,0]", 0xC0C00000),
+    ("neg_lo:[0,0,1]", 0x40800000),
+    ("neg_hi:[0,0,1]", 0x40800000),
+    ("neg_lo:[0,0,1] neg_hi:[0,0,1]", 0xC0800000),
+]
+
+
+@pytest.mark.parametrize("modifiers, want", SIGNS, ids=[m or "none" for m, _ in SIGNS])
+@pytest.mark.parametrize("wave", [32, 64])
+def test_signs_of_gfx12(modifiers, want, wave):
+    shape = GFX12["v_wmma_f32_16x16x16_f16"]
+    assert product(shape, wave, [0xBC00, 0x3C00], [0x3C00, 0x3C00], 0xC0800000, modifiers) == want
+
+
+def test_an_accumulator_that_is_a_constant():
+    for shapes in (GFX11, GFX12):
+        assert product(shapes["v_wmma_f16_16x16x16_f16"], 32, [0x3C00], [0x3C00], 0, constant="1.0") == 0x4000
+        for kind, one in (("f16", 0x3C00), ("bf16", 0x3F80)):
+            shape = shapes[f"v_wmma_f32_16x16x16_{kind}"]
+            assert product(shape, 32, [one], [one], 0, constant="1.0") == 0x40000000
+        assert product(shapes["v_wmma_bf16_16x16x16_bf16"], 64, [0x3F80], [0x3F80], 0, constant="-4.0") == 0xC040
+        assert product(shapes["v_wmma_i32_16x16x16_iu8"], 64, [3], [5], 0, constant="-7") == 8
+
+
+def test_high_halves_of_gfx11():
+    """op_sel[2]: accumulators and results are in high halves; the low ones of D stay."""
+    shape = GFX11["v_wmma_f16_16x16x16_f16"]
+    bench = Bench(instruction(shape, 32, "op_sel:[0,0,1]"), target="gfx1100", wave_size=32)
+    for first in (A, B):
+        bench.vgpr(first)[:] = ONE["f16"]
+    bench.vgpr(C)[:] = 0x40005555
+    bench.vgpr(D)[:] = 0x77771234
+    assert bench.run() is Status.END
+    assert set(bench.vgpr(D).tolist()) == {0x42001234}
+
+
+CLAMPS = [
+    # target, C, products of k < 8 and of k >= 8, the result
+    ("gfx1100", 0x7FFFFFFF, 1, -3, 0x7FFFFFFD),
+    ("gfx1201", 0x7FFFFFFF, 1, -3, 0x7FFFFFFC),
+    ("gfx1201", 0x80000000, -1, 3, 0x80000003),
+    ("gfx1100", 0x7FFFFFFF, 1, 1, 0x7FFFFFFF),
+]
+
+
+@pytest.mark.parametrize("target, c, low, high, want", CLAMPS)
+@pytest.mark.parametrize("wave", [32, 64])
+def test_saturation(target, c, low, high, want, wave):
+    """GFX11 clamps the sum; GFX12 clamps after half of the products already."""
+    shape = (GFX12 if target == "gfx1201" else GFX11)["v_wmma_i32_16x16x16_iu8"]
+    a = [low & 0xFF, *[0] * 7, high & 0xFF]
+    b = [1, *[0] * 7, 1]
+    assert product(shape, wave, a, b, c, "neg_lo:[1,1,0] clamp") == want
+    wrapped = product(shape, wave, a, b, c, "neg_lo:[1,1,0]")
+    assert wrapped == c + low + high & 0xFFFFFFFF
+
+
+def test_unsigned_factors():
+    shape = GFX12["v_wmma_i32_16x16x32_iu4"]
+    assert product(shape, 32, [0xF] * 32, [0xF] * 32, 0) == 32 * 225
+    assert product(shape, 32, [0xF] * 32, [0xF] * 32, 0, "neg_lo:[1,0,0]") == -32 * 15 & 0xFFFFFFFF
+    assert product(shape, 64, [0xF] * 32, [0xF] * 32, 0, "neg_lo:[0,1,0]") == -32 * 15 & 0xFFFFFFFF
+
+
+# -- results of a gfx1201, captured by AMD (github.com/ROCm/rocm-systems) ----------------------------------------------
+
+CAPTURED = """
+f16
+bd53 36b8 2ae6 b1d2 c7a4 52af d233 4594 2905 47cd b74f 56cc 35d2 3da7 ac54 ab6a
+c142 4be3 d466 4f40 af92 c2ba 5479 414f 3144 a72e c63b 337d 4661 26c6 5512 b324
+3f4725a9 c56665fb c56665fb
+
+f16
+c6e1 b1ea d31d 2d4f 4a45 d1f1 3362 c244 4a75 443e 5623 4ec3 57c7 b82e cf34 3660
+d36c c886 2f3d 30a3 d070 b2cb 4759 cf27 4ed4 3c97 ae37 b63f 35f0 3a25 b0d8 405a
+bf6ba3b9 43dfc44b 43dfc44a
+
+f16
+9844 3f7a 606f c18c be5b 891f bbfb 93b8 c3c6 32f2 f44e 15cf 5eeb 2b55 8bef a075
+8e88 ec18 d3c2 f6ae 0cdb 87c5 4587 5825 6e7d 8ab5 8773 4108 91c2 3987 62ab fbad
+48e26837 48e6175e 48e6175f
+
+bf16
+bfaa 3ed7 3d5c be3a c0f4 4255 c246 40b2 3d20 40f9 bee9 42d9 3eba 3fb4 bd8a bd6d
+c028 417c c28c 41e8 bdf2 c057 428f 4029 3e28 bce5 c0c7 3e6f 40cc 3cd8 42a2 be64
+3f4725a9 c565bd89 c565bd8a
+
+bf16
+c0dc be3d c263 3da9 4148 c23e 3e6c c048 414e 4087 42c4 41d8 42f8 bf05 c1e6 3ecc
+c26d c110 3de7 3e14 c20e be59 40eb c1e4 41da 3f92 bdc6 bec7 3ebe 3f44 be1b 400b
+bf6ba3b9 43dea4e6 43dea4e7
+
+bf16
+9844 3f7a 606f c18c be5b 891f bbfb 93b8 c3c6 32f2 f44e 15cf 5eeb 2b55 8bef a075
+8e88 ec18 d3c2 f6ae 0cdb 87c5 4587 5825 6e7d 8ab5 8773 4108 91c2 3987 62ab fbad
+48e26837 78bd8ea7 78bd8ea7
+"""
+"""The type, a row of A, a column of B; C and the results in wave32 and wave64."""
+
+
+def captured() -> list[tuple[str, int, list[int], list[int], int, int]]:
+    found = []
+    for case in CAPTURED.strip().split("\n\n"):
+        kind, *lines = case.splitlines()
+        a, b, (c, *wanted) = ([int(word, 16) for word in line.split()] for line in lines)
+        found += [(kind, wave, a, b, c, want) for wave, want in zip((32, 64), wanted, strict=True)]
+    return found
+
+
+@pytest.mark.parametrize(
+    "kind, wave, a, b, c, want", captured(), ids=lambda v: str(v) if isinstance(v, str) else ""
+)
+def test_sums_of_gfx1201(kind, wave, a, b, c, want):
+    assert product(GFX12[f"v_wmma_f32_16x16x16_{kind}"], wave, a, b, c) == want
+
+
+def test_a_nan_among_the_factors():
+    for shape in (GFX11["v_wmma_f32_16x16x16_f16"], GFX12["v_wmma_f32_16x16x16_f16"]):
+        assert product(shape, 32, [0x7E01], [0x3C00], 0) == 0xFFC00A3D
+        assert product(shape, 32, [0x7C00], [0], 0x7FC12345) == 0xFFC00000
+
+
+def test_sums_of_gfx1100_are_those_of_dot2():
+    """Magnitudes of the other sign than the accumulator's count one unit too much."""
+    shape = GFX11["v_wmma_f32_16x16x16_f16"]
+    assert product(shape, 32, [0x4200, 0x4800], [0x4800, 0x4400], 0xBF800000) == 0x425C0001
+    assert product(shape, 64, [0, 0, 0xBC00, 0x3C00], [0, 0, 0x3C00, 0x3C00], 0x3F800000) == 0x3F7FFFFF
