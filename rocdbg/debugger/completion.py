@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rocdbg.debugger.registers import SPECIAL
+from rocdbg.debugger.registers import special_names
 from rocdbg.dwarf.info.types import ClassType, PointerType, Type
 from rocdbg.errors import Error
 
@@ -97,6 +97,8 @@ def _registers(session: Session) -> list[str]:
     if session.scope.thread is None:
         return []
     wave = session.wave(session.scope.thread)
-    names = ["pc", "exec", "vcc", "status", *SPECIAL]
+    names = ["pc", "exec", "vcc", "status"]
+    if session.target is not None:
+        names += special_names(session.target, session.scope.thread)
     names += [f"s{n}" for n in range(wave.sgprs)] + [f"v{n}" for n in range(wave.vgprs)]
     return names + [f"a{n}" for n in range(wave.agprs)]

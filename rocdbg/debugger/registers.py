@@ -17,11 +17,17 @@ from rocdbg.debugger.values import Value
 from rocdbg.dwarf.info.types import ArrayType, Type, VectorType
 
 _NUMBERED = re.compile(r"(s|v|a|ttmp)(0|[1-9]\d*)")
-_PLAIN = ("pc", "exec", "vcc", "status", "m0", "scc", "mode", "trapsts", "flat_scratch")
+_GFX12 = ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")
+_PLAIN = ("pc", "exec", "vcc", "status", "m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
 _ALIASES = {"sp": "s32", "fp": "s33"}
 _HALVES = {"exec_lo": ("exec", 0), "exec_hi": ("exec", 4), "vcc_lo": ("vcc", 0), "vcc_hi": ("vcc", 4)}
-SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch")
-"""Names of registers without a DWARF number, in the order they are shown."""
+_SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
+"""Names of registers without a DWARF number, in the order they are shown. Not every target has all of them."""
+
+
+def special_names(target: Target, thread: int) -> list[str]:
+    """The registers without a DWARF number that a wave has, in the order they are shown."""
+    return [name for name in _SPECIAL if target.read_special(thread, name) is not None]
 
 
 def is_register_name(name: str) -> bool:

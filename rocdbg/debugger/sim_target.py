@@ -8,6 +8,7 @@ import numpy as np
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_register
+from rocdbg.arch.targets import Generation
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.debugger import ids
 from rocdbg.debugger.errors import FocusError, MemoryAccessError, RegisterAccessError
@@ -51,6 +52,8 @@ _KINDS = {
 # Registers without a DWARF number, by name: operand code, or a field of the wave.
 _S_TRAP_SIZE = 4
 _FIELDS = {"scc": "scc", "mode": "mode", "status": "status", "trapsts": "trapsts"}
+_GFX12_FIELDS = {name: name for name in ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")}
+_READ_ONLY = frozenset(("state_priv", "excp_flag_priv"))
 
 
 class SimTarget:
@@ -179,10 +182,14 @@ class SimTarget:
             return wave.agpr(register.index)
         return wave.vgpr(register.index)
 
+    @property
+    def _fields(self) -> dict[str, str]:
+        return _FIELDS if self.machine.target.generation < Generation.GFX12 else {**_FIELDS, **_GFX12_FIELDS}
+
     def read_special(self, thread: int, name: str) -> int | None:
-        wave = self._wave(thread)
-        if name in _FIELDS:
-            return int(getattr(wave, _FIELDS[name]))
+        wave, fields = self._wave(thread), self._fields
+        if name in fields:
+            return int(getattr(wave, fields[name]))
         if name == "m0":
             return wave.m0
         if name == "flat_scratch":
@@ -192,9 +199,9 @@ class SimTarget:
         return None
 
     def write_special(self, thread: int, name: str, value: int) -> None:
-        wave = self._wave(thread)
-        if name in _FIELDS:
-            setattr(wave, _FIELDS[name], value & 0xFFFF_FFFF)
+        wave, fields = self._wave(thread), self._fields
+        if name in fields and name not in _READ_ONLY:
+            setattr(wave, fields[name], value & 0xFFFF_FFFF)
         elif name == "m0":
             wave.m0 = value
         elif name.startswith("ttmp") and name[4:].isdigit() and int(name[4:]) < 16:

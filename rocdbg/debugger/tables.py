@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.debugger.errors import NoRegistersError, RegisterAccessError
 from rocdbg.debugger.formatting import Format
-from rocdbg.debugger.registers import SPECIAL
+from rocdbg.debugger.registers import special_names
 from rocdbg.debugger.rows import LaneRow, LaneState, RegisterRow, ThreadRow
 from rocdbg.debugger.scope import Scope
 
@@ -66,7 +66,8 @@ def registers(session: SessionValues, names: Sequence[str], scope: Scope) -> lis
     environment = session.environment(scope)
     if not names:
         wave = session.wave(scope.thread)
-        names = ["pc", "exec", "vcc", "status", *SPECIAL, *(f"s{n}" for n in range(wave.sgprs))]
+        names = ["pc", "exec", "vcc", "status", *special_names(session.target, scope.thread)]
+        names += [f"s{n}" for n in range(wave.sgprs)]
         names += [f"v{n}" for n in range(wave.vgprs)] + [f"a{n}" for n in range(wave.agprs)]
     formatter = session.formatter()
     rows = []

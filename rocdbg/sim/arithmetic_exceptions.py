@@ -48,6 +48,11 @@ def causes(flags: int) -> tuple[Cause, ...]:
     return tuple(cause for cause in Cause if flags >> cause & 1)
 
 
+def excp_flag_priv(trapsts: int) -> int:
+    """The violations of TRAPSTS where GFX12 has them: bits 4 and 6 of EXCP_FLAG_PRIV."""
+    return bool(trapsts & MEMORY_VIOLATION) << 4 | bool(trapsts & ILLEGAL_INSTRUCTION) << 6
+
+
 def enabled(target: Target, mode: int, trap_ctrl: int) -> int:
     """The causes that trap, as bits."""
     return (trap_ctrl if target.generation >= Generation.GFX12 else mode >> ENABLED_SHIFT) & CAUSES
@@ -85,4 +90,5 @@ __all__ = [
     "causes",
     "could_notice",
     "enabled",
+    "excp_flag_priv",
 ]

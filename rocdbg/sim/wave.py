@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.sim import layout
-from rocdbg.sim.arithmetic_exceptions import causes, enabled
+from rocdbg.sim.arithmetic_exceptions import CAUSES, causes, enabled, excp_flag_priv
 from rocdbg.sim.schedule import WaveFlag
 
 Dim3 = tuple[int, int, int]
@@ -161,6 +161,34 @@ class Wave:
     @trapsts.setter
     def trapsts(self, value: int) -> None:
         self.set_field("trapsts", value)
+
+    @property
+    def trap_ctrl(self) -> int:
+        """GFX12's hardware register TRAP_CTRL: bits 6:0 say which arithmetic exceptions trap."""
+        return self.field("trap_ctrl")
+
+    @trap_ctrl.setter
+    def trap_ctrl(self, value: int) -> None:
+        self.set_field("trap_ctrl", value)
+
+    @property
+    def excp_flag_user(self) -> int:
+        """GFX12's hardware register EXCP_FLAG_USER: the arithmetic exceptions that have occurred."""
+        return self.trapsts & CAUSES
+
+    @excp_flag_user.setter
+    def excp_flag_user(self, value: int) -> None:
+        self.trapsts = self.trapsts & ~CAUSES | value & CAUSES
+
+    @property
+    def excp_flag_priv(self) -> int:
+        """GFX12's hardware register EXCP_FLAG_PRIV: memory violation (bit 4) and illegal instruction (bit 6)."""
+        return excp_flag_priv(self.trapsts)
+
+    @property
+    def state_priv(self) -> int:
+        """GFX12's hardware register STATE_PRIV: SCC (bit 9), and whether the wave has scratch (bit 18)."""
+        return self.scc << 9 | (self.scratch_size != 0) << 18
 
     @property
     def scratch_base(self) -> int:
