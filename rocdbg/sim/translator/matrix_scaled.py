@@ -31,8 +31,8 @@ def scaled(r: Routine, rows: int) -> None:
     depth = 32 * groups
     control = r.value("%control")
     for name in "ab":
-        r.lines.append(f"%factors_{name} = alloca [{rows * depth} x double]")
-    r.lines.append("%total = alloca double")
+        r.lines.append(f"%factors_{name} = alloca [{rows * depth} x i64]")
+    r.lines.append("%total = alloca i64")
     _widen_all(r, "a", rows, control & 7, (control.lshr(18) & 3, control.lshr(14) & 3, control.lshr(22)))
     _widen_all(
         r, "b", rows, control.lshr(8) & 7, (control.lshr(20) & 3, control.lshr(16) & 3, control.lshr(43))
@@ -44,19 +44,26 @@ def scaled(r: Routine, rows: int) -> None:
         c = accumulator(r, at, lane, 32).bitcast(F32)
         c = (control & 1 << 13).ne(0).select(c.fabs(), c)
         c = (control & 1 << 12).ne(0).select(-c, c)
-        r.store("%total", c.fpext(F64))
+        _put(r, "%total", c.fpext(F64))
 
         def add(k: Value) -> None:
-            x = r.load(_place(r, "a", row * depth + k), F64)
-            y = r.load(_place(r, "b", column * depth + k), F64)
-            r.store("%total", r.load("%total", F64) + x * y)
+            x, y = _get(r, _place(r, "a", row * depth + k)), _get(r, _place(r, "b", column * depth + k))
+            _put(r, "%total", _get(r, "%total") + x * y)
 
         r.for_range(r.const(depth, I64), add)
-        result(r, at, lane, r.load("%total", F64).fptrunc(F32))
+        result(r, at, lane, _get(r, "%total").fptrunc(F32))
 
     results = rows * rows // 64
     r.for_range(r.const(64, I64), lambda lane: r.for_range(r.const(results, I64), lambda at: one(lane, at)))
     finish(r, results)
+
+
+def _get(r: Routine, pointer: str) -> Value:
+    return r.load(pointer, I64).bitcast(F64)
+
+
+def _put(r: Routine, pointer: str, value: Value) -> None:
+    r.store(pointer, value.bits())
 
 
 def _place(r: Routine, name: str, index: Value) -> str:
@@ -83,7 +90,7 @@ def _widen_all(r: Routine, name: str, rows: int, kind: Value, scale: tuple[Value
         split = (at & 15) + group * 16 + at.lshr(4) * (depth // 2)
         k = eight.select(split, at + group * 32)
         factor = _scale(r, scale, row + k.lshr(5) * rows)
-        r.store(_place(r, name, row * depth + k), number.fpext(F64) * factor)
+        _put(r, _place(r, name, row * depth + k), number.fpext(F64) * factor)
 
     r.for_range(r.const(64, I64), lambda lane: r.for_range(r.const(32, I64), lambda at: one(lane, at)))
 
