@@ -88,9 +88,10 @@ def machine(request: pytest.FixtureRequest) -> Machine:
         assert size is not None
         at += size.size + 4
     first, second = (bench.buffer(np.zeros(BUFFER, np.uint8), name).address for name in ("first", "second"))
-    scratch = bench.buffer(np.zeros(LANE_SCRATCH * wave, np.uint8), "scratch").address
+    area = LANE_SCRATCH * wave
+    scratch = bench.buffer(np.zeros(3 * area, np.uint8), "scratch").address + area  # between two other waves'
     bench.set("scratch_base", scratch)
-    bench.set("scratch_size", LANE_SCRATCH * wave)
+    bench.set("scratch_size", area)
     bench.set("flat_scratch", scratch)
     bench.set64(102, scratch)  # where gfx9 has it
     return Machine(bench, entry, (first, second), scratch)
