@@ -32,7 +32,7 @@ class InstructionCoverage:
 
 
 _GRAPHICS = re.compile(
-    r"image_|exp$|export|v_interp|lds_(param|direct)|ds_(param|direct)|v_screen_partition|ds_bvh"
+    r"image_|exp$|export|v_interp|lds_(param|direct)|ds_(param|direct)|v_screen_partition|ds_bvh|ds_(add|sub)_gs_reg"
 )
 
 

@@ -86,6 +86,8 @@ def _space_of(record: EngineFault, wave: Wave) -> tuple[Space, int]:
             return Space.LOCAL, 0
         case layout.Space.SCRATCH:
             return Space.PRIVATE, 0
+        case layout.Space.GDS:
+            return Space.REGION, 0
         case layout.Space.FLAT:
             first = record.addresses[min(record.addresses)]
             if first & -_APERTURE_SIZE == layout.SHARED_APERTURE:
@@ -106,6 +108,8 @@ def _where(space: Space, address: int, size: int, wave: Wave, memory: GlobalMemo
     if space is Space.PRIVATE:
         limit = wave.lane_scratch_size
         return _past(address, limit, f"the lane's {limit} bytes of scratch")
+    if space is Space.REGION:
+        return None
     return _global_where(address, size, memory)
 
 

@@ -83,6 +83,7 @@ HEADER: Final = make_fields(
     ("requested", 4),  # SGPR that wants the state of the workgroup's barrier (Status.BARRIER_STATE)
     ("exception", 4),  # enabled arithmetic exceptions of the instruction at exception_pc
     ("exception_pc", 8),  # the last instruction that could raise one, where that is watched for
+    ("gws", 4),  # what the wave waits for at a global wave sync resource, see `translator.sync`
 )
 SGPRS: Final = 256
 SGPR_COUNT: Final = 128
@@ -249,6 +250,9 @@ ENV: Final = make_fields(
     ("fault_access", 4),  # Access
     ("fault_size", 4),  # bytes per lane
     ("fault_space", 4),  # Space
+    ("gds_pointer", 8),  # host address of the global data share
+    ("gds_size", 8),  # its bytes
+    ("gws_pointer", 8),  # host address of the global wave sync resources (`global_share`)
     ("reads_table", 8),  # host address of the counts of reads never written (`uninitialized`), 0 if none are kept
 )
 ENV_HELPERS: Final = 256  # u64[MAX_HELPERS]: addresses of the runtime's routines
@@ -332,3 +336,5 @@ class Space(IntEnum):
     """Simulated address formed from a buffer resource."""
     SCALAR = 5
     """Simulated address of a scalar load; lane 0 of the address array."""
+    GDS = 6
+    """Byte offset in the global data share, without M0's base."""

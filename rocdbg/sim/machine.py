@@ -18,6 +18,7 @@ from rocdbg.sim import layout, scratch
 from rocdbg.sim.aql import PACKET_SIZE, QUEUE_SIZE, DispatchPacket, Queue
 from rocdbg.sim.arithmetic_exceptions import could_notice
 from rocdbg.sim.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
+from rocdbg.sim.global_share import GlobalShare
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.kernarg import HiddenValues, build_segment
 from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
@@ -120,6 +121,8 @@ class Machine:
         self.target = target_by_name(target) if isinstance(target, str) else target
         self.options = options or MachineOptions()
         self.memory = GlobalMemory(self.options.memory_limit, self.options.count_uninitialized)
+        self.share = GlobalShare(self.target)
+        """Global data share and global wave sync."""
         self.uninitialized = UninitializedReads() if self.options.count_uninitialized else None
         """Reads of never-written buffer bytes, if the options ask for them to be counted."""
         self.loaded: list[LoadedCodeObject] = []
@@ -188,6 +191,7 @@ class Machine:
                 self.memory.page_table_address,
                 self._fetch,
                 cache_dir=self.options.cache_dir,
+                share=self.share,
                 reads_table=self.uninitialized.address if self.uninitialized is not None else 0,
             )
             if self._exceptions:

@@ -23,6 +23,7 @@ from rocdbg.arch.targets import Generation, Target
 from rocdbg.isa.decoder import decode
 from rocdbg.isa.instruction import Instruction
 from rocdbg.sim import layout
+from rocdbg.sim.global_share import GlobalShare
 from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, Status
 from rocdbg.sim.native_jit import default_cache_directory, shared_jit
 from rocdbg.sim.semantics.access import Context
@@ -88,6 +89,7 @@ class Engine:
     """Runs waves of one size on one target's code.
 
     ``page_table`` is the host address of simulated memory's page table. ``decoder`` defaults to `rocdbg.isa.decode`.
+    ``share`` is GDS and GWS (default: of this engine alone).
     ``reads_table``: host address of `UninitializedReads`' table if reads of what was never written are to be counted.
     """
 
@@ -100,11 +102,13 @@ class Engine:
         cache_dir: Path | None = None,
         decoder: Callable[[bytes, int], Instruction] | None = None,
         reads_table: int = 0,
+        share: GlobalShare | None = None,
     ) -> None:
         self.target, self.wave_size = target, wave_size
         self.jit = shared_jit(cache_dir or default_cache_directory())
         self._fetch = fetch
         self._watched = bool(reads_table)
+        self._share = share or GlobalShare(target)
         self._exceptions = False
         self._indexed = target.generation is Generation.GFX9
         self._decode_bytes = decoder or self._isa_decode
@@ -125,6 +129,9 @@ class Engine:
         self._link_runtime()
         self._set_env("page_table", page_table)
         self._set_env("reads_table", reads_table)
+        self._set_env("gds_pointer", int(self._share.gds.ctypes.data))
+        self._set_env("gds_size", self._share.gds.size)
+        self._set_env("gws_pointer", int(self._share.gws.ctypes.data))
         self._set_env("mode_tables", int(self._blocks.roots.ctypes.data))
         self._set_env("step_tables", int(self._steps.roots.ctypes.data))
         self.set_apertures(layout.SHARED_APERTURE, layout.PRIVATE_APERTURE)

@@ -58,6 +58,7 @@ class Space(enum.Enum):
     GLOBAL = "global"
     LOCAL = "local"
     PRIVATE = "private_lane"
+    REGION = "region"
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,19 +116,32 @@ def load_lanes(i: Access, operand: Operand, form: Format, first: int = 0) -> Non
     base = register(operand)
     if form.size >= 4:
         for n in range(form.size // 4):
-            i.b.write_vgpr(base + n, i.b.read_data(first + n))
+            put(i, base + n, i.b.read_data(first + n))
         return
     word = i.b.read_data(first)
     narrow = word.trunc(I8 if form.size == 1 else I16)
     if not form.d16 and operand.half is None:
-        i.b.write_vgpr(base, narrow.sext(I32) if form.signed else narrow.zext(I32))
+        put(i, base, narrow.sext(I32) if form.signed else narrow.zext(I32))
         return
     half = (narrow.sext(I16) if form.signed else narrow.zext(I16)).zext(I32)
     old = i.b.read_vgpr(base)
     if form.high or operand.half == 1:
-        i.b.write_vgpr(base, old & 0xFFFF | half.shl(16))
+        put(i, base, old & 0xFFFF | half.shl(16))
     else:
-        i.b.write_vgpr(base, old & 0xFFFF0000 | half)
+        put(i, base, old & 0xFFFF0000 | half)
+
+
+def taking_part(i: Access) -> Value:
+    """The lanes that take part: EXEC's; of GDS instructions from GFX11 on the lowest of them only."""
+    mask = i.exec
+    return mask & -mask if i.modifier("gds") and i.generation >= 11 else mask
+
+
+def put(i: Access, number: int, value: Value) -> None:
+    """Lane code: write a result in the lanes that take part."""
+    if i.modifier("gds") and i.generation >= 11:
+        value = i.b.lane_bit(taking_part(i)).select(value, i.b.read_vgpr(number))
+    i.b.write_vgpr(number, value)
 
 
 Addresses = Callable[[Access], "tuple[str, Value, Sequence[Value]]"]
@@ -142,7 +155,7 @@ def transfer(i: Access, how: Addresses, access: str, size: int) -> None:
     i.b.write_address(address)
     i.b.scalar()
     a, b = (*extra, i.const(0, I64), i.const(0, I64))[:2]
-    i.b.call(f"{access}_{space}", (i.exec, i.const(size, I64), a, b))
+    i.b.call(f"{access}_{space}", (taking_part(i), i.const(size, I64), a, b))
 
 
 def load(i: Access, how: Addresses, destination: Operand, form: Format) -> None:
@@ -196,11 +209,11 @@ def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], resu
     i.b.scalar()
     a, b = (*extra, i.const(0, I64), i.const(0, I64))[:2]
     size = row.type.bits // 8
-    i.b.call(f"atomic_{helper}_{space}", (i.exec, i.const(size, I64), a, b))
+    i.b.call(f"atomic_{helper}_{space}", (taking_part(i), i.const(size, I64), a, b))
     if result is not None:
         i.b.lanes()
         for n in range(size // 4):
-            i.b.write_vgpr(register(result) + n, i.b.read_data(n))
+            put(i, register(result) + n, i.b.read_data(n))
 
 
 def memory(name: str, function: Callable[[Access], None]) -> None:

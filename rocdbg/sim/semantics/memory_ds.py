@@ -1,6 +1,7 @@
-"""LDS instructions.
+"""LDS and GDS instructions.
 
-An address is the VGPR plus the offset field, modulo 2^32; every byte must lie in the workgroup's LDS.
+An address is the VGPR plus the offset field, modulo 2^32; every byte must lie in the workgroup's LDS. In the global
+data share M0 gives base (31:16) and size (15:0), and what lies beyond the size reads 0 and is not written.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.semantics.access import Access, Unsupported
+from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import (
     Addresses,
     Format,
@@ -16,6 +17,7 @@ from rocdbg.sim.semantics.memory_common import (
     load,
     load_lanes,
     memory,
+    put,
     register,
     required,
     store,
@@ -26,9 +28,8 @@ from rocdbg.sim.semantics.memory_common import (
 
 def _at(offset: Callable[[Access], int]) -> Addresses:
     def how(i: Access) -> tuple[str, Value, Sequence[Value]]:
-        if i.modifier("gds"):
-            raise Unsupported(f"{i.insn.text}: GDS")
-        return "lds", (i.raw_operand(required(i, "addr")) + offset(i)).zext(I64), ()
+        address = (i.raw_operand(required(i, "addr")) + offset(i)).zext(I64)
+        return ("gds", address, (i.m0.zext(I64),)) if i.modifier("gds") else ("lds", address, ())
 
     return how
 
@@ -70,7 +71,7 @@ def _load_two(size: int, stride: int) -> Callable[[Access], None]:
         load_lanes(i, destination, Format(size), _SECOND)
         words = size // 4
         for n in range(words):
-            i.b.write_vgpr(register(destination) + words + n, i.b.read_data(n))
+            put(i, register(destination) + words + n, i.b.read_data(n))
 
     return function
 
@@ -167,8 +168,8 @@ def _swap_two(size: int, stride: int) -> Callable[[Access], None]:
         atomic(i, second, helper, (required(i, "data1"),), None)
         i.b.lanes()
         for n in range(words):
-            i.b.write_vgpr(register(destination) + n, i.b.read_data(_SECOND + n))
-            i.b.write_vgpr(register(destination) + words + n, i.b.read_data(n))
+            put(i, register(destination) + n, i.b.read_data(_SECOND + n))
+            put(i, register(destination) + words + n, i.b.read_data(n))
 
     return function
 
@@ -181,18 +182,18 @@ for _size in (4, 8):
 
 def _count_lanes(helper: str) -> Callable[[Access], None]:
     """ds_append, ds_consume: the number of active lanes is added to or taken from the dword at M0[15:0] + offset; all
-    active lanes get what it was."""
+    active lanes get what it was. In GDS the dword is at the offset from M0's base."""
 
     def function(i: Access) -> None:
-        if i.modifier("gds"):
-            raise Unsupported(f"{i.insn.text}: GDS")
         i.b.scalar()
         mask = i.exec
         count = mask.ctpop()
-        i.b.write_scalar_address(((i.m0 & 0xFFFF) + i.modifier("offset")).zext(I64))
+        gds, offset, zero = bool(i.modifier("gds")), i.modifier("offset"), i.const(0, I64)
+        place = i.const(offset) if gds else (i.m0 & 0xFFFF) + offset
+        i.b.write_scalar_address(place.zext(I64))
         i.b.write_scalar_data(0, count.trunc(I32) if count.type is I64 else count)
-        zero = i.const(0, I64)
-        i.b.call(helper, (mask.ne(0).zext(I64), i.const(4, I64), zero, zero))
+        space, a = ("gds", i.m0.zext(I64)) if gds else ("lds", zero)
+        i.b.call(f"atomic_{helper}_{space}", (mask.ne(0).zext(I64), i.const(4, I64), a, zero))
         old = i.b.read_transfer(0)
         i.b.lanes()
         i.b.write_vgpr(register(required(i, "vdst")), old)
@@ -200,8 +201,8 @@ def _count_lanes(helper: str) -> Callable[[Access], None]:
     return function
 
 
-memory("ds_append", _count_lanes("atomic_add_32_lds"))
-memory("ds_consume", _count_lanes("atomic_sub_32_lds"))
+memory("ds_append", _count_lanes("add_32"))
+memory("ds_consume", _count_lanes("sub_32"))
 for _kind in ("f16", "bf16"):
     memory(f"ds_pk_add_{_kind}", _atomic(f"pk_add_{_kind}", False))
     memory(f"ds_pk_add_rtn_{_kind}", _atomic(f"pk_add_{_kind}", False))

@@ -8,7 +8,7 @@ from rocdbg.sim.translator.atomics import ATOMICS
 
 SEEN_SPACES = ("global", "flat", "buffer")
 """Spaces in which reads of what was never written are counted."""
-SPACES = ("global", "flat", "lds", "scratch", "buffer")
+SPACES = ("global", "flat", "lds", "scratch", "buffer", "gds")
 
 
 def prefix(wave_size: int) -> str:
@@ -19,7 +19,7 @@ def prefix(wave_size: int) -> str:
 def helper_names() -> list[str]:
     """The routines blocks may call, in the order of their slots in the environment."""
     names = [f"{access}_{space}" for space in SPACES for access in ("load", "store", "check")]
-    names += ["load_format_buffer", "store_format_buffer", "sload", "bpermute", "permute"]
+    names += ["load_format_buffer", "store_format_buffer", "sload", "bpermute", "permute", "gws"]
     names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
     names += [f"seen_{access}_{space}" for space in SEEN_SPACES for access in ("load", "store", "atomic")]
     names += ["seen_sload"]
@@ -37,6 +37,8 @@ def part_of(helper: str) -> str:
         return "seen"
     if helper == "sload":
         return "scalar"
+    if helper == "gws":
+        return "sync"
     return helper if helper.startswith(("atomic_", "matrix_")) else helper.rpartition("_")[2]
 
 

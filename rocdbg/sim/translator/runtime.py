@@ -40,6 +40,7 @@ _SPACE = {
     "lds": Space.LDS,
     "scratch": Space.SCRATCH,
     "buffer": Space.BUFFER,
+    "gds": Space.GDS,
 }
 
 
@@ -101,6 +102,10 @@ class Runtime:
         elif part == "lanes":
             self.define("bpermute", two, self._bpermute)
             self.define("permute", two, self._permute)
+        elif part == "sync":
+            from rocdbg.sim.translator.sync import gws
+
+            self.define("gws", args, gws)
         elif part == "seen":
             from rocdbg.sim.translator.tracking import SeenRoutines  # imported late: needed by few
 
@@ -118,7 +123,7 @@ class Runtime:
             self.define("gather", moves, self._gather, "internal")
             self.define("scatter", moves, self._scatter, "internal")
             for access, move in (("load", "gather"), ("store", "scatter")):
-                for name, quick in vector_access.routines(part, access):
+                for name, quick in vector_access.routines(part, access) if part != "gds" else ():
                     routine = vector_access.VectorRoutine(self.wave_size, self.width)
                     self.emit(routine, name, vector_access.PARAMETERS, quick, "internal")
                 self.define(f"{access}_{part}", args, self._access(part, access, move))
@@ -136,7 +141,9 @@ class Runtime:
 
             self.define("translate_buffer", params, BufferRoutines(self).translate, "internal")
             return
-        per_lane = {"global": self._global, "flat": self._flat, "lds": self._lds, "scratch": self._scratch}[space]
+        per_lane = {
+            "global": self._global, "flat": self._flat, "lds": self._lds, "scratch": self._scratch, "gds": self._gds,
+        }[space]  # fmt: skip
 
         def body(r: Routine) -> None:
             r.set_env("fault_lanes", 0)
@@ -199,6 +206,14 @@ class Runtime:
         kind = legal.select(r.const(0, I64), int(FaultKind.LDS_RANGE))
         return r.state("lds_pointer") + address, r.const(4, I64), kind
 
+    def _gds(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
+        """Global data share: %a is M0, base and size in bytes. What lies beyond the size reads 0 and is not written."""
+        base, limit = r.value("%a").lshr(16) & 0xFFFF, r.value("%a") & 0xFFFF
+        end = address + r.value("%size")
+        legal = end.ule(limit) & (base + end).ule(r.env("gds_size"))
+        pointer = r.env("gds_pointer") + legal.select(base + address, 0)
+        return pointer, legal.select(r.const(4, I64), 0), r.const(0, I64)
+
     def _in_scratch(self, r: Routine, first: Value, last: Value) -> Value:
         """Whether the physical addresses [first, last] lie in the wave's own area."""
         base, size = r.state("scratch_base"), r.state("scratch_size")
@@ -240,7 +255,8 @@ class Runtime:
         need = 1 if access == "load" else 2
 
         def body(r: Routine) -> None:
-            vector_access.attempt(r, space, access)
+            if space != "gds":
+                vector_access.attempt(r, space, access)
             status = r.new(
                 I32, True,
                 f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 {need}, i64 %a, i64 %b)",

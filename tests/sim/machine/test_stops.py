@@ -49,6 +49,13 @@ def wave() -> Wave:
          "the end of the lane's 16 bytes of scratch"),
         (FaultKind.SCRATCH_RANGE, L.STORE, S.FLAT, 4, {2: PRIVATE + 17}, "write of 4 bytes at private_lane#0x11, 1 "
          "byte past the end of the lane's 16 bytes of scratch"),
+        (FaultKind.SCRATCH_RANGE, L.LOAD, S.BUFFER, 4, {2: 20}, "read of 4 bytes at private_lane#0x14, 4 bytes past "
+         "the end of the lane's 16 bytes of scratch"),
+        (FaultKind.MISALIGNED, L.ATOMIC, S.GDS, 4, {2: 6}, "misaligned atomic of 4 bytes at region#0x6"),
+        (FaultKind.UNMAPPED, L.LOAD, S.GLOBAL, 4, {2: PRIVATE + 8}, "read of 4 bytes at 0x2000000000008, offset 0x8 of "
+         "the private aperture, which only flat instructions reach"),
+        (FaultKind.UNMAPPED, L.LOAD, S.FLAT, 4, {2: 1 << 63}, "read of 4 bytes at 0x8000000000000000, not an address: "
+         "bits 63 to 47 differ"),
     ],
 )  # fmt: skip
 def test_faults(

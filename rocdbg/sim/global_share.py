@@ -1,0 +1,41 @@
+"""What all waves of a device share beside memory: the global data share (GDS) and global wave sync (GWS).
+
+GDS is memory of its own, reached by ds_* instructions with ``gds``; GWS is 64 resources that are barriers or
+semaphores. Compute runtimes hand out neither by default; here a device's programs have all of both.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocdbg.arch.targets import Generation, Target
+
+GWS_RESOURCES: Final = 64
+GWS_FIELDS: Final = ("counter", "flag", "waiting", "unused")
+"""u32 each. Flag: which of two passes of a barrier is under way. Waiting: waves queued at a semaphore."""
+
+_LARGE, _SMALL = 64 << 10, 4 << 10
+_WITHOUT = ("gfx90a", "gfx940", "gfx941", "gfx942", "gfx950")
+
+
+def gds_size(target: Target) -> int:
+    """Bytes of GDS; 0 where there is none. (As amdgpu's driver reports it.)"""
+    if target.generation >= Generation.GFX12 or target.name in _WITHOUT:
+        return 0
+    return _SMALL if target.generation is Generation.GFX11 or target.name == "gfx908" else _LARGE
+
+
+class GlobalShare:
+    """GDS and GWS of one device, all zeros at first."""
+
+    def __init__(self, target: Target) -> None:
+        self.gds: NDArray[np.uint8] = np.zeros(gds_size(target), np.uint8)
+        """The memory, uint8[bytes]."""
+        self.gws: NDArray[np.uint32] = np.zeros((GWS_RESOURCES, len(GWS_FIELDS)), np.uint32)
+        """The resources, uint32[64][`GWS_FIELDS`]."""
+
+
+__all__ = ["GWS_FIELDS", "GWS_RESOURCES", "GlobalShare", "gds_size"]

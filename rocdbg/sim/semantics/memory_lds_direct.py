@@ -1,0 +1,48 @@
+"""lds_direct_load (GFX11), ds_direct_load (GFX12): one element of LDS for all lanes.
+
+M0[15:0] is its address, M0[18:16] its type. A quad gets it whole if one of its lanes is active.
+"""
+
+from __future__ import annotations
+
+from rocdbg.sim.builder import I8, I16, I32, I64, Value
+from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.memory_common import register, required
+from rocdbg.sim.semantics.registry import Kind, semantic
+
+_BYTE, _SHORT, _SIGNED = 0, 1, 4
+
+
+def _direct(i: Access) -> None:
+    b = i.b
+    b.scalar()
+    type_ = i.m0.lshr(16) & 7
+    size = (type_ & 3).eq(_BYTE).select(i.const(1, I64), (type_ & 3).eq(_SHORT).select(i.const(2, I64), 4))
+    b.write_scalar_address((i.m0 & 0xFFFF).zext(I64))
+    zero, exec_ = i.const(0, I64), i.exec
+    b.call("load_lds", (exec_.ne(0).zext(I64), size, zero, zero))
+    word = b.read_transfer(0)
+    signed = (type_ & _SIGNED).ne(0)
+    byte, short = word.trunc(I8), word.trunc(I16)
+    value = (
+        (type_ & 3)
+        .eq(_BYTE)
+        .select(
+            signed.select(byte.sext(I32), byte.zext(I32)),
+            (type_ & 3).eq(_SHORT).select(signed.select(short.sext(I32), short.zext(I32)), word),
+        )
+    )
+    _broadcast(i, register(required(i, "vdst")), value)
+
+
+def _broadcast(i: Access, vgpr: int, value: Value) -> None:
+    """Write a uniform value in all lanes of quads with an active lane."""
+    mask = i.exec
+    for quad in range(i.wave_size // 4):
+        live = (mask.lshr(4 * quad) & 15).ne(0)
+        for lane in range(4 * quad, 4 * quad + 4):
+            number = i.const(lane)
+            i.b.write_lane(vgpr, number, live.select(value, i.b.read_lane(vgpr, number)))
+
+
+semantic("lds_direct_load", "ds_direct_load", kind=Kind.WAVE)(_direct)

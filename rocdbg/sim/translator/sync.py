@@ -1,0 +1,111 @@
+"""The native routine of global wave sync (GWS), as the ISA documents give its operations.
+
+A barrier is initialised with the number of waves less one. Each wave that finds the counter above 0 takes one off and
+waits; the one that finds 0 turns the flag, which releases the others, and sets the counter for the next pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from rocdbg.sim import layout
+from rocdbg.sim.builder import I32, I64, Value
+from rocdbg.sim.global_share import GWS_FIELDS
+
+if TYPE_CHECKING:
+    from rocdbg.sim.translator.routine import Routine
+
+
+class Sync(IntEnum):
+    """Operation of the routine ``gws``, its argument %size."""
+
+    INIT = 0
+    BARRIER = 1
+    ACQUIRE = 2
+    """ds_gws_sema_p."""
+    RELEASE = 3
+    """ds_gws_sema_v and ds_gws_sema_br: %b waves."""
+    RELEASE_ALL = 4
+
+
+def gws(r: Routine) -> None:
+    """Body of ``gws``: %size = `Sync`, %a = number of the resource, %b = value.
+
+    Dword 0 of lane 0 of the transfer buffer becomes 1 if the wave has to wait; it then comes again. What it waits for
+    is in its state (``gws``): 0 nothing, else 1, and for barriers the flag it entered under in bit 1.
+    """
+    resource = r.pointer(r.env("gws_pointer"))
+    at = {name: r.gep(resource, (r.value("%a") & 63).shl(4) + 4 * n) for n, name in enumerate(GWS_FIELDS)}
+    value, zero = r.value("%b").trunc(I32), r.const(0, I32)
+    state = r.gep("%state", layout.HEADER["gws"].offset)
+    waits = r.data(0, r.const(0, I64))
+    r.store(waits, zero)
+
+    def get(name: str) -> Value:
+        return r.load(at[name], I32)
+
+    def put(name: str, new: Value) -> None:
+        r.store(at[name], new)
+
+    def init() -> None:
+        put("counter", value)
+        put("flag", zero)
+
+    def barrier() -> None:
+        known = r.load(state, I32)
+
+        def enter() -> None:
+            counter, flag = get("counter"), get("flag")
+
+            def last() -> None:
+                put("flag", flag ^ 1)
+                put("counter", value)
+
+            def wait() -> None:
+                put("counter", counter - 1)
+                r.store(state, flag.shl(1) | 1)
+                r.store(waits, r.const(1, I32))
+
+            final = counter.sle(0)
+            r.when(final, last)
+            r.when(~final, wait)
+
+        def again() -> None:
+            same = get("flag").eq(known.lshr(1))
+            r.store(waits, same.zext(I32))
+            r.store(state, same.select(known, 0))
+
+        r.when(known.eq(0), enter)
+        r.when(known.ne(0), again)
+
+    def acquire() -> None:
+        known, counter = r.load(state, I32), get("counter")
+        free = counter.sgt(0)
+        put("counter", free.select(counter - 1, counter))
+        queued = get("waiting")
+        after = free.select(queued - known, queued + (known ^ 1))
+        put("waiting", after)
+        r.store(state, free.select(zero, 1))
+        r.store(waits, free.select(zero, 1))
+
+    def release() -> None:
+        put("counter", get("counter") + value)
+
+    def release_all() -> None:
+        put("counter", get("counter") + get("waiting"))
+
+    operations: dict[Sync, Callable[[], None]] = {
+        Sync.INIT: init,
+        Sync.BARRIER: barrier,
+        Sync.ACQUIRE: acquire,
+        Sync.RELEASE: release,
+        Sync.RELEASE_ALL: release_all,
+    }
+    for operation, body in operations.items():
+        r.when(r.value("%size").eq(int(operation)), body)
+    r.lines.append("ret i32 0")
+
+
+__all__ = ["Sync", "gws"]

@@ -1,0 +1,221 @@
+"""The global data share, global wave sync, and the few other ways to LDS."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from engine_bench import Bench
+
+import rocdbg
+from rocdbg.arch.targets import target_by_name
+from rocdbg.sim.global_share import GlobalShare, gds_size
+from rocdbg.sim.layout import FaultKind, Space, Status
+from rocdbg.sim.native import Engine
+
+pytestmark = pytest.mark.llvm
+
+
+class ShareBench(Bench):
+    """A wave on a device whose GDS and GWS can be looked at. M0 is ``m0``."""
+
+    def __init__(self, text: str, target: str = "gfx900", m0: int = 0, lds: int = 0) -> None:
+        super().__init__(text + "\ns_endpgm", target, 64 if target.startswith("gfx9") else 32, lds)
+        self.share = GlobalShare(target_by_name(target))
+        self.engine = Engine(
+            self.target, self.wave_size, self.memory.page_table_address, self.fetch, share=self.share
+        )
+        self.sgprs[124 if self.target.generation < 11 else 125] = m0
+
+    @property
+    def gds(self) -> np.ndarray:
+        return self.share.gds.view(np.uint32)
+
+    def again(self) -> Status:
+        """Run another wave: the same registers, from the beginning."""
+        self.set("pc", self.text.address)
+        self.set("gws", 0)
+        return self.run()
+
+
+@pytest.mark.parametrize(("target", "size"), [
+    ("gfx900", 65536), ("gfx906", 65536), ("gfx908", 4096), ("gfx90a", 0), ("gfx942", 0), ("gfx1030", 65536),
+    ("gfx1100", 4096), ("gfx1201", 0),
+])  # fmt: skip
+def test_sizes(target: str, size: int) -> None:
+    assert gds_size(target_by_name(target)) == size
+
+
+@pytest.mark.parametrize("target", ["gfx900", "gfx1030"])
+def test_gds_lanes(target: str) -> None:
+    """M0: base 256, size 100 bytes. What lies beyond reads 0 and is not written, even by half."""
+    text = "ds_write_b32 v0, v1 offset:4 gds\nds_read_b32 v2, v0 offset:8 gds\nds_add_rtn_u32 v3, v0, v1 gds"
+    bench = ShareBench(text, target, 256 << 16 | 100)
+    bench.gds[:] = np.arange(bench.gds.size)
+    lanes = np.arange(bench.wave_size)
+    bench.vgpr(0)[:], bench.vgpr(1)[:] = lanes * 4, lanes + 5000
+    assert bench.run() is Status.END
+    after_store = np.arange(bench.gds.size)
+    after_store[65:89] = lanes[:24] + 5000
+    want = np.where(lanes < 23, after_store[66 : 66 + bench.wave_size], 0)
+    np.testing.assert_array_equal(bench.vgpr(2), want)
+    np.testing.assert_array_equal(
+        bench.vgpr(3), np.where(lanes < 25, after_store[64 : 64 + bench.wave_size], 0)
+    )
+    after_store[64:89] += lanes[:25] + 5000
+    np.testing.assert_array_equal(bench.gds, after_store)
+
+
+def test_gds_of_gfx11_serves_the_lowest_active_lane_only() -> None:
+    bench = ShareBench(
+        "ds_store_b32 v0, v1 gds\nds_add_rtn_u32 v2, v0, v1 gds\nds_load_b32 v3, v0 gds", "gfx1100", 4096
+    )
+    bench.exec = 0b1101000
+    bench.vgpr(0)[:], bench.vgpr(1)[:] = np.arange(32) * 4, np.arange(32) + 100
+    bench.vgpr(2)[:], bench.vgpr(3)[:] = 7, 8
+    assert bench.run() is Status.END
+    assert np.flatnonzero(bench.gds).tolist() == [3] and bench.gds[3] == 206
+    assert bench.vgpr(2).tolist() == [7] * 3 + [103] + [7] * 28
+    assert bench.vgpr(3).tolist() == [8] * 3 + [206] + [8] * 28
+
+
+def test_append_and_consume_count_lanes() -> None:
+    """In GDS the dword is at the offset from M0's base, in LDS at M0 plus the offset."""
+    text = "ds_append v1 offset:8 gds\nds_consume v2 offset:8 gds\nds_append v3 offset:4"
+    bench = ShareBench(text, m0=16 << 16 | 64, lds=256)
+    bench.exec = 0b10110
+    bench.gds[6] = 40
+    bench.lds.view(np.uint32)[17] = 9
+    assert bench.run() is Status.END
+    assert [int(bench.vgpr(n)[2]) for n in (1, 2, 3)] == [40, 43, 9]
+    assert (bench.gds[6], bench.lds.view(np.uint32)[17]) == (40, 12)
+    assert not bench.vgpr(1)[0]
+
+
+@pytest.mark.parametrize(
+    ("operation", "before", "value", "after"), [(0, 10, 3, 13), (1, 10, 3, 3), (3, 10, 3, 7)]
+)
+def test_ordered_count(operation: int, before: int, value: int, after: int) -> None:
+    """One operation for the wave on the dword M0[31:16] + index."""
+    bench = ShareBench(f"ds_ordered_count v1, v0 offset:{operation << 12 | 8} gds", m0=5 << 16)
+    bench.gds[7] = before
+    bench.exec = 0b1100
+    bench.vgpr(0)[:] = np.arange(64) + value - 2
+    assert bench.run() is Status.END
+    assert (bench.gds[7], bench.vgpr(1)[2], bench.vgpr(1)[3], bench.vgpr(1)[0]) == (after, before, before, 0)
+
+
+def test_misaligned_gds_atomic_faults() -> None:
+    bench = ShareBench("ds_add_u32 v0, v1 gds", m0=100)
+    bench.vgpr(0)[:] = 2
+    assert bench.run() is Status.FAULT
+    assert (bench.engine.fault().kind, bench.engine.fault().space) == (FaultKind.MISALIGNED, Space.GDS)
+
+
+@pytest.mark.parametrize("target", ["gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100"])
+def test_barrier_of_three_waves(target: str) -> None:
+    """The resource is M0[21:16] + 5; a wave that waits is at the instruction again after each turn."""
+    bench = ShareBench("ds_gws_init v0 offset:5 gds\nds_gws_barrier v2 offset:5 gds", target, 2 << 16)
+    bench.vgpr(0)[:], bench.vgpr(2)[:] = 2, 1  # three waves now, two in the next pass
+    entry = bench.text.address
+    assert bench.run() is Status.SLEEP  # wave 1 makes the barrier and waits
+    waiting = bench.state.copy()
+    assert bench.pc == 8 and bench.share.gws[7].tolist() == [1, 0, 0, 0]
+    bench.set("pc", entry + 8)
+    bench.set("gws", 0)
+    assert bench.run() is Status.SLEEP  # wave 2
+    second = bench.state.copy()
+    bench.set("pc", entry + 8)
+    bench.set("gws", 0)
+    assert bench.run() is Status.SLEEP and bench.pc == 16  # wave 3 goes through at once
+    assert bench.run() is Status.END
+    assert bench.share.gws[7].tolist() == [1, 1, 0, 0]
+    for state in (waiting, second):
+        bench.state[:] = state
+        assert bench.run() is Status.SLEEP and bench.pc == 16 and bench.get("gws") == 0
+
+
+def test_semaphore() -> None:
+    bench = ShareBench("ds_gws_sema_p offset:1 gds")
+    assert bench.run() is Status.SLEEP and bench.pc == 0
+    assert bench.share.gws[1].tolist() == [0, 0, 1, 0]
+    assert bench.run() is Status.SLEEP and bench.share.gws[1, 2] == 1  # still one wave waits
+    first = bench.state.copy()
+    assert bench.again() is Status.SLEEP and bench.share.gws[1, 2] == 2
+    release = ShareBench("ds_gws_sema_v offset:1 gds\nds_gws_sema_br v0 offset:1 gds")
+    release.vgpr(0)[:] = 3
+    release.share.gws[:] = bench.share.gws
+    assert release.run() is Status.END and release.share.gws[1].tolist() == [4, 0, 2, 0]
+    bench.share.gws[:] = release.share.gws
+    bench.state[:] = first
+    assert bench.run() is Status.SLEEP and bench.pc == 8
+    assert bench.share.gws[1].tolist() == [3, 0, 1, 0]
+    everyone = ShareBench("ds_gws_sema_release_all offset:1 gds")
+    everyone.share.gws[1] = [0, 0, 5, 0]
+    assert everyone.run() is Status.END and everyone.share.gws[1, 0] == 5
+
+
+SOURCE = """
+#define KERNEL extern "C" __attribute__((global)) void
+KERNEL phases(unsigned *cells, unsigned *out) {
+  unsigned group = __builtin_amdgcn_workgroup_id_x(), lane = __builtin_amdgcn_workitem_id_x();
+  if (group == 0) __builtin_amdgcn_ds_gws_init(7, 0);
+  while (__atomic_load_n(&cells[16], __ATOMIC_RELAXED) != (group ? 1u : 0u)) {}
+  if (group == 0 && lane == 0) __atomic_store_n(&cells[16], 1u, __ATOMIC_RELAXED);
+  if (lane == 0) cells[group] = group + 10;
+  __builtin_amdgcn_ds_gws_barrier(7, 0);
+  if (lane == 0) out[group] = cells[(group + 1) % 8] + cells[(group + 7) % 8];
+  __builtin_amdgcn_ds_gws_barrier(7, 0);
+  if (lane == 0) cells[group] = 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["gfx900", "gfx90a", "gfx942"])
+def test_workgroups_meet_at_a_barrier(target: str, tmp_path: Path) -> None:
+    """Each of eight workgroups sees what the others wrote before the barrier, nothing of what comes after the next."""
+    source, output = tmp_path / "phases.hip", tmp_path / "phases.co"
+    source.write_text(SOURCE)
+    command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "-O2"]
+    command += [f"--offload-arch={target}", "--no-gpu-bundle-output", str(source), "-o", str(output)]
+    subprocess.run(command, check=True)
+    cells, out = np.zeros(17, np.uint32), np.zeros(8, np.uint32)
+    rocdbg.load(output).kernels["phases"].launch(512, 64, [cells, out]).run(5_000_000)
+    assert out.tolist() == [(g + 1) % 8 + (g + 7) % 8 + 20 for g in range(8)]
+    assert cells[:8].tolist() == [0] * 8
+
+
+DIRECT = [
+    # type in M0[18:16], value of the bytes f0 81 92 a3 at the address
+    (0, 0xF0), (1, 0x81F0), (2, 0xA39281F0), (4, 0xFFFFFFF0), (5, 0xFFFF81F0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "value"), DIRECT)
+@pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
+def test_direct_load(target: str, kind: int, value: int) -> None:
+    """All lanes of a quad with an active lane get the element."""
+    text = "lds_direct_load v1" if target == "gfx1100" else "ds_direct_load v1"
+    text += " wait_vdst:15" if target == "gfx1100" else " wait_va_vdst:15 wait_vm_vsrc:1"
+    bench = ShareBench(text, target, kind << 16 | 8, lds=64)
+    bench.lds[8:12] = [0xF0, 0x81, 0x92, 0xA3]
+    bench.exec = 1 << 2 | 1 << 13 | 1 << 14
+    bench.vgpr(1)[:] = 77
+    assert bench.run() is Status.END
+    want = [value if lane // 4 in (0, 3) else 77 for lane in range(32)]
+    assert bench.vgpr(1).tolist() == want
+
+
+@pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1100"])
+def test_lanes_own_dwords(target: str) -> None:
+    """ds_*_addtid_b32: M0[15:0] + offset + 4 * lane."""
+    new = target == "gfx1100"
+    write, read = ("store", "load") if new else ("write", "read")
+    text = f"ds_{write}_addtid_b32 v1 offset:4\nds_{read}_addtid_b32 v2 offset:8"
+    bench = ShareBench(text, target, 0xABCD0010, lds=1024)
+    bench.vgpr(1)[:] = np.arange(bench.wave_size) + 50
+    assert bench.run() is Status.END
+    assert bench.lds.view(np.uint32)[5:8].tolist() == [50, 51, 52]
+    assert bench.vgpr(2)[:3].tolist() == [51, 52, 53]
