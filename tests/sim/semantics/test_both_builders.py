@@ -31,7 +31,7 @@ def _names() -> list[str]:
         name
         for name in registry.names()
         if registry.lookup(name).function.__module__.rpartition(".")[2].startswith(MODULES)
-        and not name.startswith(("v_dual_", "v_mfma_", "v_smfmac_", "v_wmma_"))
+        and not name.startswith(("v_dual_", "v_mfma_", "v_smfmac_", "v_wmma_", "v_swmmac_"))
         and "_movrel" not in name
         and "_swaprel" not in name
     ]
