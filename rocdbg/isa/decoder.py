@@ -166,7 +166,16 @@ class Decoder:
                     self._memo.clear()
                 self._memo[chunk[:size]] = found
             return found
+        if self.family == "gfx12":
+            return self._move_of_half(chunk, address) or illegal(chunk[:4], 0)
         return illegal(chunk[:4], 0)
+
+    def _move_of_half(self, chunk: bytes, address: int) -> Instruction | None:
+        """v_mov_b16 and v_swap_b16: encoded as on GFX11. AMD's compiler emits them for GFX12; LLVM knows them there
+        with its feature real-true16 only.
+        """
+        found = _decoder("gfx1150", self.wave_size)._decode(chunk, address)
+        return found if found.name in ("v_mov_b16", "v_swap_b16") else None
 
 
 _NO_MODIFIERS: MappingProxyType[str, int | str] = MappingProxyType({})

@@ -20,6 +20,7 @@ from rocdbg.isa.table import WHOLE_REGISTERS, Table, Texts, parse_bits
 
 _SUFFIX = re.compile(r"(?:_e32|_e64|_sdwa|_dpp8|_dpp)+$")
 _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(?:\.([lh]))?(?:/\*.*\*/)?$")
+_LOW_REGISTERS = "32_Lo128' register class*/"
 _HALF = re.compile(r"(?<=\d)\.[lh]\b")
 _SHORT_INTEGERS = re.compile(r"^v_(?!cmp).*_[iub]16$")
 _KINDS = {"v": OperandKind.VGPR, "a": OperandKind.AGPR, "s": OperandKind.SGPR, "ttmp": OperandKind.TTMP}
@@ -44,6 +45,10 @@ def register_operand(name: str, text: str, code: int) -> Operand | None:
     if match := _REGISTER.match(text):
         prefix, single, low, high, half = match.groups()
         first = int(single or low)
+        if _LOW_REGISTERS in text:
+            # A 16-bit operand where LLVM has 32-bit registers only (GFX12 by default). To hardware, and to
+            # compilers that know better, the field's highest bit is the half.
+            return Operand(name, _KINDS[prefix], first - 128, half=1, bits=16, text=text)
         dwords = 1 if single else int(high) - first + 1
         return Operand(
             name, _KINDS[prefix], first, dwords, half=None if half is None else int(half == "h"),

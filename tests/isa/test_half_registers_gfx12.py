@@ -1,0 +1,30 @@
+"""Halves of registers on GFX12, where LLVM 22 by default has none but AMD's compiler does."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocdbg import isa
+
+_INVALID = "/*Invalid register, operand has '{}_32_Lo128' register class*/"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "operands"),
+    [
+        ("ff38347e003c0000", "v_mov_b16_e32 v26.l, 0x3c00", [(26, 0), (-1, None)]),
+        ("a4395a7e", "v_mov_b16_e32 v45.l, v36.h", [(45, 0), (36, 1)]),
+        ("e938027e02773905", "v_mov_b16_dpp v1.l, v2.l dpp8:[7,6,5,4,3,2,1,0]", [(1, 0), (2, 0)]),
+        ("01009cd502010000", "v_mov_b16_e64 v1.l, v2.l", [(1, 0), (2, 0)]),
+        (
+            "82050164",
+            f"v_add_f16_e32 v0, v130{_INVALID.format('VS')}, v130{_INVALID.format('VGPR')}",
+            [(0, None), (2, 1), (2, 1)],
+        ),
+        ("01054064", "v_add_f16_e32 v32, v1, v2", [(32, None), (1, None), (2, None)]),
+    ],
+)
+def test_halves(code: str, text: str, operands: list[tuple[int, int | None]]) -> None:
+    (instruction,) = isa.disassemble(bytes.fromhex(code), "gfx1200")
+    assert instruction.text == text
+    assert [(operand.index, operand.half) for operand in instruction.operands] == operands
