@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from rocdbg.dwarf.errors import EvaluationError, IllFormed, LimitExceeded
-from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.location import LocationDescription, Place
 from rocdbg.dwarf.storage import Fragment, Storage, StorageKind, Write
 from rocdbg.errors import Error
 
@@ -304,19 +304,19 @@ def select(
     if mask_bits < count:
         raise IllFormed(f"a mask of {mask_bits} bits is too small for {count} parts")
     lanes = (1 << count) - 1
+    beyond: tuple[int, LocationDescription, Place] | None = None
     for location, chosen in ((zero, ~mask & lanes), (one, mask & lanes)):
         for place in location.places:
-            storage = place.storage
-            if storage.kind is StorageKind.UNDEFINED:
-                continue
-            fitting = place.remaining // element_bits
-            beyond = chosen >> fitting
-            if not beyond:
-                continue
-            # The first lane that does not fit tells what is wrong: where its part begins, or where it ends.
-            lane = fitting + (beyond & -beyond).bit_length() - 1
-            offset = place.offset + lane * element_bits
-            if offset >= storage.size:
-                raise EvaluationError(f"bit offset {offset} is outside of {storage.words()} ({storage.size} bits)")
-            check_part(location, element_bits, lane * element_bits)
+            misfits = chosen >> place.remaining // element_bits
+            if misfits and place.kind is not StorageKind.UNDEFINED:
+                lane = place.remaining // element_bits + (misfits & -misfits).bit_length() - 1
+                if beyond is None or lane < beyond[0]:
+                    beyond = lane, location, place
+    if beyond is not None:
+        # The first lane that does not fit tells what is wrong: where its part begins, or where it ends.
+        lane, location, place = beyond
+        offset, storage = place.offset + lane * element_bits, place.storage
+        if offset >= storage.size:
+            raise EvaluationError(f"bit offset {offset} is outside of {storage.words()} ({storage.size} bits)")
+        check_part(location, element_bits, lane * element_bits)
     return SelectedStorage(zero, one, mask, element_bits, count)

@@ -212,13 +212,21 @@ class LocationDescription:
     def write(self, value: int, bits: int, offset: int = 0) -> None:
         """Write the low `bits` bits of `value` from bit `offset` on, to every place (A.2.5.3).
 
-        Nothing is written if any place or part cannot be: undefined and implicit storage raise
-        `EvaluationError`.
+        Nothing stays written if any place or part cannot be: undefined and implicit storage, and bits outside
+        of their storage, raise `EvaluationError`, registers and memory that are not there what their access raises.
         """
         plan: list[Write] = []
         self.plan_write(bits, offset, value & (1 << bits) - 1, plan)
-        for step in plan:
-            step.perform()
+        undo: list[Write] = []
+        try:
+            for step in plan:
+                before, _ = step.storage.read_known(step.offset, step.bits)
+                step.perform()
+                undo.append(Write(step.storage, step.offset, step.bits, before))
+        except Error:
+            for step in reversed(undo):
+                step.perform()
+            raise
 
     def plan_write(self, bits: int, offset: int, value: int, plan: list[Write]) -> None:
         """Append the primitive writes of `write` (A.2.5.3) to `plan`; raises what `write` raises."""

@@ -54,7 +54,8 @@ def test_writing_goes_to_every_place(ctx: dwarf.SimpleContext) -> None:
 
 
 def test_nothing_is_written_if_a_part_cannot_be(ctx: dwarf.SimpleContext) -> None:
-    for last in (("lit1", "stack_value", ("piece", 4)), (("piece", 4),)):
+    nowhere = (("addr", 0x9999_0000), ("piece", 4))  # known only when it is tried: the register is written before
+    for last in (("lit1", "stack_value", ("piece", 4)), (("piece", 4),), nowhere):
         location = locate(ctx, ("regx", 40), ("piece", 4), *last)
         with pytest.raises(dwarf.EvaluationError):
             location.write(0xFFFFFFFF_FFFFFFFF, 64)

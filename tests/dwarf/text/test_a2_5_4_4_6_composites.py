@@ -101,6 +101,8 @@ CASES: list[tuple[Any, ...]] = [
     ("undefined zero location", "undefined; regx 2561; lit2; select_bit_piece 32 2", "composite {32: error, 32+32: 0x201}"),
     ("undefined one location", "regx 2560; undefined; lit2; select_bit_piece 32 2", "composite {32: 0x100, 32+32: error}"),
     ("a location that is chosen and too small: its offset is an error", "regx 33; regx 2561; lit0; select_bit_piece 32 2", "error"),
+    ("the first lane that does not fit says what is wrong: lane 2 ends, lane 3 begins too late", "regx 33; implicit_value x:0102030405; lit7; select_bit_piece 16 4", "ill-formed"),
+    ("lane 2 begins, lane 3 ends too late", "regx 33; implicit_value x:01020304050607; lit11; select_bit_piece 16 4", "error"),
     ("over its end: ill-formed", "regx 33; regx 2561; lit0; select_bit_piece 24 2", "ill-formed"),
     ("one that is not chosen", "regx 33; regx 2561; lit3; select_bit_piece 32 2", "composite {64: 0x20100000200}"),
     ("only what is chosen must be there", "regx 33; regx 2561; lit2; select_bit_piece 32 2", "composite {32: 0x1002, 32+32: 0x201}"),
