@@ -175,7 +175,7 @@ class Decoder:
         with its feature real-true16 only.
         """
         found = _decoder("gfx1150", self.wave_size)._decode(chunk, address)
-        return found if found.name in ("v_mov_b16", "v_swap_b16") else None
+        return found if found.mnemonic in ("v_mov_b16_e32", "v_mov_b16_e64", "v_swap_b16") else None
 
 
 _NO_MODIFIERS: MappingProxyType[str, int | str] = MappingProxyType({})
