@@ -392,6 +392,8 @@ class Arithmetic(ABC):
 
     rounding: tuple[int, int] = (0, 0)
     """MODE's rounding that `rounded` applies: of f32 results, of f16 and f64 results."""
+    keeps_signaling: bool = False
+    """Whether signaling NaNs pass through arithmetic as they are (MODE.IEEE is clear, before GFX12)."""
     on_rounding: Callable[[Op, Type, Sequence[Value], Value], None] | None = None
     """Told of each primitive that `rounded` applies, with its result (arithmetic exceptions)."""
 

@@ -95,6 +95,7 @@ class Access:
         """Lanes whose permuted src0 is not to be read as 0 (DPP forms), or None for all."""
         self.watch: Watch | None = None
         """Collects arithmetic exceptions, if `Context.exceptions` says so."""
+        builder.keeps_signaling = context.generation < 12 and not context.mode.ieee
         self._write_indexed = False
         self._infinite: Value | None = None
         """I1: a float source was infinite (asked for under FP16_OVFL)."""
@@ -447,17 +448,34 @@ class Access:
         sign = 1 << value.type.bits - 1
         return (bits & _EXPONENT[value.type.bits]).eq(0).select(bits & sign, bits).bitcast(value.type)
 
+    def _flushes(self, type: Type, flush: bool | None) -> bool:
+        """Whether subnormal results become zeros; ``flush`` says so instead of MODE."""
+        if flush is not None:
+            return flush
+        return self.mode.flush_outputs32 if type is F32 else self.mode.flush_outputs16_64
+
+    def _scales(self, flushes: bool) -> bool:
+        """Before GFX12 output modifiers are ignored where subnormals may be results or MODE asks for IEEE behaviour."""
+        return self.generation >= 12 or (flushes and not self.mode.ieee)
+
+    def drops_tiny(self, type: Type, flush: bool | None = None) -> bool:
+        """Whether subnormal results become zeros, be it for output modifiers."""
+        flushes = self._flushes(type, flush)
+        return flushes or (self.modifier("omod") != 0 and self._scales(flushes))
+
     def _finish_float(self, value: Value, flush: bool | None) -> Value:
-        wanted = self.mode.flush_outputs32 if value.type is F32 else self.mode.flush_outputs16_64
+        wanted = self._flushes(value.type, flush)
         omod, watch = self.modifier("omod"), self.watch
         if watch is not None:
             watch.result(value)
-        # Before GFX12 hardware ignores output modifiers where MODE lets subnormals out or asks for IEEE behaviour.
-        if omod and (self.generation >= 12 or (wanted and not self.mode.ieee)):
-            value = self._scale_result(value, {1: 2.0, 2: 4.0, 3: 0.5}[omod])
-        if value.type is F16 and self.mode.fp16_overflow:
+        limited = value.type is F16 and self.mode.fp16_overflow
+        if limited:
             value = self._limit_half(value)
-        if wanted if flush is None else flush:
+        if omod and self._scales(wanted):
+            value = self._scale_result(value, {1: 2.0, 2: 4.0, 3: 0.5}[omod])
+            if limited:
+                value = self._limit_half(value)
+        if wanted:
             if watch is not None:
                 watch.flushed(value)
             value = self.flush(value)
@@ -468,8 +486,13 @@ class Access:
     def _scale_result(self, value: Value, factor: float) -> Value:
         """Output modifiers work on the rounded result: zeros and subnormals become +0, what halving makes subnormal
         a zero of its sign (measured on gfx1201, gfx1030 and gfx1010)."""
-        small = (value.bits() & _EXPONENT[value.type.bits]).eq(0)
+        exponent = value.bits() & _EXPONENT[value.type.bits]
+        small = exponent.eq(0)
         scaled = self.flush(self.b.rounded(Op.FMUL, value.type, (value, self.b.const(factor, value.type))))
+        if factor < 1:  # the exponent becomes one less: nothing is rounded up to a normal number
+            lowest = _EXPONENT[value.type.bits] & -_EXPONENT[value.type.bits]
+            zero = (value.bits() & 1 << value.type.bits - 1).bitcast(value.type)
+            scaled = exponent.eq(lowest).select(zero, scaled)
         if self.watch is not None:
             self.watch.scaled(value, scaled)
         return value.is_nan().select(value, small.select(0.0, scaled))
@@ -480,9 +503,9 @@ class Access:
             self._infinite = infinite if self._infinite is None else self._infinite | infinite
 
     def _limit_half(self, value: Value) -> Value:
-        """FP16_OVFL: a result that overflowed becomes the largest number; infinities from infinite sources and from
-        division by zero stay."""
-        if self._infinite is None or self.name.startswith(("v_rcp_", "v_rsq_", "v_log_")):
+        """FP16_OVFL: what became infinite, also by division by zero, is the largest number; infinities from infinite
+        sources stay."""
+        if self._infinite is None:
             return value
         overflowed = value.fabs().eq(float("inf")) & ~self._infinite
         bits = value.bits()

@@ -128,9 +128,11 @@ def div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
 
     sign = (numerator.bits() ^ denominator.bits()) & form.sign
     finite = magnitude(quotient)
-    if form.bits != 16:
-        # A NaN here comes from an overflow inside the refinement; f16 is divided in f32 and has none.
-        finite = quotient.is_nan().select(form.infinity, finite)
+    # A NaN here comes from an overflow inside the refinement.
+    finite = quotient.is_nan().select(form.infinity, finite)
+    if form.bits == 16:
+        finite = finite.eq(form.infinity).select(_overflow(quotient, sign), finite)
+    else:
         far = exponent_field(numerator).trunc(I32) - exponent_field(denominator).trunc(I32)
         finite = far.slt(-150 if form.bits == 32 else -1075).select(0, finite)
     result = (finite | sign).bitcast(quotient.type)
@@ -144,3 +146,12 @@ def div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
     result = invalid.select(special(form.default_nan), result)
     result = denominator.is_nan().select(quiet(denominator), result)
     return numerator.is_nan().select(quiet(numerator), result)
+
+
+def _overflow(like: Value, sign: Value) -> Value:
+    """The magnitude of a result that is too large, as MODE rounds: infinity or the largest number."""
+    form, mode = format_of(like), like.builder.rounding_of(like.type)
+    if mode in (0, 3):
+        return like.builder.const(form.infinity - (mode == 3), sign.type)
+    positive, negative = (form.infinity, form.largest) if mode == 1 else (form.largest, form.infinity)
+    return sign.eq(0).select(like.builder.const(positive, sign.type), negative)

@@ -5,13 +5,11 @@ Functions here take and give builder values; they know formats, not instructions
 
 NaNs
 ----
-The builder leaves the payload of a NaN result open. The hardware gives the first NaN operand, made quiet;
-an invalid
-operation on numbers gives the *default NaN*, which has the sign bit set (0xffc00000 for f32), as the ISA
-documents'
-examples of v_sqrt, v_log, v_rsq and v_sin show. `arithmetic` puts that on top of a primitive's result, so
-that
-results do not depend on the host or on how LLVM orders commutative operands.
+The builder leaves the payload of a NaN result open. The hardware gives the first NaN operand, made quiet
+(before GFX12 only if MODE.IEEE is set); an invalid operation on numbers gives the *default NaN*, which has
+the sign bit set (0xffc00000 for f32), as the ISA documents' examples of v_sqrt, v_log, v_rsq and v_sin show.
+`arithmetic` puts that on top of a primitive's result, so that results do not depend on the host or on how
+LLVM orders commutative operands.
 """
 
 from __future__ import annotations
@@ -188,8 +186,13 @@ def arithmetic(result: Value, *operands: Value) -> Value:
     """``result`` of a primitive on ``operands``, with the hardware's NaN where it is one."""
     nan = from_bits(result, format_of(result).default_nan)
     for operand in reversed(operands):
-        nan = operand.is_nan().select(quiet(operand), nan)
+        nan = operand.is_nan().select(_propagated(operand), nan)
     return result.is_nan().select(nan, result)
+
+
+def _propagated(nan: Value) -> Value:
+    """What becomes of a NaN that goes through an instruction."""
+    return nan if nan.builder.keeps_signaling else quiet(nan)
 
 
 def add(a: Value, b: Value) -> Value:
@@ -206,8 +209,53 @@ def multiply(a: Value, b: Value) -> Value:
 
 
 def fma(a: Value, b: Value, c: Value) -> Value:
-    """a * b + c with one rounding."""
-    return arithmetic(rounded(Op.FMA, a.type, a, b, c), a, b, c)
+    """a * b + c with one rounding. A NaN of the product hides one of c."""
+    with a.builder.nearest():
+        product = arithmetic(a * b, a, b)
+    result = rounded(Op.FMA, a.type, a, b, c)
+    nan = product.is_nan().select(
+        product, c.is_nan().select(_propagated(c), from_bits(a, format_of(a).default_nan))
+    )
+    return result.is_nan().select(nan, result)
+
+
+def rounds_below_normal(exact: Value, type: Type) -> Value:
+    """I1: ``exact`` (of a wider type), rounded to the precision of ``type`` as MODE says but with any exponent, is
+    below its normal numbers."""
+    form = FORMATS[type]
+    smallest, half_unit = 2.0 ** (1 - form.bias), 2.0 ** (-form.bias - form.fraction_bits - 1)
+    size, mode = exact.fabs(), exact.builder.rounding_of(type)
+    below = size.flt(smallest)
+    if mode == 0:
+        return size.flt(smallest - half_unit)
+    if mode == 3:
+        return below
+    away = ~sign_bit(exact) if mode == 1 else sign_bit(exact)
+    return away.select(size.fle(smallest - 2 * half_unit), below)
+
+
+def is_tiny(op: Op, a: Value, b: Value, c: Value | None = None) -> Value:
+    """I1: the result of FMUL or FMA, rounded to its precision but with any exponent, is below the normal numbers.
+
+    Where subnormal results become zeros, hardware looks at that; the rounded result may be the smallest normal number.
+    """
+    type, builder = a.type, a.builder
+    mode = builder.rounding_of(type)
+    with builder.nearest():
+        if type is F16:
+            wide = [convert(v, F64) for v in (a, b)]  # everything below 2**-13 is exact
+            exact = wide[0] * wide[1] if c is None else wide[0] * wide[1] + convert(c, F64)
+        else:
+            factor = 2.0 ** (FORMATS[type].fraction_bits + 1)
+            args = [a * factor, b] if c is None else [a * factor, b, c * factor]
+            scaled = builder.emit_directed(op, type, args, mode) if mode else builder.emit(op, type, args)
+            return scaled.fabs().flt(factor * 2.0 ** (1 - FORMATS[type].bias))
+    return rounds_below_normal(exact, type)
+
+
+def signed_zero(value: Value) -> Value:
+    """Zero with the sign of ``value``."""
+    return (value.bits() & format_of(value).sign).bitcast(value.type)
 
 
 def multiply_add(a: Value, b: Value, c: Value) -> Value:
@@ -368,7 +416,8 @@ def frexp_mantissa(value: Value) -> Value:
     half = (form.bias - 1) << form.fraction_bits
     bits = (significand & form.fraction_mask) | half | (value.bits() & form.sign)
     special = is_zero(value) | magnitude(value).uge(form.infinity)
-    return arithmetic(special.select(value, bits.bitcast(value.type)), value)
+    number = special.select(value, bits.bitcast(value.type))
+    return value.is_nan().select(quiet(value), number)
 
 
 def power_of_two(exponent: Value, type: Type) -> Value:

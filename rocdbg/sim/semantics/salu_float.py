@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from rocdbg.sim.builder import F16, F32, I16, I32, Type, Value
 from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
-from rocdbg.sim.semantics.valu_float import maximum, minimum
+from rocdbg.sim.semantics.valu_float import fma, maximum, minimum, multiply
 
 Two = Callable[[Value, Value], Value]
 
@@ -34,7 +35,7 @@ def _one(operation: Callable[[Value], Value], source: Type) -> SemanticFunction:
 def _fma(type: Type, *, accumulate: bool) -> SemanticFunction:
     def run(i: Access) -> None:
         addend = i.old(0, type) if accumulate else i.src(2, type)
-        i.dst(0, floats.fma(i.src(0, type), i.src(1, type), addend))
+        i.dst(0, fma(i, i.src(0, type), i.src(1, type), addend))
 
     return run
 
@@ -43,7 +44,7 @@ for _type in (F16, F32):
     _name = _type.name
     semantic(f"s_add_{_name}")(_two(_fixed(floats.add), _type))
     semantic(f"s_sub_{_name}")(_two(_fixed(floats.subtract), _type))
-    semantic(f"s_mul_{_name}")(_two(_fixed(floats.multiply), _type))
+    semantic(f"s_mul_{_name}")(_two(lambda i: partial(multiply, i), _type))
     semantic(f"s_fmac_{_name}")(_fma(_type, accumulate=True))
     semantic(f"s_min_{_name}", any_rounding=True)(_two(minimum, _type))
     semantic(f"s_max_{_name}", any_rounding=True)(_two(maximum, _type))

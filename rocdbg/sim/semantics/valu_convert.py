@@ -36,7 +36,9 @@ def _(i: Access) -> None:
 
 def _nan_by_sign(value: Value, number: Value) -> Value:
     """The integer of a NaN is the largest of its sign in these (measured on gfx1201), not 0."""
-    return value.is_nan().select(value.bits().slt(0).select(value.builder.const(1 << 31, I32), 0x7FFFFFFF), number)
+    return value.is_nan().select(
+        value.bits().slt(0).select(value.builder.const(1 << 31, I32), 0x7FFFFFFF), number
+    )
 
 
 @semantic("v_cvt_flr_i32_f32", "v_cvt_floor_i32_f32", any_rounding=True)
@@ -90,7 +92,12 @@ def _(i: Access) -> None:
 
 def _resize(source: Type, target: Type) -> SemanticFunction:
     def run(i: Access) -> None:
-        i.dst(0, floats.convert(i.src(0, source), target))
+        value = i.src(0, source)
+        result = floats.convert(value, target)
+        if target.bits < source.bits and i.drops_tiny(target):
+            tiny = floats.rounds_below_normal(value, target)
+            result = tiny.select(floats.signed_zero(result), result)
+        i.dst(0, result)
 
     return run
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.arch.targets import Generation
-from rocdbg.sim.builder import F16, F32, F64, I16, I32, Type, Value
+from rocdbg.sim.builder import F16, F32, F64, I16, I32, Op, Type, Value
 from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
@@ -16,6 +16,29 @@ TYPES: dict[str, Type] = {"f16": F16, "f32": F32, "f64": F64}
 
 Binary = Callable[[Value, Value], Value]
 Ternary = Callable[[Value, Value, Value], Value]
+
+
+def multiply(i: Access, a: Value, b: Value) -> Value:
+    """a * b; zero if that is too small for MODE."""
+    product = floats.multiply(a, b)
+    if not i.drops_tiny(a.type):
+        return product
+    return floats.is_tiny(Op.FMUL, a, b).select(floats.signed_zero(product), product)
+
+
+def fma(i: Access, a: Value, b: Value, c: Value, *, flush: bool | None = None) -> Value:
+    """a * b + c; zero if that is too small for MODE, or ``flush`` says so."""
+    total = floats.fma(a, b, c)
+    if not i.drops_tiny(a.type, flush):
+        return total
+    return floats.is_tiny(Op.FMA, a, b, c).select(floats.signed_zero(total), total)
+
+
+def _multiply(type: Type) -> SemanticFunction:
+    def run(i: Access) -> None:
+        i.dst(0, multiply(i, i.src(0, type), i.src(1, type)))
+
+    return run
 
 
 def _binary(operation: Binary, type: Type, *, swap: bool = False) -> SemanticFunction:
@@ -28,7 +51,7 @@ def _binary(operation: Binary, type: Type, *, swap: bool = False) -> SemanticFun
 
 for _name, _type in TYPES.items():
     semantic(f"v_add_{_name}")(_binary(floats.add, _type))
-    semantic(f"v_mul_{_name}")(_binary(floats.multiply, _type))
+    semantic(f"v_mul_{_name}")(_multiply(_type))
     if _type is not F64:
         semantic(f"v_sub_{_name}")(_binary(floats.subtract, _type))
         semantic(f"v_subrev_{_name}")(_binary(floats.subtract, _type, swap=True))
@@ -46,14 +69,14 @@ def preserves_half(i: Access) -> bool | None:
 def _fma(type: Type) -> SemanticFunction:
     def run(i: Access) -> None:
         keep = preserves_half(i) if type is F16 else None
-        i.dst(0, floats.fma(i.src(0, type), i.src(1, type), i.src(2, type)), preserve=keep)
+        i.dst(0, fma(i, i.src(0, type), i.src(1, type), i.src(2, type)), preserve=keep)
 
     return run
 
 
 def _fmac(type: Type) -> SemanticFunction:
     def run(i: Access) -> None:
-        i.dst(0, floats.fma(i.src(0, type), i.src(1, type), i.old(0, type)))
+        i.dst(0, fma(i, i.src(0, type), i.src(1, type), i.old(0, type)))
 
     return run
 
@@ -62,7 +85,7 @@ def _literal_form(type: Type) -> SemanticFunction:
     """fmaak (a, b, K) and fmamk (a, K, b): the three sources in text order are factor, factor, addend."""
 
     def run(i: Access) -> None:
-        i.dst(0, floats.fma(i.src(0, type), i.src(1, type), i.src(2, type)))
+        i.dst(0, fma(i, i.src(0, type), i.src(1, type), i.src(2, type)))
 
     return run
 
@@ -118,18 +141,21 @@ def _(i: Access) -> None:
     i.dst(0, floats.legacy_zero(a, b, floats.multiply(a, b), i.const(0.0, F32)))
 
 
-def _legacy_fma(i: Access, a: Value, b: Value, c: Value) -> None:
-    i.dst(0, floats.legacy_zero(a, b, floats.fma(a, b, c), c))
+def _legacy_fma(i: Access, c: Value) -> None:
+    """It has no subnormals, whatever MODE says; the product with a zero is +0."""
+    a, b = i.src(0, F32, flush=True), i.src(1, F32, flush=True)
+    zero = floats.is_zero(a) | floats.is_zero(b)
+    i.dst(0, fma(i, zero.select(0.0, a), zero.select(0.0, b), c, flush=True), flush=True)
 
 
 @semantic("v_fma_legacy_f32", "v_fma_dx9_zero_f32")
 def _(i: Access) -> None:
-    _legacy_fma(i, i.src(0, F32), i.src(1, F32), i.src(2, F32))
+    _legacy_fma(i, i.src(2, F32, flush=True))
 
 
 @semantic("v_fmac_legacy_f32", "v_fmac_dx9_zero_f32")
 def _(i: Access) -> None:
-    _legacy_fma(i, i.src(0, F32), i.src(1, F32), i.old(0, F32))
+    _legacy_fma(i, i.old(0, F32, flush=True))
 
 
 @semantic("v_mad_legacy_f32")

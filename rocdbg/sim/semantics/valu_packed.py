@@ -7,13 +7,14 @@ neg_lo and neg_hi.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from rocdbg.sim.builder import F16, F32, I16, I32, I64, Type, Value
 from rocdbg.sim.semantics import floats, integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.constants import source32
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
-from rocdbg.sim.semantics.valu_float import maximum, minimum
+from rocdbg.sim.semantics.valu_float import fma, maximum, minimum, multiply
 
 Operation = Callable[..., Value]
 
@@ -50,8 +51,8 @@ def _three(
 
 for _type in (F16, F32):
     semantic(f"v_pk_add_{_type.name}")(_halves(2, _type, _fixed(floats.add)))
-    semantic(f"v_pk_mul_{_type.name}")(_halves(2, _type, _fixed(floats.multiply)))
-    semantic(f"v_pk_fma_{_type.name}")(_halves(3, _type, _fixed(floats.fma)))
+    semantic(f"v_pk_mul_{_type.name}")(_halves(2, _type, lambda i: partial(multiply, i)))
+    semantic(f"v_pk_fma_{_type.name}")(_halves(3, _type, lambda i: partial(fma, i)))
 for _name, _choose in (
     ("min", minimum),
     ("max", maximum),
@@ -74,7 +75,7 @@ def _(i: Access) -> None:
         a, b, c = ((w.lshr(16) if half else w).trunc(I16).bitcast(F16) for w in words)
         if i.mode.flush_inputs16_64:
             a, b, c = i.flush(a), i.flush(b), i.flush(c)
-        results.append(floats.fma(a, b, c))
+        results.append(fma(i, a, b, c))
     i.dst_packed(*results)
 
 

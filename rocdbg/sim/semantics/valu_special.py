@@ -96,8 +96,8 @@ for _type in (F32, F64):
     semantic(f"v_div_scale_{_type.name}")(_div_scale(_type))
     semantic(f"v_div_fmas_{_type.name}")(_div_fmas(_type))
     semantic(f"v_div_fixup_{_type.name}", any_rounding=True)(_div_fixup(_type))
-semantic("v_div_fixup_f16", any_rounding=True)(_div_fixup(F16))
-semantic("v_div_fixup_legacy_f16", any_rounding=True)(_div_fixup(F16, legacy=True))
+semantic("v_div_fixup_f16")(_div_fixup(F16))
+semantic("v_div_fixup_legacy_f16")(_div_fixup(F16, legacy=True))
 
 
 # -- cube maps -------------------------------------------------------------------------------------
