@@ -146,6 +146,8 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
     if event.returned is not None:
         value = shell.session.format(event.returned)
         shell.line(f"Value returned is ${event.returned_number} = {value}")
+    elif event.returned_type is not None:
+        shell.line(f"Value returned has type: {event.returned_type}. Cannot determine contents")
     shell.show_displays()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -38,9 +38,13 @@ class DisassemblyLine:
 
 
 def disassemble(
-    program: Program, memory: Memory, low: int, high: int, pc: int | None = None, wave_size: int | None = None
+    program: Program, memory: Memory, low: int, high: int, pc: int | None = None, wave_size: int | None = None,
+    mangled: bool = True,
 ) -> Iterator[DisassemblyLine]:
-    """The instructions that begin in [low, high), loaded addresses. Raises `MemoryAccessError`."""
+    """The instructions that begin in [low, high), loaded addresses; C++ symbols ``mangled`` or as in the source.
+
+    Raises `MemoryAccessError`.
+    """
     target = program.code_object.target.name
     code = memory.read(0, low, high - low)
     with suppress(Error):  # the last one may reach past the end, if anything is mapped there
@@ -49,12 +53,28 @@ def disassemble(
         if instruction.address >= high:
             return
         data = code[instruction.address - low : instruction.address - low + instruction.size]
-        yield _line(program, instruction, data, pc)
+        yield _line(program, instruction, data, pc, mangled)
+
+
+def instructions_before(
+    program: Program, memory: Memory, end: int, count: int, pc: int | None = None,
+    wave_size: int | None = None, mangled: bool = True,
+) -> Sequence[DisassemblyLine]:
+    """The last ``count`` instructions in front of an address (``x/-3i``), of as many functions as it takes.
+
+    Raises `DebuggerError` where no function says where instructions begin.
+    """
+    found: list[DisassemblyLine] = []
+    while len(found) < count:
+        _, low, _ = function_bounds(program, end - 1)
+        found[:0] = disassemble(program, memory, low, end, pc, wave_size, mangled)
+        end = low
+    return found[-count:]
 
 
 def instructions_at(
     program: Program, memory: Memory, start: int, count: int, pc: int | None = None,
-    wave_size: int | None = None,
+    wave_size: int | None = None, mangled: bool = True,
 ) -> Iterator[DisassemblyLine]:
     """``count`` instructions from an address on (``x/i``)."""
     target = program.code_object.target.name
@@ -62,7 +82,7 @@ def instructions_at(
     for _ in range(count):
         code = _readable(memory, address)
         instruction = isa.decode(code, target, address=address, **_wave(wave_size))
-        yield _line(program, instruction, code[: instruction.size], pc)
+        yield _line(program, instruction, code[: instruction.size], pc, mangled)
         address += instruction.size
 
 
@@ -80,12 +100,14 @@ def _readable(memory: Memory, address: int) -> bytes:
     return memory.read(0, address, 4)
 
 
-def _line(program: Program, instruction: isa.Instruction, data: bytes, pc: int | None) -> DisassemblyLine:
-    found = program.symbol_and_offset(instruction.address, data=False, mangled=True)
+def _line(
+    program: Program, instruction: isa.Instruction, data: bytes, pc: int | None, mangled: bool
+) -> DisassemblyLine:
+    found = program.symbol_and_offset(instruction.address, data=False, mangled=mangled)
     row = program.line_at(instruction.address)
     text = instruction.text
     if instruction.branch_target is not None:
-        name = program.symbolize(instruction.branch_target, data=False, mangled=True)
+        name = program.symbolize(instruction.branch_target, data=False, mangled=mangled)
         if name is not None and "<" not in text:
             text = f"{text} <{name}>"
     known = row is not None and row.line != 0
@@ -107,6 +129,6 @@ def function_bounds(program: Program, address: int) -> tuple[str, int, int]:
         name = program.symbol_and_offset(address, data=False)
         return (name[0] if name else symbol.name), low, low + symbol.size
     if function is not None and function.low_pc is not None and function.high_pc is not None:
-        name_text = function.display_name
+        name_text = program.function_title(function)
         return name_text, program.to_loaded(function.low_pc), program.to_loaded(function.high_pc)
     raise DebuggerError("No function contains specified address.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rocdbg.debugger import ctypes
-from rocdbg.debugger.disassembly import instructions_at
+from rocdbg.debugger.disassembly import DisassemblyLine, instructions_at, instructions_before
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.formatting import SIZE_LETTERS, Format, Formatter, format_letter
 from rocdbg.debugger.numbers import format_integer, format_string
@@ -83,7 +84,7 @@ def examine(
 ) -> Examination:
     """Show ``fmt.count`` items from an address on; a negative count shows the ones before it."""
     if fmt.letter == "i":
-        return _instructions(memory, program, address, fmt, pc, wave_size)
+        return _instructions(memory, program, address, fmt, pc, wave_size, not formatter.settings.asm_demangle)
     if fmt.letter == "s":
         return _strings(memory, formatter, space, address, fmt)
     size = SIZE_LETTERS[fmt.size]
@@ -153,14 +154,21 @@ def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt
 
 
 def _instructions(
-    memory: Memory, program: Program | None, address: int, fmt: Format, pc: int | None, wave_size: int | None
+    memory: Memory, program: Program | None, address: int, fmt: Format, pc: int | None, wave_size: int | None,
+    mangled: bool,
 ) -> Examination:
     if program is None:
         raise DebuggerError("There is no code to show.")
     lines = []
     end = last = address
-    for line in instructions_at(program, memory, address, max(fmt.count, 0), pc, wave_size):
-        name = f" <{line.function}+{line.offset}>" if line.function else ""
+    found: Iterable[DisassemblyLine]
+    if fmt.count < 0:
+        found = instructions_before(program, memory, address, -fmt.count, pc, wave_size, mangled)
+    else:
+        found = instructions_at(program, memory, address, fmt.count, pc, wave_size, mangled)
+    for line in found:
+        offset = f"+{line.offset}" if line.offset else ""
+        name = f" <{line.function}{offset}>" if line.function else ""
         last = line.address
         end = line.address + line.size
         after = _pointer(ctypes.INT, 0, end)

@@ -20,9 +20,11 @@ from rocdbg.dwarf.info.types import (
     ClassType,
     EnumType,
     FunctionType,
+    Member,
     MemberPointerType,
     PointerKind,
     PointerType,
+    StaticMember,
     Type,
     UnspecifiedType,
     VectorType,
@@ -306,19 +308,20 @@ class _Writer:
             if base.byte_offset is not None:
                 text = self.value(value.part(base.type, base.byte_offset), depth + 1)
                 parts.append(f"<{base.type}> = {text}")
-        own = 0
-        for member in type_.members:
+        statics = type_.static_members if self.settings.static_members else ()
+        own: list[Member | StaticMember] = [*type_.members, *statics]
+        for member in sorted(own, key=lambda member: member.offset or 0):
+            if isinstance(member, StaticMember):
+                found = self.formatter.static_member(type_, member.name)
+                text = self.value(found, depth + 1) if found is not None else "<optimized out>"
+                parts.append(f"static {member.name} = {text}")
+                continue
             text = self.value(value.field(member), depth + 1)
             parts.append(f"{member.name} = {text}" if member.name else text)
-            own += 1
-        if self.settings.static_members:
-            for static in type_.static_members:
-                found = self.formatter.static_member(type_, static.name)
-                text = self.value(found, depth + 1) if found is not None else "<optimized out>"
-                parts.append(f"static {static.name} = {text}")
         if not parts:
             return "{<No data fields>}"
-        return self._braced(parts, depth, members_after=len(type_.bases) if own else 0, name=str(type_))
+        after = len(type_.bases) if type_.members else 0
+        return self._braced(parts, depth, members_after=after, name=str(type_))
 
     def _braced(self, parts: list[str], depth: int, members_after: int = 0, name: str = "") -> str:
         if not self.settings.pretty:
@@ -338,6 +341,9 @@ class _Writer:
         element, count, _ = value.elements()
         if isinstance(stripped, ArrayType) and not isinstance(stripped.count, int | None):
             return "<variable length array>"
+        address = value.address
+        if isinstance(stripped, ArrayType) and stripped.count is None and address is not None:
+            return self.formatter.address(address.space, address.value, symbol=True)  # a flexible array member
         if 0 <= self.settings.max_depth <= depth:
             return "{...}"
         value = _try_fetch(value)

@@ -181,7 +181,7 @@ class LocationResolver:
         function = self._innermost_function(address)
         symbol = program.symbol_and_offset(loaded, data=False)
         file, line = (row.file, row.line) if row is not None and row.line else (None, None)
-        name = function.display_name if function is not None else (symbol[0] if symbol else None)
+        name = program.function_title(function) if function is not None else (symbol[0] if symbol else None)
         return Location(program, address, file, line, name, function)
 
     def _innermost_function(self, address: int) -> Function | None:
@@ -257,7 +257,7 @@ class LocationResolver:
         return [found[address] for address in sorted(found)]
 
     def _location(self, place: CodeLocation) -> Location:
-        name = place.function.display_name if place.function is not None else None
+        name = self._program.function_title(place.function) if place.function is not None else None
         return Location(self._program, place.address, place.file, place.line or None, name, place.function)
 
     def _in_function(self, function: Function, place: CodeLocation) -> Location:
@@ -271,7 +271,7 @@ class LocationResolver:
         if inner is not None and inner.call_line is not None:
             file, line = inner.call_file, inner.call_line
         return Location(
-            self._program, place.address, file, line, function.display_name, function, by_line=False
+            self._program, place.address, file, line, self._program.function_title(function), function, by_line=False
         )
 
 

@@ -133,8 +133,18 @@ class Program:
             return self._name(symbol.name, place, mangled), self.to_file(address) - place
         function = self.function_at(address)
         if function is not None and function.low_pc is not None:
-            return function.display_name, self.to_file(address) - function.low_pc
+            return self.function_title(function), self.to_file(address) - function.low_pc
         return None
+
+    @staticmethod
+    def function_title(function: Function) -> str:
+        """A function with its parameters as GDB names code: ``ns::f<3u>(int const*)``; in C just its name."""
+        if function.linkage_name is not None and function.linkage_name.startswith("_Z"):
+            text = demangle(function.linkage_name)
+            start = text.find(function_name(function.linkage_name))
+            if text != function.linkage_name and start >= 0:
+                return text[start:]  # without the return type that names of templates carry
+        return function.display_name.replace("(void)", "()")
 
     def _name(self, name: str, place: int, mangled: bool) -> str:
         """What a symbol at a file address goes by: its source name if the debug information knows that.
@@ -147,7 +157,7 @@ class Program:
         if function is not None and function.low_pc == place and function.linkage_name in (name, None):
             if function.linkage_name is None:
                 return function.qualified_name or name
-            return name if mangled else function.display_name
+            return name if mangled else self.function_title(function)
         if mangled:
             return name
         for variable in self.info.variables_named(name) if self.has_debug_info else []:

@@ -72,7 +72,7 @@ class Session(SessionValues):
         self.convenience = Convenience()
         self.launch = LaunchControl()
         self.sources = SourceFiles(self.settings)
-        self.symbols = Symbols(lambda: self.program)
+        self.symbols = Symbols(lambda: self.program, self.settings)
         self.breakpoints = BreakpointTable(self.resolve)
         self.plugins = PluginHost(self)
         self.list_position: Defaults | None = None
@@ -359,7 +359,8 @@ class Session(SessionValues):
         pc = wave_size = None
         if self.target is not None and self.scope.thread is not None:
             pc, wave_size = self.frame().pc, self.wave(self.scope.thread).lane_count
-        return list(disassemble(program, self.environment().memory, low, high, pc, wave_size))
+        mangled = not self.settings.print.asm_demangle
+        return list(disassemble(program, self.environment().memory, low, high, pc, wave_size, mangled))
 
     def complete(self, kind: str, word: str, text: str) -> Sequence[str]:
         """Candidates that start with ``word``, for completion.

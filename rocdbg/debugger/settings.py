@@ -46,6 +46,8 @@ class PrintSettings:
     """Show file and line after ``<symbol+offset>``."""
     raw_values: bool = False
     """Go past pretty-printers."""
+    asm_demangle: bool = False
+    """C++ names of code as in the source, not as the linker knows them, in disassembly and places."""
 
     def with_changes(self, **changes: Any) -> PrintSettings:
         """A copy with some fields changed (``print -pretty -- x``)."""

@@ -17,6 +17,7 @@ from rocdbg.debugger.stops import StopEvent, StopReason
 from rocdbg.debugger.target import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.values import Value
 from rocdbg.dwarf.info import LineRow
+from rocdbg.dwarf.info.types import Type, VoidType
 
 RETURN_LOW, RETURN_HIGH = 62, 63
 """DWARF numbers of s30 and s31, where the calling convention has the return address at a function's entry."""
@@ -187,9 +188,12 @@ class Stepper:
         if event is not None:
             return event
         value: Value | None = None
+        untold: Type | None = None
         if function is not None:
             value = return_value(function, self.runner.target, thread, scope.lane)
-        return self.runner.step_event(StopReason.FINISHED, True, returned=value)
+            if value is None and not isinstance(function.return_type.strip_typedefs(), VoidType):
+                untold = function.return_type
+        return self.runner.step_event(StopReason.FINISHED, True, returned=value, returned_type=untold)
 
     def until_next(self, scope: Scope) -> StopEvent:
         """``until`` without a place: as ``next``, but never backwards: loops are left."""

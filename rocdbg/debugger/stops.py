@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rocdbg.debugger.scope import Scope
     from rocdbg.debugger.values import Value
+    from rocdbg.dwarf.info.types import Type
 
 
 class StopReason(Enum):
@@ -76,7 +77,7 @@ class StopEvent:
     first was one); ``new_thread`` and ``new_lane`` say whether the focus moved there; ``new_frame``
     whether a front end should show the frame line and not only the source line. ``detail`` is a
     sentence on an exception; ``returned`` the value a finished function gave back (already in the
-    value history under ``returned_number``).
+    value history under ``returned_number``), ``returned_type`` its type where the value cannot be told.
     """
 
     reason: StopReason
@@ -91,5 +92,6 @@ class StopEvent:
     detail: str = ""
     returned: Value | None = None
     returned_number: int | None = None
+    returned_type: Type | None = None
     exit: ExitInfo | None = None
     warnings: tuple[str, ...] = field(default=())

@@ -12,6 +12,7 @@ from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.lds import place_variables
 from rocdbg.debugger.locspec import Location
 from rocdbg.debugger.program import Program
+from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import (
     Exprloc,
     Function,
@@ -98,8 +99,9 @@ class ScopeSymbol:
 class Symbols:
     """Queries over the loaded program. Raises `NoProgramError` without one."""
 
-    def __init__(self, program: Callable[[], Program | None]) -> None:
+    def __init__(self, program: Callable[[], Program | None], settings: Settings) -> None:
         self._get = program
+        self._settings = settings
 
     @property
     def program(self) -> Program:
@@ -167,9 +169,9 @@ class Symbols:
     def _line_info(self, file: SourceFile, line: int, low: int, high: int) -> LineInfo:
         program = self.program
         low, high = program.to_loaded(low), program.to_loaded(high)
-        return LineInfo(
-            file, line, low, high, program.symbolize(low, data=False), program.symbolize(high, data=False)
-        )
+        mangled = not self._settings.print.asm_demangle
+        low_name = program.symbolize(low, data=False, mangled=mangled)
+        return LineInfo(file, line, low, high, low_name, program.symbolize(high, data=False, mangled=mangled))
 
     def functions(self, pattern: str = "") -> list[FunctionRow]:
         """Functions whose name the regular expression is found in."""

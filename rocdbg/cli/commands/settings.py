@@ -80,6 +80,7 @@ OPTIONS = (
     _print_option("symbol-filename", "symbol_filename", "switch", "printing of source file and line with <SYMBOL>"),
     _print_option("max-symbolic-offset", "max_symbolic_offset", "count", "largest offset printed in <SYMBOL+1234>"),
     _print_option("sevenbit-strings", "sevenbit_strings", "switch", "printing of 8-bit characters in strings as \\nnn"),
+    _print_option("asm-demangle", "asm_demangle", "switch", "demangling of C++ names in disassembly listings"),
     _print_option("raw-values", "raw_values", "switch", "whether to print values in raw form, without pretty-printers"),
     _print_option(
         "frame-arguments", "frame_arguments", "choice", "printing of non-scalar frame arguments",

@@ -18,6 +18,7 @@ from rocdbg.dwarf.info.attributes import (
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.convert import convert
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, Raw, raw_reader, read_indirect, uleb
+from rocdbg.dwarf.info.names import spelled
 from rocdbg.dwarf.info.walk import subtree_end
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Die:
     def name(self) -> str | None:
         """DW_AT_name, from this entry or its origins; None when it has none."""
         value = self.find(At.NAME)
-        return value.value or None if isinstance(value, String) else None
+        return spelled(value.value) or None if isinstance(value, String) else None
 
     def reference(self, code: int) -> Die | None:
         """The entry an attribute refers to; None when absent, or when it is in another file."""

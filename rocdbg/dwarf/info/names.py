@@ -12,12 +12,28 @@ from dataclasses import dataclass
 
 _SPACE = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _OPERATOR = re.compile(r"(?<![\w$])operator\s*(\(\)|\[\]|->\*?|[-+*/%^&|~!=<>,]+)")
+_LITERAL = re.compile(r"(?<![\w.$])(\d+[uUlL]+)\b|'([^\\']|\\[abtnvfr0])'")
+_ESCAPES = {"\\0": 0, **{f"\\{letter}": code for code, letter in enumerate("abtnvfr", 7)}}
 _OPENING, _CLOSING = "(<[{", ")>]}"
 
 
 def normalise(name: str) -> str:
-    """The name without white space that does not separate words: ``S<float, 3>`` -> ``S<float,3>``."""
-    return _SPACE.sub("", re.sub(r"\s+", " ", name.strip()))
+    """The name without white space that does not separate words: ``S<float, 3U>`` -> ``S<float,3u>``."""
+    return spelled(_SPACE.sub("", re.sub(r"\s+", " ", name.strip())))
+
+
+def spelled(name: str) -> str:
+    """A name of the debug information as GDB spells it: ``f<3U, 'c'>`` is ``f<3u, (char)99>``."""
+    if "<" not in name:
+        return name
+    return _LITERAL.sub(_literal, name)
+
+
+def _literal(match: re.Match[str]) -> str:
+    number, character = match.groups()
+    if number is not None:
+        return number.lower()
+    return f"(char){_ESCAPES[character] if character in _ESCAPES else ord(character)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from rocdbg.dwarf.info.attributes import (
 from rocdbg.dwarf.info.constants import At, Convention, Inline, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
+from rocdbg.dwarf.info.names import spelled
 from rocdbg.dwarf.info.ranges import ranges_of
 from rocdbg.dwarf.info.types import FunctionType, TemplateArgument, Type
 from rocdbg.dwarf.info.unit import Unit
@@ -90,7 +91,7 @@ class Entity:
     @cached_property
     def name(self) -> str | None:
         """Source name without scopes (``add``, ``kern<2>``); None when anonymous."""
-        return self._string(At.NAME)
+        return self.die.name
 
     @cached_property
     def scope_names(self) -> tuple[str, ...]:
@@ -143,7 +144,7 @@ def enclosing_names(die: Die) -> tuple[str, ...]:
             scoped = tag != Tag.ENUMERATION_TYPE or parent.has(At.ENUM_CLASS)
             if isinstance(name, String):
                 if scoped:
-                    names.append(name.value)
+                    names.append(spelled(name.value))
             elif tag == Tag.NAMESPACE:
                 names.append("(anonymous namespace)")
         parent = parent.parent

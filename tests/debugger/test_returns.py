@@ -1,0 +1,47 @@
+"""What ``finish`` says that a function returned: registers, padding that counts, and what is in memory."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocdbg.cli.shell import Shell
+from rocdbg.cli.writer import Writer
+from rocdbg.debugger import Session
+
+pytestmark = pytest.mark.llvm
+
+RETURNED = [
+    ("empty", "is $1 = {<No data fields>}"),
+    ("with_static", "is $1 = {static something = 56}"),
+    ("mixed", "is $1 = {a = 3.1400001, b = {4, 7}}"),
+    ("sized<1ul>", 'is $1 = {data = "d"}'),
+    ("sized<9ul>", 'is $1 = {data = "ddddddddd"}'),
+    ("sized<32ul>", 'is $1 = {data = \'d\' <repeats 32 times>}'),
+    ("sized<64ul>", "has type: Custom<char, 64ul>. Cannot determine contents"),
+    ("unions", "is $1 = {both = {{as_int = 1633771873, as_chars = \"aaaa\"}, {as_int = 5, as_chars = \"\\005\\000\\000\"}},"
+               " uneven = {s = {1, 2, 3}, i = 131073}, last = 120 'x'}"),
+    ("flexible", "has type: Flexible. Cannot determine contents"),
+    ("deep", "is $1 = {a = {8, 16}, sub = {static something = 56}, b = 3.1400001, static c = 42, d = 1.60218e-19}"),
+    ("copied", "has type: Copied. Cannot determine contents"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
+def test_finish(compiled: Callable[..., Path], target: str) -> None:
+    seen = []
+    for name, _ in RETURNED:
+        session = Session()
+        session.load(compiled("returns.hip", target))
+        session.launch.set_grid("64")
+        session.launch.set_workgroup("64")
+        session.launch.set_argument(0, "i32[64]:zeros")
+        session.break_at(name)
+        session.run()
+        text = io.StringIO()
+        Shell(session, Writer(text), Writer(text)).run_line("finish")
+        seen.append((name, text.getvalue().splitlines()[-1].removeprefix("Value returned ")))
+    assert seen == RETURNED
