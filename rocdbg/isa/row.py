@@ -124,6 +124,7 @@ class CompiledRow:
         "_late_bars",
         "_layout",
         "_raw",
+        "_silent_halves",
         "_silent_signs",
         "_size",
         "_split",
@@ -151,6 +152,12 @@ class CompiledRow:
         # Hardware applies the sign bits of VOP3 to 16-bit integers too (measured for v_mad_i32_i16); LLVM accepts
         # them there, but prints nothing.
         self._silent_signs = layout.encoding == "VOP3" and bool(_SHORT_INTEGERS.search(self.name))
+        # Where LLVM has no halves of registers (GFX12 by default), it does not print all of the bits that select them.
+        printed = any(raw[0] == "m" and raw[1] == "op_sel" for raw in self._raw)
+        self._silent_halves = (
+            table.family == "gfx12" and layout.encoding == "VOP3" and "16" in self.name and not printed
+            and "op_sel" in layout.modifiers
+        )  # fmt: skip
         # LLVM closes the bars of the second source after vcc.
         self._late_bars = (
             self.name.startswith("v_cndmask") and layout.name == "VOP2_DPP" and table.family == "gfx12"
@@ -300,6 +307,8 @@ class CompiledRow:
                 self._flags(modifiers, item)
         if self._layout.src0 == (249,):
             modifiers["sdwa"] = 1
+        if self._silent_halves and (selected := extract(word, self._layout.modifiers["op_sel"])):
+            modifiers["op_sel"] = selected
         if whole:
             operands = [replace(o, text=_HALF.sub("", o.text), half=None) for o in operands]
             words = [_HALF.sub("", word) for word in words]

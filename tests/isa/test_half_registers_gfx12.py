@@ -10,6 +10,21 @@ _INVALID = "/*Invalid register, operand has '{}_32_Lo128' register class*/"
 
 
 @pytest.mark.parametrize(
+    ("code", "text", "op_sel"),
+    [
+        ("02085dd600030200", "v_cndmask_b16 v2, v0, v1, s0", 1),
+        ("02505dd600030200", "v_cndmask_b16 v2, v0, v1, s0", 0b1010),
+        ("001001d404030200", "v_cmp_lt_f16_e64 s0, v4, v1", 2),
+        ("02005dd600030200", "v_cndmask_b16 v2, v0, v1, s0", None),
+    ],
+)
+def test_selected_halves_that_are_not_printed(code: str, text: str, op_sel: int | None) -> None:
+    (instruction,) = isa.disassemble(bytes.fromhex(code), "gfx1200")
+    assert instruction.text == text
+    assert instruction.modifiers.get("op_sel") == op_sel
+
+
+@pytest.mark.parametrize(
     ("code", "text", "operands"),
     [
         ("ff38347e003c0000", "v_mov_b16_e32 v26.l, 0x3c00", [(26, 0), (-1, None)]),
