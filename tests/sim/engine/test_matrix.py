@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from engine_bench import Bench
+from engine_matrices import accumulator, choose, encode, index_words, inputs, outputs, spread
 
 from rocdbg.sim import layout
 from rocdbg.sim.layout import Status
@@ -18,52 +19,10 @@ CDNA3 = "gfx942"
 A, B, C, D = 8, 16, 64, 128  # first registers
 
 
-def encode(values: np.ndarray, kind: str, *, ocp: bool = False) -> np.ndarray:
-    """Small integers as elements of a type, uint8, uint16, uint32 or uint64. ``ocp``: which formats fp8 and bf8 are."""
-    match kind:
-        case "f64" | "f32" | "f16":
-            return values.astype(f"f{BITS[kind] // 8}").view(f"u{BITS[kind] // 8}")
-        case "xf32":
-            return values.astype("f4").view("u4")
-        case "bf16":
-            return (values.astype("f4").view("u4") >> 16).astype("u2")
-        case "i8":
-            return values.astype("i1").view("u1")
-    fraction, bias = {"fp8": (3, 8), "bf8": (2, 16)}[kind]
-    bias -= ocp
-    bits = values.astype("f4").view("u4")
-    exponent = (bits >> 23 & 0xFF).astype(int) - 127 + bias
-    code = (bits >> 24 & 0x80) | exponent << fraction | bits >> (23 - fraction) & (1 << fraction) - 1
-    return np.where(values == 0, 0, code).astype("u1")
-
-
 def pack(elements: np.ndarray, registers: np.ndarray) -> None:
     """elements[lane, n] into consecutive registers[n, lane] (uint32)."""
     words = np.ascontiguousarray(elements).view(np.uint32).reshape(elements.shape[0], -1)
     registers[: words.shape[1]] = words.T
-
-
-def inputs(matrix: np.ndarray, lanes: int = 64) -> np.ndarray:
-    """matrix[block, row, k] as [lane, element]: lanes walk over rows, then blocks, then parts of K."""
-    blocks, rows, depth = matrix.shape
-    parts = lanes // (blocks * rows)
-    return (
-        matrix.reshape(blocks, rows, parts, depth // parts)
-        .transpose(2, 0, 1, 3)
-        .reshape(lanes, depth // parts)
-    )
-
-
-def outputs(lanes: np.ndarray, shape: Shape) -> np.ndarray:
-    """[lane, element] of D as [block, row, column]: strips of four rows (f64: one)."""
-    m, strip = shape.m, 1 if shape.d == "f64" else 4
-    side = max(1, 64 * strip // (m * m))  # blocks in a register
-    groups = 64 // (m * side)
-    stacks = lanes.shape[1] // strip
-    cube = lanes.reshape(groups, side, m, stacks, strip)  # group, block, column, stack, row of the strip
-    if side > 1:  # every stack holds other blocks
-        return cube.transpose(3, 1, 0, 4, 2).reshape(shape.blocks, m, m)
-    return cube.transpose(1, 3, 0, 4, 2).reshape(shape.blocks, m, m)
 
 
 def small(*shape: int) -> np.ndarray:
@@ -109,24 +68,11 @@ def instruction(shape: Shape, modifiers: str = "", target: str = "") -> str:
     return f"{shape.name} {span(D, wide, file)}, {a}, {b}, {c} {modifiers}\ns_endpgm"
 
 
-def result_type(shape: Shape) -> str:
-    return {"f64": "f8", "f32": "f4", "i32": "i4"}[shape.d]
-
-
 def target_of(shape: Shape) -> str:
     """Old names are CDNA2's."""
     if shape.name in GFX950:
         return "gfx950"
     return CDNA3 if "_" in shape.name.split("_", 3)[3] and not shape.name.endswith("1k") else "gfx90a"
-
-
-def accumulator(shape: Shape, value: np.ndarray) -> np.ndarray:
-    """[block, row, column] as [lane, element]."""
-    index = np.arange(64 * shape.results_per_lane).reshape(64, -1)
-    order = outputs(index, shape).reshape(-1)
-    flat = np.empty(value.size, result_type(shape))
-    flat[order] = value.reshape(-1)
-    return flat.reshape(64, -1)
 
 
 def targets(sparse: bool) -> list[tuple[Shape, str]]:
@@ -173,19 +119,10 @@ def test_layout_of_32x32x8():
 def test_sparse(shape, target):
     """Of each four elements of A two are given, and an index says which."""
     kept, b = small(shape.m, shape.k // 2), small(1, shape.m, shape.k)
-    pairs = np.array([(p, q) for p in range(4) for q in range(p + 1, 4)])
-    chosen = pairs[RNG.integers(0, 6, (shape.m, shape.k // 4))].reshape(shape.m, shape.k // 2)
-    # Which column of the full matrix a kept element is from: the pairs' order is not always that of the fours.
-    per_group = shape.a_per_lane // 2
-    fours = np.array([shape.four_of(*divmod(n, per_group)) for n in range(shape.k // 4)])
-    first = (fours[:, 0] * shape.b_per_lane + fours[:, 1]).repeat(2)
-    assert sorted(first[::2]) == list(range(0, shape.k, 4))
-    full = np.zeros((shape.m, shape.k))
-    np.put_along_axis(full, chosen + first, kept, 1)
-    index = inputs(chosen[None])
+    chosen = choose(RNG, shape.m, shape.k)
+    full = spread(shape, kept, chosen)
     set_number = 1 if shape.a_per_lane < 16 else 0
-    shifts = 2 * np.arange(index.shape[1]) + 2 * index.shape[1] * set_number
-    words = (index.astype(np.uint32) << shifts.astype(np.uint32)).sum(1, dtype=np.uint32)
+    words = index_words(inputs(chosen[None]), set_number)
     c = small(1, shape.m, shape.m)
     ocp = target == "gfx950"
     bench = Bench(instruction(shape, f"abid:{set_number}" if set_number else ""), target=target)

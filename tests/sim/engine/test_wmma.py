@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from engine_bench import Bench
+from engine_matrices import choose, index_words, lanes_of, place, result_places, spread_wave
 
 from rocdbg.sim.layout import Status
 from rocdbg.sim.translator.wmma_shapes import GFX11, GFX12, WaveShape
@@ -65,36 +66,6 @@ def get(bench: Bench, first: int, lane: int, at: int, bits: int) -> int:
     return int(bench.vgpr(first + at // per)[lane]) >> at % per * bits & (1 << bits) - 1
 
 
-def place(k: int, depth: int, bits: int, wave: int) -> tuple[int, int]:
-    """GFX12: which 16 lanes have element k of a row of ``depth``, and as which element.
-
-    A group has eight successive ones (in wave64 four, of numbers that have more than four bits); then the next group.
-    """
-    if wave == 32:
-        return k // 8 % 2, k // 16 * 8 + k % 8
-    if bits > 4:
-        return k // 4 % 4, k // 16 * 4 + k % 4
-    if depth == 16:
-        return k // 8, k % 8
-    return {0: 0, 1: 2, 2: 1, 3: 3}[k // 8 % 4], k // 32 * 8 + k % 8
-
-
-def result_places(shape: WaveShape, wave: int) -> list[tuple[int, int, int, int]]:
-    """(row, column, lane, element) of C and D; 16-bit elements of GFX11 take a register each."""
-    rows = []
-    for lane in range(wave):
-        for n in range(256 // wave):
-            if not shape.gfx12:
-                row = n * (wave // 16) + lane // 16
-            elif wave == 32:
-                row = n + 8 * (lane // 16)
-            else:
-                row = n + 8 * (lane // 16 % 2) + 4 * (lane // 32)
-            at = 2 * n if shape.packed and not shape.gfx12 else n
-            rows.append((row, lane % 16, lane, at))
-    return rows
-
-
 def load_results(bench: Bench, shape: WaveShape, wave: int, first: int, matrix: np.ndarray) -> None:
     bits = 16 if shape.packed else 32
     coded = encode(matrix, shape.d)
@@ -133,16 +104,9 @@ def instruction(shape: WaveShape, wave: int, modifiers: str = "", c: str = "") -
 
 def load_factors(bench: Bench, shape: WaveShape, wave: int, first: int, rows: np.ndarray, kind: str) -> None:
     """rows[i, k]: A, or B's columns."""
-    coded = encode(rows, kind)
-    depth = rows.shape[1]
-    for k in range(depth):
-        for i in range(16):
-            if shape.gfx12:
-                group, at = place(k, depth, shape.bits, wave)
-                put(bench, first, group * 16 + i, at, shape.bits, coded[i, k])
-            else:
-                for lane in range(i, wave, 16):
-                    put(bench, first, lane, k, shape.bits, coded[i, k])
+    for lane, elements in enumerate(lanes_of(encode(rows, kind), shape, wave)):
+        for at, bits in enumerate(elements):
+            put(bench, first, lane, at, shape.bits, bits)
 
 
 def small(shape: WaveShape, *size: int) -> np.ndarray:
@@ -170,28 +134,14 @@ def test_dense(shape, wave):
 def test_sparse(shape, wave):
     """Of each four elements of A's row two are given, and an index says which."""
     kept, b, c = small(shape, 16, shape.k // 2), small(shape, 16, shape.k), small(shape, 16, 16)
-    pairs = np.array([(p, q) for p in range(4) for q in range(p + 1, 4)])
-    chosen = pairs[RNG.integers(0, 6, (16, shape.k // 4))].reshape(16, shape.k // 2)
+    chosen = choose(RNG, 16, shape.k)
     entries = shape.index_entries(wave)
     key = 16 // entries - 1  # the last set of the index register
     text = instruction(shape, wave, f"{f'index_key:{key}' if key else ''} {signs(shape)}")
     bench = Bench(text, target="gfx1201", wave_size=wave)
     load_factors(bench, shape, wave, A, kept, shape.a)
-    full = np.zeros((16, shape.k))
-    # Which four of B belong to which pair of A is where they lie: found by looking for equal places.
-    fours = {}
-    for k in range(0, shape.k, 4):
-        fours[place(k, shape.k, shape.bits, wave)] = k
-    for n in range(shape.k // 2):
-        group, at = place(n, shape.k // 2, shape.bits, wave)
-        four = at // 2 * 4
-        if wave == 64 and shape.bits == 4 and shape.k == 32:  # A in the first 32 lanes only
-            first = fours[group + (0 if at < 4 else 2), four % 8]
-        else:
-            first = fours[group, four]
-        for row in range(16):
-            full[row, first + chosen[row, n]] = kept[row, n]
-            put(bench, C, group * 16 + row, key * entries + at, 2, chosen[row, n])
+    full = spread_wave(shape, wave, kept, chosen)
+    bench.vgpr(C)[:] = index_words(lanes_of(chosen, shape, wave), key)
     load_factors(bench, shape, wave, B, b, shape.b)
     load_results(bench, shape, wave, D, c)
     assert bench.run() is Status.END
@@ -240,7 +190,9 @@ def test_an_accumulator_that_is_a_constant():
         for kind, one in (("f16", 0x3C00), ("bf16", 0x3F80)):
             shape = shapes[f"v_wmma_f32_16x16x16_{kind}"]
             assert product(shape, 32, [one], [one], 0, constant="1.0") == 0x40000000
-        assert product(shapes["v_wmma_bf16_16x16x16_bf16"], 64, [0x3F80], [0x3F80], 0, constant="-4.0") == 0xC040
+        assert (
+            product(shapes["v_wmma_bf16_16x16x16_bf16"], 64, [0x3F80], [0x3F80], 0, constant="-4.0") == 0xC040
+        )
         assert product(shapes["v_wmma_i32_16x16x16_iu8"], 64, [3], [5], 0, constant="-7") == 8
 
 
