@@ -23,8 +23,8 @@ def constant_bits(code: int, kind: str, text: str) -> int | None:
         return code - 128
     if 193 <= code <= 208:
         return (192 - code) & mask
-    if text.startswith("0x"):
-        # LLVM shows the 16 bits that reach an integer operand.
+    if text.startswith("0x") and int(text.partition("/*")[0], 16) != code:
+        # LLVM shows the 16 bits that reach an integer operand; but for v_fmac in DPP forms it shows the code.
         return int(text.partition("/*")[0], 16) & mask
     if 240 <= code <= 247:
         return float_bits(FLOAT_CONSTANTS[code], _FORMATS[kind]) & mask

@@ -488,7 +488,14 @@ class Access:
         a zero of its sign (measured on gfx1201, gfx1030 and gfx1010)."""
         exponent = value.bits() & _EXPONENT[value.type.bits]
         small = exponent.eq(0)
-        scaled = self.flush(self.b.rounded(Op.FMUL, value.type, (value, self.b.const(factor, value.type))))
+        rounding = self.mode.round32 if value.type is F32 else self.mode.round16_64  # matters for overflow
+        operands = (value, self.b.const(factor, value.type))
+        with self.b.nearest():
+            if rounding:
+                product = self.b.emit_directed(Op.FMUL, value.type, operands, rounding)
+            else:
+                product = self.b.emit(Op.FMUL, value.type, operands)
+        scaled = self.flush(product)
         if factor < 1:  # the exponent becomes one less: nothing is rounded up to a normal number
             lowest = _EXPONENT[value.type.bits] & -_EXPONENT[value.type.bits]
             zero = (value.bits() & 1 << value.type.bits - 1).bitcast(value.type)

@@ -290,7 +290,9 @@ def round_even(a: Value) -> Value:
 def fract(a: Value) -> Value:
     """a - floor(a), kept below 1 (where rounding would give 1); infinities give the default NaN."""
     below_one = from_bits(a, (format_of(a).bias << format_of(a).fraction_bits) - 1)
-    difference = arithmetic(rounded(Op.FSUB, a.type, a, a.floor()), a)
+    with a.builder.nearest():
+        whole = a.floor()
+    difference = arithmetic(rounded(Op.FSUB, a.type, a, whole), a)
     difference = difference.eq(0.0).select(0.0, difference)  # integers give +0, also rounding down
     return difference.fgt(below_one).select(below_one, difference)
 

@@ -95,6 +95,9 @@ class Comparison:
             if not self.pattern.fullmatch(entry.name.lower()) or entry.group in ("MIMG", "VIMAGE", "VSAMPLE", "EXP"):
                 continue
             for form in words.forms(entry, self.target):
+                if why := deviations.not_compared(entry.name, form):
+                    self.skipped[f"{entry.group} {entry.name}"] = why
+                    continue
                 found += self.cases_of(entry, form)
         return found
 

@@ -75,6 +75,14 @@ REPLACED = (
         r"V_CUBE(ID|SC|TC|MA)_F32", "CUBE", "comparisons are made on flushed magnitudes; a doubled zero is +0 (gfx1201)",
     ),
     Replacement(
+        r"V_DIV_SCALE_(F32|F64)", "D0.{t} = div_scale(S0.{t}, S1.{t}, S2.{t}); VCC.u64[laneId] = div_scale_flag(S0.{t}, S1.{t}, S2.{t})",
+        "the text's DENORM comparisons do not say what is meant of quotients; measured behaviour (see sim/semantics/division.py)",
+    ),
+    Replacement(
+        r"V_DIV_FMAS_(F32|F64)", "D0.{t} = div_fmas(S0.{t}, S1.{t}, S2.{t}, VCC.u64[laneId])",
+        "the factor is 2**+-64 (f64: 128) by the size of the quotient, and rounded together with the sum",
+    ),
+    Replacement(
         r"V_(?:MINIMUM|MAXIMUM)_(F\d+)", "MINIMUM", "gfx1201: the first NaN, also before a signaling one",
     ),
     Replacement(
@@ -104,6 +112,20 @@ REPLACED = (
 )  # fmt: skip
 
 
+NOT_COMPARED = {
+    r"V_(DUAL_)?DOT2\w*_(F16|BF16)|V_DOT4_F32_\w+": "sums are modelled bit for bit as hardware makes them (sim/semantics/dots.py), not as the text has them",
+    r"V_MOVREL\w+|V_SWAPREL\w+": "DPP forms only: what is moved where is not said",
+}
+
+
+def not_compared(name: str, form: str) -> str:
+    """Why an instruction is left out, or nothing."""
+    for pattern, why in NOT_COMPARED.items():
+        if re.fullmatch(pattern, name) and ("DPP forms" not in why or "DPP" in form):
+            return why
+    return ""
+
+
 @cache
 def text_of(entry: Entry, target: str) -> str:
     """The text to compare with."""
@@ -120,17 +142,20 @@ def text_of(entry: Entry, target: str) -> str:
                 return re.sub(r"isSignalNAN\(", "isNAN(", entry.text)
             if row.text == "PERMLANE":
                 return re.sub(
-                    r"VGPR\[row \* 16 \+ i\]\[VDST\.u32\] = tmp\[(64'B\([^;]*?\) \+ lanesel\[[^]]*\])\]",
-                    r"from = \1; if OPSEL[0] || EXEC[from].u1 then VGPR[row * 16 + i][VDST.u32] = tmp[from]"
-                    r" elsif OPSEL[1] then VGPR[row * 16 + i][VDST.u32] = 32'0U endif",
+                    r"(VGPR\[(?:row \* 16 \+ i|lane)\]\[VDST\.u32\]) = tmp\[(.*)\]",
+                    r"from = \2; if OPSEL[0] || EXEC[from].u1 then \1 = tmp[from] elsif OPSEL[1] then \1 = 32'0U endif",
                     entry.text,
-                )
+                ).replace("wave32.u1", "WAVE32")
             if row.text == "DIV_FIXUP":
                 t = match.group(1).lower()
                 last = entry.text.rindex("else")
                 return f"{entry.text[:last]}elsif isNAN(S0.{t}) then D0.{t} = sign_out ? -INF.{t} : INF.{t} {entry.text[last:]}"
             return row.text.replace("{t}", match.group(1).lower() if match.groups() else "")
-    return entry.text
+    if re.fullmatch(r"V_CVT_(PK_)?F32_(FP8|BF8)", entry.name):
+        return entry.text.replace("VGPR[laneId][SRC0.u32]", "S0")  # which may be no VGPR
+    if "V_CVT_SR_" in entry.name:
+        return entry.text.replace("mantissa(", "fraction(")
+    return entry.text.replace("wave32.u1", "WAVE32")
 
 
 _SATURATING = re.compile(r"V_((ADD|SUB|SUBREV)_(NC_)?[UI]|MAD_[UI]\d|M?SAD_|PK_(ADD|SUB|MAD)_[UI]|MAD_[UI]\d\d_[UI]\d\d|DOT\d+C?_[UI])")
@@ -159,11 +184,16 @@ def saturating_text(entry: Entry, target: str) -> str:
 def operands(entry: Entry, target: str) -> dict[str, Operand]:
     """The operand rows of an entry. Those of VOP3's are taken from the short encoding where there is one: the table has
     DPP's there for some."""
-    if entry.group in ("SOP1", "SOP2", "SOPC") and not entry.name.endswith("_F16"):
+    if entry.group in ("SOP1", "SOP2", "SOPC") and (not entry.name.endswith("_F16") or "S_CVT_" in entry.name):
         # Scalar operands are 32 bits wide at least: constants of 16-bit integers are not f16.
-        return {k: Operand(o.format, max(o.bits, 32)) for k, o in entry.operands.items()}
+        wide = {k: Operand(o.format, max(o.bits, 32)) for k, o in entry.operands.items()}
+        return {k: Operand("B32", 32) if o.format == "F16" else o for k, o in wide.items()}
+    if re.fullmatch(r"V_CVT_(PK_)?F32_(FP8|BF8)", entry.name):
+        return {**entry.operands, "src0": Operand("B32", 32)}
     if entry.group not in ("VOP3", "VOP3SD"):
         return entry.operands
+    if "CMPX_CLASS_F16" in entry.name:
+        return {**entry.operands, "src1": Operand("U16", 16)}  # as in v_cmp_class_f16
     for other in entries(target):
         if other.group in ("VOP1", "VOP2", "VOPC") and other.name == entry.name and other.operands:
             rows = dict(other.operands)
@@ -184,7 +214,7 @@ def keeps_subnormals(name: str) -> bool:
 
 
 def flushes_always(name: str) -> bool:
-    return bool(re.fullmatch(r"V_(RCP|RCP_IFLAG|RSQ|SQRT|EXP|LOG)_F32|V_MAD_F32|V_MAC_F32|V_MADAK_F32|V_MADMK_F32", name))
+    return bool(re.fullmatch(r"V_(S_)?(RCP|RCP_IFLAG|RSQ|SQRT|EXP|LOG)_F32|V_MAD_F32|V_MAC_F32|V_MADAK_F32|V_MADMK_F32", name))
 
 
 def plain_packed(name: str) -> bool:
@@ -220,6 +250,11 @@ def mode_fields(wave: Wave) -> dict[str, Value]:
 
 def hardware_registers(wave: Wave) -> Any:
     return None
+
+
+def clears_upper_half(entry: Entry) -> bool:
+    """Scalar f16 results: the text leaves the upper half open, hardware is taken to clear it."""
+    return entry.operands.get("sdst", Operand("", 32)).bits == 16
 
 
 def wide_result(name: str) -> bool:

@@ -193,6 +193,49 @@ def from_bf8(ocp: bool) -> Callable[[Value], Value]:
     return lambda x: small_float(int(x.raw), 5, 2, 15 if ocp else 16, "ieee" if ocp else "fnuz")  # type: ignore[call-overload]
 
 
+def to_small(value: Value, exponent_bits: int, fraction_bits: int, bias: int, special: str, saturate: bool) -> int:
+    """An f32 as a number of a small format, nearest even; see `small_float`. gfx1201 encodes every NaN with the sign set and
+    the quiet bit only."""
+    group, sign, mantissa, exponent = v.unpack(value)
+    top = sign << exponent_bits + fraction_bits
+    ones = (1 << exponent_bits + fraction_bits) - 1
+    infinity = ((1 << exponent_bits) - 1) << fraction_bits
+    largest = {"ieee": infinity - 1, "ocp": ones - 1, "fnuz": ones}[special]
+    nan = {"ieee": 0x80 | infinity | 1 << fraction_bits - 1, "ocp": 0x80 | ones, "fnuz": 0x80}[special]
+    beyond = {"ieee": top | infinity, "ocp": top | ones, "fnuz": 0x80}[special]
+    if group == v.NAN:
+        return nan
+    if group == v.INFINITE:
+        return beyond
+    if not mantissa:
+        return 0 if special == "fnuz" else top
+    lowest = 1 - bias - fraction_bits
+    wanted = max(mantissa.bit_length() - 1 + exponent - fraction_bits, lowest)
+    shift = wanted - exponent
+    kept = mantissa << -shift if shift <= 0 else mantissa >> shift
+    if shift > 0:
+        rest, half = mantissa & (1 << shift) - 1, 1 << shift - 1
+        kept += rest > half or (rest == half and kept & 1)
+    raw = kept + (wanted - lowest << fraction_bits)
+    if raw > largest:
+        return top | largest if saturate else beyond
+    return 0 if special == "fnuz" and not raw else top | raw
+
+
+def to_fp8(ocp: bool, saturate: bool) -> Callable[[Value], Value]:
+    return lambda x: Value("fp8", 8, to_small(x, 4, 3, 7 if ocp else 8, "ocp" if ocp else "fnuz", saturate))
+
+
+def to_bf8(ocp: bool, saturate: bool) -> Callable[[Value], Value]:
+    return lambda x: Value("bf8", 8, to_small(x, 5, 2, 15 if ocp else 16, "ieee" if ocp else "fnuz", saturate))
+
+
+def float32(sign: Value, exponent: Value, mantissa: Value) -> Value:
+    """Sign, exponent field and fraction as an f32."""
+    raw = int(sign.raw) << 31 | (int(exponent.raw) & 255) << 23 | int(mantissa.raw) & 0x7FFFFF  # type: ignore[call-overload]
+    return Value("f", 32, raw)
+
+
 def _sad(masked: bool) -> Callable[[Value, Value, Value], Value]:
     def call(a: Value, b: Value, c: Value) -> Value:
         total = int(c.raw)  # type: ignore[call-overload]
@@ -249,6 +292,48 @@ def _nan_by_sign(value: Value, number: Value) -> Value:
     return Value("i", 32, v.to_integer(number, -(1 << 31), (1 << 31) - 1) & 0xFFFFFFFF)
 
 
+def _div_scale(value: Value, denominator: Value, numerator: Value) -> tuple[int, bool]:
+    """(power of two v_div_scale multiplies by, whether v_div_fmas scales back)."""
+    f32 = value.bits == 32
+    step, far, fraction, bias = (64, 96, 23, 127) if f32 else (128, 768, 52, 1023)
+    d, n = v.signed(_exponent(denominator)), v.signed(_exponent(numerator))
+    of_denominator = value.raw == denominator.raw
+    if n - d >= far:
+        return (step if of_denominator else 0), True
+    tiny = n - d <= -far
+    if d == 0:
+        return step, False
+    if d >= 2 * bias - 1:
+        return (0 if tiny and not of_denominator else -step), tiny
+    if tiny:
+        return (0 if of_denominator else step), True
+    return (step if n <= fraction + 1 else 0), False
+
+
+@scoped
+def _div_scaled(scope: Scope, value: Value, denominator: Value, numerator: Value) -> Value:
+    if v.to_float(denominator) == 0 or v.to_float(numerator) == 0:
+        return v.nan_of(value.kind, value.bits)
+    power, _ = _div_scale(value, denominator, numerator)
+    return _scaled(scope, value, Value("i", 32, power & 0xFFFFFFFF)) if power else value
+
+
+@scoped
+def _div_fmas(scope: Scope, a: Value, b: Value, c: Value, post: Value) -> Value:
+    rounding = scope.rounding(a.bits)
+    if not post.raw or any(v.unpack(x)[0] != v.FINITE for x in (a, b, c)):
+        return v.fma(a, b, c, rounding)
+    step, bias = (64, 127) if a.bits == 32 else (128, 1023)
+    x, y, z = (v.unpack(value) for value in (a, b, c))
+    power = step if v.signed(_exponent(c)) > bias else -step
+    low = min(x[3] + y[3], z[3])
+    total = (x[2] * y[2] << x[3] + y[3] - low) * (-1 if x[1] ^ y[1] else 1)
+    total += (z[2] << z[3] - low) * (-1 if z[1] else 1)
+    if not total:
+        return v.fma(a, b, c, rounding)
+    return v.pack(a.kind, a.bits, total < 0, abs(total), low + power, rounding)
+
+
 def _below_one(value: Value) -> Value:
     form = v.format_of(value)
     raw = int(value.raw)  # type: ignore[call-overload]
@@ -271,6 +356,8 @@ def _trig_preop(scope: Scope, value: Value, index: Value) -> Value:
 NAMES: dict[str, Any] = {
     "round_by_mode": _by_mode, "doubled": _doubled, "nearest_up": _nearest_up, "nan_by_sign": _nan_by_sign,
     "flushed": v.flushed, "quieted": lambda x: v.quieted(x) if v.is_nan(x) else x,
+    "div_scale": _div_scaled, "div_scale_flag": lambda *values: flag(_div_scale(*values)[1]), "div_fmas": _div_fmas,
+    "fraction": lambda x: Value("b", 23, int(x.raw) & 0x7FFFFF),
     "below_one": _below_one, "trig_preop": _trig_preop, "MAX_FLOAT_F32": Value("f", 32, 0x7F7FFFFF),
     "OVERFLOW_F32": Value("f", 32, 0x7F800000), "OVERFLOW_F64": Value("f", 64, 0x7FF << 52),
     "UNDERFLOW_F32": Value("f", 32, 0), "UNDERFLOW_F64": Value("f", 64, 0),

@@ -348,6 +348,10 @@ class Executor:
         fields = self.fields
         name = self.entry.name
         negate, absolute = fields["neg"] >> n & 1, fields["neg_hi"] >> n & 1
+        if "_MIX" in name and fields["opsel_hi"] >> n & 1 and self.fields[f"src{n}"] < 256:
+            code = self.fields[f"src{n}"]
+            if 128 <= code <= 208 or 240 <= code <= 248:  # an inline constant is a half where a half is asked for
+                raw = constant(code, 16, "F16", None, self.wave.target)
         if "_MIX" in name:  # an f32 or, as op_sel_hi says, a half; neg_hi is abs
             low, kind = 0, "f32"
             if fields["opsel_hi"] >> n & 1:
@@ -427,6 +431,8 @@ class Executor:
         base.update(self.library())
         ocp = wave.target not in ("gfx942",)
         base.update(fp8_to_f32=f.from_fp8(ocp), bf8_to_f32=f.from_bf8(ocp))
+        saturate = bool(wave.mode >> 23 & 1)
+        base.update(f32_to_fp8=f.to_fp8(ocp, saturate), f32_to_bf8=f.to_bf8(ocp, saturate), float32=f.float32)
         base.update(
             WAVE_MODE=Fields(IEEE=Value("u", 1, wave.ieee), **deviations.mode_fields(wave)),
             WAVE_STATUS=Fields(PRIV=Value("u", 1, 0)),
@@ -436,7 +442,7 @@ class Executor:
             OPSEL=Value("u", 4, fields.get("opsel", 0)), OPSEL_HI=Value("u", 3, fields.get("opsel_hi", 0)),
             NEG=Value("u", 3, fields.get("neg", 0)), NEG_HI=Value("u", 3, fields.get("neg_hi", 0)),
             SRC0=Value("u", 32, fields.get("src0", fields.get("ssrc0", 0)) & (255 if "src0" in fields else 127)),
-            SRC1=Value("u", 32, fields.get("ssrc1", 0)),
+            SRC1=Value("u", 32, fields.get("ssrc1", fields.get("src1", 0) & 255)),
             VDST=Value("u", 32, fields.get("vdst", 0)), DST=Value("u", 32, fields.get("sdst", fields.get("vdst", 0))),
             INSTRUCTION_SIZE=Value("i", 64, len(self.word.code)),
             M0=Register(wave.m0, 32), PC=Register(wave.pc, 64),
@@ -467,7 +473,9 @@ class Executor:
 
     def run(self) -> None:
         group = self.entry.group
-        if group.startswith("SOP"):
+        if group == "VOPD":
+            raise Inconclusive("dual words are not made")
+        if group.startswith("SOP") or self.entry.name.startswith("V_S_"):
             self.run_scalar()
         elif re.search(r"VGPR\[(?!laneId)", self.text) or "READFIRSTLANE" in self.entry.name:
             self.run_wave()
@@ -478,13 +486,15 @@ class Executor:
         wave, fields, entry = self.wave, self.fields, self.entry
         names: dict[str, Any] = {}
         rows = deviations.operands(entry, wave.target)
-        bits_d = max(32, rows["sdst"].bits) if "sdst" in rows else 64 if ".u64" in self.text or ".b64" in self.text else 32
-        destination = fields.get("sdst")
+        bits_d = max(32, rows["sdst"].bits) if "sdst" in rows else 32 if "vdst" in fields else 64 if ".u64" in self.text or ".b64" in self.text else 32
+        destination = fields.get("sdst", fields.get("vdst"))
         d0 = Register(wave.sgpr(destination, bits_d) if destination is not None else 0, bits_d)
         names["D0"] = d0
         for n in range(2):
-            if f"ssrc{n}" in fields:
+            if f"ssrc{n}" in fields or (n == 0 and "src0" in fields):
                 names[f"S{n}"] = self.source(n, 0)
+        if entry.name.startswith("S_") and deviations.clears_upper_half(entry):
+            d0.written |= 0xFFFF0000
         if entry.group == "SOPK":
             simm = Value("b", 16, fields["simm16"])
             if "CMPK" in entry.name:
@@ -506,6 +516,8 @@ class Executor:
             wave.set_sgpr(EXEC, 64, exec_.raw)
         for (low, width), kind in d0.floats.items():
             d0.raw = self.finish(d0.raw, low, width, kind)
+        if entry.name.startswith("S_") and deviations.clears_upper_half(entry):
+            d0.raw &= 0xFFFF
         if d0.written and destination is not None:
             wave.set_sgpr(destination, bits_d, d0.raw)
         wave.scc = scc.raw

@@ -80,6 +80,8 @@ class Maker:
         self.rdna = is_rdna(target)
         self.gfx12 = FAMILIES[target] == "rdna4"
         self.literal: int | None = None
+        self.halves = self.rdna
+        """Whether 16-bit operands may be upper halves."""
 
     # -- operands --------------------
 
@@ -88,7 +90,7 @@ class Maker:
         rng = self.rng
         if bits <= 16:
             number = rng.choice((0, 4, 8, 9, 10, 11, 12, 13, 14, 15))
-            return number | (128 if half and self.rdna and rng.random() < 0.4 else 0)
+            return number | (128 if half and self.halves and bits == 16 and rng.random() < 0.4 else 0)
         if bits <= 32:
             if kind.startswith("PK2"):
                 return rng.choice((8, 9, 10, 11, 12, 13, 14, 15, 3))
@@ -178,6 +180,10 @@ class Maker:
         allowed = sum(1 << n for n, name in enumerate(names) if name in rows and rows[name].bits == 16)
         if "vdst" in rows and rows["vdst"].bits == 16:
             allowed |= 8
+        if self.gfx12 and re.search(r"V_CVT_(PK_)?F32_[FB]F?P?8", entry.name):
+            allowed = 1 if "PK" in entry.name else 3
+        if self.gfx12 and re.search(r"V_CVT_(PK|SR)_[FB]F?P?8", entry.name):
+            allowed = 8 if "PK" in entry.name else 12
         return self.rng.choice((0, self.rng.getrandbits(4))) & allowed
 
     def bits_of(self, entry: Entry, name: str) -> tuple[int, str]:
@@ -321,7 +327,7 @@ class Maker:
                 f[name] = 0
                 continue
             bits, kind = self.bits_of(e, name if name in e.operands or name != "src1" else "vsrc1")
-            f[name] = self.source(bits, kind, literal=literal)
+            f[name] = self.source(bits, kind, literal=literal, scalar=name != "src1" or form == "VOP3" or self.gfx12)
         used = [n for n in ("src0", "src1", "src2") if n in f]
         if "_CO_CI_" in e.name or "CNDMASK" in e.name or (not self.rdna and ("ADDC" in e.name or "SUBB" in e.name)):
             f["src2"] = rng.choice((20, 22, 106))
@@ -337,6 +343,8 @@ class Maker:
             f["vdst"] = 126
         if sdst:
             f["sdst"] = rng.choice((20, 22, 106))
+        if re.search(r"V_PERMLANEX?16_(VAR_)?B32", e.name):
+            f["src0"] = 256 + self.vgpr(32)
         if "LANE_B32" in e.name and "src1" in names and f["src1"] >= 256:
             f["src1"] = self.sgpr(32)
         f["clamp"] = int(rng.random() < 0.2)
@@ -366,7 +374,9 @@ class Maker:
             if name not in e.operands:
                 f[name] = 0
                 continue
-            f[name] = self.source(*self.bits_of(e, name), literal=self.rdna and form == "VOP3P")
+            literal = self.rdna and form == "VOP3P" and "_MIX" not in e.name
+            vgpr = name == "src1" and form != "VOP3P" and not self.gfx12
+            f[name] = self.source(*self.bits_of(e, name), literal=literal, scalar=not vgpr)
         f["vdst"] = self.vgpr(*self.bits_of(e, "vdst"))
         f["clamp"] = int(rng.random() < 0.2)
         f["opsel"] = rng.choice((0, 0, rng.getrandbits(3)))
