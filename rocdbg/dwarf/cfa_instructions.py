@@ -120,7 +120,6 @@ MAX_COPIED = 4_000_000
 class _State:
     cfa: CfaRule | None
     rules: dict[int, Rule]
-    shared: bool
 
 
 _offset_rule = lru_cache(maxsize=1024)(OffsetRule)
@@ -275,7 +274,7 @@ class Interpreter:
     def _remember(self) -> None:
         if len(self._stack) >= MAX_REMEMBERED:
             raise IllFormed(f"more than {MAX_REMEMBERED} states are remembered")
-        self._stack.append(_State(self.cfa, self.rules, self._shared))
+        self._stack.append(_State(self.cfa, self.rules))
         self._shared = True
 
     def _restore_state(self) -> None:
@@ -283,7 +282,8 @@ class Interpreter:
             raise IllFormed("there is no remembered state")
         state = self._stack.pop()
         # The CFA is part of what is remembered, as all producers take it.
-        self.cfa, self.rules, self._shared = state.cfa, state.rules, state.shared
+        self.cfa, self.rules = state.cfa, state.rules
+        self._shared = True  # rows since may hold these rules
 
     def _new_cfa(self, meaning: str, operands: list[int | bytes]) -> CfaRule:
         if meaning == "def_cfa_expression":

@@ -201,6 +201,23 @@ def test_rules(case: Any, dialect: str, builder: Callable[..., Builder], outcome
         assert outcome_of(read) == (value if value == "error" else hex(int(value, 0))), extent
 
 
+KEPT = [
+    "offset 33 1; remember_state; advance 1; advance 1; undefined 33; restore_state; offset_extended 33 72; advance 1",
+    "remember_state; advance 1; remember_state; offset 33 1; advance 1; restore_state; offset 33 2; advance 1; restore_state; offset 33 3",
+    *(case[1] for case in RULES if "advance" in case[1]),
+]
+
+
+@pytest.mark.parametrize("instructions", KEPT)
+def test_rows_are_the_same_however_they_are_asked_for(instructions: str, builder: Callable[..., Builder]) -> None:
+    """A first question is answered on its own, later ones from all rows; no row changes when another is made."""
+    section = builder("amd").section(CFA + instructions)
+    pcs = range(0x1000, 0x1018, 4)
+    alone = [dwarf.parse_frames(section).row(pc) for pc in pcs]
+    frames = dwarf.parse_frames(section)
+    assert [[frames.row(pc) for pc in pcs] for _ in range(2)] == [alone, alone]
+
+
 # initial instructions, instructions, register, where: restore goes back to what the CIE says
 RESTORE = [
     ("restore", "offset 33 1", "offset 33 2; restore 33", "33", "mem0 0x100c"),
