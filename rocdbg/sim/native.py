@@ -39,7 +39,7 @@ Fetch = Callable[[int, int], bytes]
 _LONGEST = 24  # bytes of the longest instruction
 _STEP_AHEAD = 24  # instructions translated one by one when single-stepping reaches new code
 _UNLIMITED = (1 << 64) - 1
-_HOT = 1_000_000  # instructions after which blocks are compiled again, optimised
+_HOT = 20_000_000  # instructions after which blocks are compiled again, optimised
 _SLICE = 20_000_000  # nanoseconds native code runs before Python looks for signals
 _STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
 
