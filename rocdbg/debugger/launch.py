@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rocdbg.codeobject import Kernel
@@ -22,7 +23,7 @@ from rocdbg.launch.kernel_names import KernelMap, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_types
 from rocdbg.launch.spec import LaunchSpec
-from rocdbg.sim.machine import Machine, MachineOptions
+from rocdbg.sim.machine import LdsOutOfRange, Machine, MachineOptions
 
 _ELEMENTS: dict[str, Type] = {
     "i8": ctypes.SIGNED_CHAR, "i16": ctypes.SHORT, "i32": ctypes.INT, "i64": ctypes.LONG,
@@ -30,6 +31,10 @@ _ELEMENTS: dict[str, Type] = {
     "u64": ctypes.UNSIGNED_LONG, "f16": ctypes.HALF, "bf16": ctypes.BFLOAT16, "f32": ctypes.FLOAT,
     "f64": ctypes.DOUBLE, "bytes": ctypes.UNSIGNED_CHAR,
 }  # fmt: skip
+
+
+LDS_OUT_OF_RANGE = tuple(choice.value for choice in LdsOutOfRange)
+"""Words for what accesses beyond a workgroup's LDS do."""
 
 
 class LaunchControl:
@@ -44,6 +49,26 @@ class LaunchControl:
         self.bound: BoundLaunch | None = None
         self.machine_options = MachineOptions()
         self._programs: list[Program] = []
+
+    # -- the device of the next run
+
+    @property
+    def count_uninitialized(self) -> bool:
+        """Whether reads of buffer bytes that nothing has written are counted."""
+        return self.machine_options.count_uninitialized
+
+    @count_uninitialized.setter
+    def count_uninitialized(self, on: bool) -> None:
+        self.machine_options = replace(self.machine_options, count_uninitialized=on)
+
+    @property
+    def lds_out_of_range(self) -> str:
+        """What accesses beyond a workgroup's LDS do, one of `LDS_OUT_OF_RANGE`: fault, or read 0 and write nothing."""
+        return self.machine_options.lds_out_of_range.value
+
+    @lds_out_of_range.setter
+    def lds_out_of_range(self, word: str) -> None:
+        self.machine_options = replace(self.machine_options, lds_out_of_range=LdsOutOfRange(word))
 
     # -- describing it
 

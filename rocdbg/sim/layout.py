@@ -250,6 +250,7 @@ ENV: Final = make_fields(
     ("fault_access", 4),  # Access
     ("fault_size", 4),  # bytes per lane
     ("fault_space", 4),  # Space
+    ("lds_drops", 4),  # 1: accesses beyond LDS read 0 and write nothing; 0: they fault
     ("gds_pointer", 8),  # host address of the global data share
     ("gds_size", 8),  # its bytes
     ("gws_pointer", 8),  # host address of the global wave sync resources (`global_share`)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import reduce
 from operator import mul
 from pathlib import Path
@@ -54,6 +55,17 @@ class LoadError(Error):
         super().__init__(f"cannot load {file}: {reason}")
 
 
+class LdsOutOfRange(Enum):
+    """What accesses beyond a workgroup's LDS do; the value is the word for it.
+
+    Hardware gives zeros and drops writes, and reports a violation only where LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING is
+    set. To a debugger the violation is worth more.
+    """
+
+    FAULT = "fault"
+    ZERO = "zero"
+
+
 @dataclass(frozen=True, slots=True)
 class MachineOptions:
     """What can be chosen about a machine."""
@@ -64,6 +76,8 @@ class MachineOptions:
     """Bytes of scratch per lane added for kernels whose stack size is not known at compile time."""
     resident_waves: int = RESIDENT_WAVES
     """Waves that exist at once."""
+    lds_out_of_range: LdsOutOfRange = LdsOutOfRange.FAULT
+    """What accesses beyond a workgroup's LDS do."""
     count_uninitialized: bool = False
     """Count reads of buffer bytes that nothing has written (``Machine.uninitialized``); slows execution down."""
     cache_dir: Path | None = None
@@ -196,6 +210,7 @@ class Machine:
             )
             if self._exceptions:
                 engine.watch_exceptions()
+            engine.set_lds_drops(self.options.lds_out_of_range is LdsOutOfRange.ZERO)
             self._engines[wave_size] = engine
         return engine
 

@@ -286,6 +286,10 @@ class Engine:
         self._set_env("shared_aperture", shared)
         self._set_env("private_aperture", private)
 
+    def set_lds_drops(self, drops: bool) -> None:
+        """Whether accesses beyond a workgroup's LDS read 0 and write nothing, as hardware does by default, or fault."""
+        self._set_env("lds_drops", int(drops))
+
     # -- stops and changed code --------------------
 
     def set_stops(self, stops: frozenset[int]) -> None:

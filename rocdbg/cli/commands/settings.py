@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rocdbg.cli.commands.support import parse_switch
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
 from rocdbg.cli.shell import Shell
+from rocdbg.debugger.launch import LDS_OUT_OF_RANGE
 
 SUPPORT = Category.SUPPORT
 
@@ -60,9 +61,11 @@ def _set_style(shell: Shell, value: object) -> None:
     shell.out.colour = bool(value) and shell.can_colour
 
 
-def _set_count_uninitialized(shell: Shell, value: object) -> None:
-    launch = shell.session.launch
-    launch.machine_options = replace(launch.machine_options, count_uninitialized=bool(value))
+def _launch_option(name: str, field: str, kind: str, text: str, choices: tuple[str, ...] = ()) -> Option:
+    return Option(
+        name, kind, text, lambda shell: getattr(shell.session.launch, field),
+        lambda shell, value: setattr(shell.session.launch, field, value), choices,
+    )  # fmt: skip
 
 
 OPTIONS = (
@@ -98,9 +101,12 @@ OPTIONS = (
         ("auto", "on", "off"),
     ),
     _engine_option("instruction-budget", "instruction_budget", "count", "wave-instructions after which a run stops"),
-    Option(
-        "count-uninitialized", "switch", "counting of reads of buffer bytes that were never written",
-        lambda shell: shell.session.launch.machine_options.count_uninitialized, _set_count_uninitialized,
+    _launch_option(
+        "lds-out-of-range", "lds_out_of_range", "choice", "outcome of accesses beyond a workgroup's LDS", LDS_OUT_OF_RANGE,
+    ),
+    _launch_option(
+        "count-uninitialized", "count_uninitialized", "switch",
+        "counting of reads of buffer bytes that were never written",
     ),
     _engine_option(
         "disassemble-next-line", "disassemble_next_line", "choice",

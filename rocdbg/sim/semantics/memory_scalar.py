@@ -1,11 +1,15 @@
-"""SMEM: scalar loads. Addresses are dword-aligned by dropping their low bits."""
+"""SMEM: scalar loads, stores and atomics.
+
+Base and offsets are aligned each for itself by dropping the low bits: two, one for 16-bit loads, none for 8-bit ones.
+Through a buffer resource what lies beyond num_records bytes (or records of stride bytes) reads 0 and is not written.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from rocdbg.isa.instruction import Operand
-from rocdbg.sim.builder import I32, I64, Value
+from rocdbg.sim.builder import I64, Value
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import memory, required
@@ -18,11 +22,15 @@ def _immediate(i: Access) -> int:
     return operand.value if operand is not None else i.modifier("offset")
 
 
-def _offset(i: Access) -> Value:
-    total, register = i.const(_immediate(i), I64), i.insn.operand("soffset")
+def _offset(i: Access, align: int = 4) -> Value:
+    total, register = i.const(_immediate(i) & -align, I64), i.insn.operand("soffset")
     if register is not None:
-        total = total + i.raw_operand(register).zext(I64)
+        total = total + (i.raw_operand(register).zext(I64) & -align)
     return total
+
+
+def _plain(i: Access, align: int = 4) -> Value:
+    return (i.raw_operand(required(i, "sbase"), 64) & -align) + _offset(i, align)
 
 
 def _write(i: Access, destination: Operand, dwords: int) -> None:
@@ -39,8 +47,7 @@ def _write(i: Access, destination: Operand, dwords: int) -> None:
 
 def _load(dwords: int) -> Callable[[Access], None]:
     def function(i: Access) -> None:
-        base = i.raw_operand(required(i, "sbase"), 64)
-        i.b.write_scalar_address((base + _offset(i)) & -4)
+        i.b.write_scalar_address(_plain(i))
         zero = i.const(0, I64)
         i.b.call("sload", (zero, i.const(4 * dwords, I64), zero, zero))
         _write(i, required(i, "sdata"), dwords)
@@ -49,40 +56,40 @@ def _load(dwords: int) -> Callable[[Access], None]:
 
 
 def _narrow_load(bits: int, *, signed: bool) -> Callable[[Access], None]:
-    """A byte or a half, of the dword it is in (halves are aligned by dropping the address's low bit)."""
+    """A byte or a half."""
 
     def function(i: Access) -> None:
-        address = (i.raw_operand(required(i, "sbase"), 64) + _offset(i)) & -(bits // 8)
-        i.b.write_scalar_address(address & -4)
+        i.b.write_scalar_address(_plain(i, bits // 8))
         zero = i.const(0, I64)
-        i.b.call("sload", (zero, i.const(4, I64), zero, zero))
-        _write_narrow(i, address, bits, signed=signed)
+        i.b.call("sload", (zero, i.const(bits // 8, I64), zero, zero))
+        _write_narrow(i, bits, signed=signed)
 
     return function
 
 
-def _write_narrow(i: Access, address: Value, bits: int, *, signed: bool) -> None:
-    dword = i.b.read_transfer(0).lshr((address & 3).trunc(I32).shl(3))
-    i.b.write_sgpr(i.scalar_code(required(i, "sdata")), integers.field(dword, 0, bits, signed=signed))
+def _write_narrow(i: Access, bits: int, *, signed: bool) -> None:
+    field = integers.field(i.b.read_transfer(0), 0, bits, signed=signed)
+    i.b.write_sgpr(i.scalar_code(required(i, "sdata")), field)
 
 
-def _range(i: Access) -> tuple[Value, Value]:
+def _range(i: Access, align: int = 4) -> tuple[Value, Value]:
     """A buffer's base address and its size: num_records bytes, or records of stride bytes."""
     code = i.scalar_code(required(i, "sbase"))
     low, high, records = i.b.read_sgpr(code), i.b.read_sgpr(code + 1), i.b.read_sgpr(code + 2)
-    base = low.zext(I64) | (high & 0xFFFF).zext(I64).shl(32)
+    base = (low & -align).zext(I64) | (high & 0xFFFF).zext(I64).shl(32)
     stride = (high.lshr(16) & 0x3FFF).zext(I64)
     return base, stride.eq(0).select(records.zext(I64), records.zext(I64) * stride)
 
 
 def _narrow_buffer_load(bits: int, *, signed: bool) -> Callable[[Access], None]:
     def function(i: Access) -> None:
-        base, limit = _range(i)
-        offset = _offset(i) & -(bits // 8)
-        i.b.write_scalar_address((base + offset) & -4)
-        inside = (offset + bits // 8).ule(limit).select(i.const(4, I64), 0)
-        i.b.call("sload", (i.const(0, I64), i.const(4, I64), inside, i.const(1, I64)))
-        _write_narrow(i, base + offset, bits, signed=signed)
+        size = bits // 8
+        base, limit = _range(i, size)
+        offset = _offset(i, size)
+        i.b.write_scalar_address(base + offset)
+        inside = (offset + size).ule(limit).select(i.const(size, I64), 0)
+        i.b.call("sload", (i.const(0, I64), i.const(size, I64), inside, i.const(1, I64)))
+        _write_narrow(i, bits, signed=signed)
 
     return function
 
@@ -92,9 +99,9 @@ def _buffer_load(dwords: int) -> Callable[[Access], None]:
 
     def function(i: Access) -> None:
         base, limit = _range(i)
-        offset = _offset(i) & -4
+        offset = _offset(i)
         i.b.write_scalar_address(base + offset)
-        left = limit.usub_sat(offset)
+        left = limit.usub_sat(offset) & -4
         zero = i.const(0, I64)
         i.b.call("sload", (zero, i.const(4 * dwords, I64), left, i.const(1, I64)))
         _write(i, required(i, "sdata"), dwords)
@@ -102,11 +109,14 @@ def _buffer_load(dwords: int) -> Callable[[Access], None]:
     return function
 
 
-def _one_lane(i: Access, helper: str, address: Value, size: int) -> None:
-    """A routine for lanes, used for one scalar access."""
+_SCALAR = 1
+"""Argument a of routines of global memory: a fault is reported as a scalar access's."""
+
+
+def _one_lane(i: Access, helper: str, address: Value, size: Value) -> None:
+    """A routine for lanes, used for one scalar access of ``size`` bytes (I64); nothing is done if they are 0."""
     i.b.write_scalar_address(address)
-    zero = i.const(0, I64)
-    i.b.call(helper, (i.const(1, I64), i.const(size, I64), zero, zero))
+    i.b.call(helper, (size.ne(0).zext(I64), size, i.const(_SCALAR, I64), i.const(0, I64)))
 
 
 def _put(i: Access, source: Operand, dwords: int) -> None:
@@ -115,28 +125,33 @@ def _put(i: Access, source: Operand, dwords: int) -> None:
         i.b.write_scalar_data(n, i.b.read_sgpr(code + n))
 
 
-def _plain(i: Access) -> Value:
-    return (i.raw_operand(required(i, "sbase"), 64) + _offset(i)) & -4
-
-
 def _scratch(i: Access) -> Value:
     """An offset in an SGPR counts 64 bytes."""
-    register, offset = i.insn.operand("soffset"), i.const(_immediate(i), I64)
+    register, offset = i.insn.operand("soffset"), i.const(_immediate(i) & -4, I64)
     if register is not None:
         offset = offset + i.raw_operand(register).zext(I64).shl(6)
-    return (i.raw_operand(required(i, "sbase"), 64) + offset) & -4
+    return (i.raw_operand(required(i, "sbase"), 64) & -4) + offset
 
 
-def _in_buffer(i: Access) -> Value:
-    code = i.scalar_code(required(i, "sbase"))
-    low, high = i.b.read_sgpr(code), i.b.read_sgpr(code + 1)
-    return (low.zext(I64) | (high & 0xFFFF).zext(I64).shl(32)) + (_offset(i) & -4)
+Place = Callable[[Access, int], tuple[Value, Value]]
+"""Address of an access of so many bytes, and how many of them are in range (both I64)."""
 
 
-def _store(address: Callable[[Access], Value], dwords: int) -> Callable[[Access], None]:
+def _anywhere(address: Callable[[Access], Value]) -> Place:
+    return lambda i, size: (address(i), i.const(size, I64))
+
+
+def _in_buffer(i: Access, size: int) -> tuple[Value, Value]:
+    base, limit = _range(i)
+    offset = _offset(i)
+    return base + offset, (limit.usub_sat(offset) & -4).umin(size)
+
+
+def _store(place: Place, dwords: int) -> Callable[[Access], None]:
     def function(i: Access) -> None:
+        address, size = place(i, 4 * dwords)
         _put(i, required(i, "sdata"), dwords)
-        _one_lane(i, "store_global", address(i), 4 * dwords)
+        _one_lane(i, "store_global", address, size)
 
     return function
 
@@ -151,13 +166,18 @@ def _scratch_load(dwords: int) -> Callable[[Access], None]:
     return function
 
 
-def _atomic(address: Callable[[Access], Value], helper: str) -> Callable[[Access], None]:
+def _atomic(place: Place, helper: str) -> Callable[[Access], None]:
     def function(i: Access) -> None:
         row, data = BY_NAME[helper], required(i, "sdata")
         size = row.type.bits // 8
+        address, inside = place(i, size)
+        inside = inside.eq(size).select(inside, 0)
         _put(i, data, row.operands * size // 4)
-        _one_lane(i, f"atomic_{helper}_global", address(i), size)
+        _one_lane(i, f"atomic_{helper}_global", address, inside)
         if i.modifier("glc"):
+            # The transfer buffer still holds the operands if nothing was done: out of range gives 0.
+            for n in range(size // 4):
+                i.b.write_scalar_data(n, inside.ne(0).select(i.b.read_transfer(n), 0))
             _write(i, data, size // 4)
 
     return function
@@ -165,9 +185,9 @@ def _atomic(address: Callable[[Access], Value], helper: str) -> Callable[[Access
 
 for _dwords in (1, 2, 4):
     _suffix = "dword" if _dwords == 1 else f"dwordx{_dwords}"
-    memory(f"s_store_{_suffix}", _store(_plain, _dwords))
+    memory(f"s_store_{_suffix}", _store(_anywhere(_plain), _dwords))
     memory(f"s_buffer_store_{_suffix}", _store(_in_buffer, _dwords))
-    memory(f"s_scratch_store_{_suffix}", _store(_scratch, _dwords))
+    memory(f"s_scratch_store_{_suffix}", _store(_anywhere(_scratch), _dwords))
     memory(f"s_scratch_load_{_suffix}", _scratch_load(_dwords))
 for _name in (
     "swap",
@@ -185,7 +205,7 @@ for _name in (
     "dec",
 ):
     for _suffix, _bits in (("", 32), ("_x2", 64)):
-        memory(f"s_atomic_{_name}{_suffix}", _atomic(_plain, f"{_name}_{_bits}"))
+        memory(f"s_atomic_{_name}{_suffix}", _atomic(_anywhere(_plain), f"{_name}_{_bits}"))
         memory(f"s_buffer_atomic_{_name}{_suffix}", _atomic(_in_buffer, f"{_name}_{_bits}"))
 
 for _bits in (8, 16):

@@ -178,6 +178,18 @@ class Runtime:
         r.set_env("fault_access", access.trunc(I32))
         r.set_env("fault_size", r.value("%size").trunc(I32))
         r.set_env("fault_space", int(space))
+        if space is Space.GLOBAL:
+            Runtime._scalar(r)
+
+    @staticmethod
+    def _scalar(r: Routine) -> None:
+        """A fault in global memory is that of a scalar access if %a is not 0: it has no lanes."""
+
+        def change() -> None:
+            r.set_env("fault_space", int(Space.SCALAR))
+            r.set_env("fault_lanes", 0)
+
+        r.when(r.value("%a").ne(0), change)
 
     def _page(self, r: Routine, address: Value, size: Value) -> tuple[Value, Value]:
         """Host pointer of a simulated address, and the fault kind (I64, 0 if legal)."""
@@ -201,10 +213,12 @@ class Runtime:
         return pointer, r.const(4, I64), kind
 
     def _lds(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
+        """What lies beyond the workgroup's LDS faults, or is dropped as a whole where the environment says so."""
         end = address + r.value("%size")
         legal = end.ule(r.state("lds_size").zext(I64)) & address.ule(0xFFFFFFFF)
-        kind = legal.select(r.const(0, I64), int(FaultKind.LDS_RANGE))
-        return r.state("lds_pointer") + address, r.const(4, I64), kind
+        drops = r.env("lds_drops").ne(0)
+        kind = (legal | drops).select(r.const(0, I64), int(FaultKind.LDS_RANGE))
+        return r.state("lds_pointer") + address, (drops & ~legal).select(r.const(0, I64), 4), kind
 
     def _gds(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
         """Global data share: %a is M0, base and size in bytes. What lies beyond the size reads 0 and is not written."""
@@ -243,11 +257,13 @@ class Runtime:
         shared = high.eq(r.env("shared_aperture").lshr(32))
         private = high.eq(r.env("private_aperture").lshr(32))
         g, gs, gk = self._global(r, address, lane)
-        l, _, lk = self._lds(r, low, lane)
+        l, ls, lk = self._lds(r, low, lane)
         p, ps, pk = self._interleaved(r, r.value("%a"), low, lane)
         return (
-            shared.select(l, private.select(p, g)), private.select(ps, gs), shared.select(lk, private.select(pk, gk))
-        )  # fmt: skip
+            shared.select(l, private.select(p, g)),
+            shared.select(ls, private.select(ps, gs)),
+            shared.select(lk, private.select(pk, gk)),
+        )
 
     # -- transfers --------------------
 
@@ -343,7 +359,7 @@ class Runtime:
         address = r.load(r.gep("%env", layout.ENV_ADDRESS), I64)
         zero = r.const(0, I64)
         limit = r.value("%b").ne(0).select(r.value("%a").umin(r.value("%size")), r.value("%size"))
-        r.for_range(r.value("%size").lshr(2), lambda n: r.store(r.data(n, zero), r.const(0, I32)))
+        r.for_range((r.value("%size") + 3).lshr(2), lambda n: r.store(r.data(n, zero), r.const(0, I32)))
         pointer, kind = self._page(r, address, limit)
         wanted = limit.ne(0)
         bad = wanted & kind.ne(0)
@@ -357,6 +373,12 @@ class Runtime:
         r.when(bad, record)
         count = bad.select(r.const(0, I64), limit.lshr(2))
         r.for_range(count, lambda n: r.store(r.data(n, zero), r.load(r.pointer(pointer + n.shl(2)), I32)))
+
+        def byte(n: Value) -> None:
+            at = (limit & ~3) + n
+            r.store(self._byte(r, zero, at), r.load(r.pointer(pointer + at), I8))
+
+        r.for_range(bad.select(r.const(0, I64), limit & 3), byte)
         r.lines.append(f"ret i32 {bad.zext(I32).ref}")
 
     # -- atomics --------------------
@@ -380,6 +402,8 @@ class Runtime:
             r.set_env("fault_access", int(Access.ATOMIC))
             r.set_env("fault_size", size)
             r.set_env("fault_space", int(_SPACE[space]))
+            if space == "global":
+                self._scalar(r)
 
         r.when(faulted, record)
         r.branch_if(faulted, "bad", "aligned")

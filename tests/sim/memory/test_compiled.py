@@ -13,7 +13,7 @@ import pytest
 import rocdbg
 from rocdbg.api import Program
 from rocdbg.sim import layout
-from rocdbg.sim.machine import MachineOptions
+from rocdbg.sim.machine import LdsOutOfRange, MachineOptions
 
 pytestmark = pytest.mark.llvm
 HERE = Path(__file__).parent
@@ -164,3 +164,12 @@ def test_counting_changes_no_result_and_no_schedule(load: Load) -> None:
         dispatch.run()
         seen.append((dispatch.instructions, out.tobytes()))
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
+def test_accesses_beyond_lds_as_hardware_does_them(load: Load, target: str) -> None:
+    """Zeros instead of a fault, where the machine's options say so."""
+    program = load(target, MachineOptions(lds_out_of_range=LdsOutOfRange.ZERO))
+    out = np.full(64, 7, np.uint32)
+    run(program, "read_at", np.uint64(layout.SHARED_APERTURE + 0x10000), out)
+    assert not out.any()
