@@ -103,7 +103,7 @@ def _no_register(number: int) -> int | None:
 
 
 def _plain_name(number: int) -> str:
-    return f"register {number}"
+    return str(number)
 
 
 UNSPECIFIED = Architecture(
