@@ -31,11 +31,12 @@ def _constant(operand: Operand, kind: str) -> int:
     if kind == "f64" or operand.kind is OperandKind.LITERAL:
         return operand.value
     bits = expand(operand.index)
-    if kind == "bf16":
-        return bits >> 16 if operand.index >= 240 else bits
-    if kind == "f16" and operand.index >= 240:
-        return int.from_bytes(struct.pack("<e", struct.unpack("<f", struct.pack("<I", bits))[0]), "little")
-    return bits
+    if kind not in ("f16", "bf16"):
+        return bits
+    if operand.index >= 240:
+        number = struct.unpack("<f", struct.pack("<I", bits))[0]
+        bits = bits >> 16 if kind == "bf16" else int.from_bytes(struct.pack("<e", number), "little")
+    return (bits & 0xFFFF) * 0x10001  # op_sel may ask for either half
 
 
 def _call(i: Access, helper: str, control: int, kind: str, *, sparse: bool = False) -> None:

@@ -299,3 +299,48 @@ def test_sums_of_gfx1100_are_those_of_dot2():
     shape = GFX11["v_wmma_f32_16x16x16_f16"]
     assert product(shape, 32, [0x4200, 0x4800], [0x4800, 0x4400], 0xBF800000) == 0x425C0001
     assert product(shape, 64, [0, 0, 0xBC00, 0x3C00], [0, 0, 0x3C00, 0x3C00], 0x3F800000) == 0x3F7FFFFF
+
+
+OPERANDS = """
+cc424018 1a021100 56780000 00000000  C is 0
+cc424018 1a061100 56780001 00010001  1
+cc426018 1a061100 00011234 -         1, op_sel:[0,0,1]
+cc424018 1b061100 5678ffff ffffffff  -1
+cc424018 1bc21100 56783800 38003800  0.5
+cc426018 1bca1100 3c001234 -         1.0, op_sel:[0,0,1]
+cc424018 1be21100 56783118 31183118  1 / (2 pi)
+cc424018 1c421100 56785530 55305530
+cc426018 1c421100 55301234 -         op_sel:[0,0,1]
+cc424018 3c421100 56785060 50605060  neg_lo:[1,0,0]
+cc424018 5c421100 56785060 50605060  neg_lo:[0,1,0]
+cc424018 7c421100 56785530 55305530  neg_lo:[1,1,0]
+cc424018 9c421100 567855d0 55d055d0  neg_lo:[0,0,1]
+cc424118 1c421100 5678d1a0 d1a0d1a0  neg_hi:[1,0,0]
+cc424118 3c421100 5678d5d0 d5d0d5d0  neg_lo and neg_hi:[1,0,0]
+cc424318 9c421100 567855d0 55d055d0  neg_lo:[0,0,1], neg_hi:[1,1,0]
+cc424418 1c421100 567855d0 55d055d0  neg_hi:[0,0,1]
+cc424418 9c421100 56785530 55305530  neg_lo and neg_hi:[0,0,1]
+cc424718 fc421100 56785530 55305530  all
+"""
+"""v_wmma_f16_16x16x16_f16 of all (1, 2), all (3, 4) and -5 (or a constant, of zeros): the first register of D on a
+gfx1100 and on a gfx1201."""
+
+
+@pytest.mark.parametrize("line", OPERANDS.strip().splitlines())
+@pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
+@pytest.mark.parametrize("wave", [32, 64])
+def test_operands_as_hardware_takes_them(line, target, wave):
+    *words, old, new = line.split()[:4]
+    want = new if target == "gfx1201" else old
+    if want == "-":
+        pytest.skip("not an encoding of this target")
+    first, second = (int(word, 16) for word in words)
+    bench = Bench(f".long {first}, {second}\ns_endpgm", target=target, wave_size=wave)
+    zero = (second >> 18 & 0x1FF) < 256  # no register
+    for n in range(8):
+        bench.vgpr(n)[:] = 0 if zero else 0x40003C00
+        bench.vgpr(8 + n)[:] = 0 if zero else 0x44004200
+        bench.vgpr(16 + n)[:] = 0xC500C500
+        bench.vgpr(24 + n)[:] = 0x56781234
+    assert bench.run() is Status.END
+    assert f"{bench.vgpr(24)[0]:08x}" == want
