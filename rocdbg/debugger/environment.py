@@ -356,7 +356,7 @@ class ProgramEnvironment:
             return None
         wave = self.target.wave(thread)
         if name == "warpSize":
-            return Value.of_int(ctypes.INT, wave.lane_count)
+            return Value.of_int(ctypes.UNSIGNED_INT, wave.lane_count)
         groups = tuple(
             -(-total // size) if size else 0
             for total, size in zip(wave.grid, wave.full_workgroup, strict=True)

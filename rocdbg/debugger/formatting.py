@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from rocdbg.arch.address_spaces import address_space
+from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger import ctypes
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.numbers import format_char, format_float, format_integer, format_string
@@ -461,7 +461,9 @@ def format_letter(value: Value, letter: str, size: str, formatter: Formatter) ->
         if ctypes.is_signed(char_type) and number >> (width - 1):
             number -= 1 << width
         return format_char(number, char_type)
-    return format_integer(int.from_bytes(data, "little"), len(data), letter)
+    text = format_integer(int.from_bytes(data, "little"), len(data), letter)
+    space = ctypes.pointer_space(type_) if isinstance(type_, PointerType) else 0
+    return text if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else f"{address_space(space).name}#{text}"
 
 
 def _float_of_size(size: int) -> Type | None:

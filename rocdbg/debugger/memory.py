@@ -8,6 +8,24 @@ from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.target import Target
+from rocdbg.sim import layout
+
+_APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE}
+
+
+def generic_address(space: int, address: int) -> int | None:
+    """A place's address in the generic space; ``None`` for spaces that have no part of it."""
+    if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
+        return address
+    aperture = _APERTURES.get(AddressSpace(space))
+    return None if aperture is None else aperture | address & 0xFFFFFFFF
+
+
+def _flat(space: int, address: int) -> int:
+    """The space to look in: a plain number in one of the apertures is a generic address."""
+    if space == AddressSpace.GLOBAL and address & ~0xFFFFFFFF in _APERTURES.values():
+        return AddressSpace.GENERIC
+    return space
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +38,11 @@ class LaneMemory:
 
     def read(self, space: int, address: int, size: int) -> bytes:
         """Raises `MemoryAccessError`."""
-        return self.target.read_memory(space, address, size, self.thread, self.lane)
+        return self.target.read_memory(_flat(space, address), address, size, self.thread, self.lane)
 
     def write(self, space: int, address: int, data: bytes) -> None:
         """Raises `MemoryAccessError`."""
-        self.target.write_memory(space, address, data, self.thread, self.lane)
+        self.target.write_memory(_flat(space, address), address, data, self.thread, self.lane)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Protocol
 
+from rocdbg.cli.ranges import parse_ranges
 from rocdbg.cli.registers import register_lines
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.shell import Shell
@@ -181,14 +182,41 @@ def info_sharedlibrary(shell: Shell, text: str) -> None:
     shell.write(render(("From", "To", "Syms Read", "Shared Object Library"), cells))
 
 
-@command("info dispatches", category=STATUS, usage="info dispatches [-full]", options=("-full",))
+@command("info waves", category=STATUS, usage="info waves [INFERIOR]")
+def info_waves(shell: Shell, text: str) -> None:
+    """How many waves there are, and what they do."""
+    count = _wave_count(shell, text)
+    shell.line(f"{count} waves (0 running, 0 single-stepping, {count} stopped)")
+
+
+@command("info waves count", category=STATUS, usage="info waves count [INFERIOR]")
+def info_waves_count(shell: Shell, text: str) -> None:
+    """How many waves there are."""
+    shell.line(str(_wave_count(shell, text)))
+
+
+def _wave_count(shell: Shell, inferior: str) -> int:
+    if inferior and shell.session.integer(inferior) != 1:
+        raise CommandError(f"No inferior number {inferior}.")
+    target = shell.session.target
+    return len(target.waves()) if target is not None and not target.finished else 0
+
+
+@command("info dispatches", category=STATUS, usage="info dispatches [-full] [ID...]", options=("-full",))
 def info_dispatches(shell: Shell, text: str) -> None:
-    """Dispatches that are under way; -full shows where their parts are in memory."""
+    """Dispatches that are under way, or those with these numbers; -full shows where their parts are in memory."""
     target = shell.session.target
     rows = list(target.dispatches()) if target is not None and not target.finished else []
     if not rows:
         shell.line("No dispatches are currently active.")
         return
+    ids = [word for word in text.split() if word != "-full"]
+    if ids:
+        wanted = parse_ranges(ids)
+        rows = [row for row in rows if row.number in wanted]
+        if not rows:
+            shell.line(f"No dispatches match '{' '.join(ids)}'.")
+            return
     head = ["Id", "Target Id", "Grid", "Workgroup", "Fence", "Kernel Function"]
     full = "-full" in text.split()
     if full:

@@ -14,6 +14,7 @@ from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.operators import advance, binary, convert, unary
 from rocdbg.debugger.expr.parser import parse
 from rocdbg.debugger.locations import LocationStorage
+from rocdbg.debugger.memory import generic_address
 from rocdbg.debugger.values import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -403,6 +404,10 @@ class Evaluator:
             type_ = PointerType(stripped.target, stripped.kind, source.byte_size, space)
         elif isinstance(stripped, PointerType) and isinstance(source, PointerType) and implicit:
             value = self._between_spaces(value, source, stripped)
+        elif isinstance(source, PointerType) and ctypes.size_of(type_) == 8 and ctypes.is_integral(type_):
+            # a number has no address space: that of the place in the generic one, as in the language
+            flat = generic_address(source.address_class or 0, value.as_int())
+            value = value if flat is None else Value.of_int(ctypes.UNSIGNED_LONG, flat)
         return convert(value, type_)
 
     def _between_spaces(self, value: Value, source: PointerType, target: PointerType) -> Value:
@@ -411,6 +416,9 @@ class Evaluator:
         flat = {AddressSpace.GLOBAL, AddressSpace.GENERIC}
         if have == want or {have, want} <= flat or value.as_int() == 0:
             return value
+        place = generic_address(have, value.as_int()) if want in flat else None
+        if place is not None:
+            return Value.of_int(ctypes.UNSIGNED_LONG, place)
         raise ExpressionError(
             f"Cannot assign a {AddressSpace(have).name.lower()} address to a pointer to "
             f"{AddressSpace(want).name.lower()}."
