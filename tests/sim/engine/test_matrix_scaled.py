@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
 from engine_bench import Bench, assemble
 
+import rocdbg
 from rocdbg.sim.layout import Status
 
 pytestmark = pytest.mark.llvm
@@ -43,7 +46,8 @@ def place(k: int, depth: int, kind: str) -> tuple[int, int]:
     return divmod(k, 32)
 
 
-def load(bench: Bench, first: int, rows: np.ndarray, kind: str) -> None:
+def packed(rows: np.ndarray, kind: str) -> np.ndarray:
+    """rows[i, k] as dwords[lane, register]."""
     bits = FORMATS[kind][1]
     count, depth = rows.shape
     lanes = [0] * 64
@@ -51,9 +55,12 @@ def load(bench: Bench, first: int, rows: np.ndarray, kind: str) -> None:
         for k in range(depth):
             group, at = place(k, depth, kind)
             lanes[group * count + i] |= encode(rows[i, k], kind) << at * bits
-    for lane, value in enumerate(lanes):
-        for n in range(bits):
-            bench.vgpr(first + n)[lane] = value >> 32 * n & 0xFFFFFFFF
+    return np.array([[lane >> 32 * n & 0xFFFFFFFF for n in range(8)] for lane in lanes], np.uint32)
+
+
+def load(bench: Bench, first: int, rows: np.ndarray, kind: str) -> None:
+    for n, register in enumerate(packed(rows, kind).T[: FORMATS[kind][1]]):
+        bench.vgpr(first + n)[:] = register
 
 
 def results(bench: Bench, rows: int) -> np.ndarray:
@@ -157,3 +164,48 @@ def test_the_scale_that_is_not_a_number():
     bench.vgpr(SCALE_A)[3 + 16] = 0xFF
     assert bench.run() is Status.END
     assert np.argwhere(np.isnan(results(bench, 16)).all(1)).tolist() == [[3]]
+
+
+# -- builtins ----------------------------------------------------------------------------------------------------------
+
+SOURCE = """
+typedef int i8 __attribute__((ext_vector_type(8)));
+typedef float f4 __attribute__((ext_vector_type(4)));
+typedef float f16 __attribute__((ext_vector_type(16)));
+#define KERNEL(NAME, C, SIZE, A, B)                                                                                \\
+  extern "C" __attribute__((global)) void NAME(const i8 *a, const i8 *b, C *c, const int *scale) {                 \\
+    int t = __builtin_amdgcn_workitem_id_x();                                                                      \\
+    c[t] = __builtin_amdgcn_mfma_scale_f32_##SIZE##_f8f6f4(a[t], b[t], c[t], A, B, 1, scale[t], 2, scale[t]);      \\
+  }
+"""
+
+
+@pytest.mark.parametrize("rows", [16, 32])
+def test_builtins_with_all_pairs_of_formats(rows, tmp_path):
+    depth = 2048 // rows
+    pairs = [(a, b) for a in FORMATS for b in FORMATS]
+    kernels = [
+        f"KERNEL({a}_{b}, f{rows * rows // 64}, {rows}x{rows}x{depth}, {FORMATS[a][0]}, {FORMATS[b][0]})"
+        for a, b in pairs
+    ]
+    path, output = tmp_path / "kernels.hip", tmp_path / "kernels.co"
+    path.write_text(SOURCE + "\n".join(kernels) + "\n")
+    command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "-O1", "-w"]
+    command += ["--no-gpu-bundle-output", "--offload-arch=gfx950", str(path), "-o", str(output)]
+    subprocess.run(command, check=True)
+    program = rocdbg.load(output)
+    left, right = RNG.choice(NUMBERS, (2, rows, depth))
+    exponents = RNG.integers(-3, 4, (2, rows, depth // 32))
+    codes = (exponents.transpose(0, 2, 1).reshape(2, 64) + 127).astype(np.uint32)
+    scale = codes[0] << np.uint32(8) | codes[1] << np.uint32(16)  # of A in byte 1, of B in byte 2
+    factors = [np.exp2(one).repeat(32, 1) for one in exponents]
+    want = (left * factors[0]) @ (right * factors[1]).T
+    for a, b in pairs:
+        out = np.zeros((64, rows * rows // 64), np.float32)
+        args = [packed(left, a), packed(right, b), out, scale]
+        program.kernels[f"{a}_{b}"].launch(grid=64, workgroup=64, args=args).run()
+        found = np.empty((rows, rows))
+        for lane, values in enumerate(out):
+            for n, value in enumerate(values):
+                found[n // 4 * (256 // rows) + lane // rows * 4 + n % 4, lane % rows] = value
+        np.testing.assert_array_equal(found, want, err_msg=f"{a} {b}")
