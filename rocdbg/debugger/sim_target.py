@@ -30,7 +30,7 @@ from rocdbg.sim.dispatch import Dispatch
 from rocdbg.sim.machine import Machine
 from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
 from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import ABORT_TRAP, DEBUG_TRAP, Stop, StopKind, format_lanes
+from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, format_lanes
 from rocdbg.sim.wave import Wave
 
 _AGENT = _QUEUE = 1
@@ -316,7 +316,7 @@ def _target_stop(stop: Stop) -> TargetStop:
     trap_pc: int | None = None
     who = format_lanes(stop.lanes).capitalize() if stop.lanes else ""
     if stop.kind is StopKind.FAULT:
-        signal = "SIGBUS" if stop.fault is not None and stop.fault.misaligned else "SIGSEGV"
+        signal = "SIGBUS" if stop.is_aperture_violation else "SIGSEGV"
         what = stop.fault.text if stop.fault is not None else "memory violation"
         detail = f"{who}: {what}" if who else what
         if stop.instruction:
@@ -327,14 +327,15 @@ def _target_stop(stop: Stop) -> TargetStop:
         trap_pc = stop.instruction_pc
     elif stop.kind is StopKind.ILLEGAL:
         signal = "SIGILL"
-        detail = f"{who or 'The wave'} executed `{stop.instruction}`."
+        why = f": {stop.reason}" if stop.reason else ""
+        detail = f"{who or 'The wave'} executed `{stop.instruction}`{why}."
     elif stop.kind is StopKind.UNSUPPORTED:
         signal = "SIGILL"
         detail = f"The simulator has no semantics for `{stop.instruction}` at {stop.pc or 0:#x}."
     elif stop.kind is StopKind.TRAP:
         signal = "SIGABRT" if stop.trap == ABORT_TRAP else "SIGTRAP"
         detail = f"{who or 'The wave'} executed `{stop.instruction}`."
-        if stop.trap == DEBUG_TRAP and stop.pc is not None:
+        if stop.trap != ABORT_TRAP and stop.pc is not None:
             trap_pc = stop.pc - _S_TRAP_SIZE
     lanes = 0
     for lane in stop.lanes:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
-from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_text
+from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_at, instruction_text
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import Allocation, GlobalMemory
 from rocdbg.sim.options import RunOptions, RunRequestError
+from rocdbg.sim.register_bounds import excess
 from rocdbg.sim.residency import Residency
 from rocdbg.sim.schedule import QUANTUM
-from rocdbg.sim.stops import DEBUG_TRAP, Stop, StopKind
+from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind
 from rocdbg.sim.wave import Dim3, Wave
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class Dispatch:
         status = self._engine.schedule(places, left.share(_UNLIMITED))
         left.spend(places.get("executed"))
         places.synchronise()
-        if status in (Status.CONTINUE, Status.MISS):
+        if status in (Status.CONTINUE, Status.MISS, Status.REGISTERS):
             return None
         return self._finish_turn(places.wave(places.get("current")), status)
 
@@ -316,17 +317,16 @@ class Dispatch:
                 kind = StopKind.ILLEGAL if status is Status.ILLEGAL else StopKind.UNSUPPORTED
                 if kind is StopKind.ILLEGAL:
                     wave.trapsts |= ILLEGAL_INSTRUCTION
-                return self._report(kind, wave, instruction=self._text(wave, wave.pc))
+                text, reason = self._text(wave, wave.pc), self._excess(wave)
+                return self._report(kind, wave, instruction=text, reason=reason)
             case _:
                 raise AssertionError(f"the engine returned {status!r}")
 
     def _trap(self, wave: Wave) -> Stop:
-        """``s_trap``: a debug trap is over once reported, so PC moves behind it; any other is final and
-        stays.
-        """
+        """``s_trap``: the abort trap is final, PC stays at it; others are over once reported, PC moves behind them."""
         trap = wave.field("trap_id")
         text = self._text(wave, wave.pc)
-        if trap == DEBUG_TRAP:
+        if trap != ABORT_TRAP:
             wave.pc += _S_TRAP_SIZE
             wave.set_field("instructions", wave.instructions + 1)
         return self._report(StopKind.TRAP, wave, trap=trap, instruction=text)
@@ -346,10 +346,16 @@ class Dispatch:
         )
 
     def _report(
-        self, kind: StopKind, wave: Wave, *, trap: int | None = None, instruction: str | None = None
+        self,
+        kind: StopKind,
+        wave: Wave,
+        *,
+        trap: int | None = None,
+        instruction: str | None = None,
+        reason: str | None = None,
     ) -> Stop:
         self._note_reported(wave)
-        return Stop(kind, wave, wave.pc, wave.active_lanes(), None, trap, instruction)
+        return Stop(kind, wave, wave.pc, wave.active_lanes(), None, trap, instruction, reason=reason)
 
     def _note_reported(self, wave: Wave) -> None:
         self._reported[wave.number] = wave.pc
@@ -364,6 +370,11 @@ class Dispatch:
 
     def _done_or(self, kind: StopKind, wave: Wave) -> Stop:
         return Stop(StopKind.DONE) if self.finished else Stop(kind, wave)
+
+    def _excess(self, wave: Wave) -> str | None:
+        """Which register the instruction at PC names in vain, if any."""
+        found = instruction_at(self.plan.state.target, wave.wave_size, wave.pc, self.memory)
+        return excess(found, wave.field("register_bounds")) if found is not None else None
 
     def _text(self, wave: Wave, pc: int) -> str | None:
         return instruction_text(self.plan.state.target, wave.wave_size, pc, self.memory)

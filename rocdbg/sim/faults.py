@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.arch.targets import Target
 from rocdbg.isa.decoder import DecodeError, decode
+from rocdbg.isa.instruction import Instruction
 from rocdbg.sim import layout
 from rocdbg.sim.memory import GlobalMemory
 from rocdbg.sim.stops import Access, Fault, Space
@@ -67,12 +68,18 @@ def fetch_fault(pc: int, memory: GlobalMemory) -> Fault:
 
 def instruction_text(target: Target, wave_size: int, pc: int, memory: GlobalMemory) -> str | None:
     """The instruction at ``pc`` as the disassembler prints it; None where there is no code."""
+    found = instruction_at(target, wave_size, pc, memory)
+    return found.text if found is not None else None
+
+
+def instruction_at(target: Target, wave_size: int, pc: int, memory: GlobalMemory) -> Instruction | None:
+    """The instruction at ``pc``; None where there is no code."""
     allocation = memory.find(pc)
     if allocation is None or not allocation.protection & layout.PageFlags.EXECUTE:
         return None
     code = memory.read(pc, min(_LONGEST_INSTRUCTION, allocation.end - pc))
     try:
-        return decode(code, target, pc, wave_size=wave_size).text
+        return decode(code, target, pc, wave_size=wave_size)
     except DecodeError:
         return None
 

@@ -17,6 +17,7 @@ from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
 from rocdbg.sim import layout
 from rocdbg.sim.hardware_registers import gpr_alloc
+from rocdbg.sim.register_bounds import bounds
 from rocdbg.sim.schedule import Varying
 from rocdbg.sim.wave import Dim3, Wave, state_block
 
@@ -164,6 +165,7 @@ def prototype(dispatch: DispatchState) -> NDArray[np.uint8]:
     wave.set_field("lds_alloc", -(-dispatch.lds_size // 512) << 12)
     sgprs, vgprs, agprs = register_counts(dispatch)
     wave.set_field("gpr_alloc", gpr_alloc(dispatch.target, dispatch.wave_size, vgprs, agprs, sgprs))
+    wave.set_field("register_bounds", bounds(dispatch.target, dispatch.wave_size, vgprs, agprs, sgprs))
     wave.set_field("trap_ctrl", dispatch.enabled_exceptions)
     return wave.state[: layout.VGPRS].copy()
 

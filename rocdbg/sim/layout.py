@@ -82,6 +82,7 @@ HEADER: Final = make_fields(
     ("sched_mode", 4),  # GFX12's SCHED_MODE
     ("requested", 4),  # SGPR that wants the state of the workgroup's barrier (Status.BARRIER_STATE)
     ("exception", 4),  # enabled arithmetic exceptions of the instruction at exception_pc
+    ("register_bounds", 8),  # how many registers the wave has: see register_bounds.py
     ("exception_pc", 8),  # the last instruction that could raise one, where that is watched for
     ("gws", 4),  # what the wave waits for at a global wave sync resource, see `translator.sync`
 )
@@ -304,6 +305,8 @@ class Status(IntEnum):
     BARRIER_STATE = 17
     """The state of the workgroup's barrier goes to the SGPR ``requested``; pc is after the instruction. The wave goes
     on."""
+    REGISTERS = 18
+    """The block at pc names registers the wave does not have; nothing of it was done (never leaves ``Engine.run``)."""
 
 
 class FaultKind(IntEnum):

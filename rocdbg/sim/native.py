@@ -28,7 +28,7 @@ from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WI
 from rocdbg.sim.native_jit import default_cache_directory, shared_jit
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
-from rocdbg.sim.translator.helpers import helper_names, part_of, prefix
+from rocdbg.sim.translator.helpers import helper_names, part_of, prefix, relied_on_by
 
 if TYPE_CHECKING:
     from rocdbg.sim.residency import Residency
@@ -219,6 +219,10 @@ class Engine:
                     return blocked
             elif status is Status.BUDGET and count.value < end and table is self._blocks:
                 native, table = self._run_native, self._steps  # the rest does not fill the next block
+            elif status is Status.REGISTERS:
+                if table is self._steps:
+                    return Status.ILLEGAL
+                native, table = self._run_native, self._steps  # up to the instruction that names too much
             else:
                 return status
 
@@ -231,7 +235,8 @@ class Engine:
             if blocked is not None:
                 return blocked
             function = self._single[key, pc]
-        return Status(_BLOCK(function)(state, self._env))
+        status = Status(_BLOCK(function)(state, self._env))
+        return Status.ILLEGAL if status is Status.REGISTERS else status
 
     def _key(self, state: int) -> int:
         """What blocks at the wave's pc depend on beside the code."""
@@ -473,6 +478,7 @@ class Engine:
             if not slots[self._helpers[name]]:
                 self._link_part(part_of(name))
                 slots[self._helpers[name]] = self.jit.address(prefix(self.wave_size) + name)
+                self._link_helpers(relied_on_by(name))
 
     def _set_env(self, name: str, value: int) -> None:
         field = ENV[name]

@@ -25,8 +25,7 @@ class StopKind(enum.Enum):
     FAULT = "fault"
     """An access the memory does not permit; the instruction had no effect and PC still names it."""
     TRAP = "trap"
-    """``s_trap N``. For a debug trap (N = 3) PC is after it and the wave can go on; for others PC is at it.
-    """
+    """``s_trap N``. For the abort trap (N = 2) PC is at it; for others PC is after it and the wave can go on."""
     EXCEPTION = "arithmetic exception"
     """An arithmetic exception that MODE (GFX12: TRAP_CTRL) enables. The instruction was executed, PC is after it."""
     ILLEGAL = "illegal instruction"
@@ -103,7 +102,8 @@ class Stop:
     ``instruction`` is the text of the instruction for FAULT, TRAP, EXCEPTION, ILLEGAL and UNSUPPORTED. ``lanes``
     are the lanes concerned: the faulting ones, those that raised an exception (none for a scalar instruction), or
     the active ones for other kinds. ``causes`` are the arithmetic exceptions, ``instruction_pc`` is the address of
-    the instruction that raised them.
+    the instruction that raised them. ``reason`` says what is wrong with an instruction that is illegal only for this
+    wave: the registers it names.
     """
 
     kind: StopKind
@@ -115,12 +115,18 @@ class Stop:
     instruction: str | None = None
     causes: tuple[Cause, ...] = ()
     instruction_pc: int | None = None
+    reason: str | None = None
 
     @property
     def is_exception(self) -> bool:
         """Whether the wave cannot go on as intended: fault, abort trap, arithmetic exception, illegal or
         unsupported."""
         return self.kind in _EXCEPTIONS or (self.kind is StopKind.TRAP and self.trap != DEBUG_TRAP)
+
+    @property
+    def is_aperture_violation(self) -> bool:
+        """Whether a fault is one of the address itself (LDS out of range, misaligned), not of the memory it names."""
+        return self.fault is not None and (self.fault.misaligned or self.fault.space is Space.LOCAL)
 
     @property
     def cause_text(self) -> str:
@@ -144,7 +150,8 @@ class Stop:
             what = named.get(self.trap or 0, f"trap {self.trap}")
             return f"{what} ({code}){at}"
         if self.kind in (StopKind.ILLEGAL, StopKind.UNSUPPORTED):
-            return f"{self.kind.value} {code}{at}"
+            why = f": {self.reason}" if self.reason else ""
+            return f"{self.kind.value} {code}{at}{why}"
         return f"{self.kind.value}{at}"
 
 

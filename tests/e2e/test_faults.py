@@ -54,7 +54,7 @@ class Fault:
 
 FAULTS = [
     Fault("null_read", "SIGSEGV", "Lane 6: read of 4 bytes at 0x0, the null pointer", {"i": 70, "p": 0}),
-    Fault("lds_read", "SIGSEGV", "Lane 6: read of 4 bytes at local#0x400000", {"i": 70, "j": 1 << 20, "tile[3]": 67}),
+    Fault("lds_read", "SIGBUS", "Lane 6: read of 4 bytes at local#0x400000", {"i": 70, "j": 1 << 20, "tile[3]": 67}),
     Fault("private_write", "SIGSEGV", "Lane 6: write of 4 bytes at private_lane#0x40000", {"i": 70, "a[7]": 0}),
     Fault("deep", "SIGSEGV", "Lane 6: read of 4 bytes at 0x7f00", {"k": 1 << 27, "wanted": 1 << 28}, ("load", "deep")),
     Fault("abort_some", "SIGABRT", "Lane 6 executed `s_trap 2`.", {"i": 70, "n": 70}),

@@ -36,10 +36,12 @@ class Assembled:
 def _source(target: str, code: str, wave_size: int, vgprs: int, directives: tuple[str, ...]) -> str:
     lines = [".globl kernel", ".p2align 8", ".type kernel,@function", "kernel:", code, "s_endpgm"]
     lines += ["s_nop 0"] * 64
-    lines += [".rodata", ".p2align 6", ".amdhsa_kernel kernel", ".amdhsa_next_free_sgpr 96"]
+    lines += [".rodata", ".p2align 6", ".amdhsa_kernel kernel"]
+    if not any("next_free_sgpr" in d for d in directives):
+        lines.append(".amdhsa_next_free_sgpr 96")
     lines += [f".amdhsa_next_free_vgpr {vgprs}", ".amdhsa_group_segment_fixed_size 4096"]
-    if target in ("gfx90a", "gfx942", "gfx950"):
-        lines.append(f".amdhsa_accum_offset {min(vgprs, 256)}")
+    if target in ("gfx90a", "gfx942", "gfx950") and not any("accum_offset" in d for d in directives):
+        lines.append(f".amdhsa_accum_offset {min(-(-vgprs // 4) * 4, 256)}")
     if target.startswith(("gfx10", "gfx11", "gfx12")):
         lines.append(f".amdhsa_wavefront_size32 {int(wave_size == 32)}")
     return "\n".join([*lines, *directives, ".end_amdhsa_kernel", ""])

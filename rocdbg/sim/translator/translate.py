@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rocdbg.isa.instruction import Instruction, OperandKind
 from rocdbg.sim.builder import InexactError
 from rocdbg.sim.layout import EXEC_LO, Status
+from rocdbg.sim.register_bounds import needs
 from rocdbg.sim.semantics.access import DESTINATIONS, Access, Context, Unsupported
 from rocdbg.sim.semantics.exceptions import Watch
 from rocdbg.sim.semantics.lanes_dpp import dpp_prepare
@@ -44,7 +45,7 @@ def translate(
 
 def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> int:
     """Record a block; returns how many instructions could be (the function is kept only if all)."""
-    builder.begin(name, block.start, len(block.instructions))
+    builder.begin(name, block.start, len(block.instructions), needs(block.instructions))
     for number, instruction in enumerate(block.instructions):
         semantic = lookup(instruction.name)
         assert semantic is not None

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I1, I32, I64, INTEGER, Builder, Type, Value
 from rocdbg.sim.layout import ENV, EXEC_LO, HEADER, Status
+from rocdbg.sim.register_bounds import OVERFLOW
 from rocdbg.sim.translator.helpers import seen_by
 from rocdbg.sim.translator.ir import Writer
 
@@ -89,8 +90,8 @@ class WaveBuilder(Writer, Builder):
 
     # -- blocks --------------------
 
-    def begin(self, name: str, address: int, count: int) -> None:
-        """Start the block at ``address``, which has ``count`` instructions."""
+    def begin(self, name: str, address: int, count: int, needs: int = 0) -> None:
+        """Start the block at ``address``, which has ``count`` instructions and names the registers ``needs``."""
         self._counter = 0
         self._name, self._start, self._length = name, address, count
         self._count = 0
@@ -109,6 +110,7 @@ class WaveBuilder(Writer, Builder):
             f"%p.limit = getelementptr i8, ptr %state, i64 {at['limit'].offset}",
             "%pc = load i64, ptr %p.pc, align 8",
             "%limit = load i64, ptr %p.limit, align 8",
+            *(self._check_registers(needs) if needs else ()),
             "br label %top",
             "top:",
             "%count = load i64, ptr %p.count, align 8",
@@ -118,6 +120,20 @@ class WaveBuilder(Writer, Builder):
             "budget:",
             f"ret i32 {int(Status.BUDGET)}",
             "head:",
+        ]
+
+    @staticmethod
+    def _check_registers(needs: int) -> list[str]:
+        return [
+            f"%p.bounds = getelementptr i8, ptr %state, i64 {HEADER['register_bounds'].offset}",
+            "%bounds = load i64, ptr %p.bounds, align 8",
+            f"%needed = add i64 %bounds, {needs}",
+            f"%excess = and i64 %needed, {OVERFLOW}",
+            "%too.many = icmp ne i64 %excess, 0",
+            "br i1 %too.many, label %registers, label %enough",
+            "registers:",
+            f"ret i32 {int(Status.REGISTERS)}",
+            "enough:",
         ]
 
     def instruction(self, address: int, size: int) -> None:
