@@ -53,6 +53,8 @@ class SimpleMemory:
                     self._private.update(zip(where, data, strict=True))
                 else:
                     self._segments.setdefault(space, []).append((address, bytearray(data)))
+        for space, segments in self._segments.items():
+            self._segments[space] = _joined(segments)
 
     def read(self, space: int, address: int, size: int, lane: int | None) -> bytes:
         """`size` bytes; `EvaluationError` where there are none."""
@@ -104,6 +106,17 @@ class SimpleMemory:
             if base <= address and address + size <= base + len(data):
                 return data, address - base
         raise _unmapped(verb, space, address, size)
+
+
+def _joined(segments: list[tuple[int, bytearray]]) -> list[tuple[int, bytearray]]:
+    """The same bytes, with segments that adjoin made one, so that an access may go over their border."""
+    result: list[tuple[int, bytearray]] = []
+    for address, data in sorted(segments, key=lambda segment: segment[0]):
+        if result and result[-1][0] + len(result[-1][1]) == address:
+            result[-1][1].extend(data)
+        else:
+            result.append((address, data))
+    return result
 
 
 def _unmapped(verb: str, space: int, address: int, size: int) -> EvaluationError:

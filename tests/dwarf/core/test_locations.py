@@ -121,3 +121,15 @@ def test_registerised_elements_of_an_array_are_overlaid(ctx: dwarf.SimpleContext
     assert ctx.registers[40] == b"\x33\x33\x44\x44"
     assert ctx.read_memory(0, 0x1000, 16, None) == bytes(4) + b"\x11\x11\x22\x22" + bytes(8)
     assert location.read(128) == 0x4444_3333_2222_1111 << 32
+
+
+def test_memory_may_be_given_in_parts() -> None:
+    blocks = {0x1004: b"\5\6\7\x08", 0x1000: b"\1\2\3\4", 0x1009: b"\x0a"}
+    ctx = dwarf.SimpleContext(memory={0: blocks, 3: blocks})
+    location = locate(ctx, ("addr", 0x1000))
+    assert location.read(64) == 0x0807_0605_0403_0201
+    location.write(0xFFFF, 16, 24)
+    assert ctx.read_memory(0, 0x1002, 4, None) == b"\3\xff\xff\6"
+    assert ctx.read_memory(3, 0x1002, 4, None) == b"\3\4\5\6"
+    with pytest.raises(dwarf.EvaluationError):
+        location.read(80)  # there is no byte at 0x1008
