@@ -344,3 +344,102 @@ def test_operands_as_hardware_takes_them(line, target, wave):
         bench.vgpr(24 + n)[:] = 0x56781234
     assert bench.run() is Status.END
     assert f"{bench.vgpr(24)[0]:08x}" == want
+
+
+# -- digests of results that were captured on a gfx1201 -------------------------------------------------------------
+
+DIGESTS = {
+    # index_key:0 and :1, then both with low halves of A negated, then with its high halves
+    "f32_16x16x32_f16": (
+        0x74EC4AAD31D980D5, 0x237DD767EE7E3CAA, 0x6C2FD60914252778, 0x24BA1FF32D6AF66D, 0x62A14DC1B54F8C2D,
+        0x8F8879096FF5BDE0,
+    ),
+    "f32_16x16x32_bf16": (
+        0x74EC4AAD31D980D5, 0x237DD767EE7E3CAA, 0x6C2FD60914252778, 0x24BA1FF32D6AF66D, 0x62A14DC1B54F8C2D,
+        0x8F8879096FF5BDE0,
+    ),
+    "f16_16x16x32_f16": (
+        0x61ABFE5A9CC44745, 0x1379B30D2AB30D4F, 0x9EE90DB29CC263F8, 0xBD24D03E33D7CED1, 0xF2BE843305EFAAAD,
+        0x24946C88587138CA,
+    ),
+    "bf16_16x16x32_bf16": (
+        0x9644BE509DFD8425, 0xA242F78F2A2EE32B, 0xD2DCE19F9553F64B, 0xE7770F7C2D8E8FB8, 0x39B359FED5DB8255,
+        0xA0AC1043B662E62A,
+    ),
+}  # fmt: skip
+DIGESTS8 = ((0x2F442F766C6F0B8A, 0xEB024BD6D2A5E5AB), (0x4178EF9D7B855B05, 0x05BE30A943D8ADEA))
+"""Of the four products of 8-bit floats alike: two sets of inputs, index_key:0 and :1."""
+
+
+class Shifts:
+    """Marsaglia's 32-bit generator, which the inputs are from."""
+
+    def __init__(self, seed: int) -> None:
+        self.state = seed
+
+    def __call__(self, choices: int) -> int:
+        x = self.state
+        x ^= x << 13 & 0xFFFFFFFF
+        x ^= x >> 17
+        self.state = x ^ x << 5 & 0xFFFFFFFF
+        return self.state % choices
+
+
+def digest(bench: Bench, registers: int) -> int:
+    """FNV-1a of D: register by register, lane by lane."""
+    found = 0xCBF29CE484222325
+    for n in range(registers):
+        for byte in bench.vgpr(D + n).tobytes():
+            found = (found ^ byte) * 0x100000001B3 & (1 << 64) - 1
+    return found
+
+
+def fill_index(bench: Bench, draw: Shifts) -> None:
+    for lane in range(32):
+        bench.vgpr(C)[lane] = sum((4, 8, 12, 9, 13, 14)[draw(6)] << 4 * n for n in range(8))
+
+
+@pytest.mark.parametrize("variant", range(6))
+@pytest.mark.parametrize("kind", DIGESTS)
+def test_swmmac_digests(kind, variant):
+    shape = GFX12[f"v_swmmac_{kind}"]
+    negation = ("", "neg_lo:[1,0,0]", "neg_hi:[1,0,0]")[variant // 2]
+    bench = Bench(
+        instruction(shape, 32, f"index_key:{variant % 2} {negation}"), target="gfx1201", wave_size=32
+    )
+    draw, one = Shifts(0x76895231), ONE[shape.a]
+    values = (0xC000, one | 0x8000, 0, one, 0x4000)
+    pairs = (
+        [A + n for n in range(4)]
+        + [B + n for n in range(8)]
+        + [D + n for n in range(4 if shape.packed else 0)]
+    )
+    for register in pairs:
+        for lane in range(32):
+            low = values[draw(5)]
+            bench.vgpr(register)[lane] = low | values[draw(5)] << 16
+    for n in range(0 if shape.packed else 8):
+        for lane in range(32):
+            bench.vgpr(D + n).view("f4")[lane] = draw(5) - 2
+    fill_index(bench, draw)
+    assert bench.run() is Status.END
+    assert digest(bench, 4 if shape.packed else 8) == DIGESTS[kind][variant]
+
+
+@pytest.mark.parametrize("sample", range(2))
+@pytest.mark.parametrize("key", range(2))
+@pytest.mark.parametrize("kind", ["fp8_fp8", "fp8_bf8", "bf8_fp8", "bf8_bf8"])
+def test_swmmac_digests_of_bytes(kind, key, sample):
+    shape = GFX12[f"v_swmmac_f32_16x16x32_{kind}"]
+    bench = Bench(instruction(shape, 32, f"index_key:{key}"), target="gfx1201", wave_size=32)
+    draw = Shifts(0x7381A593 + sample)
+    values = {"fp8": (0xC0, 0xB8, 0, 0x38, 0x40), "bf8": (0xC0, 0xBC, 0, 0x3C, 0x40)}
+    for register, element in [(A, shape.a), (A + 1, shape.a), *((B + n, shape.b) for n in range(4))]:
+        for lane in range(32):
+            bench.vgpr(register)[lane] = sum(values[element][draw(5)] << 8 * n for n in range(4))
+    for n in range(8):
+        for lane in range(32):
+            bench.vgpr(D + n).view("f4")[lane] = draw(5) - 2
+    fill_index(bench, draw)
+    assert bench.run() is Status.END
+    assert digest(bench, 8) == DIGESTS8[sample][key]
