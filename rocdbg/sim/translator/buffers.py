@@ -227,6 +227,11 @@ class BufferRoutines:
             length = s.scratch.select(r.const(1, I64), place.live)
             at = s.scratch.select(mine.select(first, r.state("scratch_base")), first)
             pointer, kind = self.runtime._page(r, at, length)
+            # The second dword of a swizzled element lies elsewhere, but must be of the same allocation.
+            far = s.swizzled & ~s.scratch & size.ugt(4)
+            beyond, wrong = self.runtime._page(r, far.select(first + step, at), far.select(r.const(4, I64), length))
+            apart = far & (wrong.ne(0) | beyond.ne(pointer + step))
+            kind = apart.select(r.const(int(FaultKind.UNMAPPED), I64), kind)
             kind = s.scratch.select(mine.select(kind, int(FaultKind.SCRATCH_RANGE)), kind)
             live = place.live.ne(0)
             r.store(r.slot(layout.ENV_POINTER, lane, 8), pointer)
