@@ -108,6 +108,8 @@ class Comparison:
             if word is None:
                 break
             instruction = decode(word.code + bytes(16), self.target, 0, wave_size=self.wave_size)
+            if "CLASS_F16" in entry.name and word.fields.get("opsel", 0) & 2 and self.maker.gfx12:
+                continue  # not known to LLVM for GFX12
             if instruction.illegal or instruction.size != len(word.code) or "/*" in instruction.text or "_INVALID_" in instruction.text:
                 continue
             if lookup(instruction.name) is None:

@@ -114,6 +114,7 @@ REPLACED = (
 
 NOT_COMPARED = {
     r"V_(DUAL_)?DOT2\w*_(F16|BF16)|V_DOT4_F32_\w+": "sums are modelled bit for bit as hardware makes them (sim/semantics/dots.py), not as the text has them",
+    "V_DIV_FIXUP_F16": "quotients that overflowed are put right as measured, which the text does not do",
     r"V_MOVREL\w+|V_SWAPREL\w+": "DPP forms only: what is moved where is not said",
 }
 
@@ -154,7 +155,8 @@ def text_of(entry: Entry, target: str) -> str:
     if re.fullmatch(r"V_CVT_(PK_)?F32_(FP8|BF8)", entry.name):
         return entry.text.replace("VGPR[laneId][SRC0.u32]", "S0")  # which may be no VGPR
     if "V_CVT_SR_" in entry.name:
-        return entry.text.replace("mantissa(", "fraction(")
+        text = entry.text.replace("mantissa(", "fraction(")
+        return re.sub(r"m = (23'U.*?\));", r"m = exponent(S0.f32) == 255 ? fraction(S0.f32) : \1;", text)
     return entry.text.replace("wave32.u1", "WAVE32")
 
 
@@ -184,7 +186,9 @@ def saturating_text(entry: Entry, target: str) -> str:
 def operands(entry: Entry, target: str) -> dict[str, Operand]:
     """The operand rows of an entry. Those of VOP3's are taken from the short encoding where there is one: the table has
     DPP's there for some."""
-    if entry.group in ("SOP1", "SOP2", "SOPC") and (not entry.name.endswith("_F16") or "S_CVT_" in entry.name):
+    if entry.group in ("SOP1", "SOP2", "SOPC") and (
+        not entry.name.endswith("_F16") or re.match("S_(CVT|FLOOR|CEIL|TRUNC|RNDNE)_", entry.name)
+    ):
         # Scalar operands are 32 bits wide at least: constants of 16-bit integers are not f16.
         wide = {k: Operand(o.format, max(o.bits, 32)) for k, o in entry.operands.items()}
         return {k: Operand("B32", 32) if o.format == "F16" else o for k, o in wide.items()}
@@ -214,7 +218,7 @@ def keeps_subnormals(name: str) -> bool:
 
 
 def flushes_always(name: str) -> bool:
-    return bool(re.fullmatch(r"V_(S_)?(RCP|RCP_IFLAG|RSQ|SQRT|EXP|LOG)_F32|V_MAD_F32|V_MAC_F32|V_MADAK_F32|V_MADMK_F32", name))
+    return bool(re.fullmatch(r"V_(S_)?(RCP|RCP_IFLAG|RSQ|SQRT|EXP|LOG)_F32|V_MAD_F32|V_MAC_F32|V_MADAK_F32|V_MADMK_F32|V_FMAC?_DX9_ZERO_F32|V_(FMA|FMAC|MAC|MAD)_LEGACY_F32", name))
 
 
 def plain_packed(name: str) -> bool:
@@ -254,7 +258,7 @@ def hardware_registers(wave: Wave) -> Any:
 
 def clears_upper_half(entry: Entry) -> bool:
     """Scalar f16 results: the text leaves the upper half open, hardware is taken to clear it."""
-    return entry.operands.get("sdst", Operand("", 32)).bits == 16
+    return entry.operands.get("sdst", Operand("", 32)).bits == 16 and "_PK_" not in entry.name
 
 
 def wide_result(name: str) -> bool:

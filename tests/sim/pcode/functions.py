@@ -350,7 +350,7 @@ def _trig_preop(scope: Scope, value: Value, index: Value) -> Value:
     shift = v.signed(index) * 53 + max(exponent - 1077, 0)
     bits = (TWO_OVER_PI << shift & (1 << 1201) - 1) >> 1201 - 53
     scale = -53 - shift + (128 if exponent >= 1968 else 0)
-    return v.pack("f", 64, 0, bits, scale, scope.rounding(64))
+    return v.pack("f", 64, 0, bits, scale, 0)
 
 
 NAMES: dict[str, Any] = {

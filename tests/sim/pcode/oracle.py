@@ -405,6 +405,9 @@ class Executor:
             return value
         if v.is_subnormal(value) or not int(value.raw) & (1 << value.bits - 1) - 1:  # type: ignore[call-overload]
             return Value(value.kind, value.bits, 0)
+        form = v.format_of(value)
+        if omod == 3 and int(value.raw) >> form.fraction_bits & (1 << form.exponent_bits) - 1 == 1:  # type: ignore[call-overload]
+            return Value(value.kind, value.bits, int(value.raw) & 1 << value.bits - 1)  # type: ignore[call-overload]
         factor = v.from_float({1: 2.0, 2: 4.0, 3: 0.5}[omod], value.kind, value.bits, 0)
         return v.flushed(v.multiply(value.kind, value.bits, value, factor, rounding))
 
@@ -446,13 +449,23 @@ class Executor:
             VDST=Value("u", 32, fields.get("vdst", 0)), DST=Value("u", 32, fields.get("sdst", fields.get("vdst", 0))),
             INSTRUCTION_SIZE=Value("i", 64, len(self.word.code)),
             M0=Register(wave.m0, 32), PC=Register(wave.pc, 64),
-            SIMM32=Value("b", 32, self.word.literal or 0),
-            SIMM16=Value("b", 16, fields.get("simm16", (self.word.literal or 0) & 0xFFFF)),
+            SIMM32=self.literal("SIMM32", 32),
+            SIMM16=Value("b", 16, fields["simm16"]) if "simm16" in fields else self.literal("SIMM16", 16),
             SDWA_SRC0_SEL=Value("u", 3, fields.get("src0_sel", 0)),
             __given__=frozenset(("S", "OFFSET", "OFFSET0", "OFFSET1", "DATA0", "VDST")),
         )  # fmt: skip
         base.update(names)
-        return Scope(base, wave.rounding)
+        return Scope(base, (0, 0) if deviations.APPROXIMATE.fullmatch(self.entry.name) else wave.rounding)
+
+    def literal(self, name: str, bits: int) -> Value:
+        """The literal of v_fmaak and the like is a float source too."""
+        raw = (self.word.literal or 0) & (1 << bits) - 1
+        kind, _ = float_type(self.text, name)
+        if not kind:
+            return Value("b", bits, raw)
+        size = _split(kind)[1]
+        value = self.float_source(Value(*_split(kind), raw & (1 << size) - 1), 0, 0)
+        return Value("b", bits, value.raw)
 
     def library(self) -> dict[str, Any]:
         """Instructions called by name from other instructions' texts."""

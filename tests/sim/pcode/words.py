@@ -347,7 +347,7 @@ class Maker:
             f["src0"] = 256 + self.vgpr(32)
         if "LANE_B32" in e.name and "src1" in names and f["src1"] >= 256:
             f["src1"] = self.sgpr(32)
-        f["clamp"] = int(rng.random() < 0.2)
+        f["clamp"] = int(rng.random() < 0.2 and "64_" not in e.name)
         f["omod"] = rng.choice((0, 0, 0, 0, 1, 2, 3))
         f["abs"] = 0 if sdst else sum(1 << n for n in range(len(used)) if rng.random() < 0.15 and self.signs(e, n))
         f["neg"] = sum(1 << n for n in range(len(used)) if rng.random() < 0.2 and self.signs(e, n))
