@@ -469,12 +469,11 @@ class Access:
         if watch is not None:
             watch.result(value)
         limited = value.type is F16 and self.mode.fp16_overflow
-        if limited:
-            value = self._limit_half(value)
+        if limited and self._infinite is not None:
+            value = self._limit_half(value, self._infinite)
         if omod and self._scales(wanted):
-            value = self._scale_result(value, {1: 2.0, 2: 4.0, 3: 0.5}[omod])
-            if limited:
-                value = self._limit_half(value)
+            scaled = self._scale_result(value, {1: 2.0, 2: 4.0, 3: 0.5}[omod])
+            value = self._limit_half(scaled, value.fabs().eq(float("inf"))) if limited else scaled
         if wanted:
             if watch is not None:
                 watch.flushed(value)
@@ -509,12 +508,11 @@ class Access:
             infinite = source.fabs().eq(float("inf"))
             self._infinite = infinite if self._infinite is None else self._infinite | infinite
 
-    def _limit_half(self, value: Value) -> Value:
-        """FP16_OVFL: what became infinite, also by division by zero, is the largest number; infinities from infinite
-        sources stay."""
-        if self._infinite is None:
-            return value
-        overflowed = value.fabs().eq(float("inf")) & ~self._infinite
+    @staticmethod
+    def _limit_half(value: Value, before: Value) -> Value:
+        """FP16_OVFL: what became infinite, also by division by zero, is the largest number; what was infinite
+        ``before`` (I1) stays."""
+        overflowed = value.fabs().eq(float("inf")) & ~before
         bits = value.bits()
         return overflowed.select(bits & 0x8000 | 0x7BFF, bits).bitcast(F16)
 

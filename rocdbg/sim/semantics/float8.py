@@ -49,7 +49,7 @@ def formats(target: Target) -> dict[str, Float8]:
 
 
 def widen(byte: Value, form: Float8) -> Value:
-    """The number in the low bits of an I8 (or I32), as f32 (exact)."""
+    """The number in the low bits of an I8 (or I32), as f32 (exact); NaNs as the default NaN, whatever their sign."""
     word = byte.zext(I32)
     magnitude, sign = word & form.sign - 1, (word & form.sign).shl(32 - form.bits)
     # The bits at the place of f32's, subnormals included; the difference of the biases is a factor.
@@ -57,9 +57,9 @@ def widen(byte: Value, form: Float8) -> Value:
     bits = number.bits()
     if form.infinity is not None:
         bits = magnitude.eq(form.infinity).select(0x7F800000, bits)
-        bits = magnitude.ugt(form.infinity).select(0x7FC00000, bits)
+        bits = magnitude.ugt(form.infinity).select(0xFFC00000, bits)
     elif form.negative_zero and form.largest < form.sign - 1:
-        bits = magnitude.ugt(form.largest).select(0x7FC00000, bits)
+        bits = magnitude.ugt(form.largest).select(0xFFC00000, bits)
     result = bits | sign
     if not form.negative_zero:
         result = word.eq(0x80).select(0x7FC00000, result)

@@ -219,13 +219,18 @@ def _three(inner: Chooser, outer: Chooser, type: Type) -> SemanticFunction:
     return run
 
 
-def _median(low: Chooser, high: Chooser, type: Type) -> SemanticFunction:
+def _median(low: Chooser, high: Chooser, type: Type, *, numbers: bool = False) -> SemanticFunction:
+    """``numbers``: gfx12's, which takes -0 for smaller than +0."""
+
+    def same(a: Value, b: Value) -> Value:
+        return a.bits().eq(b.bits()) if numbers else a.eq(b)
+
     def run(i: Access) -> None:
         a, b, c = (i.src(k, type) for k in range(3))
         least, most = low(i), high(i)
         top = most(most(a, b), c)
         # The first operand that equals the maximum goes, the larger of the others stays.
-        middle = top.eq(a).select(most(b, c), top.eq(b).select(most(a, c), most(a, b)))
+        middle = same(top, a).select(most(b, c), same(top, b).select(most(a, c), most(a, b)))
         unordered = a.is_nan() | b.is_nan() | c.is_nan()
         keep = preserves_half(i) if type is F16 else None
         i.dst(0, unordered.select(least(least(a, b), c), middle), preserve=keep)
@@ -259,7 +264,7 @@ for _name, _type in TYPES.items():
     ):
         semantic(f"v_{_stem}_{_name}", any_rounding=True)(_three(_inner, _outer, _type))
     semantic(f"v_med3_{_name}", any_rounding=True)(_median(minimum, maximum, _type))
-    semantic(f"v_med3_num_{_name}", any_rounding=True)(_median(_MIN_NUM, _MAX_NUM, _type))
+    semantic(f"v_med3_num_{_name}", any_rounding=True)(_median(_MIN_NUM, _MAX_NUM, _type, numbers=True))
 
 
 # -- one operand -----------------------------------------------------------------------------------

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocdbg.isa.instruction import OperandKind
-from rocdbg.sim.builder import F32, I8, I16, I32, Value
+from rocdbg.sim.builder import F32, F64, I8, I16, I32, Value
 from rocdbg.sim.semantics.access import Access
-from rocdbg.sim.semantics.float8 import formats, narrow, widen
+from rocdbg.sim.semantics.float8 import Float8, formats, narrow, round_scaled, widen
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 
 VGPR = OperandKind.VGPR
@@ -72,17 +72,31 @@ for _kind in ("fp8", "bf8"):
     semantic(f"v_cvt_pk_{_kind}_f32", any_rounding=True)(_from_f32(_kind))
 
 
+def _add_noise_gfx9(value: Value, noise: Value, form: Float8, *, saturate: bool) -> Value:
+    """The top bits of ``noise`` (20, or 21 for bf8) are added to the fraction, which wraps; the sum is rounded."""
+    bits, added = value.bits(), noise.lshr(9 + form.fraction_bits)
+    moved = bits & 0xFF800000 | (bits + added) & 0x7FFFFF
+    special = (bits & 0x7F800000).eq(0x7F800000)
+    return narrow(special.select(bits, moved).bitcast(F32), form, saturate=saturate)
+
+
+def _add_noise(value: Value, noise: Value, form: Float8, *, saturate: bool) -> Value:
+    """The top bits of ``noise`` are added below the last bit kept, also that of a subnormal result; the sum is cut
+    (measured on gfx1201)."""
+    negative = value.bits().slt(0)
+    code = round_scaled(value.fpext(F64), negative, form, saturate=saturate, noise=(noise, 23))
+    overflow = form.nan if form.infinity is None else form.infinity
+    infinite = (value.bits() & 0x7FFFFFFF).eq(0x7F800000)
+    code = infinite.select(overflow & 0x7F | (code & 0x80), code)
+    return value.is_nan().select(form.nan, code).trunc(I8)
+
+
 def _stochastic(kind: str) -> SemanticFunction:
-    """Source 1's top bits (20, or 21 for bf8) are added to the fraction, which wraps; the sum is rounded. The
-    result goes to the byte of the destination op_sel[3:2] names."""
-    dropped = 12 if kind == "fp8" else 11
+    """Source 1 is the noise. The result goes to the byte of the destination op_sel[3:2] names."""
 
     def run(i: Access) -> None:
-        bits, noise = i.src(0, F32).bits(), i.src(1).lshr(dropped)
-        moved = bits & 0xFF800000 | (bits + noise) & 0x7FFFFF
-        special = (bits & 0x7F800000).eq(0x7F800000)
-        number = special.select(bits, moved).bitcast(F32)
-        byte = narrow(number, formats(i.target)[kind], saturate=i.mode.fp16_overflow)
+        add = _add_noise if i.generation >= 12 else _add_noise_gfx9
+        byte = add(i.src(0, F32), i.src(1), formats(i.target)[kind], saturate=i.mode.fp16_overflow)
         shift = 8 * (i.modifier("op_sel") >> 2 & 3)
         i.dst(0, i.old(0) & ~(0xFF << shift) & 0xFFFFFFFF | byte.zext(I32).shl(shift))
 
