@@ -443,3 +443,50 @@ def test_swmmac_digests_of_bytes(kind, key, sample):
     fill_index(bench, draw)
     assert bench.run() is Status.END
     assert digest(bench, 8) == DIGESTS8[sample][key]
+
+
+INTEGER_DIGESTS = {
+    # by neg_lo of A (1) and B (2), clamp (4) and, SWMMAC, index_key (8); accumulators are near the limits
+    "v_wmma_i32_16x16x16_iu8": """c22a903592e90cc5 6fb332320d26c020 d89e94a0e6280875 145c879ce436f580 001149aa27ccb9a1
+        43941e67c622bb9b b855b9b808208ebc 2aa9c2bda1bb03d4""",
+    "v_wmma_i32_16x16x16_iu4": """45e3e9eeda0777fc 54320413938478af 4d161eab3be9d220 f6686cde820fc091 3b383539e67d9df6
+        ea725df600085d1e 1e5c4923ce624b85 5320671d7182f34b""",
+    "v_wmma_i32_16x16x32_iu4": """e0b4bc60f0d3a29a b99159dbb427c4ac 43e60c5ab9f28f84 fea76d739d5d48ea 526069de1b76cc35
+        c37d91857e4647d0 a709643471aa8082 4106be77a9c3ac78""",
+    "v_swmmac_i32_16x16x32_iu8": """ba03d2325d398f4b 49458bfe4bc3ad6a a02f0754bd7ae8b1 f9ffb0473012b5f5 485b7914d4807e55
+        dd5a7519d39dec9a ae0c6d0eca7e804a 52dbd5f4503196d6 ee067c3e01216443 93308d1a4b5b47af d0262576ede749fc
+        a1447e0f754c9853 d2de90f066e44848 813160eff1adcaa4 f602a8438baa1271 3cbf3ef3497a8e14""",
+    "v_swmmac_i32_16x16x32_iu4": """13a79eb4193eff63 db33f187071d3b2c 83e34bda0088d84a 3dce41bcacb922fa da10e6629fd6a365
+        475736b5f3b5e492 e17d3ea40700ad9e 5cf15adff5bd760e 0767fbd43af3830d a749a82b0f73686b 9c75421a234b7e76
+        9043cee4ee58e5ef c17fef5e00ecd305 386838ee000e345b 8410cb698582455c 92f292f04ac82c0a""",
+}
+
+
+@pytest.mark.parametrize("name", INTEGER_DIGESTS)
+def test_digests_of_integers(name):
+    shape, wanted = GFX12[name], INTEGER_DIGESTS[name].split()
+    text = ""
+    for variant in range(len(wanted)):
+        signed = f"neg_lo:[{variant & 1},{variant >> 1 & 1},0]"
+        key = f"index_key:{variant >> 3}" if shape.sparse else ""
+        text += instruction(shape, 32, f"{key} {signed} {'clamp' if variant & 4 else ''}") + "\n"
+    a, b, _ = dwords(shape, 32)
+    for variant, want in enumerate(wanted):
+        bench = Bench(text, target="gfx1201", wave_size=32)
+        bench.set("pc", bench.text.address + 12 * variant)
+        draw, everything = Shifts(0xA3987412), 1 << 32
+        for n in range(6):  # two registers for A and four for B, of which all may be used
+            for lane in range(32):
+                word = draw(everything)
+                if n < a:
+                    bench.vgpr(A + n)[lane] = word
+                elif 2 <= n < 2 + b:
+                    bench.vgpr(B + n - 2)[lane] = word
+        limits = (0, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FFFFF80, 0x80000080)
+        for n in range(8):
+            for lane in range(32):
+                bench.vgpr((D if shape.sparse else C) + n)[lane] = limits[draw(6)]
+        if shape.sparse:
+            fill_index(bench, draw)
+        assert bench.run() is Status.END
+        assert f"{digest(bench, 8):016x}" == want, variant
