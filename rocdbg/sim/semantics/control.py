@@ -238,17 +238,20 @@ def _(i: Access) -> None:
     i.b.write_sgpr(i.scalar_code(operand), i.b.read_field("wave_in_group"))
 
 
-_GET_DOORBELL, _GET_REALTIME = 0x80, 0x83
+_GET_REALTIME = 0x83
+_GET_ZERO = frozenset((0x80, 0x81, 0x82, 0x85, 0x87))
+"""Doorbell, dispatch id, trap handler's memory and address, shader engine: there is but the one with number 0."""
 
 
 @semantic("s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64")
 def _(i: Access) -> None:
     operand = i.insn.operand("ssrc0")
     message = operand.index if operand is not None else i.imm() & 0xFF  # an operand code on GFX11
-    if message == _GET_DOORBELL:
-        i.dst(0, i.const(0, I64 if i.name.endswith("b64") else I32))
+    wide = i.name.endswith("b64")
+    if message in _GET_ZERO:
+        i.dst(0, i.const(0, I64 if wide else I32))
         return
     if message != _GET_REALTIME:
-        raise Unsupported(f"message {message:#x}")
+        raise Unsupported(f"message {message:#x}")  # for trap handlers
     clock = i.b.read_field("instructions")
-    i.dst(0, clock if i.name.endswith("b64") else clock.trunc(I32))
+    i.dst(0, clock if wide else clock.trunc(I32))
