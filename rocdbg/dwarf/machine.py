@@ -268,6 +268,15 @@ class Machine:
             dialect = expression.dialect
         return Machine(context, dialect, None, self.budget, self.depth + 1)
 
+    def matching(self, entries: LocationList, context: Context) -> list[bytes]:
+        """The expressions of the entries that match the program location, else those of default entries (A.2.5.5)."""
+        pc = context.pc
+        if pc is None:
+            raise EvaluationError("a location list needs a program location, and there is none")
+        self.budget.charge(1 + (len(entries) >> 6))
+        matching = [data for low, high, data in entries if low is not None and high is not None and low <= pc < high]
+        return matching or [data for low, _, data in entries if low is None]
+
     def location_list(
         self,
         entries: LocationList,
@@ -277,15 +286,8 @@ class Machine:
         where: str = "",
     ) -> LocationDescription:
         """The union of the places of all matching entries (A.2.5.5)."""
-        pc = context.pc
-        if pc is None:
-            raise EvaluationError("a location list needs a program location, and there is none")
-        self.budget.charge(1 + (len(entries) >> 6))
-        matching = [data for low, high, data in entries if low is not None and high is not None and low <= pc < high]
-        if not matching:
-            matching = [data for low, _, data in entries if low is None]
         places: list[Place] = []
-        for data in matching:
+        for data in self.matching(entries, context):
             location = self.nested(
                 Expression(data, entries.dialect), context, "location", forbidden=forbidden, where=where
             )

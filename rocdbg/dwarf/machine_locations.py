@@ -122,6 +122,10 @@ def frame_base(m: Machine) -> LocationDescription:
     content = m.context.frame_base
     if content is None:
         raise EvaluationError("the current subprogram has no frame base")
+    if isinstance(content, LocationList):
+        matching = m.matching(content, m.context)
+        if len(matching) == 1:
+            content = Expression(matching[0], content.dialect)
     result: LocationDescription | Value
     if isinstance(content, LocationDescription):
         result = content

@@ -557,6 +557,19 @@ def test_frame_base(items: tuple[object, ...], expected: object) -> None:
         assert outcome(dwarf.evaluate(assemble(("fbreg", 8)), ctx)) == expected
 
 
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_frame_base_in_a_register_that_a_callee_has_saved(listed: bool) -> None:
+    """In an outer frame the register's location is where it was saved: the frame base is at what is there."""
+    frame_base = assemble(("regx", 768))
+    outer = dwarf.SimpleContext(
+        pc=0x1000,
+        memory={0: {0x3000: (0x5000).to_bytes(8, "little")}},
+        frame_base=dwarf.LocationList([(0x1000, 0x2000, frame_base)]) if listed else frame_base,
+    )
+    outer.registers[768] = dwarf.evaluate_location(assemble(("addr", 0x3000)), outer)
+    assert outcome(dwarf.evaluate(assemble(("fbreg", 8)), outer)) == "memory at 0x5008"
+
+
 def test_errors_say_which_operation_where_and_why() -> None:
     with pytest.raises(EVAL) as caught:
         dwarf.evaluate(assemble("nop", ("regx", 40), "deref"), context("amd"))
