@@ -6,11 +6,12 @@ sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read anew
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rocdbg import dwarf
-from rocdbg.debugger.context import FrameContext, expression
+from rocdbg.debugger.context import UPSTREAM, FrameContext, expression
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.storage import Absence
 from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist, Variable
@@ -64,6 +65,10 @@ def is_dynamic(type_: Type) -> bool:
 _DYNAMIC: dict[int, tuple[Type, bool]] = {}
 """What `is_dynamic` has found out, by identity: kept with the type, whose number then is not given to another."""
 _MOST_KNOWN = 4096
+_VIRTUAL_BASE = re.compile(rb"\x12\x06\x10[\x80-\xff]*[\x00-\x7f]\x1c\x06\x22", re.DOTALL)
+"""DW_OP_dup, deref, constu N, minus, deref, plus: clang's way from an object to a virtual base."""
+_OFFSET = b"\xe9\x04"
+"""DW_OP_LLVM_offset."""
 
 
 def _is_dynamic(stripped: Type) -> bool:
@@ -175,9 +180,12 @@ class Resolver:
         return member
 
     def _base(self, base: BaseClass, location: LocationDescription) -> BaseClass:
-        if base.location is None:
-            return base
-        return replace(base, byte_offset=self._offset(base.location, location) // 8, location=None)
+        if base.location is not None:
+            base = replace(base, byte_offset=self._offset(base.location, location) // 8, location=None)
+        if base.byte_offset is not None and is_dynamic(base.type):
+            # its own virtual bases are found from where it lies in this object
+            base = replace(base, type=self.resolve(base.type, location.offset_by(8 * base.byte_offset)).type)
+        return base
 
     def _offset(self, value: Exprloc | Loclist, location: LocationDescription) -> int:
         """Bits from the object to a member whose location an expression gives, from the object's on the stack."""
@@ -186,6 +194,9 @@ class Resolver:
         what = expression(value, unit, self.context.program)
         if isinstance(what, dwarf.LocationList):
             raise DebuggerError("A member's location by a location list is not supported.")
+        if unit.dialect == UPSTREAM and _VIRTUAL_BASE.fullmatch(what.data):
+            # clang adds to the object as if it were a number, which it is in the default space only
+            what = replace(what, data=what.data[:-1] + _OFFSET)
         found = dwarf.evaluate_location(what, self.context, dialect=what.dialect or "amd", initial=(location,))
         return _distance(location, found)
 

@@ -16,6 +16,7 @@ from rocdbg.debugger.frames import Frame
 from rocdbg.debugger.history import ValueHistory
 from rocdbg.debugger.kernel_arguments import entry_value
 from rocdbg.debugger.locations import has_fixed_address, value_at, within_register
+from rocdbg.debugger.member_pointers import as_class, data_member, member_location
 from rocdbg.debugger.memory import FileMemory, GlobalTargetMemory, LaneMemory
 from rocdbg.debugger.program import KERNEL_BODY, Program
 from rocdbg.debugger.registers import RegisterFile, is_register_name
@@ -247,6 +248,15 @@ class ProgramEnvironment:
         """What is at a location (behind an implicit pointer)."""
         assert self.context is not None
         return self._typed(self.complete_type(type_), location, self.context)
+
+    def pointed_member(self, pointer: Value, object_: Value) -> Value:
+        """``object_.*pointer``: as the pointer's type says, else where the number it holds says."""
+        type_, number = data_member(pointer)
+        if self.context is not None:
+            location = member_location(type_, number, object_, self.context)
+            if location is not None:
+                return self.at_location(type_.target, location)
+        return as_class(object_, type_.containing).part(self.complete_type(type_.target), number)
 
     def location_of(self, variable: Variable) -> LocationDescription | None:
         """Where a variable's location attribute says it is; ``None`` without one that says anything."""

@@ -279,6 +279,8 @@ class _Writer:
 
     def _member_pointer(self, value: Value, type_: MemberPointerType) -> str:
         number = int.from_bytes(value.contents()[:8], "little", signed=True)
+        if isinstance(type_.target.strip_typedefs(), FunctionType):
+            return f"({value.type}) {self.formatter.address(0, number, symbol=True)}"
         containing = type_.containing.strip_typedefs()
         if number == -1:
             return "NULL"

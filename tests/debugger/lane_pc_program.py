@@ -45,6 +45,7 @@ ABBREVIATIONS = {
     23: (0x34, False, [(0x03, 0x08), (0x49, 0x13), (0x02, 0x18)]),  # local variable
     24: (0x2E, True, [(0x03, 0x08), (0x11, 0x01), (0x12, 0x06), (0x3F, 0x19), (LANE_PC, 0x18), (0x48, 0x18),
                       (0x2A, 0x18)]),  # function with static link and return address
+    25: (0x1F, False, [(0x49, 0x13), (0x1D, 0x13), (0x0B, 0x0B), (0x4A, 0x18)]),  # pointer to member: use_location
 }
 _UNIT_HEADER = 12
 
@@ -180,6 +181,9 @@ def describe(bounds, address, returns_to) -> dict[str, bytes]:  # type: ignore[n
         ("regx", 48), ("piece", 4), "undefined", ("piece", 4), ("regx", V0 + 5), ("piece", 128), "piece_end",
     )))  # fmt: skip
     entries.add(7, "nowhere", u(array, 4), exprloc(b"\x90" + uleb((1 << 64) - 1)))
+    # counts in elements of four bytes, as no ABI does
+    scaled = entries.add(25, u(int_, 4), u(structure, 4), b"\x08", exprloc(assemble("swap", "lit4", "mul", "offset")))
+    entries.add(7, "scaled", u(scaled, 4), exprloc(assemble("lit4", "stack_value")))
     _dynamic_types(entries, int_, exprloc(assemble(("addr", table))))
     in_v0 = assemble(("regx", V0), "push_lane", ("constu", 4), "mul", "offset")
     for name, parameter in (("innermost", "val"), ("called", "val"), ("parting", "gid"), ("kernel", "")):

@@ -22,7 +22,7 @@ RETURNED = [
     ("sized<9ul>", 'is $1 = {data = "ddddddddd"}'),
     ("sized<32ul>", 'is $1 = {data = \'d\' <repeats 32 times>}'),
     ("sized<64ul>", "has type: Custom<char, 64ul>. Cannot determine contents"),
-    ("unions", "is $1 = {both = {{as_int = 1633771873, as_chars = \"aaaa\"}, {as_int = 5, as_chars = \"\\005\\000\\000\"}},"
+    ("unions", 'is $1 = {both = {{as_int = 1633771873, as_chars = "aaaa"}, {as_int = 5, as_chars = "\\005\\000\\000"}},'
                " uneven = {s = {1, 2, 3}, i = 131073}, last = 120 'x'}"),
     ("flexible", "has type: Flexible. Cannot determine contents"),
     ("deep", "is $1 = {a = {8, 16}, sub = {static something = 56}, b = 3.1400001, static c = 42, d = 1.60218e-19}"),

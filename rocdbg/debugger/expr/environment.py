@@ -59,6 +59,9 @@ class Environment(Protocol):
     def at_address(self, type_: Type, space: int, address: int) -> Value:
         """What is at an address of a DWARF address space."""
 
+    def pointed_member(self, pointer: Value, object_: Value) -> Value:
+        """``object_.*pointer``. Raises `ExpressionError` for what is no pointer to a data member."""
+
     def at_location(self, type_: Type, location: LocationDescription) -> Value:
         """What is at a location description."""
 

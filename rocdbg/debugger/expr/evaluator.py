@@ -20,6 +20,7 @@ from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
     FunctionType,
+    MemberPointerType,
     Parameter,
     PointerKind,
     PointerType,
@@ -276,6 +277,9 @@ class Evaluator:
 
     def _unary(self, operator: str, operand: ast.Expression) -> Value:
         if operator == "&":
+            pointer = self._pointer_to_member(operand)
+            if pointer is not None:
+                return pointer
             inner = self.value(operand)
             stripped = inner.bare
             if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
@@ -289,6 +293,18 @@ class Evaluator:
             old = self.lvalue(operand)
             return self._assign(operand, old, self._step(old, operator))
         return unary(operator, self._number(operand), self._bool())
+
+    def _pointer_to_member(self, node: ast.Expression) -> Value | None:
+        """``&Class::member``; ``None`` for anything else."""
+        scope, _, last = node.name.rpartition("::") if isinstance(node, ast.Name) else ("", "", "")
+        if not scope or not self.environment.is_type(scope):
+            return None
+        class_ = self.environment.find_type(scope, "")
+        stripped = class_.strip_typedefs()
+        for member in stripped.members if isinstance(stripped, ClassType) else ():
+            if member.name == last and member.bit_offset is not None and member.bit_size is None:
+                return Value.of_int(MemberPointerType(member.type, class_, 8), member.bit_offset // 8)
+        return None
 
     def _number(self, node: ast.Expression) -> Value:
         """An operand; where nothing may be read, a zero of its type."""
@@ -317,9 +333,18 @@ class Evaluator:
             if answer == (operator == "&&"):
                 answer = self.operand(right).is_true()
             return Value.of_int(self._bool(), answer)
+        if operator in (".*", "->*"):
+            return self._pointed_member(operator, left, right)
         if operator == "@":
             return self._repeat(self.lvalue(left), self.operand(right))
         return binary(operator, self._number(left), self._number(right), self._bool())
+
+    def _pointed_member(self, operator: str, left: ast.Expression, right: ast.Expression) -> Value:
+        """``object.*member``, ``pointer->*member``; as GDB, either operator takes objects and pointers."""
+        object_ = self.lvalue(left)
+        if isinstance(object_.bare, PointerType):
+            object_ = self._target(object_)
+        return self.environment.pointed_member(self.operand(right), object_)
 
     def _repeat(self, left: Value, right: Value) -> Value:
         count = right.as_int()

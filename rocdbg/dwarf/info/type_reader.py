@@ -135,9 +135,12 @@ class TypeReader:
             case Tag.PTR_TO_MEMBER_TYPE:
                 containing = die.reference(At.CONTAINING_TYPE)
                 use = die.attribute(At.USE_LOCATION)
+                target, size = self.type_of(die), die.number(At.BYTE_SIZE)
+                if size is None:  # of the Itanium ABI: an offset, or a function and an adjustment
+                    size = die.unit.address_size * (2 if isinstance(target.strip_typedefs(), FunctionType) else 1)
                 return MemberPointerType(
-                    self.type_of(die), VOID if containing is None else self.read(containing),
-                    die.number(At.BYTE_SIZE), use if isinstance(use, Exprloc | Loclist) else None, offset=die.offset,
+                    target, VOID if containing is None else self.read(containing), size,
+                    use if isinstance(use, Exprloc | Loclist) else None, offset=die.offset,
                 )
             case Tag.UNSPECIFIED_TYPE:
                 return UnspecifiedType(die.name or "", die.number(At.BYTE_SIZE), offset=die.offset)

@@ -1,0 +1,58 @@
+"""``.*`` and ``->*``, and members of virtual bases: as GDB 13 shows them for the same program on a host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocdbg.debugger import Session
+from rocdbg.errors import Error
+
+pytestmark = pytest.mark.llvm
+
+SHOWN = [
+    ("pmi", "&A::jj"),
+    ("a.*pmi", "1331"),
+    ("pa->*pmi", "1331"),
+    ("a.*l", "121"),
+    ("&A::j", "&A::j"),
+    ("a.*(&A::j)", "121"),
+    ("2 * a.*pmi + 1", "2663"),
+    ("null_pmi", "NULL"),
+    ("pmf", "(int (A::*)(A *, int)) 0x0"),
+    ("sizeof(a.*pmi)", "4"),
+    ("sizeof(pmi)", "8"),
+    ("sizeof(pmf)", "16"),
+    ("cc.*l", "5"),
+    ("dd.*pmi", "2"),
+    ("cc.j", "5"),
+    ("cc.jj + dd.jj", "10"),
+    ("(*(B *) &cc).jj", "8"),
+    ("a.*pmi = 9", "9"),
+    ("a", "{j = 121, jj = 9}"),
+    ("dd", "{<A> = {j = 1, jj = 2}, d = 3}"),
+]
+REFUSED = [
+    ("a.*null_pmi", "Attempt to take contents of a null pointer to a member."),
+    ("a.*5", "non-pointer-to-member value used in pointer-to-member construct"),
+    ("a.*pmf", "not implemented: pointer-to-method in pointer-to-member construct"),
+]
+
+
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
+def test_members(compiled: Callable[..., Path], target: str) -> None:
+    session = Session()
+    session.load(compiled("members.hip", target))
+    session.launch.set_grid("64")
+    session.launch.set_workgroup("64")
+    session.launch.set_argument(0, "i32[64]:zeros")
+    session.break_at("members.hip:23")
+    session.run()
+    assert [(text, session.format(session.evaluate(text))) for text, _ in SHOWN] == SHOWN
+    assert session.format(session.evaluate("cc")).startswith("{<B> = {<A> = {j = 5, jj = 8}, _vptr$B = 0x")
+    for text, message in REFUSED:
+        with pytest.raises(Error) as caught:
+            session.evaluate(text)
+        assert str(caught.value) == message
