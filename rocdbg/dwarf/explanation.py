@@ -56,7 +56,8 @@ def entry_text(entry: Entry) -> str:
         if isinstance(value, int) and value.bit_length() > 128:
             return f"({name}) {value:#x}"  # decimal digits of long numbers take long
         return f"({name}) {value}"
-    return f"incomplete composite of {entry.size} bits in {len(entry.parts)} parts"
+    count = len(entry.parts)
+    return f"incomplete composite of {entry.size} bits in {count} part{'s' * (count != 1)}"
 
 
 class _Tracer(Machine):

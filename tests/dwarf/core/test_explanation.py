@@ -42,8 +42,8 @@ def test_each_step_shows_the_stack_before_and_after() -> None:
 def test_an_error_ends_the_steps() -> None:
     explanation = dwarf.explain(assemble(("piece", 4), "dup"), context())
     assert lines(explanation) == [
-        "DW_OP_piece: - -> incomplete composite of 32 bits in 1 parts",
-        "DW_OP_dup: incomplete composite of 32 bits in 1 parts -> failed",
+        "DW_OP_piece: - -> incomplete composite of 32 bits in 1 part",
+        "DW_OP_dup: incomplete composite of 32 bits in 1 part -> failed",
     ]
     assert isinstance(explanation.error, dwarf.IllFormed)
     assert explanation.result is None
