@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from rocdbg.isa.instruction import OperandKind
 from rocdbg.sim.builder import F32, F64, I8, I16, I32, Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.float8 import Float8, formats, narrow, round_scaled, widen
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
-
-VGPR = OperandKind.VGPR
 
 
 def _byte(word: Value, number: int) -> Value:
@@ -35,20 +30,7 @@ def _pair_to_f32(kind: str) -> SemanticFunction:
     """Two bytes of a half into a pair of registers."""
 
     def run(i: Access) -> None:
-        if "src0_sel" in i.insn.modifiers:
-            half = i.src(0, I16)
-        else:
-            operand, high = i.sources[0], bool(i.modifier("op_sel") & 1)
-            if (
-                i.generation >= 12
-                and i.insn.encoding == "VOP1"
-                and operand.kind is VGPR
-                and operand.index > 127
-            ):
-                # A high half in the short form, which LLVM's decoder takes for a register.
-                operand, high = replace(operand, index=operand.index - 128), True
-            word = i.raw_operand(operand)
-            half = (word.lshr(16) if high else word).trunc(I16)
+        half = i.src(0, I16)
         form = formats(i.target)[kind]
         i.dst_packed(widen(half.trunc(I8), form), widen(half.lshr(8).trunc(I8), form))
 
