@@ -206,7 +206,19 @@ class Access:
         """What destination ``k`` holds before the instruction (accumulators)."""
         operand = self.destinations[k]
         raw = self._integer(operand, type.bits, None)
-        return self._flush_in(raw.bitcast(type), flush) if type.is_float else raw
+        return self.taken(raw.bitcast(type), flush=flush) if type.is_float else raw
+
+    def taken(self, value: Value, *, flush: bool | None = None) -> Value:
+        """A float source that a semantic has put together itself: flushed as MODE says, and noted."""
+        value = self._flush_in(value, flush)
+        self._note_infinity(value)
+        return value
+
+    def limited(self, half: Value) -> Value:
+        """FP16_OVFL for one f16 result of several, given the sources read since the one before."""
+        if half.type is F16 and self._infinite is not None:
+            half, self._infinite = self._limit_half(half, self._infinite), None
+        return half
 
     # -- destinations --------------------
 

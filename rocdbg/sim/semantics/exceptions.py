@@ -49,7 +49,9 @@ class Watch:
         self._results: list[Value] = []
         self._nan: Value | None = None
         self._silent = access.clamp or bool(_QUIET.match(access.name)) or "rcp_iflag" in access.name
-        self._scaled = bool(access.modifier("omod"))
+        mode = access.mode
+        applies = not mode.ieee and (mode.flush_outputs32 or mode.flush_outputs16_64)
+        self._scaled = access.modifier("omod") != 0 and (access.generation >= 12 or applies)
 
     def _raise(self, cause: Cause, where: Value) -> None:
         known = self._causes.get(cause)

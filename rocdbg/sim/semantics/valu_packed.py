@@ -33,7 +33,7 @@ def _halves(
             if accumulate:
                 word = i.old(0)
                 arguments.append((word.lshr(16) if half else word).trunc(I16).bitcast(type))
-            results.append(operation(*arguments))
+            results.append(i.limited(operation(*arguments)))
         i.dst_packed(*results)
 
     return run
@@ -72,10 +72,8 @@ def _(i: Access) -> None:
     results = []
     for half in range(2):
         words = [i.src(0), i.src(1), i.old(0)]
-        a, b, c = ((w.lshr(16) if half else w).trunc(I16).bitcast(F16) for w in words)
-        if i.mode.flush_inputs16_64:
-            a, b, c = i.flush(a), i.flush(b), i.flush(c)
-        results.append(fma(i, a, b, c))
+        a, b, c = (i.taken((w.lshr(16) if half else w).trunc(I16).bitcast(F16)) for w in words)
+        results.append(i.limited(fma(i, a, b, c)))
     i.dst_packed(*results)
 
 
@@ -131,10 +129,9 @@ def _mix_source(i: Access, k: int) -> Value:
     if i.modifier("op_sel_hi") >> k & 1:
         word = i.raw_operand(operand)
         half = (word.lshr(16) if i.modifier("op_sel") >> k & 1 else word).trunc(I16).bitcast(F16)
-        value = floats.convert(i.flush(half) if i.mode.flush_inputs16_64 else half, F32)
+        value = floats.convert(i.taken(half), F32)
     else:
-        value = source32(i, k).bitcast(F32)
-        value = i.flush(value) if i.mode.flush_inputs32 else value
+        value = i.taken(source32(i, k).bitcast(F32))
     if operand.abs or i.modifier("neg_hi") >> k & 1:
         value = value.fabs()
     return -value if operand.neg or i.modifier("neg_lo") >> k & 1 else value
@@ -149,7 +146,7 @@ def _mix(combine: Operation, part: int | None) -> SemanticFunction:
         # Two roundings: to f32, then to f16.
         if i.mode.flush_outputs32:
             result = i.flush(result)
-        half = floats.convert(result, F16)
+        half = i.limited(floats.convert(result, F16))
         half = i.flush(half) if i.mode.flush_outputs16_64 else half
         half = i.clamp_float(half) if i.clamp else half
         word, bits = i.old(0), half.bits().zext(I32)

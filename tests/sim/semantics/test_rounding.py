@@ -98,6 +98,26 @@ def test_fp16_ovfl(run, overflow, want):
     wide = np.full(64, 1e6, "f4")
     assert run("v_cvt_f16_f32", wide, result="f2", mode=mode, target="gfx1030").value[0] == want
     assert layout.Mode(layout.mode_key(mode)).fp16_overflow == bool(overflow)
+    # An infinite addend makes an infinite result.
+    accumulated = run("v_fmac_f16", big, big, old=infinite, result="f2", mode=mode, target="gfx1030")
+    assert accumulated.value[0] == np.inf
+
+
+@pytest.mark.parametrize("overflow, want", [(0, "0x7c007c00"), (1, "0x7c007bff")])
+def test_fp16_ovfl_of_halves(run, overflow, want):
+    """Each half by itself: the upper ones have an infinite source, the lower ones overflow."""
+    mode = 0x3F0 | overflow << 23
+    words = np.full(64, 0x7C007B00, np.uint32)
+    one = np.full(64, 0x3C007B00, np.uint32)
+    packed = {"encoding": "VOP3P", "modifiers": {"op_sel_hi": 7}, "target": "gfx1030", "mode": mode}
+    assert hex(run("v_pk_mul_f16", words, one, **packed).value[0]) == want
+    assert hex(run("v_pk_fma_f16", words, one, one, **packed).value[0]) == want
+    assert hex(run("v_pk_fmac_f16", words, one, old=one, target="gfx1030", mode=mode).value[0]) == want
+    wide = np.full(64, 1e6, "f4")
+    mixed = {"encoding": "VOP3P", "target": "gfx1030", "mode": mode, "old": np.full(64, 0x12345678, np.uint32)}
+    limit = 0x7BFF if overflow else 0x7C00
+    assert hex(run("v_fma_mixlo_f16", wide, wide, wide, **mixed).value[0]) == hex(0x12340000 | limit)
+    assert hex(run("v_fma_mixhi_f16", wide, wide, wide, **mixed).value[0]) == hex(0x5678 | limit << 16)
 
 
 def test_stochastic_rounding(run):
