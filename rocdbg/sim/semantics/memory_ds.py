@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rocdbg.sim.builder import I32, I64, Value
+from rocdbg.sim.layout import vgpr_offset
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import (
     Addresses,
@@ -24,6 +25,7 @@ from rocdbg.sim.semantics.memory_common import (
     store_lanes,
     transfer,
 )  # fmt: skip
+from rocdbg.sim.translator.helpers import lds_helpers, pack_places
 
 
 def _at(offset: Callable[[Access], int]) -> Addresses:
@@ -46,21 +48,50 @@ def _pair(stride: int) -> tuple[Addresses, Addresses]:
     return _at(lambda i: i.modifier("offset0") * stride), _at(lambda i: i.modifier("offset1") * stride)
 
 
+def _whole(i: Access, access: str, size: int, data: Sequence[str], offsets: Sequence[int]) -> bool:
+    """Leave a plain LDS access to a routine that does all of it, if there is one for it."""
+    helper = f"lds_{access}_{size}"
+    if i.modifier("gds") or helper not in _WHOLE:
+        return False
+    registers = [register(required(i, name)) for name in ("addr", *data)]
+    places = pack_places(*(vgpr_offset(number, i.context.wave_size) for number in registers))
+    packed = sum(offset << 32 * n for n, offset in enumerate(offsets))
+    i.b.call(helper, (i.exec, i.const(size, I64), i.const(places, I64), i.const(packed, I64)))
+    return True
+
+
+_WHOLE = frozenset(lds_helpers())
+
+
 def _load(form: Format) -> Callable[[Access], None]:
-    return lambda i: load(i, _single, required(i, "vdst"), form)
+    def function(i: Access) -> None:
+        if not _whole(i, "read", form.size, ("vdst",), (i.modifier("offset"),)):
+            load(i, _single, required(i, "vdst"), form)
+
+    return function
 
 
 def _store(form: Format) -> Callable[[Access], None]:
-    return lambda i: store(i, _single, required(i, "data0"), form)
+    def function(i: Access) -> None:
+        if not _whole(i, "write", form.size, ("data0",), (i.modifier("offset"),)):
+            store(i, _single, required(i, "data0"), form)
+
+    return function
 
 
 _SECOND = 8  # where the transfer buffer keeps one element while the other is transferred
+
+
+def _offsets(i: Access, stride: int) -> tuple[int, int]:
+    return i.modifier("offset0") * stride, i.modifier("offset1") * stride
 
 
 def _load_two(size: int, stride: int) -> Callable[[Access], None]:
     first, second = _pair(stride)
 
     def function(i: Access) -> None:
+        if _whole(i, "read2", size, ("vdst",), _offsets(i, stride)):
+            return
         transfer(i, first, "load", size)
         i.b.lanes()
         for n in range(size // 4):
@@ -80,6 +111,8 @@ def _store_two(size: int, stride: int) -> Callable[[Access], None]:
     first, second = _pair(stride)
 
     def function(i: Access) -> None:
+        if _whole(i, "write2", size, ("data0", "data1"), _offsets(i, stride)):
+            return
         transfer(i, second, "check", size)  # nothing is stored if either place is illegal
         i.b.lanes()
         store_lanes(i, required(i, "data0"), Format(size))

@@ -10,6 +10,20 @@ SEEN_SPACES = ("global", "flat", "buffer")
 """Spaces in which reads of what was never written are counted."""
 SPACES = ("global", "flat", "lds", "scratch", "buffer", "gds")
 
+LDS_SIZES = (4, 8, 12, 16)
+"""Bytes of the elements that LDS instructions move between registers and LDS in one go."""
+
+PLACE_BITS = 20
+
+
+def lds_helpers() -> list[str]:
+    """The routines of `lds_access`: one element of any size, or two of up to 8 bytes; 12 bytes are not written."""
+    return [
+        *(f"lds_read_{size}" for size in LDS_SIZES),
+        *(f"lds_write_{size}" for size in LDS_SIZES if size != 12),
+        *(f"lds_{access}2_{size}" for access in ("read", "write") for size in (4, 8)),
+    ]
+
 
 def prefix(wave_size: int) -> str:
     """What the names of the runtime's exported functions begin with."""
@@ -20,6 +34,7 @@ def helper_names() -> list[str]:
     """The routines blocks may call, in the order of their slots in the environment."""
     names = [f"{access}_{space}" for space in SPACES for access in ("load", "store", "check")]
     names += ["load_format_buffer", "store_format_buffer", "sload", "bpermute", "permute", "gws"]
+    names += lds_helpers()
     names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
     names += [f"seen_{access}_{space}" for space in SEEN_SPACES for access in ("load", "store", "atomic")]
     names += ["seen_sload"]
@@ -27,6 +42,18 @@ def helper_names() -> list[str]:
     if len(names) > MAX_HELPERS:
         raise ValueError("more helpers than slots")
     return names
+
+
+def pack_places(*places: int) -> int:
+    """Argument a of the routines of `lds_access`: offsets in the state, `PLACE_BITS` each."""
+    return sum(place << n * PLACE_BITS for n, place in enumerate(places))
+
+
+def relied_on_by(helper: str) -> tuple[str, ...]:
+    """Other routines that a routine calls through the environment."""
+    if not helper.startswith("lds_"):
+        return ()
+    return ("load_lds",) if helper.startswith("lds_read") else ("check_lds", "store_lds")
 
 
 def part_of(helper: str) -> str:
@@ -39,7 +66,7 @@ def part_of(helper: str) -> str:
         return "scalar"
     if helper == "gws":
         return "sync"
-    return helper if helper.startswith(("atomic_", "matrix_")) else helper.rpartition("_")[2]
+    return helper if helper.startswith(("atomic_", "matrix_", "lds_")) else helper.rpartition("_")[2]
 
 
 def seen_by(helper: str) -> str | None:
@@ -53,4 +80,7 @@ def seen_by(helper: str) -> str | None:
     )
 
 
-__all__ = ["SEEN_SPACES", "SPACES", "helper_names", "part_of", "prefix", "seen_by"]
+__all__ = [
+    "LDS_SIZES", "PLACE_BITS", "SEEN_SPACES", "SPACES", "helper_names", "lds_helpers", "pack_places", "part_of",
+    "prefix", "relied_on_by", "seen_by",
+]  # fmt: skip

@@ -114,6 +114,11 @@ class Runtime:
             from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: needed by few
 
             BufferRoutines(self).define()
+        elif part.startswith("lds_"):
+            from rocdbg.sim.translator import lds_access
+
+            lanes = vector_access.VectorRoutine(self.wave_size, self.width)
+            self.emit(lanes, part, lds_access.PARAMETERS, lds_access.routine(part))
         elif part.startswith("atomic_"):
             name, _, space = part.removeprefix("atomic_").rpartition("_")
             self._translator(space)
