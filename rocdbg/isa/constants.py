@@ -74,5 +74,6 @@ def constant_type(name: str, operand: str, dwords: int, known: dict[tuple[str, s
     if name.endswith("_f16") and "cvt" not in name:
         return "f16"
     if name.endswith(("_i16", "_u16", "_b16")) and "cvt" not in name:
-        return "b16"
+        accumulator = operand == "src2" and "32_" in name  # v_mad_u32_u16, v_dot2_i32_i16
+        return "b32" if accumulator or name == "v_sad_u16" else "b16"
     return "b32"

@@ -25,7 +25,7 @@ def _integer(
     destination)."""
 
     def run(i: Access) -> None:
-        a, b = i.src(0), i.src(1)
+        a, b = (_chosen_halves(i, k) if bits == 16 else i.src(k) for k in range(2))
         total = i.old(0) if accumulate else source32(i, 2)
         signed_a, signed_b = signs(i)
         signed = signed_a or signed_b
@@ -42,6 +42,13 @@ def _integer(
         i.dst(0, exact)
 
     return run
+
+
+def _chosen_halves(i: Access, k: int) -> Value:
+    """Source ``k`` with the halves that op_sel and op_sel_hi choose (VOP3P), as it is elsewhere."""
+    if i.insn.encoding != "VOP3P":
+        return i.src(k)
+    return i.src_half(k, 0, I16).zext(I32) | i.src_half(k, 1, I16).zext(I32).shl(16)
 
 
 def _signed_accumulator(i: Access) -> bool:

@@ -108,6 +108,10 @@ class Comparison:
             if word is None:
                 break
             instruction = decode(word.code + bytes(16), self.target, 0, wave_size=self.wave_size)
+            if not self.maker.rdna and word.fields.get("opsel") and "op_sel" not in instruction.modifiers:
+                continue  # GFX9 has op_sel in some VOP3 instructions only
+            if form.endswith("SDWA") and deviations.APPROXIMATE.fullmatch(entry.name) and word.fields["dst_sel"] < 4:
+                continue  # a byte says nothing of the distance
             if "CLASS_F16" in entry.name and word.fields.get("opsel", 0) & 2 and self.maker.gfx12:
                 continue  # not known to LLVM for GFX12
             if instruction.illegal or instruction.size != len(word.code) or "/*" in instruction.text or "_INVALID_" in instruction.text:

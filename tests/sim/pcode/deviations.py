@@ -38,6 +38,11 @@ REPLACED = (
     ),
     Replacement(r"[SV]_FLOOR_(F\d+)", "D0.{t} = floor(S0.{t})", "as ceil"),
     Replacement(
+        r"V_SIN_(F\d+)", "D0.{t} = isNAN(S0.{t}) || in_range(S0.{t}) ? sin_turns(S0.{t}) : 0.0",
+        "beyond 256 turns GFX9 gives sin 0 and cos 1", "gfx9.*",
+    ),
+    Replacement(r"V_COS_(F\d+)", "D0.{t} = isNAN(S0.{t}) || in_range(S0.{t}) ? cos_turns(S0.{t}) : 1.0", "as sin", "gfx9.*"),
+    Replacement(
         r"V_SIN_(F\d+)", "D0.{t} = sin_turns(S0.{t})", "the product with 2 pi is not rounded: the operand is in turns",
     ),
     Replacement(r"V_COS_(F\d+)", "D0.{t} = cos_turns(S0.{t})", "as sin"),
@@ -67,7 +72,7 @@ REPLACED = (
     Replacement(
         r"V_CVT_(?:FLR|FLOOR)_I32_F32", "D0.i32 = nan_by_sign(S0.f32, floor(S0.f32))", "gfx1201: a NaN gives the limit of its sign",
     ),
-    Replacement("V_CVT_PK_U8_F32", "PK_U8", "gfx1201: rounds as MODE says"),
+    Replacement("V_CVT_PK(ACCUM)?_U8_F32|V_CVT_PK_U8_F32", "PK_U8", "gfx1201: rounds as MODE says"),
     Replacement(
         "V_PACK_B32_F16", "D0[31 : 16].f16 = quieted(S1.f16); D0[15 : 0].f16 = quieted(S0.f16)", "gfx1201: NaNs become quiet",
     ),
@@ -157,7 +162,14 @@ def text_of(entry: Entry, target: str) -> str:
     if "V_CVT_SR_" in entry.name:
         text = entry.text.replace("mantissa(", "fraction(")
         return re.sub(r"m = (23'U.*?\));", r"m = exponent(S0.f32) == 255 ? fraction(S0.f32) : \1;", text)
-    return entry.text.replace("wave32.u1", "WAVE32")
+    text = entry.text
+    if not is_rdna(target):
+        text = re.sub(r"64'F\((S\d\.f\d\d)\) == ([+-])0\.0", r"is_zero\2(\1)", text)
+        text = re.sub(r"\((S\d\.f64) == ([+-])0\.0", r"(is_zero\2(\1)", text)
+        text = text.replace("is_zero+", "is_plus_zero").replace("is_zero-", "is_minus_zero")
+        if "V_MAD_MIX" in entry.name:  # gfx942 and gfx950 have v_fma_mix under these opcodes
+            text = text.replace("in[0] * in[1] + in[2]", "fma(in[0], in[1], in[2])")
+    return text.replace("wave32.u1", "WAVE32")
 
 
 _SATURATING = re.compile(r"V_((ADD|SUB|SUBREV)_(NC_)?[UI]|MAD_[UI]\d|M?SAD_|PK_(ADD|SUB|MAD)_[UI]|MAD_[UI]\d\d_[UI]\d\d|DOT\d+C?_[UI])")
@@ -223,7 +235,7 @@ def flushes_always(name: str) -> bool:
 
 def plain_packed(name: str) -> bool:
     """VOP3P whose op_sel and neg do not choose halves."""
-    return bool(re.search(r"DOT[48]", name))
+    return bool(re.search(r"DOT[48]|PK_MOV_B32", name))
 
 
 def has_result_modifiers(name: str) -> bool:
@@ -244,8 +256,12 @@ def float_parts(text: str) -> dict[tuple[int, int], str]:
 
 
 def keeps_upper_half(name: str, form: str, fields: dict[str, int]) -> bool:
-    """GFX9: whether a 16-bit result leaves the upper half alone."""
-    return False
+    """GFX9: whether a 16-bit result leaves the upper half alone: VOP3 instructions that have op_sel do."""
+    if "LEGACY" in name or form != "VOP3":
+        return False
+    return bool(
+        re.fullmatch(r"V_((MAD|MIN3|MAX3|MED3)_[FIU]16|FMA_F16|DIV_FIXUP_F16|(ADD|SUB)_I16|INTERP_P2_F16|BITOP3_B16|M\w+IMUM3_F16)", name)
+    )
 
 
 def mode_fields(wave: Wave) -> dict[str, Value]:
@@ -280,7 +296,7 @@ def loose_parts(entry: Entry) -> tuple[tuple[int, int, str, int], ...]:
         ulps = 4  # hardware gives about 30 bits
     text = entry.text
     parts = {(low, width, kind, ulps) for (low, width), kind in float_parts(text).items()}
-    for kind in re.findall(r"D0\.(bf16|f16|f32|f64)\b", text):
+    for kind in re.findall(r"(?:D0|tmp)\.(bf16|f16|f32|f64)\b", text):
         parts.add((0, int(kind[-2:]), "bf" if kind == "bf16" else "f", ulps))
     if any(w == 16 for _, w, _, _ in parts):
         parts |= {(16, 16, k, u) for _, w, k, u in parts if w == 16}

@@ -358,6 +358,8 @@ NAMES: dict[str, Any] = {
     "flushed": v.flushed, "quieted": lambda x: v.quieted(x) if v.is_nan(x) else x,
     "div_scale": _div_scaled, "div_scale_flag": lambda *values: flag(_div_scale(*values)[1]), "div_fmas": _div_fmas,
     "fraction": lambda x: Value("b", 23, int(x.raw) & 0x7FFFFF),
+    "is_plus_zero": lambda x: flag(not x.raw), "is_minus_zero": lambda x: flag(x.raw == 1 << x.bits - 1),
+    "in_range": lambda x: flag(abs(v.to_float(x)) <= 256 or math.isinf(v.to_float(x))),
     "below_one": _below_one, "trig_preop": _trig_preop, "MAX_FLOAT_F32": Value("f", 32, 0x7F7FFFFF),
     "OVERFLOW_F32": Value("f", 32, 0x7F800000), "OVERFLOW_F64": Value("f", 64, 0x7FF << 52),
     "UNDERFLOW_F32": Value("f", 32, 0), "UNDERFLOW_F64": Value("f", 64, 0),

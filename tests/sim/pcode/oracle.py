@@ -191,6 +191,8 @@ def constant(code: int, bits: int, kind: str, literal: int | None, target: str) 
         number = code - 128 if code <= 192 else 192 - code
         if bits == 32 and kind in ("PK2_F16", "PK2_BF16", "PK_F16"):
             return number & 0xFFFFFFFF
+        if kind == "PK2_F32":
+            return number & 0xFFFFFFFF  # the upper number is 0
         return number & (1 << bits) - 1
     if kind in ("PK2_F16", "PK_F16"):
         size = 16
