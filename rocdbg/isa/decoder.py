@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -167,7 +168,11 @@ class Decoder:
                 self._memo[chunk[:size]] = found
             return found
         if self.family == "gfx12":
-            return self._move_of_half(chunk, address) or illegal(chunk[:4], 0)
+            return (
+                self._move_of_half(chunk, address)
+                or self._into_high_half(chunk, address)
+                or illegal(chunk[:4], 0)
+            )
         return illegal(chunk[:4], 0)
 
     def _move_of_half(self, chunk: bytes, address: int) -> Instruction | None:
@@ -176,6 +181,21 @@ class Decoder:
         """
         found = _decoder("gfx1150", self.wave_size)._decode(chunk, address)
         return found if found.mnemonic in ("v_mov_b16_e32", "v_mov_b16_e64", "v_swap_b16") else None
+
+    def _into_high_half(self, chunk: bytes, address: int) -> Instruction | None:
+        """Short forms of VOP1 and VOP2 whose result goes to the high half of a register: the highest bit of vdst. LLVM
+        reads it with real-true16 only and takes the encoding for illegal without.
+        """
+        word = int.from_bytes(chunk[:4], "little")
+        if word >> 24 & 0x81 != 1 or word >> 25 == 0x3E:  # VOPC, which has no vdst
+            return None
+        found = self._decode((word ^ 1 << 24).to_bytes(4, "little") + chunk[4:], address)
+        if found.illegal or not found.operands or found.operands[0].name != "vdst":
+            return None
+        low = found.operands[0]
+        high = replace(low, half=1, bits=16, text=f"{low.text}.h")
+        text = found.text.replace(low.text, high.text, 1)
+        return replace(found, operands=(high, *found.operands[1:]), text=text)
 
 
 _NO_MODIFIERS: MappingProxyType[str, int | str] = MappingProxyType({})

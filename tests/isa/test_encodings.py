@@ -43,6 +43,8 @@ def test_generated_encodings(target: str, wave_size: int | None, every: int) -> 
     wrong = [
         (layout, hex(word), got, expected)
         for layout, word, got, expected in compare(decoder_for(target, wave_size), oracle, words)
+        # The high half of a register, which LLVM has for GFX12 with real-true16 only.
+        if not (target == "gfx1200" and expected[0] == 0 and re.match(r"v_\w+ v\d+\.h", got[1]))
     ]
     oracle.close()
     assert len(words) > 1000

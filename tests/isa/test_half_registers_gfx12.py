@@ -36,6 +36,12 @@ def test_selected_halves_that_are_not_printed(code: str, text: str, op_sel: int 
             [(0, None), (2, 1), (2, 1)],
         ),
         ("01054064", "v_add_f16_e32 v32, v1, v2", [(32, None), (1, None), (2, None)]),
+        ("00a30c7f", "v_cvt_f16_i16_e32 v6.h, v0", [(6, 1), (0, None)]),
+        (
+            "fa040c6500e400ff",
+            "v_add_f16_dpp v6.h, v0, v2 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf",
+            [(6, 1), (0, None), (2, None)],
+        ),
     ],
 )
 def test_halves(code: str, text: str, operands: list[tuple[int, int | None]]) -> None:
