@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from engine_bench import Bench
@@ -286,6 +288,34 @@ def captured() -> list[tuple[str, int, list[int], list[int], int, int]]:
 )
 def test_sums_of_gfx1201(kind, wave, a, b, c, want):
     assert product(GFX12[f"v_wmma_f32_16x16x16_{kind}"], wave, a, b, c) == want
+
+
+def captured_rows() -> list[dict[str, list[list[int]]]]:
+    """Blocks of `captured_wmma.txt`: what each line begins with, and the words of such lines."""
+    found: list[dict[str, list[list[int]]]] = []
+    for block in Path(__file__).with_name("captured_wmma.txt").read_text().split("\n\n")[1:]:
+        lines: dict[str, list[list[int]]] = {}
+        for name, *words in map(str.split, block.splitlines()):
+            lines.setdefault(name, []).append([int(word, 16) for word in words])
+        found.append(lines)
+    return found
+
+
+@pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
+@pytest.mark.parametrize("rows", captured_rows(), ids=["ordinary", "small"])
+def test_rows_of_16_bit_results(rows, target):
+    """Narrowed after each step: two products on GFX11, four on GFX12."""
+    shape = (GFX12 if target == "gfx1201" else GFX11)["v_wmma_f16_16x16x16_f16"]
+    bench = Bench(instruction(shape, 32), target=target, wave_size=32)
+    a, b = np.zeros((16, 16), np.uint32), np.array(rows["b"], np.uint32).T
+    a[0] = rows["a"][0]
+    for first, matrix in ((A, a), (B, b)):
+        for lane, elements in enumerate(lanes_of(matrix, shape, 32)):
+            for at, bits in enumerate(elements):
+                put(bench, first, lane, at, 16, bits)
+    bench.vgpr(C)[:16] = rows["c"][0]
+    assert bench.run() is Status.END
+    assert [get(bench, D, column, 0, 16) for column in range(16)] == rows[target][0]
 
 
 def test_a_nan_among_the_factors():
