@@ -319,6 +319,11 @@ class FaultKind(IntEnum):
     SCRATCH_RANGE = 5
 
 
+FLUSH_INPUTS: Final = 1 << 62
+FLUSH_RESULTS: Final = 1 << 63
+"""Bits of argument b of atomic routines: subnormal inputs, results of float operations become zeros."""
+
+
 class Access(IntEnum):
     LOAD = 0
     STORE = 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.sim.builder import I8, I16, I32, I64, Value
-from rocdbg.sim.layout import VGPR_COUNT
+from rocdbg.sim.layout import FLUSH_INPUTS, FLUSH_RESULTS, VGPR_COUNT
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.registry import Kind, semantic
 from rocdbg.sim.translator.atomics import BY_NAME
@@ -195,6 +195,33 @@ def store(i: Access, how: Addresses, data: Operand, form: Format) -> None:
     transfer(i, how, "store", form.size)
 
 
+def _flush(i: Access, helper: str, space: str) -> int:
+    """What a float atomic does with subnormals, as bits of its routine's argument b.
+
+    In LDS additions follow MODE (f64 ones flush nothing), comparisons MODE's input bit; minimum and maximum flush for
+    the comparison only, on GFX12 the result too. In memory GFX9 and GFX11 flush the inputs of f32 additions whatever
+    MODE says, but gfx940 and later flush nothing; GFX10 and GFX11 compare as LDS does; GFX12 flushes nothing.
+    """
+    name, _, width = helper.rpartition("_")
+    if name not in ("fadd", "fmin", "fmax", "fcmpswap", "pk_add"):
+        return 0
+    single = width == "32"
+    inputs = i.mode.flush_inputs32 if single else i.mode.flush_inputs16_64
+    results = i.mode.flush_outputs32 if single else i.mode.flush_outputs16_64
+    in_lds = space in ("lds", "gds")
+    if name in ("fadd", "pk_add"):
+        if not in_lds:
+            recent = i.target.name.startswith(("gfx94", "gfx95")) or i.generation >= 12
+            inputs, results = name == "fadd" and single and not recent, False
+        elif name == "fadd" and not single:
+            inputs = results = False
+    else:
+        follows = in_lds or i.generation in (10, 11)
+        inputs = inputs and follows
+        results = inputs and (name == "fcmpswap" or i.generation >= 12)
+    return inputs * FLUSH_INPUTS | results * FLUSH_RESULTS
+
+
 def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], result: Operand | None) -> None:
     """``data``: operands whose dwords, in order, are the routine's operands."""
     row = BY_NAME[helper]
@@ -209,6 +236,7 @@ def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], resu
     i.b.scalar()
     a, b = (*extra, i.const(0, I64), i.const(0, I64))[:2]
     size = row.type.bits // 8
+    b = b | _flush(i, helper, space)
     i.b.call(f"atomic_{helper}_{space}", (taking_part(i), i.const(size, I64), a, b))
     if result is not None:
         i.b.lanes()

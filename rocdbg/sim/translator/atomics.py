@@ -1,14 +1,30 @@
-"""Read-modify-write operations, one row each: what becomes of the old value and the operand."""
+"""Read-modify-write operations, one row each: what becomes of the old value and the operand.
+
+Float operations round to nearest. Subnormals are flushed as the caller says (`Flush`): which generation flushes them
+where is in `rocdbg.sim.semantics.memory_common`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rocdbg.sim.builder import F16, F32, FLOAT, I16, I32, I64, Type, Value
+from rocdbg.sim.builder import F16, F32, F64, FLOAT, I16, I32, I64, Type, Value
 from rocdbg.sim.semantics import floats
 
 Compute = Callable[[Value, Value], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Whether subnormal inputs and results of a float operation become zeros, I1."""
+
+    inputs: Value
+    results: Value
+
+
+FloatCompute = Callable[[Value, Value, Flush], Value]
+Operation = Callable[[Value, Value, "Value | None", Flush], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,34 +34,49 @@ class Atomic:
     name: str
     type: Type
     operands: int
-    operation: Callable[[Value, Value, Value | None], Value]
+    operation: Operation
 
-    def compute(self, old: Value, data: Value, second: Value | None) -> Value:
+    def compute(self, old: Value, data: Value, second: Value | None, flush: Flush) -> Value:
         """The new value."""
-        return self.operation(old, data, second)
+        return self.operation(old, data, second, flush)
 
 
-def _minimum(type: Type, largest: bool) -> Compute:
-    """IEEE minimumNumber / maximumNumber: a number wins over NaN, -0 is less than +0."""
+_MANTISSA = {F16: 10, F32: 23, F64: 52}
+_BFLOAT_MANTISSA = 7
 
-    def compute(old: Value, data: Value) -> Value:
-        a, b = old.bitcast(type), data.bitcast(type)
+
+def _flushed(bits: Value, mantissa: int, when: Value) -> Value:
+    """The bits of a float, subnormals replaced by the zero of their sign if ``when``."""
+    width = bits.type.bits
+    exponent = (1 << width - 1 - mantissa) - 1 << mantissa
+    return (when & (bits & exponent).eq(0)).select(bits & 1 << width - 1, bits)
+
+
+def _minimum(type: Type, largest: bool) -> FloatCompute:
+    """IEEE minimumNumber / maximumNumber: a number wins over NaN, -0 is less than +0. Flushed for the comparison."""
+
+    def compute(old: Value, data: Value, flush: Flush) -> Value:
+        flushed = [_flushed(x, _MANTISSA[type], flush.inputs) for x in (old, data)]
+        a, b = (x.bitcast(type) for x in flushed)
         less = a.flt(b)
         tie = a.eq(b)
-        # Equal: bitwise or (minimum) or and (maximum) gives the right zero, and leaves other values as they are.
-        equal = a.bits() & b.bits() if largest else a.bits() | b.bits()
-        pick = less.select(b.bits(), a.bits()) if largest else less.select(a.bits(), b.bits())
+        # Zeros (and what was flushed to zeros): the sign decides.
+        equal = (old if largest else data).slt(0).select(data, old)
+        pick = less.select(data, old) if largest else less.select(old, data)
         pick = tie.select(equal, pick)
-        return a.is_nan().select(b.bits(), b.is_nan().select(a.bits(), pick))
+        pick = a.is_nan().select(data, b.is_nan().select(old, pick))
+        return _flushed(pick, _MANTISSA[type], flush.results)
 
     return compute
 
 
-def _packed(operation: Callable[[Value, Value], Value]) -> Compute:
-    def compute(old: Value, data: Value) -> Value:
-        low = operation(old.trunc(I16), data.trunc(I16))
-        high = operation(old.lshr(16).trunc(I16), data.lshr(16).trunc(I16))
-        return low.zext(I32) | high.zext(I32).shl(16)
+def _packed(operation: Callable[[Value, Value], Value], mantissa: int) -> FloatCompute:
+    def compute(old: Value, data: Value, flush: Flush) -> Value:
+        def half(shift: int) -> Value:
+            a, b = (_flushed(x.lshr(shift).trunc(I16), mantissa, flush.inputs) for x in (old, data))
+            return _flushed(operation(a, b), mantissa, flush.results).zext(I32)
+
+        return half(0) | half(16).shl(16)
 
     return compute
 
@@ -75,8 +106,12 @@ def _conditional_exchange(old: Value, data: Value) -> Value:
     return low.zext(I64) | high.zext(I64).shl(32)
 
 
-def _float_add(type: Type) -> Compute:
-    return lambda old, data: floats.add(old.bitcast(type), data.bitcast(type)).bits()
+def _float_add(type: Type) -> FloatCompute:
+    def compute(old: Value, data: Value, flush: Flush) -> Value:
+        a, b = (_flushed(x, _MANTISSA[type], flush.inputs).bitcast(type) for x in (old, data))
+        return _flushed(floats.add(a, b).bits(), _MANTISSA[type], flush.results)
+
+    return compute
 
 
 _INTEGER: dict[str, Compute] = {
@@ -99,11 +134,15 @@ _INTEGER: dict[str, Compute] = {
 
 
 def _simple(name: str, type: Type, compute: Compute) -> Atomic:
-    return Atomic(name, type, 1, lambda old, data, _: compute(old, data))
+    return Atomic(name, type, 1, lambda old, data, _, flush: compute(old, data))
 
 
-def _two(operation: Callable[[Value, Value, Value], Value]) -> Callable[[Value, Value, Value | None], Value]:
-    def compute(old: Value, first: Value, second: Value | None) -> Value:
+def _float(name: str, type: Type, compute: FloatCompute) -> Atomic:
+    return Atomic(name, type, 1, lambda old, data, _, flush: compute(old, data, flush))
+
+
+def _two(operation: Callable[[Value, Value, Value], Value]) -> Operation:
+    def compute(old: Value, first: Value, second: Value | None, flush: Flush) -> Value:
         assert second is not None
         return operation(old, first, second)
 
@@ -119,10 +158,10 @@ def _table() -> list[Atomic]:
             # VMEM: data 0 is the new value, data 1 what is compared with. DS: the other way round; see memory_ds.
             Atomic(f"cmpswap_{bits}", type, 2, _two(lambda old, new, cmp: old.eq(cmp).select(new, old))),
             Atomic(f"mskor_{bits}", type, 2, _two(lambda old, mask, data: old & ~mask | data)),
-            Atomic(f"fcmpswap_{bits}", type, 2, _two(_float_swap(real))),
-            _simple(f"fadd_{bits}", type, _float_add(real)),
-            _simple(f"fmin_{bits}", type, _minimum(real, False)),
-            _simple(f"fmax_{bits}", type, _minimum(real, True)),
+            Atomic(f"fcmpswap_{bits}", type, 2, _float_swap(real)),
+            _float(f"fadd_{bits}", type, _float_add(real)),
+            _float(f"fmin_{bits}", type, _minimum(real, False)),
+            _float(f"fmax_{bits}", type, _minimum(real, True)),
         ]
     rows += [
         # Data 0 is the limit, data 1 what is added below it.
@@ -130,16 +169,21 @@ def _table() -> list[Atomic]:
             "wrap_32", I32, 2, _two(lambda old, limit, step: old.uge(limit).select(old - limit, old + step))
         ),
         _simple("condxchg_64", I64, _conditional_exchange),
-        _simple("pk_add_f16", I32, _packed(_half_add)),
-        _simple("pk_add_bf16", I32, _packed(_bfloat_add)),
+        _float("pk_add_f16", I32, _packed(_half_add, _MANTISSA[F16])),
+        _float("pk_add_bf16", I32, _packed(_bfloat_add, _BFLOAT_MANTISSA)),
     ]
     return rows
 
 
-def _float_swap(real: Type) -> Callable[[Value, Value, Value], Value]:
-    return lambda old, new, cmp: old.bitcast(real).eq(cmp.bitcast(real)).select(new, old)
+def _float_swap(real: Type) -> Operation:
+    def compute(old: Value, new: Value, compared: Value | None, flush: Flush) -> Value:
+        assert compared is not None
+        a, b = (_flushed(x, _MANTISSA[real], flush.inputs).bitcast(real) for x in (old, compared))
+        return _flushed(a.eq(b).select(new, old), _MANTISSA[real], flush.results)
+
+    return compute
 
 
 ATOMICS = _table()
 BY_NAME = {a.name: a for a in ATOMICS}
-__all__ = ["ATOMICS", "BY_NAME", "Atomic"]
+__all__ = ["ATOMICS", "BY_NAME", "Atomic", "Flush"]

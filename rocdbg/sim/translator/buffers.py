@@ -93,7 +93,7 @@ def _resource(runtime: Runtime, r: Routine) -> _Resource:
     stride = gfx12.select(plain.shl(factor), (~gfx10 & adds_lane & ~formatted).select(extended, plain))
     number = gfx10.select(w3.lshr(12) & gfx12.select(r.const(0x3F, I64), 0x7F), w3.lshr(15) & 15)
     bound = number.ne(0) | add_tid & ~typed
-    soffset = r.value("%b")
+    soffset = r.value("%b") & 0xFFFFFFFF
     origin = base + soffset
     # Private memory: a swizzled resource over a dispatch's scratch. A lane must stay in its wave's part.
     flags = _page_flags(r, base)

@@ -19,6 +19,8 @@ from typing import TypeVar
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I8, I32, I64, Value
 from rocdbg.sim.layout import (
+    FLUSH_INPUTS,
+    FLUSH_RESULTS,
     PAGE_ENTRY_SIZE,
     PAGE_SHIFT,
     PAGE_SIZE,
@@ -30,7 +32,7 @@ from rocdbg.sim.layout import (
     Status,
 )  # fmt: skip
 from rocdbg.sim.translator import scheduler, vector_access
-from rocdbg.sim.translator.atomics import BY_NAME, Atomic
+from rocdbg.sim.translator.atomics import BY_NAME, Atomic, Flush
 from rocdbg.sim.translator.helpers import prefix
 from rocdbg.sim.translator.routine import Routine
 
@@ -415,8 +417,12 @@ class Runtime:
         r.mark("aligned")
 
     def _atomic(self, atomic: Atomic, space: str) -> Callable[[Routine], None]:
+        """The two highest bits of %b say what becomes of subnormals (`FLUSH_INPUTS`, `FLUSH_RESULTS`)."""
+
         def body(r: Routine) -> None:
             size = atomic.type.bits // 8
+            b = r.value("%b")
+            flush = Flush((b & FLUSH_INPUTS).ne(0), (b & FLUSH_RESULTS).ne(0))
             call = f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 {size}, i64 3, i64 %a, i64 %b)"
             r.branch_if(r.new(I32, True, call).eq(0), "go", "bad")
             r.mark("bad")
@@ -444,9 +450,8 @@ class Runtime:
                     old = r.load(at, I32)
                     if size == 8:
                         old = old.zext(I64) | r.load(high, I32).zext(I64).shl(32)
-                    new = atomic.compute(
-                        old, words(lane, 0), words(lane, size // 4) if atomic.operands == 2 else None
-                    )
+                    second = words(lane, size // 4) if atomic.operands == 2 else None
+                    new = atomic.compute(old, words(lane, 0), second, flush)
                     r.store(at, new.trunc(I32))
                     r.store(r.data(0, lane), old.trunc(I32))
                     if size == 8:

@@ -134,7 +134,9 @@ def test_second_dword_of_a_swizzled_atomic_is_checked() -> None:
 def test_far_ends_of_a_resource(target: str, records: int) -> None:
     """Offsets and indices that reach 4 GiB and beyond; 32-bit sums of offsets wrap, addresses do not."""
     word = "dword" if target in ("gfx900", "gfx1030") else "b32"
-    text = f"buffer_load_{word} v2, v0, s[4:7], s8 offen offset:16\nbuffer_load_{word} v3, v1, s[4:7], 0 idxen"
+    text = (
+        f"buffer_load_{word} v2, v0, s[4:7], s8 offen offset:16\nbuffer_load_{word} v3, v1, s[4:7], 0 idxen"
+    )
     bench = Bench(text + "\ns_endpgm", target, 64)
     buffer = bench.memory.allocate(5 << 30, name="huge")
     for at in (12, 16, (1 << 32) + 12, 5 * 0x10000000 * 3):
