@@ -81,7 +81,7 @@ class Session(SessionValues):
         self._unwinder: Unwinder | None = None
         self.exec_map: ExecMap | None = None
         self._chains: dict[Scope, FrameChain] = {}
-        self._active: dict[int, int] = {}
+        self._active: dict[int, tuple[int, int]] = {}
         self._lane_pcs: dict[int, LanePcs] = {}
         self.inline_entered: dict[int, int] = {}
         self.behind_traps: dict[int, tuple[int, int]] = {}

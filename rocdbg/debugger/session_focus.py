@@ -13,7 +13,7 @@ from rocdbg.debugger.errors import FocusError, NoProgramError, NoRegistersError,
 from rocdbg.debugger.exec_map import ExecMap
 from rocdbg.debugger.frames import Frame, FrameChain
 from rocdbg.debugger.history import ValueHistory
-from rocdbg.debugger.lane_pcs import LanePcs, active_lanes
+from rocdbg.debugger.lane_pcs import LanePcs, active_lanes, top_context
 from rocdbg.debugger.launch import LaunchControl
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.rows import LaneRow, LibraryRow, ThreadRow
@@ -42,7 +42,7 @@ class SessionFocus:
     behind_traps: dict[int, tuple[int, int]]
     _unwinder: Unwinder | None
     _chains: dict[Scope, FrameChain]
-    _active: dict[int, int]
+    _active: dict[int, tuple[int, int]]
     _lane_pcs: dict[int, LanePcs]
     _warnings: list[str]
     _thread_names: dict[int, str]
@@ -84,13 +84,23 @@ class SessionFocus:
 
     def active_lanes(self, thread: int) -> int:
         """The mask of active lanes of a wave."""
+        return self._activity(thread)[0]
+
+    def lane_count(self, thread: int) -> int:
+        """The lanes there are: those of the wave, or as few as DW_AT_LLVM_lanes says for where it stands."""
+        return self._activity(thread)[1]
+
+    def _activity(self, thread: int) -> tuple[int, int]:
+        """`active_lanes` and `lane_count`, kept until the target runs."""
         assert self._unwinder is not None
         assert self.exec_map is not None
         found = self._active.get(thread)
         if found is None:
             program, target = self.need_program(), self.need_target()
-            found = active_lanes(program, target, thread, self._unwinder, self.exec_map)
-            self._active[thread] = found
+            innermost = top_context(program, target, Scope(thread, 0), self._unwinder)
+            count = min(innermost.lanes, self.wave(thread).lane_count)
+            active = active_lanes(program, target, thread, self._unwinder, self.exec_map)
+            found = self._active[thread] = active & (1 << count) - 1, count
         return found
 
     def _lane_pcs_of(self, thread: int) -> LanePcs:
@@ -163,7 +173,7 @@ class SessionFocus:
         return self.scope
 
     def _check_lane(self, wave: WaveInfo, lane: int) -> None:
-        if not 0 <= lane < wave.lane_count:
+        if not 0 <= lane < self.lane_count(wave.number):
             raise FocusError(f"Lane {lane} does not exist on this thread.")
         is_active = self.active_lanes(wave.number) & wave.used_lanes & 1 << lane
         if not is_active and self.logical_pc(wave.number, lane) is None:

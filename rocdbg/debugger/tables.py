@@ -37,11 +37,11 @@ def threads(session: SessionFocus, names: Mapping[int, str]) -> list[ThreadRow]:
 
 
 def lanes(session: SessionFocus, thread: int, names: Mapping[tuple[int, int], str]) -> list[LaneRow]:
-    """All lanes of a wave, unused ones included."""
+    """All lanes of a wave (as many as DW_AT_LLVM_lanes says there are), unused ones included."""
     wave = session.wave(thread)
     active = session.active_lanes(thread)
     rows = []
-    for lane in range(wave.lane_count):
+    for lane in range(session.lane_count(thread)):
         state = LaneState.UNUSED
         if wave.used_lanes >> lane & 1:
             state = LaneState.ACTIVE if active >> lane & 1 else LaneState.INACTIVE

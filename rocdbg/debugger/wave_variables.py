@@ -39,7 +39,10 @@ def define_wave_variables(session: Session) -> None:
     number("_thread", lambda wave: wave.number)
     number("_gthread", lambda wave: wave.number)
     number("_lane", lambda wave: lane())
-    number("_lane_count", lambda wave: wave.used_lanes.bit_count())
+    def lane_count(wave: WaveInfo) -> int:
+        return (wave.used_lanes & (1 << session.lane_count(wave.number)) - 1).bit_count()
+
+    number("_lane_count", lane_count)
     number("_lane_active", lambda wave: session.active_lanes(wave.number) >> lane() & 1)
     number("_agent", lambda wave: wave.id.agent)
     number("_queue", lambda wave: wave.id.queue)

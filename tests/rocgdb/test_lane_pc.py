@@ -84,6 +84,46 @@ def test_session(path: Path, built: Built) -> None:
     assert got == expected
 
 
+FEWER = """\
+# Functions of eight lanes on a wave of 64 (DW_AT_LLVM_lanes 8): there are no others.
+(rocdbg) break lane_pc.hip:48
+Breakpoint 1 at 0x2014: file lane_pc.hip, line 48.
+(rocdbg) run
+Starting kernel kernel, grid [32,1,1], workgroup [32,1,1]
+[Switching to thread 1, lane 1 (AMDGPU Lane 1:1:1:1/1 (0,0,0)[1,0,0])]
+
+Thread 1 "kernel" hit Breakpoint 1, with lanes [1 3 5 7], part_ways (gid=72, in=..., out=...) at lane_pc.hip:48
+48	      elem = weights[gid] + 2;  // if_1_then_2
+(rocdbg) info lanes -all
+  Id   State Target Id                            Frame 
+  0    I     AMDGPU Lane 1:1:1:1/0 (0,0,0)[0,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:57
+* 1    A     AMDGPU Lane 1:1:1:1/1 (0,0,0)[1,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:48
+  2    I     AMDGPU Lane 1:1:1:1/2 (0,0,0)[2,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:57
+  3    A     AMDGPU Lane 1:1:1:1/3 (0,0,0)[3,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:48
+  4    I     AMDGPU Lane 1:1:1:1/4 (0,0,0)[4,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:57
+  5    A     AMDGPU Lane 1:1:1:1/5 (0,0,0)[5,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:48
+  6    I     AMDGPU Lane 1:1:1:1/6 (0,0,0)[6,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:57
+  7    A     AMDGPU Lane 1:1:1:1/7 (0,0,0)[7,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:48
+(rocdbg) lane 8
+Lane 8 does not exist on this thread.
+(rocdbg) lane apply 7-9 -q print $_lane
+warning: Lane 8 does not exist on this thread.
+warning: Lane 9 does not exist on this thread.
+$1 = 7
+(rocdbg) print $_lane_count
+$2 = 8
+(rocdbg) up
+#1  0x00007f0000103c1c in kernel () at lane_pc.hip:96
+96	  part_ways(gid, in, out);
+(rocdbg) print sizeof($__lane_pc_array) / sizeof(void *)
+$3 = 8
+"""
+
+
+def test_fewer_lanes_than_the_wave_has(built: Built) -> None:
+    assert run(FEWER, built(Variant(lanes=8))) == FEWER
+
+
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as_the_test"])
 @pytest.mark.parametrize("file", ["dwarf", "step_then", "step_waiting"])
 def test_other_ways_to_write_it(file: str, name: str, built: Built) -> None:
