@@ -1,4 +1,4 @@
-// Objects that take an expression to be found, measured or computed; see types.S.
+// Objects that take an expression to be found, measured or computed; Row and Table are arrays with a descriptor. See types.S.
 typedef int int4 __attribute__((vector_size(16)));
 struct Pair {
   int first, second;
