@@ -210,3 +210,61 @@ def apply(
                 assert place is not None
                 memory[place[0]][place[1]] = raw[n]
     return memory, 0
+
+
+PAIRS = {  # instruction of gfx9, of gfx11, bytes of an element, bytes one step of the offset fields counts
+    "read2_b32": ("load_2addr_b32", 4, 4), "read2st64_b64": ("load_2addr_stride64_b64", 8, 512),
+    "write2_b32": ("store_2addr_b32", 4, 4), "write2_b64": ("store_2addr_b64", 8, 8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(("target", "wave"), [("gfx90a", 64), ("gfx1100", 32)])
+def test_two_elements_of_lds(target: str, wave: int, name: str) -> None:
+    newer, size, unit = PAIRS[name]
+    words, reads = size // 4, name.startswith("read")
+    first, second = 3, 1
+    if reads:
+        operands = f"v[4:{3 + 2 * words}], v0"
+    else:
+        operands = "v0, v4, v6" if words == 1 else "v0, v[4:5], v[6:7]"
+    mnemonic = f"ds_{name if target == 'gfx90a' else newer}"
+    bench = Bench(f"{mnemonic} {operands} offset0:{first} offset1:{second}\ns_endpgm", target, wave, lds=LDS)
+    rng = np.random.default_rng([size, wave, unit])
+    places = (first * unit, second * unit)
+    data_registers = (4, 4 + words) if reads else (4, 6)
+    full = (1 << wave) - 1
+    for pattern in PATTERNS:
+        for mask in (full, 0x0FFF_0F0F & full, 1 << 11, 0):
+            for shift in (
+                0,
+                -places[1],
+                1 - max(places),
+            ):  # at the end of LDS, and before its beginning: wraps around
+                where = offsets(pattern, wave, size, LDS, rng) + shift
+                bench.lds[:LDS] = np.frombuffer(rng.bytes(LDS), np.uint8)
+                wanted = bytearray(bench.lds[:LDS])
+                bench.set("pc", bench.text.address)
+                bench.exec = mask
+                bench.vgpr(0)[:] = (where & 0xFFFF_FFFF).astype(np.uint32)
+                for register in range(4, 8):
+                    bench.vgpr(register)[:] = rng.integers(0, 1 << 32, wave, np.uint32)
+                held = np.stack([bench.vgpr(4 + n) for n in range(4)]).copy()
+                lanes = [lane for lane in range(wave) if mask >> lane & 1]
+                at = {(lane, n): (int(where[lane]) + places[n]) % (1 << 32) for lane in lanes for n in (0, 1)}
+                case = f"{pattern} {shift:+}, EXEC {mask:#x}"
+                status = bench.run()
+                if any(place + size > LDS for place in at.values()):
+                    assert status is Status.FAULT, case
+                else:
+                    assert status is Status.END, case
+                    for n in (0, 1):
+                        for lane in lanes:
+                            rows = slice(data_registers[n] - 4, data_registers[n] - 4 + words)
+                            place = at[lane, n]
+                            if reads:
+                                held[rows, lane] = np.frombuffer(wanted[place : place + size], np.uint32)
+                            else:
+                                wanted[place : place + size] = held[rows, lane].tobytes()
+                np.testing.assert_array_equal(np.stack([bench.vgpr(4 + n) for n in range(4)]), held, case)
+                assert bytearray(bench.lds[:LDS]) == wanted, case
