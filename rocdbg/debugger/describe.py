@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from rocdbg.debugger.context import FrameContext
 from rocdbg.debugger.frames import Frame
+from rocdbg.debugger.scope import lane_ranges
+from rocdbg.debugger.whereabouts import LANE_BITS, joined, leaf_words
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.storage import Fragment, MemoryStorage, RegisterStorage
 from rocdbg.errors import Error
 
-_SHOWN = (*range(32, 128), *range(1088, 1130))
-"""DWARF numbers of the scalar registers that may be saved."""
+LOST = "optimized out"
+"""What `leaf_words` says of undefined storage."""
 
 
 def describe_frame(frame: Frame, has_outer: bool) -> list[str]:
@@ -36,7 +40,7 @@ def describe_frame(frame: Frame, has_outer: bool) -> list[str]:
         registers = _saved_registers(context, context.architecture)
         if registers:
             lines.append(" Saved registers:")
-            lines.append("  " + ", ".join(registers))
+            lines += [f"  {register}" for register in registers]
     return lines
 
 
@@ -60,16 +64,48 @@ def _return_address(context: FrameContext) -> str:
 
 
 def _saved_registers(context: FrameContext, architecture: Architecture) -> list[str]:
-    """Scalar registers whose caller's value is somewhere else than in the register."""
+    """Registers whose caller's value is somewhere else than in the register, and where."""
     found = context.found_row
     assert found is not None
     shown = []
-    for number in _SHOWN:
+    for number in sorted(found.row.rules):
         try:
             location = found.row.register_location(number, context)
-        except Error:
-            continue
-        if location.is_undefined or location == context.register_location(number):
-            continue
-        shown.append(f"{architecture.register_name(number)} at {location.describe()}")
+            if location.is_undefined or location == context.register_location(number):
+                continue
+            bits = 8 * (architecture.register_size(number) or 0)
+            lanes = architecture.register_elements(number)
+            words = _by_lane(location, lanes) if lanes > 1 else _in_parts(location, bits)
+            if words == LOST:
+                continue
+        except Error as error:
+            words = f"<{error}>"
+        shown.append(f"{architecture.register_name(number)} {words}")
     return shown
+
+
+def _in_parts(location: LocationDescription, bits: int) -> str:
+    """Where a scalar register is: ``in $s33``, ``in $v40, lane 0 and $v40, lane 1``, ``at private_wave#0x100``."""
+    texts = [leaf_words(part) for part in joined(location.fragments(bits, 0))]
+    return texts[0] if len(texts) == 1 else " and ".join([texts[0], *(text.removeprefix("in ") for text in texts[1:])])
+
+
+def _by_lane(location: LocationDescription, lanes: int) -> str:
+    """Where a vector register is, the lanes that are in the same place together."""
+    masks: dict[str, int] = {}
+    for lane in range(lanes):
+        text = " and ".join(_of_lane(part, lane) for part in location.fragments(LANE_BITS, LANE_BITS * lane))
+        masks[text] = masks.get(text, 0) | 1 << lane
+    if len(masks) == 1:
+        return next(iter(masks))
+    return ", ".join(f"{text} for lanes [{lane_ranges(mask)}]" for text, mask in masks.items())
+
+
+def _of_lane(part: Fragment, lane: int) -> str:
+    """The place of a lane's dword as that of the whole vector, where the lanes follow each other."""
+    start = part.offset - LANE_BITS * lane
+    if isinstance(part.storage, RegisterStorage) and start == 0:
+        return f"in ${part.storage.name}"
+    if isinstance(part.storage, MemoryStorage) and part.storage.lane is None and start >= 0:
+        return leaf_words(Fragment(part.storage, start, part.bits))
+    return leaf_words(part)

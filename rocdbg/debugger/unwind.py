@@ -6,7 +6,7 @@ remembers it for ``info frame``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -15,10 +15,15 @@ from rocdbg import dwarf
 from rocdbg.debugger.program import Program
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.rules import Rule
 
 
 class UnwindRow(Protocol):
     """The rules at one PC."""
+
+    @property
+    def rules(self) -> Mapping[int, Rule]:
+        """The rules of registers, by DWARF number."""
 
     def cfa_location(self, context: Context) -> LocationDescription | None:
         """The canonical frame address, evaluated in the frame's context."""

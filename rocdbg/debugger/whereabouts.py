@@ -40,7 +40,7 @@ def _place(place: Place, bits: int | None) -> list[str]:
         size = min(bits or 0, place.remaining)
         return [_leaf(Fragment(place.storage, place.offset, size), whole=True)]
     size = place.remaining if bits is None else min(bits, place.remaining)
-    parts = list(_joined(place.storage.fragments(place.offset, size)))
+    parts = list(joined(place.storage.fragments(place.offset, size)))
     if len(parts) == 1:
         return [_leaf(parts[0], whole=True)]
     lines = [f"a variable in {len(parts)} pieces:"]
@@ -54,7 +54,7 @@ def _place(place: Place, bits: int | None) -> list[str]:
     return lines
 
 
-def _joined(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
+def joined(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
     """Fragments that continue each other in the same storage as one."""
     current: Fragment | None = None
     for fragment in fragments:
@@ -74,6 +74,12 @@ def _joined(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
         current = fragment
     if current is not None:
         yield current
+
+
+def leaf_words(fragment: Fragment) -> str:
+    """Where a part is that is no composite itself: ``in $s33``, ``at private_wave#0x100``, ``is 0x200``."""
+    text = _leaf(fragment, whole=False)
+    return text.replace("at address ", "at ", 1).replace("constant ", "is ", 1)
 
 
 def _lane(fragment: Fragment) -> int | None:
