@@ -28,6 +28,7 @@ _E = TypeVar("_E", bound=Enum)
 # Nested arrays are allocated before their elements are read, so a damaged length must not be believed: this
 # bound times msgpack's nesting limit stays below a gigabyte.
 _MAX_ARRAY = 1 << 16
+_KERNELS = "amdhsa.kernels"
 
 # V2's words for what V3 calls differently; all others turn from CamelCase to snake_case.
 _V2_KEYS = {
@@ -57,7 +58,7 @@ class Metadata:
         self._kernels: dict[str, _Map] = {}
         self._by_symbol: dict[str, str] = {}
         self._decoded: dict[str, KernelMetadata] = {}
-        for kernel in self._root.maps("amdhsa.kernels"):
+        for kernel in self._root.maps(_KERNELS):
             name = kernel.required_text(".name")
             self._kernels.setdefault(name, kernel)
             symbol = kernel.text(".symbol") or name
@@ -94,13 +95,23 @@ class Metadata:
 
 
 def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
-    """The metadata of a code object's notes; None if there is no such note.  Raises `CodeObjectError`."""
+    """The metadata of a code object's notes; None if there is no such note.  Raises `CodeObjectError`.
+
+    The linker keeps the note of every object that it links: all of them list kernels.
+    """
+    found: list[tuple[Note, Mapping[Any, Any]]] = []
     for note in notes:
         if note.owner == "AMDGPU" and note.type == NT_AMDGPU_METADATA:
-            return Metadata(file, note.section, note.offset, _unpack_msgpack(file, note))
-        if note.owner == "AMD" and note.type == NT_AMD_HSA_METADATA:
-            return Metadata(file, note.section, note.offset, _rename_v2(_load_yaml(file, note)))
-    return None
+            found.append((note, _unpack_msgpack(file, note)))
+        elif note.owner == "AMD" and note.type == NT_AMD_HSA_METADATA:
+            found.append((note, _rename_v2(_load_yaml(file, note))))
+    if not found:
+        return None
+    first, root = found[0]
+    lists = [part[_KERNELS] for _, part in found if isinstance(part.get(_KERNELS), list)]
+    if len(lists) > 1:
+        root = {**root, _KERNELS: [kernel for kernels in lists for kernel in kernels]}
+    return Metadata(file, first.section, first.offset, root)
 
 
 def _unpack_msgpack(file: str, note: Note) -> Mapping[Any, Any]:
@@ -138,9 +149,9 @@ def _load_yaml(file: str, note: Note) -> Mapping[Any, Any]:
 def _rename_v2(root: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """V2's top level in V3's words; values of an unexpected type stay, for the reader to complain about."""
     renamed = {"amdhsa." + _v2_key(key): value for key, value in root.items()}
-    kernels = renamed.get("amdhsa.kernels")
+    kernels = renamed.get(_KERNELS)
     if isinstance(kernels, list):
-        renamed["amdhsa.kernels"] = [_rename_v2_kernel(k) if isinstance(k, dict) else k for k in kernels]
+        renamed[_KERNELS] = [_rename_v2_kernel(k) if isinstance(k, dict) else k for k in kernels]
     return renamed
 
 

@@ -159,6 +159,20 @@ def test_wrong_types(kernel: dict[str, Any], message: str, elf_builder: Any) -> 
     assert (caught.value.file, caught.value.section) == ("<memory>", "section .note")
 
 
+def test_kernels_of_every_note(elf_builder: Any) -> None:
+    """The linker keeps the notes of all objects; what stands once for all is the first one's."""
+    builder = elf_builder()
+    kernels = [{".name": name, ".symbol": f"{name}.kd", ".vgpr_count": count} for name, count in (("a", 3), ("b", 4))]
+    builder.note(*(
+        (b"AMDGPU", NT_AMDGPU_METADATA, msgpack.packb({"amdhsa.version": [1, version], "amdhsa.kernels": [kernel]}))
+        for version, kernel in enumerate(kernels, 1)
+    ))  # fmt: skip
+    metadata = CodeObject(builder.build()).metadata
+    assert metadata is not None and metadata.version == (1, 1)
+    counts = [(kernel.name, kernel.vgpr_count) for kernel in map(metadata.kernel, ("a", "b")) if kernel is not None]
+    assert counts == [("a", 3), ("b", 4)]
+
+
 def test_unknown_value_kind_is_kept(elf_builder: Any) -> None:
     arg = {".size": 8, ".offset": 0, ".value_kind": "hidden_of_tomorrow"}
     code_object = with_metadata(elf_builder, {"amdhsa.kernels": [{".name": "k", ".args": [arg]}]})
