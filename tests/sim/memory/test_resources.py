@@ -228,3 +228,86 @@ def test_random_resources(target: str, kind: str) -> None:
                     fault.addresses[n] == a for n, a in bad.items() if a is not None and not resource.swizzle
                 )
     assert faults and hits > 300 and misses > 300
+
+
+STORES = {1: "byte", 2: "short", 4: "dword", 8: "dwordx2", 12: "dwordx3", 16: "dwordx4"}
+NEW_STORES = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 12: "b96", 16: "b128"}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("size", STORES)
+def test_random_stores(target: str, size: int) -> None:
+    """Memory after stores through random resources: lane after lane, what is in range."""
+    rng = random.Random(f"stores {target} {size}")
+    generation, measured, wave = TARGETS[target], target == "gfx942", 64 if target.startswith("gfx9") else 32
+    count = max(1, size // 4)
+    name = (NEW_STORES if generation >= 11 else STORES)[size]
+    vdata = "v4" if count == 1 else f"v[4:{3 + count}]"
+    text = f"buffer_store_{name} {vdata}, v[0:1], s[4:7], s8 idxen offen offset:8\ns_endpgm"
+    bench = Bench(text, target, wave)
+    area = bench.memory.allocate(1 << 16, name="area")
+    for n in range(count):
+        bench.vgpr(4 + n)[:] = np.random.default_rng(n).integers(0, 1 << 32, wave)
+    stored = 0
+    for _ in range(25):
+        swizzle = rng.choice((0, 0, 2) if generation < 11 else (0, 0, 1, 3))
+        adds = rng.choice((0, 0, 1))
+        format = rng.choice((20, 20, 0)) if generation > 9 else 0 if adds else rng.choice((4, 0))
+        resource = Resource(
+            area.address + rng.choice((0, 64, 1001)),
+            rng.choice((0, 4, 16, 20)),
+            rng.choice((0, 3, 60, 900, 0xFFFFFFFF)),
+            swizzle,
+            rng.randrange(4),
+            adds,
+            rng.randrange(4),
+            format,
+            rng.choice((0, 1)),
+        )
+        for n, word in enumerate(resource.words(generation)):
+            bench.sgprs[4 + n] = word
+        bench.sgprs[8] = soffset = rng.choice((0, 4, 40))
+        bench.vgpr(0)[:] = [rng.choice((0, 1, 2, 5, 30)) for _ in range(wave)]
+        bench.vgpr(1)[:] = [rng.randrange(0, 80, 4 if swizzle else 1) for _ in range(wave)]
+        area.data[:] = 0xCC
+        want = area.data.copy()
+        for lane in range(wave):
+            index, offset = int(bench.vgpr(0)[lane]), int(bench.vgpr(1)[lane]) + 8
+            addresses, live = access(resource, generation, measured, size, lane, True, index, offset, soffset)
+            data = b"".join(int(bench.vgpr(4 + n)[lane]).to_bytes(4, "little") for n in range(count))
+            for at, byte in zip(addresses[:live], data, strict=False):
+                want[at - area.address] = byte
+            stored += live > 0
+        bench.set("pc", bench.text.address)
+        assert bench.run() is Status.END
+        np.testing.assert_array_equal(area.data, want, err_msg=str(resource))
+    assert stored > 100
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("wide", [False, True])
+def test_atomics_out_of_range_give_zero_and_do_nothing(target: str, wide: bool) -> None:
+    """22 bytes: all of an atomic's bytes must be in range (from gfx11 on; gfx10 looks at where dwords begin)."""
+    size, suffix = (8, "u64" if TARGETS[target] >= 11 else "x2") if wide else (4, "u32")
+    new = TARGETS[target] >= 11
+    name = f"add_{suffix}" if new else "add_x2" if wide else "add"
+    returns = {9: "glc", 10: "glc", 11: "glc", 12: "th:TH_ATOMIC_RETURN"}[TARGETS[target]]
+    returns = "sc0" if target == "gfx942" else returns
+    data = "v[4:5]" if wide else "v4"
+    zero = "null" if target == "gfx1201" else "0"
+    bench = Bench(
+        f"buffer_atomic_{name} {data}, v0, s[4:7], {zero} offen {returns}\ns_endpgm",
+        target, 64 if target.startswith("gfx9") else 32,
+    )  # fmt: skip
+    area = bench.memory.allocate(1024, name="area")
+    area.data.view(np.uint32)[:] = 100 + np.arange(256)
+    for n, word in enumerate(Resource(area.address, 0, 22, oob=3).words(TARGETS[target])):
+        bench.sgprs[4 + n] = word
+    lanes = np.arange(bench.wave_size)
+    bench.vgpr(0)[:], bench.vgpr(4)[:], bench.vgpr(5)[:] = lanes * size, lanes + 1, 0
+    assert bench.run() is Status.END
+    inside = lanes * size + size <= (24 if TARGETS[target] == 10 else 22)
+    np.testing.assert_array_equal(bench.vgpr(4), np.where(inside, 100 + lanes * size // 4, 0))
+    want = 100 + np.arange(256)
+    want[lanes[inside] * size // 4] += lanes[inside] + 1
+    np.testing.assert_array_equal(area.data.view(np.uint32), want)
