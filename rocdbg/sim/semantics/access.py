@@ -8,6 +8,7 @@ vcc of cndmask_e32) is found where the encoding implies it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ _NULL_GFX10, _NULL_GFX11 = 125, 124
 _INDEX_BIT = {"src0": 0, "vsrc0": 0, "src1": 1, "vsrc1": 1, "src2": 2, "vdst": 3}
 """Which bit of M0[15:12] makes an operand's register number relative, in vector arithmetic."""
 
+_TRANSCENDENTAL = re.compile(r"v_(s_)?(rcp|rsq|sqrt|exp|log|sin|cos)_")
+"""What rounds to nearest in every MODE."""
 _EXPONENT = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF << 52}
 """The exponent field of a float of so many bits."""
 
@@ -468,7 +471,9 @@ class Access:
 
     def _scales(self, flushes: bool) -> bool:
         """Before GFX12 output modifiers are ignored where subnormals may be results or MODE asks for IEEE behaviour."""
-        return self.generation >= 12 or (flushes and not self.mode.ieee)
+        if self.generation >= 12:
+            return True
+        return not self.mode.ieee and (flushes or self.name in ("v_sin_f32", "v_cos_f32"))
 
     def drops_tiny(self, type: Type, flush: bool | None = None) -> bool:
         """Whether subnormal results become zeros, be it for output modifiers."""
@@ -480,7 +485,7 @@ class Access:
         omod, watch = self.modifier("omod"), self.watch
         if watch is not None:
             watch.result(value)
-        limited = value.type is F16 and self.mode.fp16_overflow
+        limited = value.type is F16 and self.mode.fp16_overflow and not self.name.startswith("v_div_fixup")
         if limited and self._infinite is not None:
             value = self._limit_half(value, self._infinite)
         if omod and self._scales(wanted):
@@ -500,6 +505,8 @@ class Access:
         exponent = value.bits() & _EXPONENT[value.type.bits]
         small = exponent.eq(0)
         rounding = self.mode.round32 if value.type is F32 else self.mode.round16_64  # matters for overflow
+        if _TRANSCENDENTAL.match(self.name):
+            rounding = 0
         operands = (value, self.b.const(factor, value.type))
         with self.b.nearest():
             if rounding:

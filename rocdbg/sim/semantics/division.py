@@ -18,12 +18,15 @@ from rocdbg.sim.semantics.floats import (
     format_of,
     from_bits,
     is_infinite,
+    is_tiny,
     is_zero,
     magnitude,
     quiet,
     rounded,
+    rounds_below_normal,
     scale,
     sign_bit,
+    signed_zero,
 )
 
 _SCALE = {F32: 64, F64: 128}
@@ -56,33 +59,46 @@ def div_scale(value: Value, denominator: Value, numerator: Value) -> tuple[Value
     return zero.select(from_bits(value, form.default_nan), scaled), post
 
 
-def div_fmas(a: Value, b: Value, c: Value, post: Value) -> Value:
+def div_fmas(a: Value, b: Value, c: Value, post: Value, *, drop_tiny: bool) -> Value:
     """v_div_fmas: a * b + c, times a power of two where ``post`` (I1) is set, all with one rounding.
 
     The power is positive where the quotient estimate ``c`` is large (the denominator had been scaled), else
-    negative.
+    negative. ``drop_tiny``: a result that is below the normal numbers before it is rounded to their grid becomes zero.
     """
     form, step = format_of(a), _SCALE[a.type]
     grow = exponent_field(c).trunc(I32).sgt(form.bias)
     plain = rounded(Op.FMA, a.type, a, b, c)
-    scaled = _scaled_fma32(a, b, c, grow) if a.type is F32 else _scaled_fma64(a, b, c, plain, grow, step)
-    return arithmetic(post.select(scaled, plain), a, b, c)
+    if a.type is F32:
+        exact = _scaled_fma32(a, b, c, grow)
+        scaled = rounded(Op.FPTRUNC, F32, exact)
+    else:
+        scaled = _scaled_fma64(a, b, c, plain, grow, step)
+    result = arithmetic(post.select(scaled, plain), a, b, c)
+    if not drop_tiny:
+        return result
+    if a.type is F32:
+        tiny = rounds_below_normal(exact, F32)
+    else:
+        tiny = ~grow & plain.fabs().flt(2.0 ** (1 - form.bias + step))
+    return post.select(tiny, is_tiny(Op.FMA, a, b, c)).select(signed_zero(result), result)
 
 
 def _scaled_fma32(a: Value, b: Value, c: Value, grow: Value) -> Value:
-    """In f64: the product is exact, the sum is rounded to odd, so that the final rounding to f32 sees
-    every bit."""
+    """The scaled sum in f64, to be rounded."""
     with a.builder.nearest():
-        product = a.fpext(F64) * b.fpext(F64)
-        addend = c.fpext(F64)
-        total = product + addend
-        # Knuth's two-sum gives the error of the addition.
-        part = total - product
-        error = (product - (total - part)) + (addend - part)
-        odd = _to_odd(total, error)
-        factor = grow.select(a.builder.const(2.0**64, F64), 2.0**-64)
-        exact = odd * factor
-    return rounded(Op.FPTRUNC, F32, exact)
+        return fma_to_odd(a, b, c) * grow.select(a.builder.const(2.0**64, F64), 2.0**-64)
+
+
+def fma_to_odd(a: Value, b: Value, c: Value) -> Value:
+    """a * b + c of f32 numbers in f64: the product is exact, the sum is rounded to odd, so that a rounding to f32 or
+    f16 that follows sees every bit."""
+    product = a.fpext(F64) * b.fpext(F64)
+    addend = c.fpext(F64)
+    total = product + addend
+    # Knuth's two-sum gives the error of the addition.
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    return _to_odd(total, error)
 
 
 def _to_odd(total: Value, error: Value) -> Value:
@@ -119,8 +135,11 @@ def _scaled_fma64(a: Value, b: Value, c: Value, plain: Value, grow: Value, step:
     return grow.select(grown, fixed)
 
 
-def div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
-    """v_div_fixup: the quotient with the right sign, or the result of the special operands."""
+def div_fixup(quotient: Value, denominator: Value, numerator: Value, *, saturate: bool = False) -> Value:
+    """v_div_fixup: the quotient with the right sign, or the result of the special operands.
+
+    ``saturate``: an f16 quotient that overflowed is the largest number; division by zero gives infinity all the same.
+    """
     form = format_of(quotient)
 
     def special(pattern: int) -> Value:
@@ -131,7 +150,9 @@ def div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
     # A NaN here comes from an overflow inside the refinement.
     finite = quotient.is_nan().select(form.infinity, finite)
     if form.bits == 16:
-        finite = finite.eq(form.infinity).select(_overflow(quotient, sign), finite)
+        finite = finite.eq(form.infinity).select(
+            form.largest if saturate else _overflow(quotient, sign), finite
+        )
     else:
         far = exponent_field(numerator).trunc(I32) - exponent_field(denominator).trunc(I32)
         finite = far.slt(-150 if form.bits == 32 else -1075).select(0, finite)

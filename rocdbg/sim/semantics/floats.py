@@ -209,14 +209,17 @@ def multiply(a: Value, b: Value) -> Value:
 
 
 def fma(a: Value, b: Value, c: Value) -> Value:
-    """a * b + c with one rounding. A NaN of the product hides one of c."""
+    """a * b + c with one rounding."""
+    result = rounded(Op.FMA, a.type, a, b, c)
+    return result.is_nan().select(fma_nan(a, b, c), result)
+
+
+def fma_nan(a: Value, b: Value, c: Value) -> Value:
+    """The NaN that a * b + c gives where it is one: one of the product, be it invalid, hides one of c."""
     with a.builder.nearest():
         product = arithmetic(a * b, a, b)
-    result = rounded(Op.FMA, a.type, a, b, c)
-    nan = product.is_nan().select(
-        product, c.is_nan().select(_propagated(c), from_bits(a, format_of(a).default_nan))
-    )
-    return result.is_nan().select(nan, result)
+    default = from_bits(a, format_of(a).default_nan)
+    return product.is_nan().select(product, c.is_nan().select(_propagated(c), default))
 
 
 def rounds_below_normal(exact: Value, type: Type) -> Value:

@@ -138,7 +138,7 @@ def _(i: Access) -> None:
 @semantic("v_mul_legacy_f32", "v_mul_dx9_zero_f32")
 def _(i: Access) -> None:
     a, b = i.src(0, F32), i.src(1, F32)
-    i.dst(0, floats.legacy_zero(a, b, floats.multiply(a, b), i.const(0.0, F32)))
+    i.dst(0, floats.legacy_zero(a, b, multiply(i, a, b), i.const(0.0, F32)))
 
 
 def _legacy_fma(i: Access, c: Value) -> None:
@@ -206,15 +206,21 @@ Chooser = Callable[[Access], Binary]
 
 def _two(choose: Chooser, type: Type) -> SemanticFunction:
     def run(i: Access) -> None:
-        i.dst(0, choose(i)(i.src(0, type), i.src(1, type)))
+        i.dst(0, choose(i)(i.src(0, type), i.src(1, type)), flush=_keeps_results(i))
 
     return run
+
+
+def _keeps_results(i: Access) -> bool | None:
+    """From GFX12 on minimum and maximum flush sources only."""
+    return False if i.generation >= Generation.GFX12 else None
 
 
 def _three(inner: Chooser, outer: Chooser, type: Type) -> SemanticFunction:
     def run(i: Access) -> None:
         keep = preserves_half(i) if type is F16 else None
-        i.dst(0, outer(i)(inner(i)(i.src(0, type), i.src(1, type)), i.src(2, type)), preserve=keep)
+        result = outer(i)(inner(i)(i.src(0, type), i.src(1, type)), i.src(2, type))
+        i.dst(0, result, flush=_keeps_results(i), preserve=keep)
 
     return run
 
@@ -233,7 +239,7 @@ def _median(low: Chooser, high: Chooser, type: Type, *, numbers: bool = False) -
         middle = same(top, a).select(most(b, c), same(top, b).select(most(a, c), most(a, b)))
         unordered = a.is_nan() | b.is_nan() | c.is_nan()
         keep = preserves_half(i) if type is F16 else None
-        i.dst(0, unordered.select(least(least(a, b), c), middle), preserve=keep)
+        i.dst(0, unordered.select(least(least(a, b), c), middle), flush=_keeps_results(i), preserve=keep)
 
     return run
 

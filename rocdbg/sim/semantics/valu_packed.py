@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from rocdbg.sim.builder import F16, F32, I16, I32, I64, Type, Value
-from rocdbg.sim.semantics import floats, integers
+from rocdbg.sim.builder import F16, F32, I16, I32, I64, Op, Type, Value
+from rocdbg.sim.semantics import division, floats, integers
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.constants import source32
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
@@ -137,16 +137,32 @@ def _mix_source(i: Access, k: int) -> Value:
     return -value if operand.neg or i.modifier("neg_lo") >> k & 1 else value
 
 
-def _mix(combine: Operation, part: int | None) -> SemanticFunction:
+def _fma_to_half(i: Access, a: Value, b: Value, c: Value) -> Value:
+    """a * b + c, f32 numbers, as f16 with one rounding."""
+    with i.b.nearest():
+        exact = division.fma_to_odd(a, b, c)
+    if i.mode.round16_64 == 2:
+        signs = floats.sign_bit(a) ^ floats.sign_bit(b) ^ floats.sign_bit(c)
+        exact = (exact.eq(0.0) & signs).select(-0.0, exact)
+    half = floats.rounded(Op.FPTRUNC, F16, exact)
+    if i.drops_tiny(F16):
+        half = floats.rounds_below_normal(exact, F16).select(floats.signed_zero(half), half)
+    return exact.is_nan().select(floats.convert(floats.fma_nan(a, b, c), F16), half)
+
+
+def _mad_to_half(i: Access, a: Value, b: Value, c: Value) -> Value:
+    """Three roundings: the product and the sum to f32, then to f16."""
+    result = floats.multiply_add(a, b, c)
+    return floats.convert(i.flush(result) if i.mode.flush_outputs32 else result, F16)
+
+
+def _mix(combine: Operation, halve: Operation, part: int | None) -> SemanticFunction:
     def run(i: Access) -> None:
-        result = combine(*(_mix_source(i, k) for k in range(3)))
+        a, b, c = (_mix_source(i, k) for k in range(3))
         if part is None:
-            i.dst(0, result)
+            i.dst(0, combine(a, b, c))
             return
-        # Two roundings: to f32, then to f16.
-        if i.mode.flush_outputs32:
-            result = i.flush(result)
-        half = i.limited(floats.convert(result, F16))
+        half = i.limited(halve(i, a, b, c))
         half = i.flush(half) if i.mode.flush_outputs16_64 else half
         half = i.clamp_float(half) if i.clamp else half
         word, bits = i.old(0), half.bits().zext(I32)
@@ -155,7 +171,10 @@ def _mix(combine: Operation, part: int | None) -> SemanticFunction:
     return run
 
 
-for _stem, _combine in (("fma", floats.fma), ("mad", floats.multiply_add)):
-    semantic(f"v_{_stem}_mix_f32")(_mix(_combine, None))
-    semantic(f"v_{_stem}_mixlo_f16")(_mix(_combine, 0))
-    semantic(f"v_{_stem}_mixhi_f16")(_mix(_combine, 1))
+for _stem, _combine, _halve in (
+    ("fma", floats.fma, _fma_to_half),
+    ("mad", floats.multiply_add, _mad_to_half),
+):
+    semantic(f"v_{_stem}_mix_f32")(_mix(_combine, _halve, None))
+    semantic(f"v_{_stem}_mixlo_f16")(_mix(_combine, _halve, 0))
+    semantic(f"v_{_stem}_mixhi_f16")(_mix(_combine, _halve, 1))

@@ -79,7 +79,8 @@ def _div_scale(type: Type) -> SemanticFunction:
 
 def _div_fmas(type: Type) -> SemanticFunction:
     def run(i: Access) -> None:
-        i.dst(0, division.div_fmas(i.src(0, type), i.src(1, type), i.src(2, type), i.src_mask()))
+        a, b, c = (i.src(k, type) for k in range(3))
+        i.dst(0, division.div_fmas(a, b, c, i.src_mask(), drop_tiny=i.drops_tiny(type)))
 
     return run
 
@@ -87,7 +88,9 @@ def _div_fmas(type: Type) -> SemanticFunction:
 def _div_fixup(type: Type, *, legacy: bool = False) -> SemanticFunction:
     def run(i: Access) -> None:
         keep = preserves_half(i) if type is F16 and not legacy else None
-        i.dst(0, division.div_fixup(i.src(0, type), i.src(1, type), i.src(2, type)), preserve=keep)
+        quotient, denominator, numerator = (i.src(k, type) for k in range(3))
+        result = division.div_fixup(quotient, denominator, numerator, saturate=i.mode.fp16_overflow)
+        i.dst(0, result, preserve=keep)
 
     return run
 
