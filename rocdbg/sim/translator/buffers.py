@@ -25,6 +25,7 @@ from rocdbg.sim import layout
 from rocdbg.sim.buffer_formats import GFX9_FORMATS, GFX10_FORMATS, GFX11_FORMATS, BufferFormat, NumberFormat
 from rocdbg.sim.builder import F16, F32, F64, I8, I16, I32, I64, Value
 from rocdbg.sim.layout import FaultKind, PageFlags, Space
+from rocdbg.sim.translator import vector_access
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Routine, Runtime
@@ -229,7 +230,9 @@ class BufferRoutines:
             pointer, kind = self.runtime._page(r, at, length)
             # The second dword of a swizzled element lies elsewhere, but must be of the same allocation.
             far = s.swizzled & ~s.scratch & size.ugt(4)
-            beyond, wrong = self.runtime._page(r, far.select(first + step, at), far.select(r.const(4, I64), length))
+            beyond, wrong = self.runtime._page(
+                r, far.select(first + step, at), far.select(r.const(4, I64), length)
+            )
             apart = far & (wrong.ne(0) | beyond.ne(pointer + step))
             kind = apart.select(r.const(int(FaultKind.UNMAPPED), I64), kind)
             kind = s.scratch.select(mine.select(kind, int(FaultKind.SCRATCH_RANGE)), kind)
@@ -368,6 +371,45 @@ class BufferRoutines:
             lambda lane: None,
         )
 
+    def _quick(self, r: Routine, access: str) -> None:
+        """Return 0 if the access could be done for all lanes at once (`vector_access`): in the wave's own scratch, or
+        in a linear buffer without indices, all of it in range."""
+        s = _resource(self.runtime, r)
+        size = r.value("%size")
+        plain = s.bound & ~s.idxen
+
+        def attempt(kind: str, base: Value, bias: Value) -> None:
+            arguments = f"i64 %mask, i64 %size, i64 {base.ref}, i64 {bias.ref}"
+            done = r.new(I32, True, f"call i32 @quick_{access}_{kind}(ptr %state, ptr %env, {arguments})")
+            r.when(done.ne(0), lambda: r.leave(0))
+
+        zero = r.const(0, I64)
+        whole = s.group.eq(self.runtime.wave_size.bit_length() - 1) & s.element.eq(2)
+        never = s.mode.eq(2) & s.records.ne(0)
+        unchecked = s.gfx10.select(never, s.add_tid)
+        r.when(
+            plain & s.scratch & whole & unchecked,
+            lambda: attempt("scratch", _canonical(s.origin), zero),
+        )
+
+        def linear() -> None:
+            greatest = r.local()
+            r.store(greatest, zero)
+
+            def lane(lane: Value) -> None:
+                offset = r.load(r.slot(layout.ENV_ADDRESS, lane, 8), I64)
+                r.store(greatest, r.load(greatest, I64).umax(offset))
+
+            r.for_lanes(r.value("%mask"), lane)
+            end = r.load(greatest, I64) + size
+            raw = s.gfx10.select(
+                never | s.mode.eq(3) & end.ule(s.records.usub_sat(s.soffset)),
+                (end + s.soffset).ule(s.records),
+            )
+            r.when(raw, lambda: attempt("global", zero, zero - _canonical(s.origin)))
+
+        r.when(plain & ~s.swizzled & ~s.adds_lane, linear)
+
     # -- formats --------------------
 
     def _call(self, r: Routine, name: str, size: Value, need: int) -> Value:
@@ -448,9 +490,16 @@ class BufferRoutines:
         runtime.define("locate_element", _PARAMETERS, lambda r: self.locate(r, False), "internal")
         runtime.define("gather_buffer", _PARAMETERS, self.gather, "internal")
         runtime.define("scatter_buffer", _PARAMETERS, self.scatter, "internal")
+        for access in ("load", "store"):
+            for kind in ("scratch", "global"):
+                for name, quick in vector_access.routines(kind, access):
+                    routine = vector_access.VectorRoutine(runtime.wave_size, runtime.width)
+                    runtime.emit(routine, name, vector_access.PARAMETERS, quick, "internal")
         for access, need, move in (("load", 1, "gather"), ("store", 2, "scatter"), ("check", 2, "")):
 
-            def body(r: Routine, need: int = need, move: str = move) -> None:
+            def body(r: Routine, access: str = access, need: int = need, move: str = move) -> None:
+                if move:
+                    self._quick(r, access)
                 self._then(r, self._call(r, "locate_buffer", r.value("%size"), need))
                 if move:
                     self._call(r, f"{move}_buffer", r.value("%size"), need)
