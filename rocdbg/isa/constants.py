@@ -71,7 +71,7 @@ def constant_type(name: str, operand: str, dwords: int, known: dict[tuple[str, s
         return "v2bf16" if name.endswith("bf16") else "v2f16" if name.endswith("f16") else "b32"
     if name.endswith("_bf16") and "cvt" not in name:
         return "bf16"
-    if name.endswith("_f16") and "cvt" not in name:
+    if name.endswith("_f16") and ("cvt" not in name or name.startswith("v_cvt_pknorm_")):
         return "f16"
     if name.endswith(("_i16", "_u16", "_b16")) and "cvt" not in name:
         accumulator = operand == "src2" and "32_" in name  # v_mad_u32_u16, v_dot2_i32_i16

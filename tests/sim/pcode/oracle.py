@@ -361,7 +361,7 @@ class Executor:
             width = int(kind[1:])
             value = self.float_source(Value("f", width, raw >> low & (1 << width) - 1), negate, absolute)
             return inserted(Value("b", 32, raw), low, width, value)
-        if deviations.plain_packed(name):
+        if deviations.plain_packed(name) or (n == 2 and "DOT" in name and not kind):
             return Value("b", bits, raw)
         size = 32 if bits == 64 else 16
         picked = 0
@@ -398,7 +398,8 @@ class Executor:
 
     def applies_omod(self, width: int) -> bool:
         """Before GFX12 MODE must flush subnormal results and not ask for IEEE."""
-        return self.wave.target.startswith("gfx12") or (self.wave.flush_out(width) and not self.wave.ieee)
+        flushes = self.wave.flush_out(width) or deviations.flushes_always(self.entry.name)
+        return self.wave.target.startswith("gfx12") or (flushes and not self.wave.ieee)
 
     @staticmethod
     def scaled(value: Value, omod: int, rounding: int) -> Value:
@@ -837,7 +838,7 @@ class _Ports:
                 if self._to_exec_only():
                     continue
                 wave.set_sgpr(self.target, wave.size, mask.new & active)
-        carries = re.search(r"VCC\.u64\[laneId\] = ", executor.text) or "D1." in executor.text
+        carries = re.search(r"VCC\.u64\[laneId\] = ", executor.text) or re.search(r"\bD1\.", executor.text)
         if carries and not self.vcc.touched:
             wave.set_sgpr(self.target, wave.size, 0)
         if self.cmpx:
