@@ -10,14 +10,14 @@ from typing import TypeVar
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.lds import place_variables
+from rocdbg.debugger.location_words import static_words
+from rocdbg.debugger.locations import has_fixed_address
 from rocdbg.debugger.locspec import Location
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import (
-    Exprloc,
     Function,
     LineRow,
-    Loclist,
     SourceFile,
     Type,
     Variable,
@@ -244,17 +244,16 @@ class Symbols:
 
     def where(self, variable: Variable, function: Function | None = None) -> str:
         """Where a variable (of ``function``) lives, in words (``info address``, ``info scope``)."""
-        from rocdbg import dwarf
-
-        location = variable.location
-        if isinstance(location, Exprloc):
-            text = dwarf.format_expression(location.data, dialect=variable.unit.dialect)
-            return f"a variable with DWARF expression {text}"
-        if isinstance(location, Loclist):
-            return "multi-location"
-        if location is not None:
-            return "constant"
         program = self.program
+        if has_fixed_address(variable):
+            address = program.symbol_address(variable.linkage_name or variable.name or "")
+            if address is not None:
+                return f"static storage at address {address:#x}"
+        words = static_words(program, variable, function)
+        if words is not None:
+            return words
+        if variable.location is not None:
+            return "constant"
         for name in (variable.linkage_name, variable.name):
             if name and program.lds_offset(name) is not None:
                 return f"static storage at address local#{program.lds_offset(name):#x}"
@@ -272,6 +271,11 @@ class Symbols:
             if named.low_pc is not None:
                 address = program.to_loaded(named.low_pc)
                 return f'Symbol "{name}" is a function at address {address:#x}.'
+        scope, _, last = name.rpartition("::")
+        for owner in program.info.functions_named(scope) if scope and program.has_debug_info else []:
+            for local in variables_in(owner):
+                if local.name == last:
+                    return f'Symbol "{name}" is {self.where(local, owner)}.'
         for found in program.info.variables_named(name) if program.has_debug_info else []:
             loaded = program.symbol_address(found.linkage_name or name)
             if loaded is not None:
