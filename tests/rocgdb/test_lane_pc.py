@@ -95,7 +95,7 @@ Starting kernel kernel, grid [32,1,1], workgroup [32,1,1]
 Thread 1 "kernel" hit Breakpoint 1, with lanes [1 3 5 7], part_ways (gid=72, in=..., out=...) at lane_pc.hip:48
 48	      elem = weights[gid] + 2;  // if_1_then_2
 (rocdbg) info lanes -all
-  Id   State Target Id                            Frame 
+  Id   State Target Id                            Frame\x20
   0    I     AMDGPU Lane 1:1:1:1/0 (0,0,0)[0,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:57
 * 1    A     AMDGPU Lane 1:1:1:1/1 (0,0,0)[1,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:48
   2    I     AMDGPU Lane 1:1:1:1/2 (0,0,0)[2,0,0] part_ways (gid=72, in=..., out=...) at lane_pc.hip:57
