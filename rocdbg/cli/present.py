@@ -163,6 +163,8 @@ def _show_reason(shell: Shell, event: StopEvent) -> None:
             shell.line(event.detail)
     elif event.reason is StopReason.INTERRUPTED:
         shell.line(f"\n{title} received signal SIGINT, Interrupt.")
+        if event.detail:
+            shell.line(event.detail)
     elif event.reason is StopReason.BUDGET:
         budget = shell.session.settings.instruction_budget
         shell.line(f"\n{title} stopped after {budget} wave-instructions (set instruction-budget).")

@@ -44,6 +44,7 @@ _KINDS = {
     StopKind.EXCEPTION: TargetStopKind.EXCEPTION,
     StopKind.ILLEGAL: TargetStopKind.ILLEGAL,
     StopKind.UNSUPPORTED: TargetStopKind.UNSUPPORTED,
+    StopKind.HANG: TargetStopKind.INTERRUPTED,
     StopKind.INTERRUPTED: TargetStopKind.INTERRUPTED,
     StopKind.BUDGET: TargetStopKind.BUDGET,
     StopKind.WAVE_DONE: TargetStopKind.WAVE_DONE,
@@ -329,6 +330,8 @@ def _target_stop(stop: Stop) -> TargetStop:
         signal = "SIGILL"
         why = f": {stop.reason}" if stop.reason else ""
         detail = f"{who or 'The wave'} executed `{stop.instruction}`{why}."
+    elif stop.kind is StopKind.HANG and stop.reason is not None:
+        detail = f"{stop.reason[0].upper()}{stop.reason[1:]}."
     elif stop.kind is StopKind.UNSUPPORTED:
         signal = "SIGILL"
         detail = f"The simulator has no semantics for `{stop.instruction}` at {stop.pc or 0:#x}."

@@ -162,11 +162,11 @@ class Dispatch:
                 stop = self._native_turns(left)
                 if stop is None and self.finished:
                     return Stop(StopKind.DONE)
-                stop = stop or self._turn(self._next(), left)
+                stop = stop or self._next_turn(left)
             elif only.ended:
                 return self._done_or(StopKind.WAVE_DONE, only)
             else:
-                stop = self._turn(self._next() if only.waiting else only, left)
+                stop = self._next_turn(left) if only.waiting else self._turn(only, left)
             if stop is not None:
                 return stop
             if self.finished:
@@ -224,10 +224,18 @@ class Dispatch:
     def _await(self, wave: Wave, left: _Budget) -> Stop | None:
         """Run the other waves until ``wave`` no longer waits at a barrier."""
         while wave.waiting:
-            stop = self._turn(self._next(), left)
+            stop = self._next_turn(left)
             if stop is not None:
                 return stop
         return None
+
+    def _next_turn(self, left: _Budget) -> Stop | None:
+        """The turn of the wave that is next. A hang if none can go on (GFX12: those that wait did not signal)."""
+        slot = self._residency.next_slot()
+        if slot is None:
+            reason = "every wave waits at a barrier that none completes"
+            return self._report(StopKind.HANG, self.waves[0], reason=reason)
+        return self._turn(self._residency.wave(slot), left)
 
     def _turn(self, wave: Wave, left: _Budget, bounds: tuple[int, int] | None = None) -> Stop | None:
         """Let ``wave`` run for one quantum."""
@@ -300,6 +308,8 @@ class Dispatch:
                 return None
             case Status.EXCEPTION:
                 return self._exception(wave)
+            case Status.HALT:
+                return self._report(StopKind.HANG, wave, reason="the wave halted itself")
             case Status.FAULT:
                 wave.trapsts |= MEMORY_VIOLATION
                 fault = describe_fault(self._engine.fault(), wave, self.memory)
@@ -378,13 +388,6 @@ class Dispatch:
 
     def _text(self, wave: Wave, pc: int) -> str | None:
         return instruction_text(self.plan.state.target, wave.wave_size, pc, self.memory)
-
-    def _next(self) -> Wave:
-        """The wave whose turn it is."""
-        slot = self._residency.next_slot()
-        if slot is None:
-            raise AssertionError("every resident wave waits at a barrier")
-        return self._residency.wave(slot)
 
 
 class _Budget:

@@ -101,9 +101,9 @@ TTMP0: Final = 108
 EXEC_LO: Final = 126
 
 
-def state_size(wave_size: int, has_agprs: bool) -> int:
-    """Bytes of a wave's state block."""
-    return VGPRS + VGPR_COUNT * wave_size * 4 * (2 if has_agprs else 1)
+def state_size(wave_size: int, has_agprs: bool, vgprs: int = VGPR_COUNT) -> int:
+    """Bytes of a wave's state block; ``vgprs``: VGPRs that instructions can name (AGPRs only beside 256)."""
+    return VGPRS + vgprs * wave_size * 4 * (2 if has_agprs else 1)
 
 
 def vgpr_offset(number: int, wave_size: int) -> int:
@@ -133,15 +133,23 @@ GPR_IDX_EN: Final = 27
 VSKIP: Final = 28
 """Bit of MODE on GFX9: vector instructions are skipped."""
 
-MODE_KEYS: Final = 1 << 16
+VGPR_MSB: Final = 12
+"""Lowest of eight bits of MODE on gfx125x: bits 9:8 of the VGPR numbers of four operands (`vgpr_banks`)."""
+
+BANKS: Final = 11
+"""Lowest of the bits of a key where gfx125x has those of MODE from VGPR_MSB on."""
+
+MODE_KEYS: Final = 1 << 19
 
 
-def mode_key(mode: int, m0: int | None = None) -> int:
-    """The part of MODE (and, under GFX9's register indexing, of M0) that blocks depend on, packed into 16 bits.
+def mode_key(mode: int, m0: int | None = None, banked: bool = False) -> int:
+    """The part of MODE (and, under GFX9's register indexing, of M0) that blocks depend on, packed into 19 bits.
 
-    Pass ``m0`` on GFX9 only: elsewhere its bits of MODE mean something else.
+    Pass ``m0`` on GFX9 only and ``banked`` on gfx125x only: elsewhere their bits of MODE mean something else.
     """
     key = mode & 0x3FF | (mode >> 23 & 1) << 10
+    if banked:
+        return key | (mode >> VGPR_MSB & 0xFF) << BANKS
     if m0 is None:
         return key
     if mode >> VSKIP & 1:
@@ -233,6 +241,10 @@ SHARED_APERTURE: Final = 0x0001_0000_0000_0000
 PRIVATE_APERTURE: Final = 0x0002_0000_0000_0000
 """Default base of the private aperture of generic addresses; 4 GiB long."""
 
+SCRATCH_ADDRESSES: Final = 0x0800_0000_0000_0000
+"""Where gfx125x has the private memory of all lanes (src_flat_scratch_base): bits 57:52 of an address are the lane, bits
+31:0 the offset. Code takes addresses for such that agree with the base from bit 58 on."""
+
 # -- environment --------------------
 
 MAX_HELPERS: Final = 512
@@ -307,6 +319,8 @@ class Status(IntEnum):
     on."""
     REGISTERS = 18
     """The block at pc names registers the wave does not have; nothing of it was done (never leaves ``Engine.run``)."""
+    HALT = 19
+    """The wave halted itself; pc is after the instruction."""
 
 
 class FaultKind(IntEnum):

@@ -32,6 +32,9 @@ class StopKind(enum.Enum):
     """The bytes at PC are no instruction of this target."""
     UNSUPPORTED = "unsupported instruction"
     """The instruction at PC is real, but the simulator has no semantics for it."""
+    HANG = "hang"
+    """No wave can go on, as the reason says: all wait at barriers that nobody completes. Or a wave halted itself: it
+    goes on when it is run again."""
     INTERRUPTED = "interrupted"
     """``Dispatch.interrupt`` was called."""
     BUDGET = "budget"
@@ -103,7 +106,7 @@ class Stop:
     are the lanes concerned: the faulting ones, those that raised an exception (none for a scalar instruction), or
     the active ones for other kinds. ``causes`` are the arithmetic exceptions, ``instruction_pc`` is the address of
     the instruction that raised them. ``reason`` says what is wrong with an instruction that is illegal only for this
-    wave: the registers it names.
+    wave (the registers it names), and what a hang is due to.
     """
 
     kind: StopKind
@@ -120,7 +123,7 @@ class Stop:
     @property
     def is_exception(self) -> bool:
         """Whether the wave cannot go on as intended: fault, abort trap, arithmetic exception, illegal or
-        unsupported."""
+        unsupported, hang."""
         return self.kind in _EXCEPTIONS or (self.kind is StopKind.TRAP and self.trap != DEBUG_TRAP)
 
     @property
@@ -152,7 +155,7 @@ class Stop:
         if self.kind in (StopKind.ILLEGAL, StopKind.UNSUPPORTED):
             why = f": {self.reason}" if self.reason else ""
             return f"{self.kind.value} {code}{at}{why}"
-        return f"{self.kind.value}{at}"
+        return f"{self.kind.value}{at}" + (f": {self.reason}" if self.reason else "")
 
 
 ABORT_TRAP = 2
@@ -160,7 +163,7 @@ ABORT_TRAP = 2
 DEBUG_TRAP = 3
 """``s_trap 3``: ``llvm.debugtrap``."""
 
-_EXCEPTIONS = frozenset({StopKind.FAULT, StopKind.EXCEPTION, StopKind.ILLEGAL, StopKind.UNSUPPORTED})
+_EXCEPTIONS = frozenset({StopKind.FAULT, StopKind.EXCEPTION, StopKind.ILLEGAL, StopKind.UNSUPPORTED, StopKind.HANG})
 
 
 def format_lanes(lanes: tuple[int, ...]) -> str:

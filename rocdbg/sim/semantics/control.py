@@ -134,6 +134,32 @@ def _(i: Access) -> None:
     i.b.stop(Status.SLEEP)
 
 
+@semantic("s_sethalt", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    _halt(i, bool(i.imm() & 1))
+
+
+@semantic("s_sendmsghalt", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    _halt(i, True)
+
+
+def _halt(i: Access, halts: bool) -> None:
+    """The wave stands still until a debugger resumes it."""
+    if halts:
+        i.b.stop(Status.HALT)
+    else:
+        i.b.jump(i.next_pc)
+
+
+@semantic("s_setkill", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    if i.imm() & 1:
+        i.b.stop(Status.END, i.pc)
+    else:
+        i.b.jump(i.next_pc)
+
+
 # -- GFX12's split barriers: of the numbers only -1, the workgroup's, means something to kernels --------------------
 
 _WORKGROUP = -1 & 0xFFFFFFFF
@@ -199,10 +225,10 @@ def _(i: Access) -> None:
     "s_nop", "s_waitcnt", "s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt",
     "s_waitcnt_depctr", "s_wait_idle", "s_wait_event", "s_delay_alu", "s_clause", "s_inst_prefetch",
     "s_set_inst_prefetch_distance",
-    "s_setprio", "s_sethalt", "s_icache_inv", "s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol",
+    "s_setprio", "s_icache_inv", "s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol",
     "s_gl1_inv", "s_incperflevel", "s_decperflevel", "s_ttracedata", "s_ttracedata_imm", "s_sendmsg", "s_code_end",
-    "s_version", "s_setkill", "s_wakeup", "s_dcache_discard", "s_dcache_discard_x2",
-    "s_atc_probe", "s_atc_probe_buffer", "s_sendmsghalt",
+    "s_version", "s_wakeup", "s_dcache_discard", "s_dcache_discard_x2",
+    "s_atc_probe", "s_atc_probe_buffer",
     "s_wait_loadcnt", "s_wait_samplecnt", "s_wait_bvhcnt", "s_wait_expcnt", "s_wait_storecnt", "s_wait_dscnt",
     "s_wait_kmcnt", "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_wait_alu",
     "s_prefetch_inst", "s_prefetch_inst_pc_rel", "s_prefetch_data", "s_prefetch_data_pc_rel", "s_buffer_prefetch_data",
