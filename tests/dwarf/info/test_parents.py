@@ -1,4 +1,4 @@
-"""An entry's parents end, whatever DW_AT_sibling claims about where entries go on."""
+"""An entry's parents end, whatever damaged units claim about where entries are and go on."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ ABBREVIATIONS = (
     b"\x02\x2e\x01\x01\x13\x03\x08\0\0"  # subprogram: sibling, name
     b"\x03\x0b\x01\x01\x13\0\0"  # lexical block: sibling
     b"\x04\x34\0\x03\x08\0\0"  # variable: name
+    b"\x05\x11\0\0\0"  # unit without children
     b"\0"
 )
 
 
-def info(function_sibling: int, block_sibling: int) -> DebugInfo:
+def info(function_sibling: int, block_sibling: int, top: int = 1) -> DebugInfo:
     """A function ``f`` with a block with a variable ``v``, and a function ``g``; two siblings are as given."""
     body = (
-        b"\x01"
-        b"\x02" + function_sibling.to_bytes(4, "little") + b"f\0"
+        bytes((top,)) + b"\x02" + function_sibling.to_bytes(4, "little") + b"f\0"
         b"\x03" + block_sibling.to_bytes(4, "little") + b"\x04v\0" + b"\0"
         b"\0"
-        b"\x02" + (0).to_bytes(4, "little") + b"g\0" + b"\0"
+        b"\x02" + (38).to_bytes(4, "little") + b"g\0" + b"\0"
         b"\0"
     )  # fmt: skip
     rest = b"\x05\0\x01\x08" + bytes(4) + body
@@ -41,7 +41,7 @@ def parents(found: DebugInfo, offset: int) -> list[int]:
 
 
 def test_sound_siblings() -> None:
-    found = info(31, 30)
+    found = info(30, 29)
     assert [parents(found, at) for at in (12, 13, 20, 25, 30)] == [[], [12], [13, 12], [20, 13, 12], [12]]
 
 
@@ -59,3 +59,9 @@ def test_any_siblings() -> None:
             found.functions_named("g")
         except DebugInfoError:
             continue
+
+
+def test_entries_behind_a_unit_without_children() -> None:
+    """They have no parent: not the last entry of the table, least of all themselves."""
+    found = info(30, 29, top=5)
+    assert [parents(found, at) for at in (13, 20, 25, 30)] == [[], [13], [20, 13], []]
