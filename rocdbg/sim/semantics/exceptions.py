@@ -49,9 +49,11 @@ class Watch:
         self._results: list[Value] = []
         self._nan: Value | None = None
         self._silent = access.clamp or bool(_QUIET.match(access.name)) or "rcp_iflag" in access.name
-        mode = access.mode
-        applies = not mode.ieee and (mode.flush_outputs32 or mode.flush_outputs16_64)
-        self._scaled = access.modifier("omod") != 0 and (access.generation >= 12 or applies)
+        self._scaled = access.modifier("omod") != 0
+        # Measured on gfx1100: output modifiers hide overflow too, also where they have no effect, and DX10_CLAMP
+        # without IEEE hides signaling NaNs.
+        self._overflows = access.generation >= 12 or not self._scaled
+        self._signals = access.generation >= 12 or access.mode.ieee or not access.mode.dx10_clamp
 
     def _raise(self, cause: Cause, where: Value) -> None:
         known = self._causes.get(cause)
@@ -67,7 +69,7 @@ class Watch:
         if self._silent and "rcp_iflag" not in self._i.name:
             return
         self._sources.append(floats.flush(value) if flushed else value)
-        self._raise(Cause.INVALID, floats.is_signaling(value))
+        self._raise(Cause.INVALID, floats.is_signaling(value) if self._signals else self._const(False))
         nan = value.is_nan()
         self._nan = nan if self._nan is None else self._nan | nan
         if not flushed:
@@ -96,7 +98,7 @@ class Watch:
 
     def scaled(self, before: Value, after: Value) -> None:
         """Omod was applied."""
-        if not self._silent:
+        if not self._silent and self._overflows:
             finite = ~floats.is_infinite(before) & ~before.is_nan()
             self._raise(Cause.OVERFLOW, finite & floats.is_infinite(after))
 
@@ -110,7 +112,8 @@ class Watch:
 
     def _rounded(self, result: Value, numbers: Value, inexact: Value, tiny: Value) -> None:
         overflow = numbers & floats.is_infinite(result)
-        self._raise(Cause.OVERFLOW, overflow)
+        if self._overflows:
+            self._raise(Cause.OVERFLOW, overflow)
         if not self._scaled:
             self._raise(Cause.INEXACT, numbers & (inexact | overflow))
             self._raise(Cause.UNDERFLOW, numbers & inexact & tiny)
@@ -167,7 +170,8 @@ class Watch:
             exponents = [floats.exponent_field(v).trunc(I32) for v in (numerator, denominator)]
             far = (exponents[0] - exponents[1]).slt(-form.bias - form.fraction_bits)
         overflow = plain & ~far & floats.magnitude(quotient).uge(form.infinity)
-        self._raise(Cause.OVERFLOW, overflow)
+        if self._overflows:
+            self._raise(Cause.OVERFLOW, overflow)
         if not self._scaled:
             self._raise(Cause.UNDERFLOW, plain & far)
             self._raise(Cause.INEXACT, plain & far | overflow)

@@ -138,7 +138,9 @@ def _(i: Access) -> None:
 @semantic("v_mul_legacy_f32", "v_mul_dx9_zero_f32")
 def _(i: Access) -> None:
     a, b = i.src(0, F32), i.src(1, F32)
-    i.dst(0, floats.legacy_zero(a, b, multiply(i, a, b), i.const(0.0, F32)))
+    zero = floats.is_zero(a) | floats.is_zero(b)
+    product = multiply(i, zero.select(0.0, a), zero.select(0.0, b))  # nothing invalid
+    i.dst(0, product)
 
 
 def _legacy_fma(i: Access, c: Value) -> None:
