@@ -13,6 +13,8 @@ PACKET_SIZE = 64
 """Bytes of an AQL packet."""
 QUEUE_SIZE = 256
 """Bytes of ``amd_queue_t`` as far as its fields are defined."""
+GRID_SYNC_SIZE = 48
+"""Bytes of what ``hidden_multigrid_sync_arg`` points to."""
 
 # Packet type KERNEL_DISPATCH (2), barrier bit (8), agent scope for the acquire (9..10) and release (11..12)
 # fence.
@@ -29,6 +31,10 @@ _QUEUE_TYPE_MULTI = 0
 _QUEUE_FEATURE_KERNEL_DISPATCH = 1
 _READ_ID_OFFSET = 128
 _PROPERTY_IS_PTR64 = 1 << 1
+
+# As the device libraries declare it: state shared between devices, number of this grid, number of grids, work-items
+# of earlier and of all grids, two counters of this grid's own barrier, its workgroups, padding.
+_GRID_SYNC = struct.Struct("<QIIQQIIII")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +109,8 @@ class Queue:
             _PROPERTY_IS_PTR64,
             0,
         )
+
+
+def grid_sync(groups: int) -> bytes:
+    """The 48 bytes through which ``groups`` workgroups of a cooperative launch on one device wait for each other."""
+    return _GRID_SYNC.pack(0, 0, 0, 0, 0, 0, 0, groups, 0)

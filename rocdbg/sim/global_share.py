@@ -6,6 +6,7 @@ semaphores. Compute runtimes hand out neither by default; here a device's progra
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Final
 
 import numpy as np
@@ -14,8 +15,20 @@ from numpy.typing import NDArray
 from rocdbg.arch.targets import Generation, Target
 
 GWS_RESOURCES: Final = 64
-GWS_FIELDS: Final = ("counter", "flag", "waiting", "unused")
-"""u32 each. Flag: which of two passes of a barrier is under way. Waiting: waves queued at a semaphore."""
+GWS_FIELDS: Final = ("counter", "flag", "waiting", "origin")
+"""u32 each. Flag: which of two passes of a barrier is under way. Waiting: waves queued at a semaphore. Origin: `Origin`
+of the counter."""
+
+
+class Origin(IntEnum):
+    """Who has set a resource's counter."""
+
+    NOBODY = 0
+    PROGRAM = 1
+    """ds_gws_init."""
+    BARRIER = 2
+    """The first wave at a barrier that no program has initialised. A runtime initialises resource 0 before a
+    cooperative launch, with the number that the barrier instructions give too."""
 
 _LARGE, _SMALL = 64 << 10, 4 << 10
 _WITHOUT = ("gfx90a", "gfx940", "gfx941", "gfx942", "gfx950")
@@ -37,5 +50,10 @@ class GlobalShare:
         self.gws: NDArray[np.uint32] = np.zeros((GWS_RESOURCES, len(GWS_FIELDS)), np.uint32)
         """The resources, uint32[64][`GWS_FIELDS`]."""
 
+    def start_dispatch(self) -> None:
+        """Forget barriers that an abandoned dispatch has left half passed."""
+        origin = self.gws[:, GWS_FIELDS.index("origin")]
+        origin[origin == Origin.BARRIER] = Origin.NOBODY
 
-__all__ = ["GWS_FIELDS", "GWS_RESOURCES", "GlobalShare", "gds_size"]
+
+__all__ = ["GWS_FIELDS", "GWS_RESOURCES", "GlobalShare", "Origin", "gds_size"]

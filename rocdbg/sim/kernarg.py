@@ -42,6 +42,7 @@ class HiddenValues:
     private_base_hi: int
     shared_base_hi: int
     queue_address: int
+    grid_sync_address: int = 0
 
     def value(self, kind: ValueKind) -> int:
         """The value of a hidden argument. What needs a host (printf, hostcall, heap, queues) is 0: absent."""
@@ -66,6 +67,8 @@ class HiddenValues:
                 return self.shared_base_hi
             case ValueKind.HIDDEN_QUEUE_PTR:
                 return self.queue_address
+            case ValueKind.HIDDEN_MULTIGRID_SYNC_ARG:
+                return self.grid_sync_address
             case _:
                 return 0
 

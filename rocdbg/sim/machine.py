@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import reduce
+from math import prod
 from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from rocdbg.codeobject.image import LoadedImage
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.errors import Error
 from rocdbg.sim import layout, scratch
-from rocdbg.sim.aql import PACKET_SIZE, QUEUE_SIZE, DispatchPacket, Queue
+from rocdbg.sim.aql import GRID_SYNC_SIZE, PACKET_SIZE, QUEUE_SIZE, DispatchPacket, Queue, grid_sync
 from rocdbg.sim.arithmetic_exceptions import could_notice
 from rocdbg.sim.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
 from rocdbg.sim.global_share import GlobalShare
@@ -247,6 +248,7 @@ class Machine:
             layout.PRIVATE_APERTURE >> 32,
             layout.SHARED_APERTURE >> 32,
             queue.address,
+            queue.address + QUEUE_SIZE,
         )
         segment = build_segment(kernel.name, kernel.metadata, kernel.descriptor.kernarg_size, kernarg, hidden)
         sizes = self._sizes(loaded, kernel, grid, workgroup, dynamic_lds)
@@ -278,7 +280,8 @@ class Machine:
         )
         self.memory.write(kernarg_area.address, segment)
         self.memory.write(packet_area.address, packet.to_bytes())
-        self.memory.write(queue.address, queue_structure.to_bytes())
+        self.memory.write(queue.address, queue_structure.to_bytes() + grid_sync(prod(sizes.groups)))
+        self.share.start_dispatch()
         state = DispatchState(
             target=self.target,
             wave_size=kernel.wave_size,
@@ -363,7 +366,7 @@ class Machine:
 
     def _queue_allocation(self) -> Allocation:
         if self._queue is None:
-            self._queue = self.memory.allocate(QUEUE_SIZE, kind=AllocationKind.QUEUE)
+            self._queue = self.memory.allocate(QUEUE_SIZE + GRID_SYNC_SIZE, kind=AllocationKind.QUEUE)
         return self._queue
 
     def _check_limits(self, kernel: Kernel, grid: Dim3, workgroup: Dim3, dynamic_lds: int) -> None:

@@ -1,7 +1,8 @@
 """The native routine of global wave sync (GWS), as the ISA documents give its operations.
 
-A barrier is initialised with the number of waves less one. Each wave that finds the counter above 0 takes one off and
-waits; the one that finds 0 turns the flag, which releases the others, and sets the counter for the next pass.
+A barrier is initialised with the number of waves less one, by the program or else by what its first wave says. Each
+wave that finds the counter above 0 takes one off and waits; the one that finds 0 turns the flag, which releases the
+others, and sets the counter for the next pass.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I32, I64, Value
-from rocdbg.sim.global_share import GWS_FIELDS
+from rocdbg.sim.global_share import GWS_FIELDS, Origin
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine
@@ -52,19 +53,24 @@ def gws(r: Routine) -> None:
     def init() -> None:
         put("counter", value)
         put("flag", zero)
+        put("origin", r.const(Origin.PROGRAM, I32))
 
     def barrier() -> None:
         known = r.load(state, I32)
 
         def enter() -> None:
-            counter, flag = get("counter"), get("flag")
+            origin, flag = get("origin"), get("flag")
+            counter = origin.eq(Origin.NOBODY).select(value, get("counter"))
+            by_program = origin.eq(Origin.PROGRAM)
 
             def last() -> None:
                 put("flag", flag ^ 1)
                 put("counter", value)
+                put("origin", by_program.select(origin, Origin.NOBODY))
 
             def wait() -> None:
                 put("counter", counter - 1)
+                put("origin", by_program.select(origin, Origin.BARRIER))
                 r.store(state, flag.shl(1) | 1)
                 r.store(waits, r.const(1, I32))
 

@@ -122,7 +122,7 @@ def test_barrier_of_three_waves(target: str) -> None:
     entry = bench.text.address
     assert bench.run() is Status.SLEEP  # wave 1 makes the barrier and waits
     waiting = bench.state.copy()
-    assert bench.pc == 8 and bench.share.gws[7].tolist() == [1, 0, 0, 0]
+    assert bench.pc == 8 and bench.share.gws[7].tolist() == [1, 0, 0, 1]
     bench.set("pc", entry + 8)
     bench.set("gws", 0)
     assert bench.run() is Status.SLEEP  # wave 2
@@ -131,7 +131,7 @@ def test_barrier_of_three_waves(target: str) -> None:
     bench.set("gws", 0)
     assert bench.run() is Status.SLEEP and bench.pc == 16  # wave 3 goes through at once
     assert bench.run() is Status.END
-    assert bench.share.gws[7].tolist() == [1, 1, 0, 0]
+    assert bench.share.gws[7].tolist() == [1, 1, 0, 1]
     for state in (waiting, second):
         bench.state[:] = state
         assert bench.run() is Status.SLEEP and bench.pc == 16 and bench.get("gws") == 0
@@ -185,6 +185,59 @@ def test_workgroups_meet_at_a_barrier(target: str, tmp_path: Path) -> None:
     rocdbg.load(output).kernels["phases"].launch(512, 64, [cells, out]).run(5_000_000)
     assert out.tolist() == [(g + 1) % 8 + (g + 7) % 8 + 20 for g in range(8)]
     assert cells[:8].tolist() == [0] * 8
+
+
+COOPERATIVE = """
+struct Sync { unsigned long mgs; unsigned grid, grids; unsigned long before, all; unsigned w0, w1, groups; };
+#define ADD(N) __atomic_fetch_add(&sync->w0, N, __ATOMIC_SEQ_CST)
+static __attribute__((device)) void wait() {
+#ifdef GWS
+  __builtin_amdgcn_ds_gws_barrier(GROUPS - 1, 0);
+#else
+  Sync *sync = ((Sync **)__builtin_amdgcn_implicitarg_ptr())[11];
+  unsigned passed = ADD(1u);
+  if ((passed & 0xffff) == sync->groups - 1) ADD(0x10000 - sync->groups);
+  else while (__atomic_load_n(&sync->w0, __ATOMIC_SEQ_CST) >> 16 == passed >> 16) {}
+#endif
+}
+extern "C" __attribute__((global)) void ring(unsigned *cells) {
+  unsigned group = __builtin_amdgcn_workgroup_id_x();
+  if (__builtin_amdgcn_workitem_id_x() == 0)
+    for (unsigned step = 1; step <= 3; ++step) {
+      unsigned next = __atomic_load_n(&cells[(group + 1) % GROUPS], __ATOMIC_RELAXED);
+      wait();
+      __atomic_store_n(&cells[group], next, __ATOMIC_RELAXED);
+      wait();
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["gfx906", "gfx90a", "gfx1030", "gfx942", "gfx950", "gfx1100", "gfx1201"])
+def test_cooperative_launch(target: str, tmp_path: Path) -> None:
+    """What grid.sync() of HIP counts on: GWS resource 0, or a structure that a hidden argument points to."""
+    for groups in (5, 3):
+        source, output = tmp_path / "ring.hip", tmp_path / f"ring{groups}.co"
+        source.write_text(COOPERATIVE)
+        command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "-O2"]
+        command += ["-DGWS"] if target in ("gfx906", "gfx90a", "gfx1030") else []
+        command += [f"--offload-arch={target}", f"-DGROUPS={groups}", "--no-gpu-bundle-output"]
+        subprocess.run([*command, str(source), "-o", str(output)], check=True)
+        ring = rocdbg.load(output).kernels["ring"]
+        for _ in range(2):
+            cells = np.arange(groups, dtype=np.uint32)
+            ring.launch(groups * 64, 64, [cells]).run(5_000_000)
+            assert cells.tolist() == [(n + 3) % groups for n in range(groups)]
+
+
+def test_a_barrier_left_half_passed_is_forgotten() -> None:
+    bench = ShareBench("ds_gws_barrier v0 gds")
+    bench.vgpr(0)[:] = 2
+    assert bench.run() is Status.SLEEP and bench.share.gws[0].tolist() == [1, 0, 0, 2]
+    bench.share.start_dispatch()
+    assert bench.again() is Status.SLEEP and bench.share.gws[0].tolist() == [1, 0, 0, 2]
+    assert bench.again() is Status.SLEEP and bench.again() is Status.SLEEP
+    assert bench.share.gws[0].tolist() == [2, 1, 0, 0]
 
 
 DIRECT = [
