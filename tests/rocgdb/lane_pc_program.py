@@ -145,6 +145,17 @@ def build(folder: Path, variant: Variant) -> Path:
     return done
 
 
+def compile_plainly(folder: Path) -> Path:
+    """The program with the compiler's own debug information, which says nothing of lanes; its path."""
+    done = folder / "lane_pc.co"
+    subprocess.run(
+        ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
+         "-g", "-O0", "--no-gpu-bundle-output", SOURCE.name, "-o", str(done)],
+        cwd=SOURCE.parent, check=True, timeout=120,
+    )  # fmt: skip
+    return done
+
+
 def describe(code: Code, variant: Variant) -> Assembly:
     """The debug information of a variant."""
     out = Assembly(variant.dialect, variant.version)
@@ -170,6 +181,8 @@ def describe(code: Code, variant: Variant) -> Assembly:
     int_, char = base_type("int", 4, SIGNED), base_type("char", 1, SIGNED_CHAR)
     array = unit.add("array_type", ("type", "ref4", int_))
     array.add("subrange_type", ("type", "ref4", size), ("lower_bound", "data1", 0), ("upper_bound", "data1", 31))
+    wide_array = unit.add("array_type", ("type", "ref4", size))
+    wide_array.add("subrange_type", ("type", "ref4", size), ("lower_bound", "data1", 0), ("upper_bound", "data1", 63))
     open_array = unit.add("array_type", ("type", "ref4", int_))
     result = unit.add("structure_type", ("name", "string", "Result"), ("byte_size", "sdata", 136))
     for name, type_, offset in (("total", int_, 0), ("mark", char, 4), ("each", array, 8)):
@@ -250,6 +263,9 @@ def describe(code: Code, variant: Variant) -> Assembly:
             label = ".Lown_foo_1" if name == "part_ways" else ".Lown_foo_2"
             foo = list_attribute("location", label, variant.list_index or name == "by_index")
             function.add("variable", ("name", "string", "foo"), foo, ("type", "ref4", int_))
+            # the lane PCs as a variable, as ROCgdb's lane-pc-vega20 test has them
+            pcs = list_attribute("location", everywhere[name], True)
+            function.add("variable", ("name", "string", "_lane_pc"), pcs, ("type", "ref4", wide_array))
     out.location_lists(lists)
     out.unit(unit)
     return out

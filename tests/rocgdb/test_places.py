@@ -30,21 +30,13 @@ Symbol x is a variable at frame base reg $s33 offset 0+4, length 4.
     ("info address base_case::x", 'Symbol "base_case::x" is a variable at frame base reg $s33 offset 0+4.\n'),
 ]  # fmt: skip
 BY_HAND = [
-    ("info scope part_ways", """\
-Scope for part_ways:
-Symbol gid is a variable in $v0, length 4.
-Symbol in is a complex DWARF expression:
-     0: DW_OP_constu 0x0
-.
-Symbol out is a complex DWARF expression:
-     0: DW_OP_constu 0x0
-, length 136.
-Symbol foo is multi-location:
+    ("info address part_ways::foo", """\
+Symbol "part_ways::foo" is multi-location:
   Range 0x1c50-0x289c: a complex DWARF expression:
        0: DW_OP_constu 0x123456
        4: DW_OP_stack_value
 
-, length 4.
+.
 """),
     ("info address inner::val", 'Symbol "inner::val" is a variable in $v0.\n'),
 ]  # fmt: skip
