@@ -22,7 +22,7 @@ _SUFFIX = re.compile(r"(?:_e32|_e64|_sdwa|_dpp8|_dpp)+$")
 _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(?:\.([lh]))?(?:/\*.*\*/)?$")
 _LOW_REGISTERS = "32_Lo128' register class*/"
 _HALF = re.compile(r"(?<=\d)\.[lh]\b")
-_SHORT_INTEGERS = re.compile(r"^v_(?!cmp).*_[iub]16$")
+_SHORT_INTEGERS = re.compile(r"^v_(?!cmp|bitop3).*_[iub]16$")  # v_bitop3's bits are its truth table
 _KINDS = {"v": OperandKind.VGPR, "a": OperandKind.AGPR, "s": OperandKind.SGPR, "ttmp": OperandKind.TTMP}
 _VALUE = re.compile(r"^([a-z_0-9]+):(.*)$")
 _ALWAYS = frozenset({

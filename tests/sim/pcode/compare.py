@@ -108,6 +108,8 @@ class Comparison:
             if word is None:
                 break
             instruction = decode(word.code + bytes(16), self.target, 0, wave_size=self.wave_size)
+            if self.target in words.RELATED and instruction.name != entry.name.lower():
+                continue
             if not self.maker.rdna and word.fields.get("opsel") and "op_sel" not in instruction.modifiers:
                 continue  # GFX9 has op_sel in some VOP3 instructions only
             if form.endswith("SDWA") and deviations.APPROXIMATE.fullmatch(entry.name) and word.fields["dst_sel"] < 4:

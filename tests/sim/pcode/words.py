@@ -13,8 +13,12 @@ from dataclasses import dataclass, field
 from functools import cache
 
 FAMILIES = {"gfx1100": "rdna3", "gfx1101": "rdna3", "gfx1102": "rdna3", "gfx1200": "rdna4", "gfx1201": "rdna4",
-            "gfx942": "cdna", "gfx950": "cdna"}  # fmt: skip
+            "gfx942": "cdna", "gfx950": "cdna",
+            "gfx1150": "rdna3", "gfx1151": "rdna3", "gfx90a": "cdna", "gfx908": "cdna", "gfx906": "cdna", "gfx900": "cdna"}  # fmt: skip
 """Which text is a target's."""
+
+RELATED = frozenset(("gfx1150", "gfx1151", "gfx90a", "gfx908", "gfx906", "gfx900"))
+"""Targets that the text is not written for, but which have most of the opcodes."""
 
 
 @dataclass(frozen=True)
