@@ -480,6 +480,12 @@ class Access:
         flushes = self._flushes(type, flush)
         return flushes or (self.modifier("omod") != 0 and self._scales(flushes))
 
+    def without_tiny(self, result: Value, tiny: Value) -> Value:
+        """A zero with the sign of ``result`` where it is ``tiny`` (I1); for those that MODE makes zeros."""
+        if self.watch is not None:
+            self.watch.flushed(result)
+        return tiny.select(result.bits() & 1 << result.type.bits - 1, result.bits()).bitcast(result.type)
+
     def _finish_float(self, value: Value, flush: bool | None) -> Value:
         wanted = self._flushes(value.type, flush)
         omod, watch = self.modifier("omod"), self.watch

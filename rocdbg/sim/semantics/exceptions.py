@@ -89,7 +89,8 @@ class Watch:
             return
         builder = result.builder
         up, down = (builder.emit_directed(op, type, args, mode) for mode in (1, 2))
-        self._rounded(result, numbers, up.ne(down), self._tiny(op, type, args, result))
+        tiny = self._tiny(op, type, args, result)
+        self._rounded(result, numbers, up.ne(down), tiny, self._limited(op, type, args, result))
 
     def result(self, value: Value) -> None:
         """A float result, before output modifiers."""
@@ -110,8 +111,24 @@ class Watch:
 
     # -- rules --------------------
 
-    def _rounded(self, result: Value, numbers: Value, inexact: Value, tiny: Value) -> None:
-        overflow = numbers & floats.is_infinite(result)
+    def _limited(self, op: Op, type: Type, args: Sequence[Value], result: Value) -> Value | None:
+        """Where the largest number stands for one beyond, as MODE rounds."""
+        mode = self._i.mode.round32 if type is F32 else self._i.mode.round16_64
+        if not mode or op not in (Op.FADD, Op.FSUB, Op.FMUL, Op.FMA, Op.FPTRUNC):
+            return None
+        # Of half the operands, the number beyond can be had.
+        halves = [args[0] * 0.5, *args[1:]]
+        if op in (Op.FADD, Op.FSUB, Op.FMA):
+            halves[-1] = args[-1] * 0.5
+        half = result.builder.emit_directed(op, type, halves, 3)
+        form = floats.FORMATS[type]
+        return floats.magnitude(result).eq(form.largest) & half.fabs().fge(2.0**form.bias)
+
+    def _rounded(
+        self, result: Value, numbers: Value, inexact: Value, tiny: Value, limited: Value | None = None
+    ) -> None:
+        overflow = floats.is_infinite(result)
+        overflow = numbers & (overflow if limited is None else overflow | limited)
         if self._overflows:
             self._raise(Cause.OVERFLOW, overflow)
         if not self._scaled:

@@ -95,8 +95,7 @@ def _resize(source: Type, target: Type) -> SemanticFunction:
         value = i.src(0, source)
         result = floats.convert(value, target)
         if target.bits < source.bits and i.drops_tiny(target):
-            tiny = floats.rounds_below_normal(value, target)
-            result = tiny.select(floats.signed_zero(result), result)
+            result = i.without_tiny(result, floats.rounds_below_normal(value, target))
         i.dst(0, result)
 
     return run

@@ -23,7 +23,7 @@ def multiply(i: Access, a: Value, b: Value) -> Value:
     product = floats.multiply(a, b)
     if not i.drops_tiny(a.type):
         return product
-    return floats.is_tiny(Op.FMUL, a, b).select(floats.signed_zero(product), product)
+    return i.without_tiny(product, floats.is_tiny(Op.FMUL, a, b))
 
 
 def fma(i: Access, a: Value, b: Value, c: Value, *, flush: bool | None = None) -> Value:
@@ -31,7 +31,7 @@ def fma(i: Access, a: Value, b: Value, c: Value, *, flush: bool | None = None) -
     total = floats.fma(a, b, c)
     if not i.drops_tiny(a.type, flush):
         return total
-    return floats.is_tiny(Op.FMA, a, b, c).select(floats.signed_zero(total), total)
+    return i.without_tiny(total, floats.is_tiny(Op.FMA, a, b, c))
 
 
 def _multiply(type: Type) -> SemanticFunction:

@@ -146,7 +146,7 @@ def _fma_to_half(i: Access, a: Value, b: Value, c: Value) -> Value:
         exact = (exact.eq(0.0) & signs).select(-0.0, exact)
     half = floats.rounded(Op.FPTRUNC, F16, exact)
     if i.drops_tiny(F16):
-        half = floats.rounds_below_normal(exact, F16).select(floats.signed_zero(half), half)
+        half = i.without_tiny(half, floats.rounds_below_normal(exact, F16))
     return exact.is_nan().select(floats.convert(floats.fma_nan(a, b, c), F16), half)
 
 
