@@ -127,7 +127,7 @@ def test_fewer_lanes_than_the_wave_has(built: Built) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as_the_test"])
-@pytest.mark.parametrize("file", ["dwarf", "step_then", "step_waiting"])
+@pytest.mark.parametrize("file", ["dwarf", "step_then"])
 def test_other_ways_to_write_it(file: str, name: str, built: Built) -> None:
     """Wherever the codes, lists and addresses stand: the session is the same."""
     expected = (Path(__file__).parent / "golden" / f"{file}.txt").read_text(encoding="utf-8")
