@@ -210,8 +210,13 @@ def multiply(a: Value, b: Value) -> Value:
 
 def fma(a: Value, b: Value, c: Value) -> Value:
     """a * b + c with one rounding."""
-    result = rounded(Op.FMA, a.type, a, b, c)
-    return result.is_nan().select(fma_nan(a, b, c), result)
+    if a.builder.on_rounding is not None:
+        result = rounded(Op.FMA, a.type, a, b, c)
+        return result.is_nan().select(fma_nan(a, b, c), result)
+    # The same with less to do: a NaN in c is left out of the sum, which then tells about the product.
+    left_out = c.is_nan()
+    result = rounded(Op.FMA, a.type, a, b, left_out.select(0.0, c))
+    return (left_out & ~result.is_nan()).select(_propagated(c), arithmetic(result, a, b))
 
 
 def fma_nan(a: Value, b: Value, c: Value) -> Value:
