@@ -102,7 +102,8 @@ OPTIONS = (
     ),
     _engine_option("instruction-budget", "instruction_budget", "count", "wave-instructions after which a run stops"),
     _launch_option(
-        "lds-out-of-range", "lds_out_of_range", "choice", "outcome of accesses beyond a workgroup's LDS", LDS_OUT_OF_RANGE,
+        "lds-out-of-range", "lds_out_of_range", "choice", "outcome of accesses beyond a workgroup's LDS",
+        LDS_OUT_OF_RANGE,
     ),
     _launch_option(
         "count-uninitialized", "count_uninitialized", "switch",
