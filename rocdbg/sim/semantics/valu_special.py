@@ -6,21 +6,28 @@ from collections.abc import Callable
 
 from rocdbg.arch.targets import Generation
 from rocdbg.sim.builder import F16, F32, F64, I32, Type, Value
-from rocdbg.sim.semantics import division, floats, transcendental
+from rocdbg.sim.semantics import division, floats, transcendental, transcendental_unit
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import Kind, SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_float import preserves_half
 
 _ULP = "correctly rounded where the documents promise 1 ulp; the hardware's tables are not public"
+_MEASURED: dict[Callable[[Value], Value], Callable[[Value], Value]] = {
+    transcendental.exp2: transcendental_unit.exp2,
+    transcendental.log2: transcendental_unit.log2,
+}
+"""What GFX11 and GFX12 compute for f32."""
 _WIDE = "correctly rounded where the documents promise 2**29 ulp"
 
 
 def _transcendental(operation: Callable[[Value], Value], type: Type) -> SemanticFunction:
     # The f32 forms have no subnormals; the others obey MODE.
     flush = True if type is F32 else None
+    measured = _MEASURED.get(operation) if type is F32 else None
 
     def run(i: Access) -> None:
-        i.dst(0, operation(i.src(0, type, flush=flush)), flush=flush)
+        chosen = measured if measured is not None and i.generation >= Generation.GFX11 else operation
+        i.dst(0, chosen(i.src(0, type, flush=flush)), flush=flush)
 
     return run
 

@@ -47,6 +47,49 @@ def test_example(run, name, source, want):
     assert f"{got:#010x}" == f"{want:#010x}"
 
 
+# Captured on a gfx1100 and a gfx1201: not always the nearest number.
+CAPTURED = {
+    "v_exp_f32": """
+        337fffff:3f800000 33800000:3f800000 33800001:3f800000 b37fffff:3f800000 b3800000:3f7fffff b3800001:3f7fffff
+        42ffffff:7f7fffa7 43000000:7f800000 c2fc0000:00800000 c2fc0001:00000000 3f0567ec:3fb7b03d c114ed44:3acecc1e
+        35500000:3f800004 3e000090:3f8b95d0 3e80001e:3f9837f6 3ec0001a:3fa5fedc 3f000013:3fb504fc 3f20002a:3fc56740
+        3f40006f:3fd7453e 3f600022:3feac0dc
+        """,
+    "v_log_f32": """
+        3f174424:bf425164 3f000000:bf800000 3f7bffff:bcba1fa3 3f7c0000:bcba1f74 3f7c0001:bcba1f46 3f7dffec:bc396b23
+        3f7dffff:bc39643a 3f7e0000:bc3963dd 3f7e0001:bc396380 3f7ff5cb:b96ba0e4 3f7ffffd:b48a7fae 3f7ffffe:b438aa3c
+        3f7fffff:b3b8aa3c 3f800001:3438aa3b 3f800005:3566d4c6 3f800006:358a7faa 3f800043:37415204 3f800c30:3a0ca2fa
+        3f80ffff:3c37f1ce 3f810000:3c37f286 3f810001:3c37f33d 3f81ffff:3cb73c5a 3f820000:3cb73cb4 3f820001:3cb73d0f
+        3f835d48:3d19508b 3f83ffff:3d35d66f 3f840000:3d35d69c 3f85ffff:3d8759af 3f860000:3d8759c5 3f860001:3d8759db
+        3fffffff:3f7fffff
+        """,
+}
+
+
+@pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
+@pytest.mark.parametrize("name", CAPTURED)
+def test_captured(run, name, target):
+    pairs = [pair.split(":") for pair in CAPTURED[name].split()]
+    got = run(name, np.array([int(source, 16) for source, _ in pairs], np.uint32), target=target).value
+    assert [f"{value:08x}" for value in got] == [want for _, want in pairs]
+
+
+@pytest.mark.parametrize("name, function", [("v_exp_f32", np.exp2), ("v_log_f32", np.log2)])
+def test_within_one_ulp(run, name, function):
+    """Everywhere, the seams between intervals and the neighbourhood of 1 included."""
+    x = (np.arange(30000, dtype=np.uint64) * 0x9E3779B9).astype(np.uint32)
+    seams = np.array([1 + n / 64 for n in range(128)] + [1 - n / 256 for n in range(1, 9)], np.float32).view(np.uint32)
+    near = np.uint32(0x3F800000) + (1 << np.arange(19))
+    sources = np.concatenate([x, seams, seams - 1, near, 0x3F800000 - (1 << np.arange(20))]).astype(np.uint32)
+    got = run(name, sources, target="gfx1100").value
+    with np.errstate(all="ignore"):
+        exact = function(sources.view("f4").astype("f8"))
+        want = exact.astype("f4")
+    plain = np.isfinite(want) & (np.abs(want) >= 2.0**-126) & (np.abs(sources.view("f4")) >= 2.0**-126)
+    far = np.abs(got[plain].astype(np.int64) - want[plain].view(np.uint32).astype(np.int64))
+    assert plain.sum() > 5000 and far.max() == 1
+
+
 @pytest.mark.parametrize("name, source, want", [
     ("v_rcp_f16", 0xC000, 0xB800), ("v_rcp_f16", 0x0000, 0x7C00), ("v_sqrt_f16", 0xFC00, 0xFE00),
     ("v_rsq_f16", 0x4400, 0x3800), ("v_exp_f16", 0xCC00, 0x0100), ("v_log_f16", 0x0001, 0xCE00),
