@@ -148,6 +148,7 @@ def tinygrad_rate() -> float | None:
     with tempfile.TemporaryDirectory() as folder:
         program = rocdbg.load(build(Path(folder), TARGETS[0]))
         section = program.code_object.elf.get_section_by_name(".text")
+        assert section is not None
         kernel = program.code_object.kernels["loop"]
         code = section.data()[kernel.entry_address - section["sh_addr"] :][: kernel.code_size]
     out, count = np.zeros(32, np.uint32), 20_000
