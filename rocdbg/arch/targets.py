@@ -110,6 +110,11 @@ class Target:
         return self.version is not None and self.version[:2] == (12, 5)
 
     @property
+    def vgpr_file(self) -> int:
+        """VGPRs that instructions can name, AGPRs not counted: 256, on gfx125x 1024 (see s_set_vgpr_msb)."""
+        return 1024 if self.is_gfx125 else 256
+
+    @property
     def default_wave_size(self) -> int:
         return self.wave_sizes[0]
 

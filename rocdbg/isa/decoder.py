@@ -11,7 +11,7 @@ from typing import Any
 from rocdbg.arch.targets import Target
 from rocdbg.errors import Error
 from rocdbg.isa.flow import branch_distance, flow_of
-from rocdbg.isa.formats import Layout, extract, layouts
+from rocdbg.isa.formats import GFX12, Layout, extract, layouts
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
 from rocdbg.isa.row import CompiledRow, RowTable
 from rocdbg.isa.table import Table
@@ -167,7 +167,7 @@ class Decoder:
                     self._memo.clear()
                 self._memo[chunk[:size]] = found
             return found
-        if self.family == "gfx12":
+        if self.family in GFX12:
             return (
                 self._move_of_half(chunk, address)
                 or self._into_high_half(chunk, address)

@@ -8,6 +8,7 @@ _FLOWS = {
     "s_branch": Flow.BRANCH,
     "s_call_b64": Flow.CALL, "s_swappc_b64": Flow.CALL, "s_swap_pc_i64": Flow.CALL, "s_call_i64": Flow.CALL,
     "s_setpc_b64": Flow.INDIRECT, "s_set_pc_i64": Flow.INDIRECT, "s_rfe_b64": Flow.INDIRECT, "s_rfe_i64": Flow.INDIRECT,
+    "s_add_pc_i64": Flow.INDIRECT,
     "s_rfe_restore_b64": Flow.INDIRECT, "s_cbranch_join": Flow.INDIRECT, "s_cbranch_g_fork": Flow.INDIRECT,
     "s_trap": Flow.TRAP,
     "s_subvector_loop_begin": Flow.COND_BRANCH, "s_subvector_loop_end": Flow.COND_BRANCH,

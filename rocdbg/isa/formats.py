@@ -16,6 +16,10 @@ from dataclasses import dataclass, field
 
 Bits = tuple[tuple[int, int], ...]
 
+FAMILIES = ("gfx9", "gfx90a", "gfx940", "gfx10", "gfx11", "gfx12", "gfx125")
+GFX12 = ("gfx12", "gfx125")
+"""Families with the memory encodings of GFX12."""
+
 
 @dataclass(frozen=True)
 class Selector:
@@ -136,7 +140,7 @@ def _smem(family: str) -> Layout:
             immediates={"offset": _b((32, 21))},
             selectors=(Selector("imm", _b((17, 1))), Selector("soffset_en", _b((14, 1)))),
         )
-    if family == "gfx12":
+    if family in GFX12:
         return _layout(
             "SMEM",
             "111101",
@@ -257,10 +261,11 @@ def _vector32(family: str) -> list[Layout]:
 def _vop3(family: str) -> list[Layout]:
     """VOP3 (with and without scalar destination), VOP3P, MAI and their DPP forms."""
     gfx9 = family.startswith("gfx9")
-    true16 = family in ("gfx11", "gfx12")
+    true16 = family in ("gfx11", *GFX12)
     prefix3 = "110100" if gfx9 else "110101"
     prefixp = "110100111" if gfx9 else "11001100"
     opcode3 = (16, 10)
+    opcodep = (16, 8) if family == "gfx125" else (16, 7)
     opcodes3 = range(0x380) if gfx9 else None  # VOP3P has the rest
     half = [_b((11 + i, 1)) if true16 else () for i in range(4)]
     vdst = _b((0, 8)) + half[3]
@@ -337,7 +342,9 @@ def _vop3(family: str) -> list[Layout]:
             _layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p, opcodes=others)
         )
     else:
-        layouts.append(_layout("VOP3P", prefixp, 2, (16, 7), operands=packed, modifiers=mods_p))
+        if family == "gfx125":
+            layouts.append(_scaled_wave_matrix(packed, mods_p))
+        layouts.append(_layout("VOP3P", prefixp, 2, opcodep, operands=packed, modifiers=mods_p))
         # LLVM decodes these three in their gfx9 encoding, too.
         layouts.append(
             _layout(
@@ -350,7 +357,7 @@ def _vop3(family: str) -> list[Layout]:
         for name, prefix, opcode, ops, extra in (
             ("VOP3SD", prefix3, opcode3, scalar, mods_s),
             ("VOP3", prefix3, opcode3, plain, mods),
-            ("VOP3P", prefixp, (16, 7), packed, mods_p),
+            ("VOP3P", prefixp, opcodep, packed, mods_p),
         ):
             enc = "VOP3" if name == "VOP3SD" else name
             dops = dict(ops) | {"src0": _b((64, 8)) + (half[0] if name == "VOP3" else ())}
@@ -404,7 +411,7 @@ def _vop3(family: str) -> list[Layout]:
                 (20, 2),
                 operands={"vdst": _b((0, 8)), "attr": _b((8, 8))},
                 modifiers={"wait_vdst": _b((16, 4))}
-                | ({"wait_vm_vsrc": _b((23, 1))} if family == "gfx12" else {}),
+                | ({"wait_vm_vsrc": _b((23, 1))} if family in GFX12 else {}),
             )
         )
         layouts.append(
@@ -425,6 +432,8 @@ def _vop3(family: str) -> list[Layout]:
                 },
             )
         )
+        if family == "gfx125":
+            layouts.append(_dual_3())
     return layouts
 
 
@@ -442,10 +451,45 @@ def _scaled_matrix(mai: dict[str, Bits]) -> Layout:
     )  # fmt: skip
 
 
+_DUAL = (0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24, 32, 33, 34, 35, 36)
+"""Operations of VOPD3: those from 32 on, of 64 bits, in the first half only; 18, 23 and 24 in the second only."""
+
+
+def _dual_3() -> Layout:
+    """Two operations with up to three sources each."""
+    return Layout(
+        "VOPD3", "VOPD", 0xFF000000, 0xCF000000, 3, _b((12, 6), (18, 6)),
+        {
+            "src0x": _b((0, 9)), "vsrc1x": _b((48, 8)), "vsrc2x": _b((56, 8)), "vdstx": _b((64, 8)),
+            "src0y": _b((32, 9)), "vsrc1y": _b((72, 8)), "vsrc2y": _b((80, 8)), "vdsty": _b((88, 8)),
+        },
+        {"neg": _b((41, 6))}, {"bitop3": _b((80, 8))},
+        opcodes=tuple(x << 6 | y for x in _DUAL for y in _DUAL if y < 32 and x not in (18, 23, 24)),
+    )  # fmt: skip
+
+
+def _scaled_wave_matrix(packed: dict[str, Bits], modifiers: dict[str, Bits]) -> Layout:
+    """v_wmma_scale_*: v_wmma_ld_scale_paired_* (its operands are the scales), then the matrix instruction."""
+
+    def moved(fields: dict[str, Bits]) -> dict[str, Bits]:
+        return {name: tuple((low + 64, size) for low, size in bits) for name, bits in fields.items()}
+
+    return Layout(
+        "VOP3PX", "VOP3P", 0xFF000000 | 0xFF000000 << 64, 0xCC000000 | 0xCC000000 << 64, 4, _b((80, 8), (16, 8)),
+        {**moved(packed), "scale_src0": _b((32, 9)), "scale_src1": _b((41, 9))},
+        {
+            **moved(modifiers),
+            "matrix_a_scale": _b((11, 1)), "matrix_b_scale": _b((59, 1)), "matrix_a_scale_fmt": _b((61, 2)),
+            "matrix_b_scale_fmt": _b((8, 2)), "matrix_a_reuse": _b((13, 1)), "matrix_b_reuse": _b((14, 1)),
+        },
+        opcodes=(0x3533, 0x3588, 0x3A33, 0x3A88),
+    )  # fmt: skip
+
+
 def _ds(family: str) -> Layout:
     acc = _b((25, 1)) if family.startswith("gfx9") else ()  # AGPRs, although only gfx90a and later allow them
     opcode = (17, 8) if family.startswith("gfx9") else (18, 8)
-    gds = {} if family == "gfx12" else {"gds": _b((16, 1) if family.startswith("gfx9") else (17, 1))}
+    gds = {} if family in GFX12 else {"gds": _b((16, 1) if family.startswith("gfx9") else (17, 1))}
     return _layout(
         "DS",
         "110110",
@@ -466,7 +510,7 @@ def _flat(family: str) -> list[Layout]:
     result = []
     acc = _b((55, 1)) if family.startswith("gfx9") else ()
     for seg, name in enumerate(("FLAT", "SCRATCH", "GLOBAL")):
-        if family == "gfx12":
+        if family in GFX12:
             value = (0xEC, 0xED, 0xEE)[seg] << 24
             selectors = [Selector("saddr_off", _b((0, 7)), (124,)), Selector("return", _b((52, 1)))]
             mods = {"cpol": _b((50, 5)), "nv": _b((7, 1)), "scale_offset": _b((48, 1))}
@@ -530,7 +574,7 @@ def _flat(family: str) -> list[Layout]:
 
 def _buffer(family: str) -> list[Layout]:
     sel: tuple[Selector, ...]
-    if family == "gfx12":
+    if family in GFX12:
         ops = {"soffset": _b((0, 7)), "vdata": _b((32, 8)), "srsrc": _b((41, 9)), "vaddr": _b((64, 8))}
         sel = (Selector("offen", _b((62, 1))), Selector("idxen", _b((63, 1))), Selector("tfe", _b((22, 1))))
         return [
@@ -580,12 +624,12 @@ def _export(family: str) -> list[Layout]:
     enable = [_b((i, 1)) for i in range(4)]
     operands = {"tgt": _b((4, 6))} | {f"vsrc{i}": _b((32 + 8 * i, 8)) + enable[i] for i in range(4)}
     modifiers = {"done": _b((11, 1))}
-    if family in ("gfx11", "gfx12"):
+    if family in ("gfx11", *GFX12):
         modifiers["row_en"] = _b((13, 1))
     else:
         modifiers["vm"] = _b((12, 1))
     mask, value = _prefix(prefix)
-    if family in ("gfx11", "gfx12"):
+    if family in ("gfx11", *GFX12):
         result = [Layout("EXP", "EXP", mask, value, 2, (), operands, modifiers)]
     else:
         pairs = {"tgt": _b((4, 6))} | {f"vsrc{i}": _b((32 + 8 * (i // 2), 8)) + enable[i] for i in range(4)}
@@ -606,9 +650,21 @@ def _export(family: str) -> list[Layout]:
     return result
 
 
+def _tensor() -> Layout:
+    """GFX1250 has no images, but moves tensors: descriptors in two or four groups of scalar registers."""
+    return Layout(
+        "TENSOR", "VIMAGE", 0xFC400007 | 0xFF << 56, 0xD0400001 | 0x7C << 56, 3, _b((14, 8)),
+        {f"vaddr{i}": _b((64 + 8 * i, 8)) for i in range(4)},
+        {"r128": _b((4, 1)), "cpol": _b((50, 5)), "nv": _b((7, 1))}, {},
+        (Selector("two", _b((80, 16)), (0x7C7C,)),), opcodes=range(0xC0, 0xC8),
+    )  # fmt: skip
+
+
 def _image(family: str) -> list[Layout]:
     """MIMG, or VIMAGE and VSAMPLE. MIMG with addresses in separate registers is longer: layouts of their own."""
-    if family == "gfx12":
+    if family == "gfx125":
+        return [_tensor()]
+    if family in GFX12:
         common = {
             "dim": _b((0, 3)),
             "r128": _b((4, 1)),
@@ -666,9 +722,6 @@ def _image(family: str) -> list[Layout]:
     return result
 
 
-FAMILIES = ("gfx9", "gfx90a", "gfx940", "gfx10", "gfx11", "gfx12")
-
-
 def layouts(family: str) -> list[Layout]:
     """The layouts of one family, in the order in which they are tried."""
     return [
@@ -683,4 +736,4 @@ def family_of(target: str) -> str:
         return "gfx90a" if target == "gfx90a" else "gfx940"
     if target.endswith("-generic"):
         return "gfx940" if target.startswith("gfx9-4") else target.partition("-")[0]
-    return target[:-2]
+    return "gfx125" if target in ("gfx1250", "gfx1251") else target[:-2]

@@ -230,9 +230,39 @@ LITERAL_STYLES: dict[str, Callable[[int], str]] = {
     "v2bf16l": lambda v: _marked(v, v & 0xFFFF in _BF16 | _INTEGERS16, v),
     "v2f16i": lambda v: _marked(v, v in _INTEGERS32, v),
     "k": hex,
+    "k64": lambda v: f"lit64({v:#x})",
     "word": _word,
+    "plain": lambda v: signed(v, 32) if v in _INTEGERS32 else hex(v),
     "invalid": _invalid,
 }
-"""By operand type. ``k`` is the constant of fmaak and its like, ``word`` that of s_setreg_imm32_b32; a
-final ``l`` or ``i`` is no
-part of the type: such an operand looks at the low half alone, or at integers alone."""
+"""By operand type. ``k`` is the constant of fmaak and its like, ``k64`` one of 64 bits, ``word`` that of
+s_setreg_imm32_b32, ``plain`` marks no inline constants; a final ``l`` or ``i`` is no part of the type: such an operand
+looks at the low half alone, or at integers alone."""
+
+_WIDE_FLOATS = {
+    0x3FE0000000000000: "0.5", 0xBFE0000000000000: "-0.5", 0x3FF0000000000000: "1.0", 0xBFF0000000000000: "-1.0",
+    0x4000000000000000: "2.0", 0xC000000000000000: "-2.0", 0x4010000000000000: "4.0", 0xC010000000000000: "-4.0",
+    0x3FC45F306DC9C882: "0.15915494309189532",
+}  # fmt: skip
+
+
+def wide_literal(value: int, style: str, dwords: int = 2) -> str:
+    """A 64-bit literal (GFX1250) of an operand of ``dwords`` registers whose 32-bit literals have this style.
+
+    Small numbers are marked, since an assembler would make an inline constant or a 32-bit literal of them. Narrow
+    operands have the low half.
+    """
+    if value < 1 << 32:
+        return f"lit64({value:#x})"
+    if dwords == 1:
+        return _word(value & 0xFFFFFFFF)
+    if value in _WIDE_FLOATS:
+        return _WIDE_FLOATS[value]
+    if value >= (1 << 64) - 16:
+        return str(value - (1 << 64))
+    return hex(value >> 32) if style == "f64" and not value & 0xFFFFFFFF else hex(value)
+
+
+def wide_constant(value: int) -> str:
+    """The 64-bit constant of v_fmaak_f64 and v_fmamk_f64."""
+    return f"lit64({value:#x})" if value < 1 << 32 else hex(value if value & 0xFFFFFFFF else value >> 32)

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from rocdbg.isa.constants import constant_bits, constant_type, literal_value
-from rocdbg.isa.formats import Bits, Layout, extract, width
-from rocdbg.isa.immediates import EXCEPTION_MASKS, LITERAL_STYLES, STYLES, hwreg
+from rocdbg.isa.formats import GFX12, Bits, Layout, extract, width
+from rocdbg.isa.immediates import EXCEPTION_MASKS, LITERAL_STYLES, STYLES, hwreg, wide_constant, wide_literal
 from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.isa.operands import PAIRS, SPECIAL_CODES
 from rocdbg.isa.table import WHOLE_REGISTERS, Table, Texts, parse_bits
@@ -78,7 +78,7 @@ class _OperandItem:
         if self.name == "vdst" and any(t is not None and t.startswith("s") for t in texts[:2]):
             self.name = "sdst"  # comparisons and v_readlane in VOP3 have a scalar result in the field of vdst
         self.dwords = table.dwords(number)
-        style = self.literal if self.literal not in ("", "invalid", "k", "word") else ""
+        style = self.literal if self.literal not in ("", "invalid", "k", "word", "plain") else ""
         self.type: str = style.rstrip("il") or constant_type(
             mnemonic, self.name, self.dwords, table.literal_types
         )
@@ -155,12 +155,12 @@ class CompiledRow:
         # Where LLVM has no halves of registers (GFX12 by default), it does not print all of the bits that select them.
         printed = any(raw[0] == "m" and raw[1] == "op_sel" for raw in self._raw)
         self._silent_halves = (
-            table.family == "gfx12" and layout.encoding == "VOP3" and "16" in self.name and not printed
+            table.family in GFX12 and layout.encoding == "VOP3" and "16" in self.name and not printed
             and "op_sel" in layout.modifiers
         )  # fmt: skip
         # LLVM closes the bars of the second source after vcc.
         self._late_bars = (
-            self.name.startswith("v_cndmask") and layout.name == "VOP2_DPP" and table.family == "gfx12"
+            self.name.startswith("v_cndmask") and layout.name == "VOP2_DPP" and table.family in GFX12
         )
 
     def _compile(self) -> list[tuple[str, Any]]:
@@ -224,6 +224,9 @@ class CompiledRow:
                     size = 4 * self._layout.dwords + 4
                     value = word >> (32 * self._layout.dwords) & 0xFFFFFFFF
                     operand = self._literal(item, value)
+                elif operand.text == "LITERAL64":
+                    size = 4 * self._layout.dwords + 8
+                    operand = _wide_literal(item, word >> (32 * self._layout.dwords) & 0xFFFFFFFFFFFFFFFF)
                 if item.neg >= 0 or item.abs >= 0 or item.sext >= 0:
                     operand = _modified(operand, word, item)
                 elif self._silent_signs and item.name.startswith("src"):
@@ -285,6 +288,14 @@ class CompiledRow:
                 opened = len(words)
             elif kind == "close" and len(words) > opened + 1:
                 words[opened:] = [f"[{', '.join(words[opened:])}]"]
+            elif kind == "l" and item == "k64":
+                size = 4 * self._layout.dwords + 8
+                value = word >> (32 * self._layout.dwords) & 0xFFFFFFFFFFFFFFFF
+                operands.append(
+                    Operand("literal", OperandKind.LITERAL, -1, 2, value, bits=64, type="f64",
+                            text=wide_constant(value))
+                )  # fmt: skip
+                words.append(operands[-1].text)
             elif kind == "l":
                 size = 4 * self._layout.dwords + 4
                 value = word >> (32 * self._layout.dwords) & 0xFFFFFFFF
@@ -339,7 +350,7 @@ class CompiledRow:
     ) -> None:
         if name == "cpol":
             self._flags(modifiers, text)
-            if self._table.family == "gfx12":
+            if self._table.family in GFX12:
                 scalar = self._layout.encoding == "SMEM"
                 modifiers["scope"] = word >> (21 if scalar else 50) & 3
                 modifiers["th"] = word >> 23 & 3 if scalar else word >> 52 & 7
@@ -370,6 +381,15 @@ class CompiledRow:
                     modifiers[match[1]] = _number(match[2])
             elif word.isidentifier():
                 modifiers[word] = 1
+
+
+def _wide_literal(item: _OperandItem, value: int) -> Operand:
+    """A 64-bit literal; narrower operands have its low bits."""
+    text = wide_literal(value, item.literal, item.dwords)
+    size = 64
+    if item.dwords == 1:
+        value, size = literal_value(value & 0xFFFFFFFF, item.type, "")
+    return Operand(item.name, OperandKind.LITERAL, -1, item.dwords, value, bits=size, type=item.type, text=text)
 
 
 def _number(text: str) -> int | str:

@@ -34,6 +34,7 @@ _SAME = {
     "gfx1100": "gfx1101 gfx1102 gfx1103 gfx11-generic",
     "gfx1150": "gfx1151 gfx1152 gfx1153",
     "gfx1200": "gfx1201 gfx12-generic",
+    "gfx1250": "gfx1251",
 }
 ALIASES = {alias: target for target, aliases in _SAME.items() for alias in aliases.split()}
 """Targets that use the table of another one, since LLVM decodes compute instructions for them alike."""

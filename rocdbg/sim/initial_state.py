@@ -210,7 +210,7 @@ def apply(
 def register_counts(dispatch: DispatchState) -> tuple[int, int, int]:
     """SGPRs, VGPRs and AGPRs of each wave of a dispatch."""
     descriptor = dispatch.descriptor
-    vgprs = min(descriptor.accum_offset or descriptor.vgpr_count, layout.VGPR_COUNT)
+    vgprs = min(descriptor.accum_offset or descriptor.vgpr_count, dispatch.target.vgpr_file)
     agprs = 0
     if dispatch.target.has_agprs:
         rest = descriptor.vgpr_count - (vgprs if descriptor.accum_offset is not None else 0)

@@ -242,8 +242,8 @@ PRIVATE_APERTURE: Final = 0x0002_0000_0000_0000
 """Default base of the private aperture of generic addresses; 4 GiB long."""
 
 SCRATCH_ADDRESSES: Final = 0x0800_0000_0000_0000
-"""Where gfx125x has the private memory of all lanes (src_flat_scratch_base): bits 57:52 of an address are the lane, bits
-31:0 the offset. Code takes addresses for such that agree with the base from bit 58 on."""
+"""Where gfx125x has the private memory of all lanes (src_flat_scratch_base): bits 57:52 of an address are the lane,
+bits 31:0 the offset. Code takes addresses for such that agree with the base from bit 58 on."""
 
 # -- environment --------------------
 

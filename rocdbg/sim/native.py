@@ -29,6 +29,7 @@ from rocdbg.sim.native_jit import default_cache_directory, shared_jit
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
 from rocdbg.sim.translator.helpers import helper_names, part_of, prefix, relied_on_by
+from rocdbg.sim.vgpr_banks import in_banks
 
 if TYPE_CHECKING:
     from rocdbg.sim.residency import Residency
@@ -111,6 +112,7 @@ class Engine:
         self._share = share or GlobalShare(target)
         self._exceptions = False
         self._indexed = target.generation is Generation.GFX9
+        self._banked = target.is_gfx125
         self._decode_bytes = decoder or self._isa_decode
         self._helpers = {name: slot for slot, name in enumerate(helper_names())}
         self._storage = np.zeros(layout.ENV_SIZE + 64, np.uint8)
@@ -242,7 +244,7 @@ class Engine:
         """What blocks at the wave's pc depend on beside the code."""
         mode = _u32(state, "mode").value
         if not self._indexed:
-            return layout.mode_key(mode)
+            return layout.mode_key(mode, banked=self._banked)
         return layout.mode_key(mode, ctypes.c_uint32.from_address(state + layout.sgpr_offset(124)).value)
 
     def optimise(self) -> None:
@@ -355,6 +357,18 @@ class Engine:
             known = self._instructions[address] = self._decode_bytes(code, address)
         return known
 
+    def _decoding(self, key: int) -> Callable[[int], Instruction | None]:
+        """Decodes what is at an address for blocks of a MODE key: with the registers that it makes of operands."""
+        banks = key >> layout.BANKS if self._banked else 0
+        if not banks:
+            return self._decode
+
+        def decode(address: int) -> Instruction | None:
+            found = self._decode(address)
+            return found and in_banks(found, banks)
+
+        return decode
+
     def _translate(self, state: int, table: _CodeTable) -> Status | None:
         """Translate what is at the wave's pc. Returns a status if nothing can be executed there."""
         pc, key = _u64(state, "pc").value, self._key(state)
@@ -363,7 +377,7 @@ class Engine:
             return Status.BREAK
         if table is self._steps:
             return self._translate_steps(pc, key)
-        blocks = gather(pc, self._decode, self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0)
+        blocks = gather(pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0)
         if blocks[0].blocked is not None:
             return self._block_entry(self._blocks, key, blocks[0])
         fresh = [b for b in blocks if b.instructions]
@@ -384,7 +398,7 @@ class Engine:
         return None
 
     def _translate_steps(self, pc: int, key: int) -> Status | None:
-        row = form_block(pc, self._decode, lambda _: False, _STEP_AHEAD)
+        row = form_block(pc, self._decoding(key), lambda _: False, _STEP_AHEAD)
         if row.blocked is not None:
             return self._block_entry(self._steps, key, row)
         singles = [Block(i.address, (i,)) for i in row.instructions if (key, i.address) not in self._single]
@@ -435,7 +449,8 @@ class Engine:
 
             builder = WaveBuilder(self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers)
             builder.watched = self._watched
-            context = Context(self.target, self.wave_size, layout.Mode(key), self._exceptions)
+            mode = layout.Mode(key & (1 << layout.BANKS) - 1 if self._banked else key)
+            context = Context(self.target, self.wave_size, mode, self._exceptions)
             result = translate(builder, blocks, names, context)
             note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}
             return result.text, json.dumps(note).encode()
@@ -453,7 +468,7 @@ class Engine:
     # -- environment --------------------
 
     def _link_runtime(self) -> None:
-        suffix = "_indexed" if self._indexed else ""
+        suffix = "_indexed" if self._indexed else "_banked" if self._banked else ""
         self._link_part(f"dispatch{suffix}")
         start = prefix(self.wave_size)
         self._stubs = {s: self.jit.address(f"{start}stub_{s.name.lower()}{suffix}") for s in _STUBS}

@@ -40,7 +40,7 @@ class Residency:
         self._fields = {name: _field(self.address, name) for name in SCHEDULE if name not in _ARRAYS}
         self.group_waves = -(-(workgroup[0] * workgroup[1] * workgroup[2]) // state.wave_size)
         slots = places * self.group_waves
-        stride = layout.state_size(state.wave_size, state.target.has_agprs)
+        stride = layout.state_size(state.wave_size, state.target.has_agprs, state.target.vgpr_file)
         self._states = _aligned(slots * stride).reshape(slots, stride)
         self._flags = np.zeros(slots, np.uint8)
         self._next, self._previous = np.full(slots, _NONE, np.int32), np.full(slots, _NONE, np.int32)

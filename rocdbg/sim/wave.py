@@ -341,7 +341,7 @@ def lanes_of(mask: int) -> tuple[int, ...]:
 
 def state_block(target: Target, wave_size: int) -> NDArray[np.uint8]:
     """A zeroed block for one wave, aligned to a cache line."""
-    size = layout.state_size(wave_size, target.has_agprs)
+    size = layout.state_size(wave_size, target.has_agprs, target.vgpr_file)
     owner: NDArray[Any] = np.zeros(size + 64, np.uint8)
     skip = -int(owner.ctypes.data) % 64
     return owner[skip : skip + size]

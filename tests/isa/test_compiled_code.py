@@ -16,7 +16,7 @@ TARGETS = (
     "gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909", "gfx90a", "gfx90c", "gfx942", "gfx950",
     "gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035",
     "gfx1036", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153", "gfx1200",
-    "gfx1201",
+    "gfx1201", "gfx1250",
 )  # fmt: skip
 SOURCES_AND_OPTIONS = (
     ("vector.cl", "-O2"),
@@ -33,6 +33,7 @@ CASES = [
     ("matrix.cl", "gfx90a", ("-O2",)),
     ("matrix.cl", "gfx942", ("-O2",)),
     ("vector.cl", "gfx1100", ("-O0",)),
+    ("vector.cl", "gfx1250", ("-O2",)),
     ("vector.cl", "gfx1030", ("-O2", "-mwavefrontsize64")),
     ("memory.cl", "gfx1100", ("-O2", "-mwavefrontsize64")),
     ("cross_lane.hip", "gfx1100", ("-O1", "-mwavefrontsize64")),

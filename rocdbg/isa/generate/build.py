@@ -15,7 +15,7 @@ from rocdbg.isa.table import bits_text, pack
 
 TARGETS = (
     "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1011",
-    "gfx1013", "gfx1030", "gfx1100", "gfx1150", "gfx1200",
+    "gfx1013", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250",
 )  # fmt: skip
 """Targets with a table of their own; ``table.ALIASES`` has the others."""
 LLVM = "LLVM 22"
@@ -77,7 +77,7 @@ def learn_layouts(
     rows: dict[tuple[str, int], Row] = {}
     known = {} if known is None else known
     for layout in selected:
-        learner = (ImageLearner if layout.encoding in IMAGES else Learner)(oracle, layout, known)
+        learner = (ImageLearner if layout.name.startswith(IMAGES) else Learner)(oracle, layout, known)
         cases = list(itertools.product(*[range(len(s.codes) + 1) for s in layout.selectors]))
         for opcode in layout.opcodes or range(1 << width(layout.opcode)):
             plain = layout.name.replace("VOP3SD", "VOP3")

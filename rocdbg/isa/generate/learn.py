@@ -23,7 +23,7 @@ _LITERALS = (
     0xDEADBEEF, 0x3F800000, 0x3C00, 0x3F80, 5, 0xFFFF, 0xFFFFFFF5, 0x3E22F983, 0x3118, 0x3E22,
     0xFFFF3C00, 0x10005, 0x3FF00000, 0x40100000, 0, 0xBFE00000, 0x10000,
 )  # fmt: skip
-_LITERAL_TEXT = re.compile(r"^(?:lit\()?0x(?:deadbeef|beef)\)?$")
+_LITERAL_TEXT = re.compile(r"^(?:lit(?:64)?\()?0x(?:deadbeef|beef)\)?$")
 
 
 _SOURCES = (
@@ -48,8 +48,8 @@ halves), ends."""
 _FIXED_CODES = {"VOP3": (("vdst", 126),), "FLAT": (("saddr", 124), ("saddr", 125), ("saddr", 127))}
 """Codes that unused fields must have in some opcodes: exec for v_cmpx, null for flat instructions without
 scalar address."""
-_FORMATS = {"src0": "cbsz", "src1": "blgp"}
-"""Fields that hold the number formats of the sources of v_mfma_*_f8f6f4."""
+_FORMATS = {"src0": ("cbsz", "op_sel"), "src1": ("blgp", "op_sel_hi")}
+"""Fields that hold the number formats of the sources of v_mfma_*_f8f6f4 and of v_wmma_*_f8f6f4."""
 _FIXED_MODIFIERS = {
     "VOP3P": ("op_sel_hi", 7), "VOP3P_DPP": ("op_sel_hi", 7), "VOP3P_DPP8": ("op_sel_hi", 7), "DS": ("gds", 1),
     "VOP1_SDWA": ("dst_sel", 6),
@@ -152,14 +152,15 @@ class Learner:
         notes: list[str] = []
         covered = fixed
         placed: dict[int, Item] = {}
-        literal_always = size == 4 * layout.dwords + 4
-        if size not in (4 * layout.dwords, 4 * layout.dwords + 4):
+        literal_always = size - 4 * layout.dwords
+        if literal_always not in (0, 4, 8):
             return None
         for name, bits in fields.items():
             if insert(bits[:1], -1) & fixed or layout.operand_cases.get(name, case) != case:
                 continue
-            if mnemonic.endswith("_f8f6f4") and (control := _FORMATS.get(name)):
-                bits = (*bits, *layout.modifiers[control])  # the width of the matrix depends on its format
+            if mnemonic.endswith("_f8f6f4") and name in _FORMATS:
+                matrix, wave = _FORMATS[name]  # the width of the matrix depends on its format
+                bits = (*bits, *layout.modifiers[matrix if matrix in layout.modifiers else wave])
             taken = frozenset(placed) if layout.name == "EXP_COMPR" else frozenset()
             item, index = self._operand(base, name, bits, operands, mnemonic, size, notes, taken)
             if item is None:
@@ -213,7 +214,7 @@ class Learner:
         if layout.encoding == "VOP3" and mnemonic.startswith("v_cmpx") and must_mask & 0xFF:
             # "Potentially undefined" to LLVM, whose C interface refuses it. llvm-objdump prints it.
             must_mask, must_value = must_mask & ~0xFF, must_value & ~0xFF
-        return Row(mnemonic, items, 4 * layout.dwords + 4 * literal_always, must_mask, must_value, notes)
+        return Row(mnemonic, items, size, must_mask, must_value, notes)
 
     def _fixed_mask(self, case: tuple[int, ...]) -> int:
         layout = self.layout
@@ -340,6 +341,8 @@ class Learner:
                 and any(i != index and t != operands[i] for i, t in enumerate(entry[1]))
             ):
                 return None  # illegal, or another case of the opcode
+            if entry[0] == size + 8:
+                return "LITERAL64"
             if entry[0] == size + 4 or (_LITERAL_TEXT.match(entry[1][index]) and v & 511 == 255 % main):
                 return "LITERAL"
             return entry[1][index]

@@ -12,8 +12,8 @@ def split(text: str) -> tuple[str, list[str], list[str]]:
     if " :: " in text:
         first, _, second = text.partition(" :: ")
         opx, operands_x, _ = split(first)
-        opy, operands_y, _ = split(second)
-        return f"{opx} :: {opy}", operands_x + operands_y, []
+        opy, operands_y, tail = split(second)
+        return f"{opx} :: {opy}", operands_x + operands_y, tail
     mnemonic, _, rest = text.partition(" ")
     parts: list[str] = []
     current, depth, i = "", 0, 0
@@ -50,7 +50,8 @@ def split(text: str) -> tuple[str, list[str], list[str]]:
 
 _MODIFIER = re.compile(
     r"^(?:[a-z_0-9]+:.*|clamp|glc|slc|dlc|scc|nv|lds|gds|tfe|offen|idxen|sc[01]|nt|done|vm|compr|row_en|scale_offset"
-    r"|row_mirror|row_half_mirror|high|unorm|da|r128|a16|d16|lwe|mul:.|div:.|/\* .*|wave_shl.*|row_.*)$"
+    r"|row_mirror|row_half_mirror|matrix_[ab]_reuse|high|unorm|da|r128|a16|d16|lwe|mul:.|div:."
+    r"|/\* .*|wave_shl.*|row_.*)$"
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.sim.builder import F16, F32, F64, FLOAT, I1, I8, I16, I32, I64, Builder, Op, Type, Value
 from rocdbg.sim.builder import Operand as ValueOrNumber
-from rocdbg.sim.layout import EXEC_LO, VCC_LO, VGPR_COUNT, Mode
+from rocdbg.sim.layout import EXEC_LO, SCRATCH_ADDRESSES, VCC_LO, VGPR_COUNT, Mode
 
 if TYPE_CHECKING:
     from rocdbg.arch.targets import Generation, Target
@@ -422,6 +422,9 @@ class Access:
         if code in (236, 238):
             aperture = self.b.read_env("shared_aperture" if code == 236 else "private_aperture") | 0xFFFF_FFFF
             return aperture if dwords == 2 else aperture.lshr(32).trunc(I32)
+        if code in (230, 231) and self.context.target.is_gfx125:
+            base = self.b.const(SCRATCH_ADDRESSES, I64)
+            return base if dwords == 2 else base.lshr(32 * (code - 230)).trunc(I32)
         raise Unsupported(f"operand {operand.text}")
 
     def _mask_bit(self, operand: Operand) -> Value:

@@ -78,19 +78,24 @@ def _(i: Access) -> None:
     b.branch(again, _target(i))
 
 
-@semantic("s_setpc_b64", ends=Ends.ALWAYS)
+@semantic("s_setpc_b64", "s_set_pc_i64", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
     i.b.jump(i.src(0, I64))
 
 
-@semantic("s_swappc_b64", ends=Ends.ALWAYS)
+@semantic("s_add_pc_i64", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    i.b.jump(i.next_pc + i.src(0, I64))
+
+
+@semantic("s_swappc_b64", "s_swap_pc_i64", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
     target = i.src(0, I64)
     i.dst(0, i.next_pc)
     i.b.jump(target)
 
 
-@semantic("s_call_b64", ends=Ends.ALWAYS)
+@semantic("s_call_b64", "s_call_i64", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
     i.dst(0, i.next_pc)
     i.b.branch(None, _target(i))
@@ -230,7 +235,8 @@ def _(i: Access) -> None:
     "s_version", "s_wakeup", "s_dcache_discard", "s_dcache_discard_x2",
     "s_atc_probe", "s_atc_probe_buffer",
     "s_wait_loadcnt", "s_wait_samplecnt", "s_wait_bvhcnt", "s_wait_expcnt", "s_wait_storecnt", "s_wait_dscnt",
-    "s_wait_kmcnt", "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_wait_alu",
+    "s_wait_kmcnt", "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_wait_alu", "s_wait_xcnt", "s_wait_asynccnt",
+    "s_wait_tensorcnt",
     "s_prefetch_inst", "s_prefetch_inst_pc_rel", "s_prefetch_data", "s_prefetch_data_pc_rel", "s_buffer_prefetch_data",
 )  # fmt: skip
 def _(i: Access) -> None:

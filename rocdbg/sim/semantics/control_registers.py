@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocdbg.sim.builder import I32, I64, Value
 from rocdbg.sim.hardware_registers import Register, registers, writable
-from rocdbg.sim.layout import GPR_IDX_EN, VSKIP
+from rocdbg.sim.layout import GPR_IDX_EN, VGPR_MSB, VSKIP
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import Ends, semantic
 
@@ -138,6 +138,16 @@ def _(i: Access) -> None:
     bit = i.src(0).lshr(i.src(1) & 31) & 1
     mode = i.b.read_field("mode")
     i.b.write_field("mode", mode & ~(1 << VSKIP) & 0xFFFFFFFF | bit.shl(VSKIP))
+    i.b.jump(i.next_pc)
+
+
+@semantic("s_set_vgpr_msb", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    """The highest bits of VGPR numbers: of three sources and the destination, which comes first in MODE."""
+    places = i.imm() & 0xFF
+    banks = (places >> 6 | places << 2) & 0xFF
+    mode = i.b.read_field("mode")
+    i.b.write_field("mode", mode & ~(0xFF << VGPR_MSB) & 0xFFFFFFFF | banks << VGPR_MSB)
     i.b.jump(i.next_pc)
 
 

@@ -7,6 +7,7 @@ native routine checks
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -92,6 +93,19 @@ def register(operand: Operand) -> int:
 def address64(i: Access, operand: Operand) -> Value:
     """A 64-bit address in a pair of VGPRs."""
     return i.raw_operand(operand, 64)
+
+
+_BITS = re.compile(r"[bfiu](\d+)$")
+
+
+def scaled(i: Access, index: Value) -> Value:
+    """An offset in a register: with scale_offset (gfx125x) it counts elements of the size in the instruction's name."""
+    if not i.modifier("scale_offset"):
+        return index
+    bits = _BITS.search(i.name)
+    if bits is None:
+        raise Unsupported(f"{i.insn.text}: scale_offset")
+    return index * (4 if "_pk_" in i.name else int(bits[1]) // 8)
 
 
 def flat_scratch(i: Access) -> Value:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rocdbg.isa.instruction import OperandKind
+from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.sim.builder import I32, I64, Value
+from rocdbg.sim.layout import SCRATCH_ADDRESSES
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import (
     ATOMICS,
@@ -20,6 +21,7 @@ from rocdbg.sim.semantics.memory_common import (
     load_to_lds,
     memory,
     required,
+    scaled,
     store,
 )  # fmt: skip
 
@@ -36,7 +38,13 @@ def global_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
     base = i.raw_operand(saddr, 64)
     if vaddr.kind is OperandKind.OFF:
         return "global", base + _offset(i), ()
-    return "global", base + i.raw_operand(vaddr).zext(I64) + _offset(i), ()
+    return "global", base + _register_offset(i, vaddr) + _offset(i), ()
+
+
+def _register_offset(i: Access, vaddr: Operand) -> Value:
+    """The offset in a register beside a base in scalar ones: gfx125x's is signed."""
+    offset = i.raw_operand(vaddr)
+    return scaled(i, offset.sext(I64)) if i.target.is_gfx125 else offset.zext(I64)
 
 
 def _global_lane(i: Access) -> tuple[str, Value, Sequence[Value]]:
@@ -51,8 +59,17 @@ def _flat(i: Access) -> tuple[str, Value, Sequence[Value]]:
     if saddr is None or saddr.kind is OperandKind.OFF:
         address = address64(i, vaddr)
     else:
-        address = i.raw_operand(saddr, 64) + i.raw_operand(vaddr).zext(I64)
-    return "flat", address + _offset(i), (flat_scratch(i),)
+        address = i.raw_operand(saddr, 64) + _register_offset(i, vaddr)
+    address = address + _offset(i)
+    return "flat", _own_scratch(i, address) if i.target.is_gfx125 else address, (flat_scratch(i),)
+
+
+def _own_scratch(i: Access, address: Value) -> Value:
+    """gfx125x's address of a lane's own private memory as one in the private aperture. What lies in another lane's
+    stays, and faults."""
+    own = (i.lane.shl(20) | SCRATCH_ADDRESSES >> 32).zext(I64)
+    low = address & 0xFFFF_FFFF
+    return address.lshr(32).eq(own).select(i.b.read_env("private_aperture") | low, address)
 
 
 def scratch_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
@@ -62,7 +79,7 @@ def scratch_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
     if saddr is not None and saddr.kind is not OperandKind.OFF:
         offset = offset + i.raw_operand(saddr)
     if vaddr is not None and vaddr.kind is not OperandKind.OFF:
-        offset = offset + i.raw_operand(vaddr)
+        offset = offset + scaled(i, i.raw_operand(vaddr))
     return "scratch", offset.zext(I64), (flat_scratch(i),)
 
 

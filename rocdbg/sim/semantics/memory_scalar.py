@@ -12,7 +12,7 @@ from rocdbg.isa.instruction import Operand
 from rocdbg.sim.builder import I64, Value
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
-from rocdbg.sim.semantics.memory_common import memory, required
+from rocdbg.sim.semantics.memory_common import memory, required, scaled
 from rocdbg.sim.translator.atomics import BY_NAME
 
 
@@ -25,7 +25,7 @@ def _immediate(i: Access) -> int:
 def _offset(i: Access, align: int = 4) -> Value:
     total, register = i.const(_immediate(i) & -align, I64), i.insn.operand("soffset")
     if register is not None:
-        total = total + (i.raw_operand(register).zext(I64) & -align)
+        total = total + (scaled(i, i.raw_operand(register).zext(I64)) & -align)
     return total
 
 

@@ -393,7 +393,7 @@ for _width, _type in WIDTHS.items():
     semantic(f"s_quadmask_b{_width}")(_quad_mask(_type))
 
 
-@semantic("s_getpc_b64")
+@semantic("s_getpc_b64", "s_get_pc_i64")
 def _(i: Access) -> None:
     """Address of the next instruction."""
     i.dst(0, i.next_pc)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocdbg.isa.instruction import Instruction, Operand
+from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.sim.builder import Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import lookup, semantic
@@ -18,6 +18,9 @@ OPERATIONS = (
     "fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32", "mul_dx9_zero_f32", "mov_b32",
     "cndmask_b32", "max_f32", "min_f32", "max_num_f32", "min_num_f32", "dot2acc_f32_f16", "dot2acc_f32_bf16",
     "add_nc_u32", "lshlrev_b32", "and_b32",
+    # gfx125x
+    "fma_f32", "sub_nc_u32", "lshrrev_b32", "ashrrev_i32", "bitop2_b32", "max_i32", "min_i32", "fma_f64", "add_f64",
+    "mul_f64", "max_num_f64", "min_num_f64",
 )  # fmt: skip
 """What a half can be: v_dual_NAME does what v_NAME does."""
 
@@ -52,9 +55,13 @@ def _half(insn: Instruction, mnemonic: str, letter: str) -> Instruction:
     elif name.endswith(_LITERAL_SECOND):
         sources = first + literal + second
     else:
-        sources = first + second
+        sources = first + second + _renamed(insn, f"vsrc2{letter}", "src2")
+    modifiers: dict[str, int | str] = {}
+    if name == "v_bitop2_b32":  # the ternary operation without a third source
+        name, modifiers = "v_bitop3_b32", {"bitop3": insn.modifiers.get("bitop3", 0)}
+        sources.append(Operand("src2", OperandKind.CONSTANT, 128))
     operands = tuple(_renamed(insn, f"vdst{letter}", "vdst") + sources)
-    return replace(insn, encoding="VOP2", mnemonic=mnemonic, name=name, operands=operands, modifiers={})
+    return replace(insn, encoding="VOP2", mnemonic=mnemonic, name=name, operands=operands, modifiers=modifiers)
 
 
 def _pair(i: Access) -> None:

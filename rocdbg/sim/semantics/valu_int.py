@@ -55,6 +55,8 @@ semantic("v_sub_i32", "v_sub_nc_i32")(_subtract(I32, signed=True))
 semantic("v_add_u16", "v_add_nc_u16")(_add(I16, signed=False))
 semantic("v_sub_u16", "v_sub_nc_u16")(_subtract(I16, signed=False))
 semantic("v_subrev_u16", "v_subrev_nc_u16")(_subtract(I16, signed=False, swap=True))
+semantic("v_add_nc_u64")(_add(I64, signed=False))
+semantic("v_sub_nc_u64")(_subtract(I64, signed=False))
 semantic("v_add_i16", "v_add_nc_i16")(_add(I16, signed=True))
 semantic("v_sub_i16", "v_sub_nc_i16")(_subtract(I16, signed=True))
 
@@ -97,6 +99,11 @@ semantic("v_subbrev_co_u32", "v_subrev_co_ci_u32")(_carry_subtract(carry_in=True
 @semantic("v_mul_lo_u32", "v_mul_lo_i32")
 def _(i: Access) -> None:
     i.dst(0, i.src(0) * i.src(1))
+
+
+@semantic("v_mul_u64")
+def _(i: Access) -> None:
+    i.dst(0, i.src(0, I64) * i.src(1, I64))
 
 
 @semantic("v_mul_hi_u32")
@@ -219,6 +226,26 @@ semantic("v_mad_u64_u32", "v_mad_co_u64_u32")(_mad64(signed=False))
 semantic("v_mad_i64_i32", "v_mad_co_i64_i32")(_mad64(signed=True))
 
 
+def _mad_plain(type: Type, *, signed: bool) -> SemanticFunction:
+    """gfx125x's multiply-add of 32-bit factors without carry; ``type`` is the sum's."""
+
+    def run(i: Access) -> None:
+        a, b = (integers.extend(i.src(k), I64, signed=signed) for k in range(2))
+        c = integers.extend(i.src(2, type), I128, signed=signed) if i.clamp else None
+        if c is not None:
+            product = integers.extend(a * b, I128, signed=signed)
+            i.dst(0, integers.saturate(product + c, type, signed=signed))
+        else:
+            i.dst(0, a * b + i.src(2, I64) if type is I64 else i.src(0) * i.src(1) + i.src(2))
+
+    return run
+
+
+semantic("v_mad_u32")(_mad_plain(I32, signed=False))
+semantic("v_mad_nc_u64_u32")(_mad_plain(I64, signed=False))
+semantic("v_mad_nc_i64_i32")(_mad_plain(I64, signed=True))
+
+
 # -- minimum, maximum, median ----------------------------------------------------------------------
 
 Two = Callable[[Value, Value], Value]
@@ -260,6 +287,8 @@ for _letter in "ui":
         semantic(f"v_min3_{_end}")(_select(_low, _low, _type))
         semantic(f"v_max3_{_end}")(_select(_high, _high, _type))
         semantic(f"v_med3_{_end}")(_median(_low, _high, _type))
+    semantic(f"v_min_{_letter}64")(_select(_low, None, I64))
+    semantic(f"v_max_{_letter}64")(_select(_high, None, I64))
     semantic(f"v_minmax_{_letter}32")(_select(_low, _high, I32))
     semantic(f"v_maxmin_{_letter}32")(_select(_high, _low, I32))
 

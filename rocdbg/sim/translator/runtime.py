@@ -57,7 +57,7 @@ class Runtime:
         self.width = min(width, wave_size)
         self.declarations: set[str] = set()
         self.functions: list[str] = []
-        self.indexed = False
+        self.indexed = self.banked = False
         self._counter = 0
 
     def define(self, name: str, params: str, body: Callable[[Routine], None], linkage: str = "") -> None:
@@ -82,10 +82,10 @@ class Runtime:
         args = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"
         moves = "ptr %env, i64 %mask, i64 %size"
         two = "ptr %state, ptr %env, i64 %mask, i64 %group"
-        if part in ("dispatch", "dispatch_indexed"):
-            # GFX9's MODE has a bit that makes register numbers relative to M0.
-            self.indexed = part == "dispatch_indexed"
-            suffix = "_indexed" if self.indexed else ""
+        if part.startswith("dispatch"):
+            # GFX9's MODE has a bit that makes register numbers relative to M0, gfx125x's the highest bits of them.
+            suffix = part.removeprefix("dispatch")
+            self.indexed, self.banked = suffix == "_indexed", suffix == "_banked"
             for status in (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL, Status.FETCH):
                 self.define(f"stub_{status.name.lower()}{suffix}", "ptr %state, ptr %env", _stub(status))
             self.define(f"run{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False))
@@ -511,6 +511,8 @@ class Runtime:
                 chosen = (mode & 1 << layout.GPR_IDX_EN).ne(0) & m0.ne(0)
                 skips = (mode & 1 << layout.VSKIP).ne(0)
                 key = key | skips.select(r.const(1 << 11, I32), chosen.select(m0 | 1 << 11, 0))
+            if self.banked:
+                key = key | (mode.lshr(layout.VGPR_MSB) & 0xFF).shl(layout.BANKS)
             key = key.zext(I64)
             directory = r.load(r.gep("%tables", key.shl(3)), I64)
             offset = r.state("pc") - WINDOW_BASE

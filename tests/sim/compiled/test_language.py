@@ -22,7 +22,8 @@ BUILDS = [
     ("gfx90a", "-O0"), ("gfx90a", "-O1"), ("gfx942", "-O2"), ("gfx1030", "-O0"), ("gfx1030", "-O2"), ("gfx1100", "-O0"),
     ("gfx1100", "-O3"), ("gfx1100", "-O1", "-mwavefrontsize64"), ("gfx1030", "-Os", "-mwavefrontsize64"),
     ("gfx900", "-O2"), ("gfx906", "-O1"), ("gfx908", "-O0"), ("gfx950", "-O3"), ("gfx1010", "-O2"), ("gfx1151", "-O2"),
-    ("gfx1201", "-O0"), ("gfx1201", "-O2"), ("gfx1200", "-O1", "-mwavefrontsize64"),
+    ("gfx1201", "-O0"), ("gfx1201", "-O2"), ("gfx1200", "-O1", "-mwavefrontsize64"), ("gfx1250", "-O0"),
+    ("gfx1250", "-O2"),
 ]  # fmt: skip
 
 
