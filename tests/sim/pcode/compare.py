@@ -1,7 +1,9 @@
 """Compare the engine with the pseudocode: ``python -m tests.sim.pcode.compare TARGET [REGEX] [options]``.
 
-For every instruction whose name matches (lower case, all by default) and every encoding it has, random words are run on random
-and special values under several MODEs with part of the lanes off. Shown are the instructions that differ, with one example
+For every instruction whose name matches (lower case, all by default) and every encoding it has, random words
+are run on random
+and special values under several MODEs with part of the lanes off. Shown are the instructions that differ,
+with one example
 each, and how many (instruction, encoding) pairs were compared.
 """
 
@@ -28,7 +30,8 @@ from rocdbg.sim.memory import GlobalMemory
 from rocdbg.sim.semantics.registry import lookup
 from tests.sim.pcode import deviations, state, words
 from tests.sim.pcode.language import PcodeError
-from tests.sim.pcode.oracle import Executor, Inconclusive, Wave
+from tests.sim.pcode.oracle import Executor
+from tests.sim.pcode.wave import Inconclusive, Wave
 from tests.sim.pcode.words import Entry, Maker, Word
 
 MODES = (0x3F0, 0x3F0, 0x300, 0x0F0, 0x1C0, 0x230, 0x3F5, 0x3FA, 0x3FF, 0x305)
@@ -79,7 +82,9 @@ class Rig:
 class Comparison:
     """All cases of one target and wave size."""
 
-    def __init__(self, target: str, wave_size: int, pattern: str, variants: int, seed: int, verbose: bool) -> None:
+    def __init__(
+        self, target: str, wave_size: int, pattern: str, variants: int, seed: int, verbose: bool
+    ) -> None:
         self.target, self.wave_size, self.pattern = target, wave_size, re.compile(pattern)
         self.variants, self.verbose = variants, verbose
         self.rng = random.Random(seed)
@@ -92,7 +97,12 @@ class Comparison:
     def cases(self) -> list[Case]:
         found: list[Case] = []
         for entry in words.entries(self.target):
-            if not self.pattern.fullmatch(entry.name.lower()) or entry.group in ("MIMG", "VIMAGE", "VSAMPLE", "EXP"):
+            if not self.pattern.fullmatch(entry.name.lower()) or entry.group in (
+                "MIMG",
+                "VIMAGE",
+                "VSAMPLE",
+                "EXP",
+            ):
                 continue
             for form in words.forms(entry, self.target):
                 if why := deviations.not_compared(entry.name, form):
@@ -110,13 +120,22 @@ class Comparison:
             instruction = decode(word.code + bytes(16), self.target, 0, wave_size=self.wave_size)
             if self.target in words.RELATED and instruction.name != entry.name.lower():
                 continue
-            if not self.maker.rdna and word.fields.get("opsel") and "op_sel" not in instruction.modifiers:
-                continue  # GFX9 has op_sel in some VOP3 instructions only
-            if form.endswith("SDWA") and deviations.APPROXIMATE.fullmatch(entry.name) and word.fields["dst_sel"] < 4:
+            if not self.maker.halves and word.fields.get("opsel") and "op_sel" not in instruction.modifiers:
+                continue  # before GFX11 some VOP3 instructions only have op_sel
+            if (
+                form.endswith("SDWA")
+                and deviations.APPROXIMATE.fullmatch(entry.name)
+                and word.fields["dst_sel"] < 4
+            ):
                 continue  # a byte says nothing of the distance
             if "CLASS_F16" in entry.name and word.fields.get("opsel", 0) & 2 and self.maker.gfx12:
                 continue  # not known to LLVM for GFX12
-            if instruction.illegal or instruction.size != len(word.code) or "/*" in instruction.text or "_INVALID_" in instruction.text:
+            if (
+                instruction.illegal
+                or instruction.size != len(word.code)
+                or "/*" in instruction.text
+                or "_INVALID_" in instruction.text
+            ):
                 continue
             if lookup(instruction.name) is None:
                 self.skipped[f"{entry.group} {entry.name}"] = f"no semantics ({instruction.name})"
@@ -167,7 +186,9 @@ class Comparison:
         self.compared[key] += 1
         difference = state.difference(before, want, got, entry, case.word)
         if difference:
-            self.different[key].append(f"{case.instruction.text}   mode {case.mode:#x} exec {before.exec:#x}\n    {difference}")
+            self.different[key].append(
+                f"{case.instruction.text}   mode {case.mode:#x} exec {before.exec:#x}\n    {difference}"
+            )
 
     def report(self) -> None:
         for key, examples in sorted(self.different.items()):
@@ -179,7 +200,8 @@ class Comparison:
         for (name, form), count in sorted(self.unsupported.items()):
             print(f"did not run: {name} [{form}] {count}")
         print(
-            f"{self.target} wave{self.wave_size}: {len(self.compared)} pairs compared ({sum(self.compared.values())} words), "
+            f"{self.target} wave{self.wave_size}: {len(self.compared)} pairs compared "
+            f"({sum(self.compared.values())} words), "
             f"{len(self.different)} differ"
         )
 
@@ -196,7 +218,9 @@ def main(arguments: list[str]) -> int:
     sizes = [options.wave_size] if options.wave_size else list(target_by_name(options.target).wave_sizes)
     failed = 0
     for size in sizes:
-        comparison = Comparison(options.target, size, options.pattern, options.variants, options.seed, options.verbose)
+        comparison = Comparison(
+            options.target, size, options.pattern, options.variants, options.seed, options.verbose
+        )
         with tempfile.TemporaryDirectory() as cache:
             comparison.run(Path(cache))
         comparison.report()

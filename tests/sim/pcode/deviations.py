@@ -1,6 +1,7 @@
 """Where the text is not followed, and facts the text leaves out.
 
-Hardware (as measured, or as LLVM's back end and AMD's prose documents rely on it) goes before pseudocode. ``REPLACED`` gives
+Hardware (as measured, or as LLVM's back end and AMD's prose documents rely on it) goes before pseudocode.
+``REPLACED`` gives
 the text that is compared against instead of the document's, and why.
 """
 
@@ -15,7 +16,7 @@ from tests.sim.pcode.values import Value
 from tests.sim.pcode.words import Entry, Operand, entries, is_rdna
 
 if TYPE_CHECKING:
-    from tests.sim.pcode.oracle import Wave
+    from tests.sim.pcode.wave import Wave
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,9 @@ REPLACED = (
         r"V_SIN_(F\d+)", "D0.{t} = isNAN(S0.{t}) || in_range(S0.{t}) ? sin_turns(S0.{t}) : 0.0",
         "beyond 256 turns GFX9 gives sin 0 and cos 1", "gfx9.*",
     ),
-    Replacement(r"V_COS_(F\d+)", "D0.{t} = isNAN(S0.{t}) || in_range(S0.{t}) ? cos_turns(S0.{t}) : 1.0", "as sin", "gfx9.*"),
+    Replacement(
+        r"V_COS_(F\d+)", "D0.{t} = isNAN(S0.{t}) || in_range(S0.{t}) ? cos_turns(S0.{t}) : 1.0", "as sin", "gfx9.*",
+    ),
     Replacement(
         r"V_SIN_(F\d+)", "D0.{t} = sin_turns(S0.{t})", "the product with 2 pi is not rounded: the operand is in turns",
     ),
@@ -63,25 +66,31 @@ REPLACED = (
         "the return address is behind a literal too",
     ),
     Replacement(
-        "V_CVT_OFF_F32_I4", "D0.f32 = ldexp(i32_to_f32(32'I(signext(S0.i4))), -4)", "the table's contents are not in the text",
+        "V_CVT_OFF_F32_I4", "D0.f32 = ldexp(i32_to_f32(32'I(signext(S0.i4))), -4)", "the table's contents "
+        "are not in the text",
     ),
     Replacement(
         r"V_CVT_(?:RPI|NEAREST)_I32_F32", "D0.i32 = nan_by_sign(S0.f32, nearest_up(S0.f32))",
         "the sum is not rounded; NaN as in floor",
     ),
     Replacement(
-        r"V_CVT_(?:FLR|FLOOR)_I32_F32", "D0.i32 = nan_by_sign(S0.f32, floor(S0.f32))", "gfx1201: a NaN gives the limit of its sign",
+        r"V_CVT_(?:FLR|FLOOR)_I32_F32", "D0.i32 = nan_by_sign(S0.f32, floor(S0.f32))", "gfx1201: a NaN gives "
+        r"the limit of its sign",
     ),
     Replacement("V_CVT_PK(ACCUM)?_U8_F32|V_CVT_PK_U8_F32", "PK_U8", "gfx1201: rounds as MODE says"),
     Replacement(
-        "V_PACK_B32_F16", "D0[31 : 16].f16 = quieted(S1.f16); D0[15 : 0].f16 = quieted(S0.f16)", "gfx1201: NaNs become quiet",
+        "V_PACK_B32_F16", "D0[31 : 16].f16 = quieted(S1.f16); D0[15 : 0].f16 = quieted(S0.f16)", "gfx1201: "
+        "NaNs become quiet",
     ),
     Replacement(
-        r"V_CUBE(ID|SC|TC|MA)_F32", "CUBE", "comparisons are made on flushed magnitudes; a doubled zero is +0 (gfx1201)",
+        r"V_CUBE(ID|SC|TC|MA)_F32", "CUBE", "comparisons are made on flushed magnitudes; a doubled zero is +0 "
+        r"(gfx1201)",
     ),
     Replacement(
-        r"V_DIV_SCALE_(F32|F64)", "D0.{t} = div_scale(S0.{t}, S1.{t}, S2.{t}); VCC.u64[laneId] = div_scale_flag(S0.{t}, S1.{t}, S2.{t})",
-        "the text's DENORM comparisons do not say what is meant of quotients; measured behaviour (see sim/semantics/division.py)",
+        r"V_DIV_SCALE_(F32|F64)", "D0.{t} = div_scale(S0.{t}, S1.{t}, S2.{t}); VCC.u64[laneId] = "
+        r"div_scale_flag(S0.{t}, S1.{t}, S2.{t})",
+        "the text's DENORM comparisons do not say what is meant of quotients; measured behaviour (see "
+        "sim/semantics/division.py)",
     ),
     Replacement(
         r"V_DIV_FMAS_(F32|F64)", "D0.{t} = div_fmas(S0.{t}, S1.{t}, S2.{t}, VCC.u64[laneId])",
@@ -112,13 +121,16 @@ REPLACED = (
         r"V_FRACT_(F\d+)", "D0.{t} = below_one(S0.{t} - floor(S0.{t}))",
         "the result stays below 1: the device libraries use the instruction as fract()",
     ),
-    Replacement("V_TRIG_PREOP_F64", "D0.f64 = trig_preop(S0.f64, S1.u32[4 : 0])", "1201 bits of 2/pi; the text's PI is f64"),
+    Replacement(
+        "V_TRIG_PREOP_F64", "D0.f64 = trig_preop(S0.f64, S1.u32[4 : 0])", "1201 bits of 2/pi; the text's PI is f64",
+    ),
     Replacement(r"V_FREXP_EXP_I16_(F\d+)", "D0.i16 = frexp_exponent(S0.{t})", "as above"),
 )  # fmt: skip
 
 
 NOT_COMPARED = {
-    r"V_(DUAL_)?DOT2\w*_(F16|BF16)|V_DOT4_F32_\w+": "sums are modelled bit for bit as hardware makes them (sim/semantics/dots.py), not as the text has them",
+    r"V_(DUAL_)?DOT2\w*_(F16|BF16)|V_DOT4_F32_\w+": "sums are modelled bit for bit as hardware makes them "
+    r"(sim/semantics/dots.py), not as the text has them",
     "S_CBRANCH_(I|G)_FORK|S_CBRANCH_JOIN": "CSP and the stack of masks are tested on their own",
     "V_DIV_FIXUP_(LEGACY_)?F16": "quotients that overflowed are put right as measured, which the text does not do",
     r"V_MOVREL\w+|V_SWAPREL\w+": "DPP forms only: what is moved where is not said",
@@ -156,7 +168,8 @@ def text_of(entry: Entry, target: str) -> str:
             if row.text == "DIV_FIXUP":
                 t = match.group(1).lower()
                 last = entry.text.rindex("else")
-                return f"{entry.text[:last]}elsif isNAN(S0.{t}) then D0.{t} = sign_out ? -INF.{t} : INF.{t} {entry.text[last:]}"
+                infinite = f"elsif isNAN(S0.{t}) then D0.{t} = sign_out ? -INF.{t} : INF.{t} "
+                return entry.text[:last] + infinite + entry.text[last:]
             return row.text.replace("{t}", match.group(1).lower() if match.groups() else "")
     if re.fullmatch(r"V_CVT_(PK_)?F32_(FP8|BF8)", entry.name):
         return entry.text.replace("VGPR[laneId][SRC0.u32]", "S0")  # which may be no VGPR
@@ -173,7 +186,9 @@ def text_of(entry: Entry, target: str) -> str:
     return text.replace("wave32.u1", "WAVE32")
 
 
-_SATURATING = re.compile(r"V_((ADD|SUB|SUBREV)_(NC_)?[UI]|MAD_(LEGACY_)?[UI]\d|M?SAD_|PK_(ADD|SUB|MAD)_[UI]|MAD_[UI]\d\d_[UI]\d\d|DOT\d+C?_[UI])")
+_SATURATING = re.compile(
+    r"V_((ADD|SUB|SUBREV)_(NC_)?[UI]|MAD_(LEGACY_)?[UI]\d|M?SAD_|PK_(ADD|SUB|MAD)_[UI]|MAD_[UI]\d\d_[UI]\d\d|DOT\d+C?_[UI])"
+)
 
 
 @cache
@@ -231,7 +246,12 @@ def keeps_subnormals(name: str) -> bool:
 
 
 def flushes_always(name: str) -> bool:
-    return bool(re.fullmatch(r"V_(S_)?(RCP|RCP_IFLAG|RSQ|SQRT|EXP|LOG)_F32|V_MAD_F32|V_MAC_F32|V_MADAK_F32|V_MADMK_F32|V_FMAC?_DX9_ZERO_F32|V_(FMA|FMAC|MAC|MAD)_LEGACY_F32", name))
+    return bool(
+        re.fullmatch(
+            r"V_(S_)?(RCP|RCP_IFLAG|RSQ|SQRT|EXP|LOG)_F32|V_MAD_F32|V_MAC_F32|V_MADAK_F32|V_MADMK_F32|V_FMAC?_DX9_ZERO_F32|V_(FMA|FMAC|MAC|MAD)_LEGACY_F32",
+            name,
+        )
+    )
 
 
 def plain_packed(name: str) -> bool:
@@ -261,7 +281,10 @@ def keeps_upper_half(name: str, form: str, fields: dict[str, int]) -> bool:
     if "LEGACY" in name or form != "VOP3":
         return False
     return bool(
-        re.fullmatch(r"V_((MAD|MIN3|MAX3|MED3)_[FIU]16|FMA_F16|DIV_FIXUP_F16|(ADD|SUB)_I16|INTERP_P2_F16|BITOP3_B16|M\w+IMUM3_F16)", name)
+        re.fullmatch(
+            r"V_((MAD|MIN3|MAX3|MED3)_[FIU]16|FMA_F16|DIV_FIXUP_F16|(ADD|SUB)_I16|INTERP_P2_F16|BITOP3_B16|M\w+IMUM3_F16)",
+            name,
+        )
     )
 
 
@@ -288,7 +311,8 @@ APPROXIMATE = re.compile(r"V_(S_)?(EXP|LOG|RCP|RCP_IFLAG|RSQ|SQRT|SIN|COS|TANH)_
 
 @cache
 def loose_parts(entry: Entry) -> tuple[tuple[int, int, str, int], ...]:
-    """(first bit, width, kind, units in the last place) of result parts compared as floats: any NaN equals any other. Not for
+    """(first bit, width, kind, units in the last place) of result parts compared as floats: any NaN equals
+    any other. Not for
     results that are bits or chosen operands."""
     if re.match(r"[SV]_(CNDMASK|MOV|MIN|MAX|MED|CMP|SWAP)", entry.name):
         return ()

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.sim.pcode import values as v
-from tests.sim.pcode.language import PcodeError, Scope, cast, flag
+from tests.sim.pcode.operations import cast, flag
+from tests.sim.pcode.scope import PcodeError, Scope
 from tests.sim.pcode.values import Value
 
 
@@ -98,7 +99,11 @@ def _turns(function: Callable[[float], float]) -> Callable[[float], float]:
         # Exact at quarters; elsewhere the argument's error is far below an ulp of f32.
         quarters = part * 4
         if quarters == int(quarters):
-            return function(quarters * math.pi / 2) if abs(function(quarters * math.pi / 2)) > 0.5 else math.copysign(0, number)
+            return (
+                function(quarters * math.pi / 2)
+                if abs(function(quarters * math.pi / 2)) > 0.5
+                else math.copysign(0, number)
+            )
         return function(part * 2 * math.pi)
 
     return call
@@ -116,7 +121,9 @@ def _scaled(scope: Scope, value: Value, exponent: Value) -> Value:
     group, sign, mantissa, power = v.unpack(value)
     if group != v.FINITE:
         return v.quieted(value) if group == v.NAN else value
-    return v.pack(value.kind, value.bits, sign, mantissa, power + v.signed(exponent), scope.rounding(value.bits))
+    return v.pack(
+        value.kind, value.bits, sign, mantissa, power + v.signed(exponent), scope.rounding(value.bits)
+    )
 
 
 @scoped
@@ -141,7 +148,9 @@ def _even(value: Value) -> Value:
 
 
 def _signext(value: Value) -> Value:
-    return Value("i", max(64, value.bits), v.signed(Value("i", value.bits, value.raw)) & (1 << max(64, value.bits)) - 1)
+    return Value(
+        "i", max(64, value.bits), v.signed(Value("i", value.bits, value.raw)) & (1 << max(64, value.bits)) - 1
+    )
 
 
 def _signext_from_bit(value: Value, width: Value) -> Value:
@@ -193,8 +202,11 @@ def from_bf8(ocp: bool) -> Callable[[Value], Value]:
     return lambda x: small_float(int(x.raw), 5, 2, 15 if ocp else 16, "ieee" if ocp else "fnuz")  # type: ignore[call-overload]
 
 
-def to_small(value: Value, exponent_bits: int, fraction_bits: int, bias: int, special: str, saturate: bool) -> int:
-    """An f32 as a number of a small format, nearest even; see `small_float`. gfx1201 encodes every NaN with the sign set and
+def to_small(
+    value: Value, exponent_bits: int, fraction_bits: int, bias: int, special: str, saturate: bool
+) -> int:
+    """An f32 as a number of a small format, nearest even; see `small_float`. gfx1201 encodes every NaN with
+    the sign set and
     the quiet bit only."""
     group, sign, mantissa, exponent = v.unpack(value)
     top = sign << exponent_bits + fraction_bits
@@ -227,7 +239,9 @@ def to_fp8(ocp: bool, saturate: bool) -> Callable[[Value], Value]:
 
 
 def to_bf8(ocp: bool, saturate: bool) -> Callable[[Value], Value]:
-    return lambda x: Value("bf8", 8, to_small(x, 5, 2, 15 if ocp else 16, "ieee" if ocp else "fnuz", saturate))
+    return lambda x: Value(
+        "bf8", 8, to_small(x, 5, 2, 15 if ocp else 16, "ieee" if ocp else "fnuz", saturate)
+    )
 
 
 def float32(sign: Value, exponent: Value, mantissa: Value) -> Value:
@@ -269,6 +283,7 @@ def _two_over_pi() -> int:
 
 
 TWO_OVER_PI = _two_over_pi()
+
 
 @scoped
 def _by_mode(scope: Scope, value: Value) -> Value:
@@ -372,7 +387,8 @@ NAMES: dict[str, Any] = {
     "trunc": lambda x: v.integral(x, "trunc"), "floor": lambda x: v.integral(x, "floor"),
     "ceil": lambda x: v.integral(x, "ceil"), "round_even": lambda x: v.integral(x, "even"),
     "fma": _fma, "ldexp": _scaled, "sqrt": _square_root, "pow": _power,
-    "log2": _host(_log2), "exp2": _host(_exp2), "sin_turns": _host(_turns(math.sin)), "cos_turns": _host(_turns(math.cos)),
+    "log2": _host(_log2), "exp2": _host(_exp2), "sin_turns": _host(_turns(math.sin)),
+    "cos_turns": _host(_turns(math.cos)),
     "tanh": _host(math.tanh),
     "signext": _signext, "signext_from_bit": _signext_from_bit,
     "countbits": lambda x: Value("u", 32, int(x.raw).bit_count()),
@@ -402,9 +418,7 @@ NAMES["f32_to_bf16"] = _to_float(16, "bf")
 NAMES["f16_to_i16"] = _to_integer(-0x8000, 0x7FFF, 16)
 NAMES["f16_to_u16"] = _to_integer(0, 0xFFFF, 16)
 for _small in ("u4", "u8", "u16", "i4", "i8", "i16"):
-    NAMES[f"{_small}_to_{_small[0]}32"] = (
-        lambda x, k=_small[0]: Value(k, 32, v.signed(x) & 0xFFFFFFFF)
-    )
+    NAMES[f"{_small}_to_{_small[0]}32"] = lambda x, k=_small[0]: Value(k, 32, v.signed(x) & 0xFFFFFFFF)
 
 
 def instruction_function(text: str, run: Callable[[str, Scope], None]) -> Callable[..., Value]:

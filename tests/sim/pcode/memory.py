@@ -1,6 +1,7 @@
 """Memory instructions against the pseudocode: ``python -m tests.sim.pcode.memory TARGET [REGEX]``.
 
-Words are made by assembling text (llvm-mc-22), since each generation has microcode formats of its own. Every active lane has
+Words are made by assembling text (llvm-mc-22), since each generation has microcode formats of its own.
+Every active lane has
 an address of its own, so that the order of lanes does not matter. What is compared: registers and all memory.
 """
 
@@ -29,8 +30,8 @@ from tests.sim.pcode import functions, state, words
 from tests.sim.pcode import values as v
 from tests.sim.pcode.compare import Case, Rig
 from tests.sim.pcode.language import PcodeError, Scope, compile_text
-from tests.sim.pcode.oracle import File, MemoryCell, Register, Wave
 from tests.sim.pcode.values import Value
+from tests.sim.pcode.wave import File, MemoryCell, Register, Wave
 from tests.sim.pcode.words import Entry, Word, is_rdna
 
 GROUPS = ("DS", "FLAT", "GLOBAL", "MUBUF", "SMEM")
@@ -93,13 +94,27 @@ def _ds(e: Entry, target: str, rng: random.Random) -> list[Access]:
             parts.append(_register("v", SECOND, max(32, second)))
         tail = f" offset0:{offset} offset1:{offset1}" if two else f" offset:{offset}"
         text = f"{e.name.lower()} {', '.join(parts)}{tail}"
-        found.append(Access(e, text, max(32, _bits(e, "vdst")) if returns else None, RESULT, data, second, offset, offset1, "lds"))
+        found.append(
+            Access(
+                e,
+                text,
+                max(32, _bits(e, "vdst")) if returns else None,
+                RESULT,
+                data,
+                second,
+                offset,
+                offset1,
+                "lds",
+            )
+        )
     return found
 
 
 def _vector(e: Entry) -> tuple[bool, bool, int]:
     """(is an atomic, is a store, bits of the data register)."""
-    data = max(_bits(e, "data"), _bits(e, "vdata"), _bits(e, "vsrc"), _bits(e, "vdst") if "LOAD" in e.name else 0)
+    data = max(
+        _bits(e, "data"), _bits(e, "vdata"), _bits(e, "vsrc"), _bits(e, "vdst") if "LOAD" in e.name else 0
+    )
     return "ATOMIC" in e.name, "STORE" in e.name, max(32, data)
 
 
@@ -111,7 +126,9 @@ def _result_bits(e: Entry, bits: int) -> int:
     return bits // 2 if "CMPSWAP" in e.name or "CMPSTORE" in e.name else bits
 
 
-def _addressed(e: Entry, target: str, rng: random.Random, forms: list[tuple[str, str, str]], last: int) -> list[Access]:
+def _addressed(
+    e: Entry, target: str, rng: random.Random, forms: list[tuple[str, str, str]], last: int
+) -> list[Access]:
     atomic, store, bits = _vector(e)
     if re.search(r"_LDS_|ADDTID|INV|WB|TR_|BLOCK|ORDERED|PREFETCH", e.name):
         return []
@@ -124,7 +141,9 @@ def _addressed(e: Entry, target: str, rng: random.Random, forms: list[tuple[str,
         if atomic:
             found.append(Access(e, f"{name} {address}, {data}{where}", None, 0, bits, 0, offset, 0, place))
             result = _result_bits(e, bits)
-            text = f"{name} {_register('v', RESULT, result)}, {address}, {data}{where} {_cache_return(target)}"
+            text = (
+                f"{name} {_register('v', RESULT, result)}, {address}, {data}{where} {_cache_return(target)}"
+            )
             found.append(Access(e, text, result, RESULT, bits, 0, offset, 0, place))
         elif store:
             found.append(Access(e, f"{name} {address}, {data}{where}", None, 0, bits, 0, offset, 0, place))
@@ -135,7 +154,10 @@ def _addressed(e: Entry, target: str, rng: random.Random, forms: list[tuple[str,
 
 
 def _global(e: Entry, target: str, rng: random.Random) -> list[Access]:
-    forms = [("vaddr", f"v[{ADDRESS}:{ADDRESS + 1}]", ", off"), ("saddr", f"v{OFFSETS}", f", s[{BASE}:{BASE + 1}]")]
+    forms = [
+        ("vaddr", f"v[{ADDRESS}:{ADDRESS + 1}]", ", off"),
+        ("saddr", f"v{OFFSETS}", f", s[{BASE}:{BASE + 1}]"),
+    ]
     return _addressed(e, target, rng, forms, -16)
 
 
@@ -149,7 +171,8 @@ def _buffer(e: Entry, target: str, rng: random.Random) -> list[Access]:
     atomic, store, bits = _vector(e)
     offset = rng.choice((0, 16, 48))
     name = e.name.lower()
-    text = f"{name} {_register('v', DATA if atomic or store else RESULT, bits)}, v{OFFSETS}, s[{RESOURCE}:{RESOURCE + 3}], s{SOFFSET} offen"
+    data = _register("v", DATA if atomic or store else RESULT, bits)
+    text = f"{name} {data}, v{OFFSETS}, s[{RESOURCE}:{RESOURCE + 3}], s{SOFFSET} offen"
     text += f" offset:{offset}" if offset else ""
     if atomic:
         result = _result_bits(e, bits)
@@ -171,7 +194,19 @@ def _scalar(e: Entry, target: str, rng: random.Random) -> list[Access]:
     found = []
     for place, tail in (("scalar", "0x20"), ("scalar_soffset", f"s{SOFFSET}")):
         offset = 0x20 if place == "scalar" else 0
-        found.append(Access(e, f"{e.name.lower()} {_register('s', 64, bits)}, {base}, {tail}", bits, 64, 0, 0, offset, 0, place))
+        found.append(
+            Access(
+                e,
+                f"{e.name.lower()} {_register('s', 64, bits)}, {base}, {tail}",
+                bits,
+                64,
+                0,
+                0,
+                offset,
+                0,
+                place,
+            )
+        )
     return found
 
 
@@ -227,7 +262,8 @@ def run_text(access: Access, wave: Wave, memory: Memory) -> None:
             OFFSET=Value("u", 32, access.offset & 0xFFFFFFFF), OFFSET0=Value("u", 8, access.offset & 255),
             OFFSET1=Value("u", 8, access.offset1), DATA=data, DATA0=data,
             DATA2=Value("b", max(32, access.second_bits), wave.vgpr(SECOND, lane, max(32, access.second_bits))),
-            RETURN_DATA=result, SDATA=result, VDATA=data if access.data_bits and "LOAD" not in access.entry.name else result,
+            RETURN_DATA=result, SDATA=result,
+            VDATA=data if access.data_bits and "LOAD" not in access.entry.name else result,
             __given__=frozenset(("OFFSET", "OFFSET0", "OFFSET1", "DATA0", "VDST", "RETURN_DATA")),
         )  # fmt: skip
         names["WAVE_MODE"] = None
@@ -304,7 +340,7 @@ def prepare(wave: Wave, rng: random.Random, place: str, base: int, size: int) ->
     flags = 0x31004000 if is_rdna(wave.target) else 0x00027000
     wave.set_sgpr(RESOURCE, 128, base & (1 << 48) - 1 | size << 64 | flags << 96)
     wave.sgprs[SOFFSET] = 16
-    wave.sgprs[125 if is_rdna(wave.target) else 124] = 0xFFFFFFFF
+    wave.sgprs[words.m0_code(wave.target)] = 0xFFFFFFFF
 
 
 def contents(rng: random.Random, size: int) -> bytearray:
@@ -321,16 +357,44 @@ def numbers(rng: random.Random, name: str, count: int) -> list[int]:
     out: list[int] = []
     while len(out) < count:
         if name.endswith("F64"):
-            value = rng.choice((0, 1 << 63, 0x3FF << 52, 0x7FF << 52, 0xFFF << 52, 0x7FF8 << 48, rng.randrange(0x3F0 << 52, 0x410 << 52)))
+            value = rng.choice(
+                (
+                    0,
+                    1 << 63,
+                    0x3FF << 52,
+                    0x7FF << 52,
+                    0xFFF << 52,
+                    0x7FF8 << 48,
+                    rng.randrange(0x3F0 << 52, 0x410 << 52),
+                )
+            )
             out += [value & 0xFFFFFFFF, value >> 32]
         elif name.endswith("BF16"):
-            halves = [rng.choice((0, 0x8000, 0x3F80, 0x7F80, 0xFF80, rng.randrange(0x3D00, 0x4300))) for _ in range(2)]
+            halves = [
+                rng.choice((0, 0x8000, 0x3F80, 0x7F80, 0xFF80, rng.randrange(0x3D00, 0x4300)))
+                for _ in range(2)
+            ]
             out.append(halves[0] | halves[1] << 16)
         elif name.endswith("F16"):
-            halves = [rng.choice((0, 0x8000, 0x3C00, 0x7C00, 0xFC00, 0x7E00, rng.randrange(0x3000, 0x4C00))) for _ in range(2)]
+            halves = [
+                rng.choice((0, 0x8000, 0x3C00, 0x7C00, 0xFC00, 0x7E00, rng.randrange(0x3000, 0x4C00)))
+                for _ in range(2)
+            ]
             out.append(halves[0] | halves[1] << 16)
         else:
-            out.append(rng.choice((0, 1 << 31, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000, rng.randrange(0x3D000000, 0x43000000))))
+            out.append(
+                rng.choice(
+                    (
+                        0,
+                        1 << 31,
+                        0x3F800000,
+                        0x7F800000,
+                        0xFF800000,
+                        0x7FC00000,
+                        rng.randrange(0x3D000000, 0x43000000),
+                    )
+                )
+            )
     return out[:count]
 
 
@@ -340,10 +404,16 @@ MODES = (0x3F0, 0x3F0, 0x300, 0xF0)
 def compare(target: str, wave_size: int, pattern: str, seed: int, cache: Path) -> bool:
     rng = random.Random(seed)
     found = [
-        a for e in words.entries(target) if e.group in GROUPS and re.fullmatch(pattern, e.name.lower()) for a in accesses(e, target, rng)
+        a
+        for e in words.entries(target)
+        if e.group in GROUPS and re.fullmatch(pattern, e.name.lower())
+        for a in accesses(e, target, rng)
     ]
     codes = assemble([a.text for a in found], target, wave_size)
-    refused = sorted({f"{a.entry.group} {a.entry.name}" for a in found} - {f"{a.entry.group} {a.entry.name}" for a in found if a.text in codes})
+    refused = sorted(
+        {f"{a.entry.group} {a.entry.name}" for a in found}
+        - {f"{a.entry.group} {a.entry.name}" for a in found if a.text in codes}
+    )
     rig = Rig(target, wave_size, cache)
     native._STEP_AHEAD = 60
     buffer = rig.memory.allocate(SIZE, name="data")
@@ -370,7 +440,9 @@ def compare(target: str, wave_size: int, pattern: str, seed: int, cache: Path) -
         data = contents(random.Random(case_seed), SIZE)
         if FLOATS.search(access.entry.name):
             values = random.Random(case_seed)
-            data = bytearray(b"".join(x.to_bytes(4, "little") for x in numbers(values, access.entry.name, SIZE // 4)))
+            data = bytearray(
+                b"".join(x.to_bytes(4, "little") for x in numbers(values, access.entry.name, SIZE // 4))
+            )
             for lane in range(wave_size):
                 for start in (DATA, DATA + 2, SECOND):
                     low, high = numbers(values, access.entry.name, 2)
@@ -383,7 +455,10 @@ def compare(target: str, wave_size: int, pattern: str, seed: int, cache: Path) -
             rig.memory.write(buffer.address, bytes(data))
         word = Word(access.entry, "", {"vdst": access.result_at}, b"")
         status, got = rig.run(Case(word, instruction, mode, case_seed), before, address)
-        key = (f"{access.entry.group} {access.entry.name}", access.place + ("+return" if access.result and "ATOMIC" in access.entry.name else ""))
+        key = (
+            f"{access.entry.group} {access.entry.name}",
+            access.place + ("+return" if access.result and "ATOMIC" in access.entry.name else ""),
+        )
         if status is not Status.BUDGET:
             skipped[key[0]] = f"{status.name}: {instruction.text}"
             continue
@@ -406,7 +481,9 @@ def compare(target: str, wave_size: int, pattern: str, seed: int, cache: Path) -
             )
             lane = next((n for n in range(wave_size) if before.vgprs[OFFSETS][n] == at // 64 * 64), None)
             if lane is not None:
-                difference += f" data {before.vgpr(DATA, lane, 64):#x} second {before.vgpr(SECOND, lane, 64):#x}"
+                difference += (
+                    f" data {before.vgpr(DATA, lane, 64):#x} second {before.vgpr(SECOND, lane, 64):#x}"
+                )
         if difference:
             different[key].append(f"{instruction.text}   mode {mode:#x}\n    {difference}")
     for key, examples in sorted(different.items()):
@@ -414,7 +491,10 @@ def compare(target: str, wave_size: int, pattern: str, seed: int, cache: Path) -
     for name, why in sorted(skipped.items()):
         print(f"not compared: {name}: {why}")
     print(f"the assembler refuses: {', '.join(refused)}")
-    print(f"{target} wave{wave_size}: {len(compared)} pairs compared ({sum(compared.values())} runs), {len(different)} differ")
+    print(
+        f"{target} wave{wave_size}: {len(compared)} pairs compared ({sum(compared.values())} runs), "
+        f"{len(different)} differ"
+    )
     return bool(different)
 
 

@@ -1,231 +1,23 @@
 """Runs an instruction's pseudocode on a wave.
 
-`Wave` holds registers as integers. `execute(wave, word)` reads operands out of the word's fields (not through the decoder),
-applies source and result modifiers by the types the text uses, and runs the text per active lane, or once where it speaks of
-the whole wave.
+`Executor` reads operands out of the word's fields (not through the decoder), applies source and result modifiers by the
+types the text uses, and runs the text per active lane, or once where it speaks of the whole wave.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from tests.sim.pcode import deviations
 from tests.sim.pcode import functions as f
 from tests.sim.pcode import values as v
-from tests.sim.pcode.language import Scope, Typed, compile_text, inserted, sliced
+from tests.sim.pcode.language import Scope, compile_text
+from tests.sim.pcode.scope import inserted
+from tests.sim.pcode.sources import constant, dpp_source, float_type, split_type
 from tests.sim.pcode.values import Value
-from tests.sim.pcode.words import FLOAT_CONSTANTS, INVERSE_TWO_PI, Word, entries, is_rdna
-
-VCC, EXEC = 106, 126
-ALL = (1 << 64) - 1
-
-
-@dataclass
-class Wave:
-    """Registers of a wave. ``vgprs[n][lane]``; ``sgprs`` by operand code."""
-
-    target: str
-    size: int
-    vgprs: list[list[int]]
-    sgprs: list[int]
-    scc: int
-    mode: int
-    pc: int
-    memory: dict[str, Any] = field(default_factory=dict)
-
-    def sgpr(self, code: int, bits: int = 32) -> int:
-        raw = sum(self.sgprs[code + n] << 32 * n for n in range((bits + 31) // 32))
-        return raw & (1 << bits) - 1
-
-    def set_sgpr(self, code: int, bits: int, raw: int) -> None:
-        null = 124 if is_rdna(self.target) else -1
-        if code == null:
-            return
-        for n in range((bits + 31) // 32):
-            self.sgprs[code + n] = raw >> 32 * n & 0xFFFFFFFF
-
-    def vgpr(self, number: int, lane: int, bits: int = 32) -> int:
-        raw = sum(self.vgprs[number + n][lane] << 32 * n for n in range((bits + 31) // 32))
-        return raw & (1 << bits) - 1
-
-    def set_vgpr(self, number: int, lane: int, bits: int, raw: int) -> None:
-        for n in range((bits + 31) // 32):
-            self.vgprs[number + n][lane] = raw >> 32 * n & 0xFFFFFFFF
-
-    @property
-    def exec(self) -> int:
-        return self.sgpr(EXEC, self.size)
-
-    @property
-    def m0(self) -> int:
-        return self.sgprs[125 if is_rdna(self.target) else 124]
-
-    @property
-    def rounding(self) -> tuple[int, int]:
-        return self.mode & 3, self.mode >> 2 & 3
-
-    def flush_in(self, bits: int) -> bool:
-        return not self.mode >> (4 if bits == 32 else 6) & 1
-
-    def flush_out(self, bits: int) -> bool:
-        return not self.mode >> (5 if bits == 32 else 7) & 1
-
-    @property
-    def clamps_nan(self) -> bool:
-        """MODE.DX10_CLAMP; GFX12 has it fixed to on."""
-        return True if self.target.startswith("gfx12") else bool(self.mode >> 8 & 1)
-
-    @property
-    def ieee(self) -> int:
-        """MODE.IEEE; GFX12 has none."""
-        return 0 if self.target.startswith("gfx12") else self.mode >> 9 & 1
-
-
-class Register(Typed):
-    """D0 and its like: a fixed number of bits, of which the text may write a part; remembers what was written as a float."""
-
-    def __init__(self, raw: int, bits: int) -> None:
-        self.raw, self.bits = raw, bits
-        self.written = 0
-        self.floats: dict[tuple[int, int], str] = {}
-
-    def load(self) -> Value:
-        return Value("b", self.bits, self.raw)
-
-    def store(self, low: int, width: int | None, value: Value) -> None:
-        width = width or min(value.bits, self.bits)
-        mask = (1 << width) - 1 << low & (1 << self.bits) - 1
-        self.raw = self.raw & ~mask | int(value.raw) << low & mask  # type: ignore[call-overload]
-        self.written |= mask
-        if value.kind in ("f", "bf"):
-            self.floats[low, width] = value.kind
-        else:
-            self.floats.pop((low, width), None)
-
-
-class LaneMask(Typed):
-    """A mask of lanes: reads the wave's old value; writes collect."""
-
-    def __init__(self, old: int) -> None:
-        self.old, self.new, self.touched = old, 0, 0
-
-    def load(self) -> Value:
-        return Value("b", 64, self.old & ~self.touched | self.new)
-
-    def store(self, low: int, width: int | None, value: Value) -> None:
-        mask = (1 << (width or 64)) - 1 << low
-        self.new = self.new & ~mask | int(value.raw) << low & mask  # type: ignore[call-overload]
-        self.touched |= mask
-
-
-class Cell(Typed):
-    """A register of a register file or bytes of memory, by functions."""
-
-    def __init__(self, read: Callable[[int], int], write: Callable[[int, int], None], bits: int = 32) -> None:
-        self.read, self.write, self.bits = read, write, bits
-
-    def sized(self, bits: int) -> Cell:
-        return Cell(self.read, self.write, max(bits, self.bits)) if bits > self.bits else self
-
-    def load(self) -> Value:
-        return Value("b", self.bits, self.read(self.bits))
-
-    def store(self, low: int, width: int | None, value: Value) -> None:
-        if value.kind == "sym":
-            raise TypeError(f"a symbol {value!r} stored")
-        whole = inserted(self.load(), low, width or min(value.bits, self.bits), value)
-        self.write(self.bits, int(whole.raw))  # type: ignore[call-overload]
-
-
-class MemoryCell(Cell):
-    def sized(self, bits: int) -> Cell:
-        return MemoryCell(self.read, self.write, bits)
-
-
-class File:
-    """VGPR[lane][n], SGPR[n], MEM[address]."""
-
-    def __init__(self, element: Callable[[int], Any]) -> None:
-        self.element = element
-
-    def load(self) -> File:
-        return self
-
-
-class Fields:
-    """WAVE_MODE.IEEE and such."""
-
-    def __init__(self, **known: Value) -> None:
-        self.known = known
-
-    def attribute(self, word: str) -> Value:
-        return self.known[word]
-
-    def place(self, word: str) -> Any:
-        return Register(0, 32)
-
-
-class Inconclusive(Exception):
-    """The text does not say enough to run it."""
-
-
-# -- source operands -----------------------------------------------------------------------------------
-
-
-def constant(code: int, bits: int, kind: str, literal: int | None, target: str) -> int:
-    """An inline constant or literal as the operand's bits. ``kind``: the operand's format (F16, PK2_I16, B64 ...)."""
-    scalar = {"F16": 16, "BF16": 16, "F32": 32, "F64": 64}.get(kind)
-    if code == 255:
-        assert literal is not None
-        if bits <= 32:
-            return literal & (1 << bits) - 1
-        if kind == "F64":
-            return literal << 32
-        if kind == "I64" and literal >> 31:
-            return literal | 0xFFFFFFFF << 32
-        return literal
-    if 128 <= code <= 208:
-        number = code - 128 if code <= 192 else 192 - code
-        if bits == 32 and kind in ("PK2_F16", "PK2_BF16", "PK_F16"):
-            return number & 0xFFFFFFFF
-        if kind == "PK2_F32":
-            return number & 0xFFFFFFFF  # the upper number is 0
-        return number & (1 << bits) - 1
-    if kind in ("PK2_F16", "PK_F16"):
-        size = 16
-    elif kind in ("PK2_BF16",) or kind == "BF16":
-        return value_bits(code, 32) >> 16
-    elif scalar:
-        size = scalar
-    else:
-        size = min(bits, 64) if bits in (16, 32, 64) else 32
-    if kind == "PK2_F32":
-        size = 32
-    return value_bits(code, size)
-
-
-def value_bits(code: int, size: int) -> int:
-    if code == 248:
-        return INVERSE_TWO_PI[size]
-    return int(v.from_float(FLOAT_CONSTANTS[code], "f", size, 0).raw)  # type: ignore[call-overload]
-
-
-_USES = re.compile(r"\b(S[012]|D0|SIMM32|SIMM16)((?:\.\w+|\[[^][]*(?:\[[^][]*\][^][]*)*\])*)")
-_FLOAT = re.compile(r"\.(bf16|f16|f32|f64)\b")
-
-
-def float_type(text: str, name: str) -> tuple[str, bool]:
-    """The float type the text reads ``name`` as ("" if none) and whether in halves."""
-    for match in _USES.finditer(text):
-        if match.group(1) != name:
-            continue
-        found = _FLOAT.search(match.group(2))
-        if found:
-            return found.group(1), "[" in match.group(2)
-    return "", False
+from tests.sim.pcode.wave import EXEC, VCC, Bit, Cell, Fields, File, Inconclusive, LaneMask, Register, Wave
+from tests.sim.pcode.words import Word, entries, is_rdna, m0_code, null_code
 
 
 class Executor:
@@ -235,6 +27,7 @@ class Executor:
         self.wave, self.word = wave, word
         self.entry, self.fields, self.form = word.entry, word.fields, word.form
         self.rdna = is_rdna(wave.target)
+        self.halves = self.rdna and not wave.target.startswith("gfx10")
         chosen = deviations.saturating_text if word.fields.get("clamp") else deviations.text_of
         self.text = chosen(self.entry, wave.target)
         self.packed = self.entry.group == "VOP3P"
@@ -268,7 +61,7 @@ class Executor:
         wide = max(bits, 32)
         if code >= 256:
             half = 0
-            if bits == 16 and self.rdna and not self.form.startswith("VOP3") and code & 128:
+            if bits == 16 and self.halves and not self.form.startswith("VOP3") and code & 128:
                 code, half = code & ~128, 16
             return wave.vgpr(code - 256, lane, wide) >> half
         return self.scalar(code, bits, kind)
@@ -280,7 +73,7 @@ class Executor:
             return constant(code, bits, kind, self.word.literal, wave.target)
         if code == 253:
             return wave.scc
-        null = 124 if self.rdna else -1
+        null = null_code(wave.target)
         if code == null:
             return 0
         return wave.sgpr(code, wide)
@@ -307,19 +100,21 @@ class Executor:
         select = fields.get("opsel", 0) if self.form.startswith("VOP3") else 0
         if bits == 16 and not halves and select >> n & 1 and self.is_register(n, register):
             raw >>= 16
-        size = v.FORMATS[_split(kind)].width if kind else bits
+        size = v.FORMATS[split_type(kind)].width if kind else bits
         negate, absolute = self.modifiers(n)
         if kind and not halves:
-            value = Value(*_split(kind), raw & (1 << size) - 1)
+            value = Value(*split_type(kind), raw & (1 << size) - 1)
             value = self.float_source(value, negate, absolute)
-            return Value("b", max(bits, 32), raw & ~((1 << size) - 1) & (1 << max(bits, 32)) - 1 | int(value.raw))  # type: ignore[call-overload]
+            return Value(
+                "b", max(bits, 32), raw & ~((1 << size) - 1) & (1 << max(bits, 32)) - 1 | int(value.raw)
+            )  # type: ignore[call-overload]
         if (negate or absolute) and deviations.signs_of_bits(self.entry.name):
             sign = 1 << bits - 1
             raw = raw & ~sign if absolute else raw
             raw = raw ^ sign if negate else raw
         if kind and halves:
             for low in (0, 16):
-                part = Value(*_split(kind), raw >> low & 0xFFFF)
+                part = Value(*split_type(kind), raw >> low & 0xFFFF)
                 raw = raw & ~(0xFFFF << low) | int(self.float_source(part, negate, absolute).raw) << low  # type: ignore[call-overload]
         return Value("b", max(bits, 32), raw & (1 << max(bits, 32)) - 1)
 
@@ -336,9 +131,9 @@ class Executor:
         return fields.get(f"neg{n}", 0), fields.get(f"abs{n}", 0)
 
     def float_source(self, value: Value, negate: int, absolute: int) -> Value:
-        if self.wave.flush_in(value.bits) and not deviations.keeps_subnormals(self.entry.name):
-            value = v.flushed(value)
-        elif deviations.flushes_always(self.entry.name):
+        if (
+            self.wave.flush_in(value.bits) and not deviations.keeps_subnormals(self.entry.name)
+        ) or deviations.flushes_always(self.entry.name):
             value = v.flushed(value)
         raw = int(value.raw)  # type: ignore[call-overload]
         sign = 1 << value.bits - 1
@@ -352,7 +147,9 @@ class Executor:
         negate, absolute = fields["neg"] >> n & 1, fields["neg_hi"] >> n & 1
         if "_MIX" in name and fields["opsel_hi"] >> n & 1 and self.fields[f"src{n}"] < 256:
             code = self.fields[f"src{n}"]
-            if 128 <= code <= 208 or 240 <= code <= 248:  # an inline constant is a half where a half is asked for
+            if (
+                128 <= code <= 208 or 240 <= code <= 248
+            ):  # an inline constant is a half where a half is asked for
                 raw = constant(code, 16, "F16", None, self.wave.target)
         if "_MIX" in name:  # an f32 or, as op_sel_hi says, a half; neg_hi is abs
             low, kind = 0, "f32"
@@ -370,8 +167,8 @@ class Executor:
             if kind == "f32" and "DOT" in name:
                 select = half
             part = raw >> size * select & (1 << size) - 1
-            if kind and kind != "f32" or (kind == "f32" and size == 32):
-                value = Value(*_split(kind), part)
+            if (kind and kind != "f32") or (kind == "f32" and size == 32):
+                value = Value(*split_type(kind), part)
                 negate = fields["neg_hi" if half else "neg"] >> n & 1
                 part = int(self.float_source(value, negate, 0).raw)  # type: ignore[call-overload]
             picked |= part << size * half
@@ -390,9 +187,9 @@ class Executor:
         if omod and self.applies_omod(width):
             scaled = self.scaled(value, omod, rounding)
             return self.clamped(raw, low, scaled)
-        if self.wave.flush_out(width) and not deviations.keeps_subnormals(self.entry.name):
-            value = v.flushed(value)
-        elif deviations.flushes_always(self.entry.name):
+        if (
+            self.wave.flush_out(width) and not deviations.keeps_subnormals(self.entry.name)
+        ) or deviations.flushes_always(self.entry.name):
             value = v.flushed(value)
         return self.clamped(raw, low, value)
 
@@ -466,12 +263,13 @@ class Executor:
         kind, _ = float_type(self.text, name)
         if not kind:
             return Value("b", bits, raw)
-        size = _split(kind)[1]
-        value = self.float_source(Value(*_split(kind), raw & (1 << size) - 1), 0, 0)
+        size = split_type(kind)[1]
+        value = self.float_source(Value(*split_type(kind), raw & (1 << size) - 1), 0, 0)
         return Value("b", bits, value.raw)
 
     def library(self) -> dict[str, Any]:
         """Instructions called by name from other instructions' texts."""
+
         def run(text: str, scope: Scope) -> None:
             scope.names["D0"] = register = Register(0, 64)
             compile_text(text)(scope)
@@ -502,7 +300,15 @@ class Executor:
         wave, fields, entry = self.wave, self.fields, self.entry
         names: dict[str, Any] = {}
         rows = deviations.operands(entry, wave.target)
-        bits_d = max(32, rows["sdst"].bits) if "sdst" in rows else 32 if "vdst" in fields else 64 if ".u64" in self.text or ".b64" in self.text else 32
+        bits_d = (
+            max(32, rows["sdst"].bits)
+            if "sdst" in rows
+            else 32
+            if "vdst" in fields
+            else 64
+            if ".u64" in self.text or ".b64" in self.text
+            else 32
+        )
         destination = fields.get("sdst", fields.get("vdst"))
         d0 = Register(wave.sgpr(destination, bits_d) if destination is not None else 0, bits_d)
         names["D0"] = d0
@@ -541,7 +347,7 @@ class Executor:
         wave.pc = pc.raw if pc.written else wave.pc + len(self.word.code)
         m0 = scope.names["M0"]
         if m0.written:
-            wave.sgprs[125 if self.rdna else 124] = m0.raw
+            wave.sgprs[m0_code(wave.target)] = m0.raw
 
     def run_wave(self) -> None:
         wave, fields = self.wave, self.fields
@@ -555,9 +361,14 @@ class Executor:
             names["S0"] = Value("b", 32, self.scalar(fields["src0"], 32, "B32"))
         for n in (1, 2):
             if f"src{n}" in fields:
-                names[f"S{n}"] = Value("b", 32, self.scalar(fields[f"src{n}"], 32, "B32") if fields[f"src{n}"] < 256 else 0)
+                names[f"S{n}"] = Value(
+                    "b", 32, self.scalar(fields[f"src{n}"], 32, "B32") if fields[f"src{n}"] < 256 else 0
+                )
+
         def cell(lane: int) -> File:
-            return File(lambda n: Cell(lambda b: wave.vgpr(n, lane, b), lambda b, raw: wave.set_vgpr(n, lane, b, raw)))
+            return File(
+                lambda n: Cell(lambda b: wave.vgpr(n, lane, b), lambda b, raw: wave.set_vgpr(n, lane, b, raw))
+            )
 
         names.update(
             D0=d0, VGPR=File(cell),
@@ -585,7 +396,13 @@ class Executor:
             values, writable = sources
             names: dict[str, Any] = {f"S{n}": value for n, value in values.items()}
             names["S"] = [values.get(n, Value("b", 32, 0)) for n in range(3)]
-            d0 = Register(wave.vgpr(fields["vdst"] & (127 if self.half_of_result() else 255), lane, bits_d), bits_d) if not compare else None
+            d0 = (
+                Register(
+                    wave.vgpr(fields["vdst"] & (127 if self.half_of_result() else 255), lane, bits_d), bits_d
+                )
+                if not compare
+                else None
+            )
             if d0 is not None and self.half_of_result() == 1:
                 d0.raw >>= 16
             if d0 is not None and self.fields_high():
@@ -594,19 +411,18 @@ class Executor:
                 self.flush_accumulator(d0)
                 names["S2"] = d0.load()
             writes: list[tuple[int, int, int]] = []
-
-            def cell(n: int, lane: int = lane, writes: list[tuple[int, int, int]] = writes) -> Cell:
-                def write(b: int, raw: int) -> None:
-                    writes.append((n, b, raw))
-
-                return Cell(lambda b: wave.vgpr(n, lane, b), write)
+            own = self.registers_of(lane, writes)
 
             names.update(
                 laneId=Value("u", 32, lane), laneID=Value("u", 32, lane),
                 D0=ports.d0 if compare else d0, D=d0, VCC=ports.vcc, EXEC=ports.exec, D1=Bit(ports.vcc, lane),
-                VGPR=File(lambda _, cell=cell: File(cell)), SCC=Value("u", 1, wave.scc),
+                VGPR=File(lambda _, own=own: own), SCC=Value("u", 1, wave.scc),
             )  # fmt: skip
-            swap = Register(int(values[0].raw), 32) if "S0.b32 = tmp" in self.text or "S0.b16 = tmp" in self.text else None  # type: ignore[call-overload]
+            swap = (
+                Register(int(values[0].raw), 32)
+                if "S0.b32 = tmp" in self.text or "S0.b16 = tmp" in self.text
+                else None
+            )  # type: ignore[call-overload]
             if swap is not None:
                 names["S0"] = swap
             scope = self.scope(names)
@@ -625,14 +441,22 @@ class Executor:
             wave.set_vgpr(number, lane, bits, raw)
         ports.commit(active)
 
+    def registers_of(self, lane: int, writes: list[tuple[int, int, int]]) -> File:
+        """VGPR[laneId]; what is written is put down as (register, bits, value)."""
+        return File(
+            lambda n: Cell(
+                lambda bits: self.wave.vgpr(n, lane, bits), lambda bits, raw: writes.append((n, bits, raw))
+            )
+        )
+
     def flush_accumulator(self, d0: Register) -> None:
         """The old destination is a source too."""
         kind, halves = float_type(self.text, "D0")
         if not kind or deviations.keeps_subnormals(self.entry.name):
             return
-        size = _split(kind)[1]
+        size = split_type(kind)[1]
         for low in (0, 16) if halves else (0,):
-            value = Value(*_split(kind), d0.raw >> low & (1 << size) - 1)
+            value = Value(*split_type(kind), d0.raw >> low & (1 << size) - 1)
             raw = int(self.float_source(value, 0, 0).raw)  # type: ignore[call-overload]
             d0.raw = d0.raw & ~((1 << size) - 1 << low) | raw << low
 
@@ -648,7 +472,7 @@ class Executor:
     def half_of_result(self) -> int:
         """RDNA's 16-bit results outside VOP3: 0 no 16-bit result, else 1 upper, 2 lower half."""
         rows = deviations.operands(self.entry, self.wave.target)
-        if not self.rdna or self.form.startswith("VOP3") or "vdst" not in rows or rows["vdst"].bits != 16:
+        if not self.halves or self.form.startswith("VOP3") or "vdst" not in rows or rows["vdst"].bits != 16:
             return 0
         return 1 if self.fields["vdst"] & 128 else 2
 
@@ -656,7 +480,12 @@ class Executor:
         """VOP3's op_sel writes the upper half of a 16-bit result."""
         rows = deviations.operands(self.entry, self.wave.target)
         sixteen = "vdst" in rows and rows["vdst"].bits == 16
-        return sixteen and self.form.startswith("VOP3") and not self.packed and bool(self.fields.get("opsel", 0) & 8)
+        return (
+            sixteen
+            and self.form.startswith("VOP3")
+            and not self.packed
+            and bool(self.fields.get("opsel", 0) & 8)
+        )
 
     def result(self, d0: Register, lane: int) -> int:
         entry, wave = self.entry, self.wave
@@ -664,10 +493,14 @@ class Executor:
         if deviations.has_float_results(entry.name):
             ranges = dict(d0.floats)
             if not ranges:
-                ranges = {key: kind for key, kind in deviations.float_parts(self.text).items()}
+                ranges = dict(deviations.float_parts(self.text))
             for (low, width), kind in ranges.items():
                 raw = self.finish(raw, low, width, kind)
-        if "vdst" in (rows := deviations.operands(entry, wave.target)) and rows["vdst"].bits == 16 and "_MIX" not in entry.name:
+        if (
+            "vdst" in (rows := deviations.operands(entry, wave.target))
+            and rows["vdst"].bits == 16
+            and "_MIX" not in entry.name
+        ):
             number = self.fields["vdst"] & (127 if self.half_of_result() else 255)
             old = wave.vgpr(number, lane)
             small = raw & 0xFFFF
@@ -763,52 +596,6 @@ class Executor:
         return None, bool(fields["bound_ctrl"])
 
 
-def dpp_source(ctrl: int, lane: int, size: int) -> tuple[int, bool]:
-    """Where DPP16 reads from, and whether that is inside the row (or wave)."""
-    row, n = lane & ~15, ctrl & 15
-    at = lane & 15
-    if ctrl < 0x100:
-        return lane & ~3 | ctrl >> 2 * (lane & 3) & 3, True
-    if 0x101 <= ctrl <= 0x10F:
-        return row + at + n, at + n < 16
-    if 0x111 <= ctrl <= 0x11F:
-        return row + at - n, at - n >= 0
-    if 0x121 <= ctrl <= 0x12F:
-        return row + (at - n) % 16, True
-    if ctrl == 0x130:
-        return lane + 1, lane + 1 < size
-    if ctrl == 0x134:
-        return (lane + 1) % size, True
-    if ctrl == 0x138:
-        return lane - 1, lane >= 1
-    if ctrl == 0x13C:
-        return (lane - 1) % size, True
-    if ctrl == 0x140:
-        return row + 15 - at, True
-    if ctrl == 0x141:
-        return lane & ~7 | 7 - (lane & 7), True
-    if ctrl == 0x142:
-        return (lane & ~15) - 1, lane >= 16
-    if ctrl == 0x143:
-        return 31, lane >= 32
-    if 0x150 <= ctrl <= 0x15F:
-        return row + n, True
-    return row + (at ^ n), True
-
-
-class Bit(Typed):
-    """D1.u1: this lane's carry out."""
-
-    def __init__(self, mask: LaneMask, lane: int) -> None:
-        self.mask, self.lane = mask, lane
-
-    def load(self) -> Value:
-        return sliced(self.mask.load(), self.lane, 1)
-
-    def store(self, low: int, width: int | None, value: Value) -> None:
-        self.mask.store(self.lane, 1, value)
-
-
 class _Ports:
     """The lane masks an instruction reads and writes: VCC stands for the encoding's own operands."""
 
@@ -819,7 +606,9 @@ class _Ports:
         source = VCC
         self.target = VCC
         if executor.form.startswith("VOP3"):
-            if "src2" in fields and ("_CO_CI_" in name or "CNDMASK" in name or "ADDC_CO" in name or "SUBB" in name):
+            if "src2" in fields and (
+                "_CO_CI_" in name or "CNDMASK" in name or "ADDC_CO" in name or "SUBB" in name
+            ):
                 source = fields["src2"]
             self.target = fields.get("sdst", VCC)
             if compare:
@@ -834,7 +623,9 @@ class _Ports:
         executor = self.executor
         wave = executor.wave
         for mask in (self.vcc, self.d0):
-            if mask.touched or (mask is self.d0 and "D0.u64[laneId]" in executor.text and not self._to_exec_only()):
+            if mask.touched or (
+                mask is self.d0 and "D0.u64[laneId]" in executor.text and not self._to_exec_only()
+            ):
                 if self._to_exec_only():
                     continue
                 wave.set_sgpr(self.target, wave.size, mask.new & active)
@@ -849,7 +640,3 @@ class _Ports:
 
 
 _LIBRARIES: dict[str, dict[str, Any]] = {}
-
-
-def _split(kind: str) -> tuple[str, int]:
-    return ("bf", 16) if kind == "bf16" else ("f", int(kind[1:]))

@@ -11,25 +11,30 @@ from numpy.typing import NDArray
 from rocdbg.sim import layout
 from tests.sim.pcode import deviations
 from tests.sim.pcode import values as v
-from tests.sim.pcode.oracle import Wave
 from tests.sim.pcode.values import Value
-from tests.sim.pcode.words import Entry, Word, is_rdna
+from tests.sim.pcode.wave import Wave
+from tests.sim.pcode.words import Entry, Word, m0_code
 
 VGPRS = 64
 
 F16 = (0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x83FF, 0x0400, 0x3C00, 0xBC00, 0x3800, 0x3E00, 0xC100, 0x7BFF, 0xFBFF,
        0x7C00, 0xFC00, 0x7E00, 0xFE01, 0x7C01, 0xFD00, 0x4100, 0x3555, 0x5640, 0x8400, 0x3FFF, 0x0200)  # fmt: skip
 F32 = (0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00800000, 0x80800000, 0x3F800000,
-       0xBF800000, 0x3F000000, 0xBF000000, 0x3EFFFFFF, 0x3FC00000, 0x40200000, 0xC0600000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000,
+       0xBF800000, 0x3F000000, 0xBF000000, 0x3EFFFFFF, 0x3FC00000, 0x40200000, 0xC0600000, 0x7F7FFFFF,
+       0xFF7FFFFF, 0x7F800000,
        0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001, 0xFFA00000, 0x4F000000, 0xCF000000, 0x4F800000, 0x46FFFE00,
-       0x477FFF00, 0x477FF000, 0x33000000, 0x38800000, 0x40490FDB, 0x3E22F983, 0x4B800001, 0x5F000000, 0x00400000)  # fmt: skip
+       0x477FFF00, 0x477FF000, 0x33000000, 0x38800000, 0x40490FDB, 0x3E22F983, 0x4B800001, 0x5F000000,
+       0x00400000)  # fmt: skip
 F64 = (0, 1 << 63, 1, 1 << 63 | 1, 0x000FFFFFFFFFFFFF, 0x0010000000000000, 0x3FF0000000000000, 0xBFF0000000000000,
        0x3FE0000000000000, 0x3FF8000000000000, 0x4004000000000000, 0xC00C000000000000, 0x7FEFFFFFFFFFFFFF,
        0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 0xFFF8000000012345, 0x7FF0000000000001,
-       0xFFF4000000000000, 0x41DFFFFFFFC00000, 0x41E0000000000000, 0xC1E0000000000000, 0x41EFFFFFFFE00000, 0x47EFFFFFE0000000,
+       0xFFF4000000000000, 0x41DFFFFFFFC00000, 0x41E0000000000000, 0xC1E0000000000000, 0x41EFFFFFFFE00000,
+       0x47EFFFFFE0000000,
        0x36A0000000000000, 0x380FFFFFC0000000, 0x47EFFFFFF0000000, 0x3FDFFFFFFFFFFFFF, 0x43E0000000000000)  # fmt: skip
-I32 = (0, 1, 2, 3, 7, 15, 16, 31, 32, 33, 63, 64, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFF, 0x800000,
-       0xFFFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFF8000, 0x7FFF8000, 0x80008000, 0xFF00FF00, 0x0A0B0C0D,
+I32 = (0, 1, 2, 3, 7, 15, 16, 31, 32, 33, 63, 64, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFF,
+       0x800000,
+       0xFFFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFF8000, 0x7FFF8000, 0x80008000,
+       0xFF00FF00, 0x0A0B0C0D,
        0x00080003, 0x00100000, 0x001F0010)  # fmt: skip
 
 
@@ -88,22 +93,40 @@ def fill(target: str, size: int, seed: int, mode: int) -> Wave:
             sgprs[n] = _half(rng) | _half(rng) << 16
     for code in (106, 107):
         sgprs[code] = rng.getrandbits(32)
-    mask = rng.choice(((1 << size) - 1, rng.getrandbits(size), rng.getrandbits(size), rng.getrandbits(size) & rng.getrandbits(size)))
+    mask = rng.choice(
+        (
+            (1 << size) - 1,
+            rng.getrandbits(size),
+            rng.getrandbits(size),
+            rng.getrandbits(size) & rng.getrandbits(size),
+        )
+    )
     sgprs[126], sgprs[127] = mask & 0xFFFFFFFF, mask >> 32
-    sgprs[125 if is_rdna(target) else 124] = _integer(rng)
+    sgprs[m0_code(target)] = _integer(rng)
     return Wave(target, size, columns, sgprs, rng.getrandbits(1), mode, 0)
 
 
 def prepare(wave: Wave, word: Word, rng: random.Random) -> None:
     """Values an instruction needs to be meaningful: indices in range."""
     name = word.entry.name
-    code = 125 if is_rdna(wave.target) else 124
+    code = m0_code(wave.target)
     if "MOVREL" in name or "SWAPREL" in name or "GPR_IDX" in name:
-        wave.sgprs[code] = rng.randrange(8) * 2 | (rng.randrange(8) * 2 << 16 if "_2_" in name or "SWAP" in name else 0)
+        wave.sgprs[code] = rng.randrange(8) * 2 | (
+            rng.randrange(8) * 2 << 16 if "_2_" in name or "SWAP" in name else 0
+        )
 
 
 def copied(wave: Wave) -> Wave:
-    return Wave(wave.target, wave.size, [list(c) for c in wave.vgprs], list(wave.sgprs), wave.scc, wave.mode, wave.pc, dict(wave.memory))
+    return Wave(
+        wave.target,
+        wave.size,
+        [list(c) for c in wave.vgprs],
+        list(wave.sgprs),
+        wave.scc,
+        wave.mode,
+        wave.pc,
+        dict(wave.memory),
+    )
 
 
 def store(block: NDArray[np.uint8], wave: Wave) -> None:
@@ -143,7 +166,11 @@ def difference(before: Wave, want: Wave, got: Wave, entry: Entry, word: Word) ->
             a, b = want.vgprs[n][lane], got.vgprs[n][lane]
             if a == b:
                 continue
-            first = n - 1 if deviations.wide_result(entry.name) and n > 0 and n - word.fields.get("vdst", n) == 1 else n
+            first = (
+                n - 1
+                if deviations.wide_result(entry.name) and n > 0 and n - word.fields.get("vdst", n) == 1
+                else n
+            )
             wants = [want.vgprs[m][lane] for m in range(first, min(first + 2, VGPRS))]
             gots = [got.vgprs[m][lane] for m in range(first, min(first + 2, VGPRS))]
             if same(entry, wants, gots, word):
@@ -175,13 +202,20 @@ def _scalars(wave: Wave, word: Word) -> str:
         f"{n}={c}" + (f":{wave.sgpr(c, 64):#x}" if c < 106 and n.startswith(("s", "vdst")) else "")
         for n, c in word.fields.items() if c or n == "src0"
     ]  # fmt: skip
-    return " ".join(parts) + (f" literal {word.literal:#x}" if word.literal is not None else "") + f" scc {wave.scc}"
+    return (
+        " ".join(parts)
+        + (f" literal {word.literal:#x}" if word.literal is not None else "")
+        + f" scc {wave.scc}"
+    )
 
 
 def _lane(wave: Wave, word: Word, lane: int) -> str:
     parts = []
     for name, code in word.fields.items():
-        if name in ("src0", "src1", "src2") and code >= 256 and code - 256 < 255 or name in ("vsrc1", "vdst"):
+        if (name in ("src0", "src1", "src2") and code >= 256 and code - 256 < 255) or name in (
+            "vsrc1",
+            "vdst",
+        ):
             number = (code - 256 if code >= 256 else code) & 127
             if number < VGPRS - 1:
                 parts.append(f"{name} v{number}={wave.vgpr(number, lane, 64):#018x}")

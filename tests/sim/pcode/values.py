@@ -1,6 +1,7 @@
 """Values of the pseudocode: bits with a type, and exact arithmetic on them.
 
-Numbers are unpacked to (sign, integer mantissa, exponent), computed exactly and rounded once. Nothing here uses the host's
+Numbers are unpacked to (sign, integer mantissa, exponent), computed exactly and rounded once. Nothing here uses the
+host's
 floating point but the transcendental functions, which are within an ulp of f64.
 """
 
@@ -58,7 +59,12 @@ class Format:
         return 1 << self.width - 1 | self.infinity | self.quiet
 
 
-FORMATS = {("f", 16): Format(5, 10), ("f", 32): Format(8, 23), ("f", 64): Format(11, 52), ("bf", 16): Format(8, 7)}
+FORMATS = {
+    ("f", 16): Format(5, 10),
+    ("f", 32): Format(8, 23),
+    ("f", 64): Format(11, 52),
+    ("bf", 16): Format(8, 7),
+}
 
 FINITE, INFINITE, NAN = range(3)
 Number = tuple[int, int, int, int]
@@ -97,7 +103,9 @@ def pack(kind: str, bits: int, sign: int, mantissa: int, exponent: int, rounding
         kept, rest, half = mantissa << -shift, 0, 1
     else:
         kept, rest, half = mantissa >> shift, mantissa & (1 << shift) - 1, 1 << shift - 1
-    up = {0: rest > half or (rest == half and kept & 1), 1: rest and not sign, 2: rest and sign, 3: False}[rounding]
+    up = {0: rest > half or (rest == half and kept & 1), 1: rest and not sign, 2: rest and sign, 3: False}[
+        rounding
+    ]
     if rest and up:
         kept += 1
     biased = wanted - lowest  # exponent field of a normal number, less one
@@ -244,7 +252,9 @@ def square_root(value: Value, rounding: int) -> Value:
         return nan_of(kind, bits)
     shift = 200 + (exponent & 1)
     root = math.isqrt(mantissa << shift)
-    return pack(kind, bits, 0, root << 1 | (root * root != mantissa << shift), (exponent - shift) // 2 - 1, rounding)
+    return pack(
+        kind, bits, 0, root << 1 | (root * root != mantissa << shift), (exponent - shift) // 2 - 1, rounding
+    )
 
 
 def to_float(value: Value) -> float:

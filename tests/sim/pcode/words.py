@@ -1,6 +1,7 @@
 """Machine words for every instruction of the pseudocode's tables, and what their fields are.
 
-Written from the ISA documents' microcode formats, independently of `rocdbg.isa`: the oracle reads its operands here, so a
+Written from the ISA documents' microcode formats, independently of `rocdbg.isa`: the oracle reads its
+operands here, so a
 fault in the decoder shows as a difference too.
 """
 
@@ -9,15 +10,19 @@ from __future__ import annotations
 import importlib
 import random
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+
+from rocdbg.isa.row import base_name
+from rocdbg.isa.table import load
 
 FAMILIES = {"gfx1100": "rdna3", "gfx1101": "rdna3", "gfx1102": "rdna3", "gfx1200": "rdna4", "gfx1201": "rdna4",
             "gfx942": "cdna", "gfx950": "cdna",
-            "gfx1150": "rdna3", "gfx1151": "rdna3", "gfx90a": "cdna", "gfx908": "cdna", "gfx906": "cdna", "gfx900": "cdna"}  # fmt: skip
+            "gfx1010": "rdna3", "gfx1030": "rdna3", "gfx1150": "rdna3", "gfx1151": "rdna3",
+            "gfx90a": "cdna", "gfx908": "cdna", "gfx906": "cdna", "gfx900": "cdna"}  # fmt: skip
 """Which text is a target's."""
 
-RELATED = frozenset(("gfx1150", "gfx1151", "gfx90a", "gfx908", "gfx906", "gfx900"))
+RELATED = frozenset(("gfx1010", "gfx1030", "gfx1150", "gfx1151", "gfx90a", "gfx908", "gfx906", "gfx900"))
 """Targets that the text is not written for, but which have most of the opcodes."""
 
 
@@ -61,11 +66,33 @@ def entries(target: str) -> tuple[Entry, ...]:
     found = []
     for member, text in texts.items():
         group = type(member).__name__.removesuffix("Op")
-        group = {"VGLOBAL": "GLOBAL", "VFLAT": "FLAT", "VSCRATCH": "SCRATCH", "VBUFFER": "MUBUF"}.get(group, group)
+        group = {"VGLOBAL": "GLOBAL", "VFLAT": "FLAT", "VSCRATCH": "SCRATCH", "VBUFFER": "MUBUF"}.get(
+            group, group
+        )
         name = member.name.removesuffix("_E32").removesuffix("_E64")
-        rows = {k: Operand(row[0].name.removeprefix("FMT_").removeprefix("NUM_"), row[1]) for k, row in operands.get(member, {}).items()}
+        rows = {
+            k: Operand(row[0].name.removeprefix("FMT_").removeprefix("NUM_"), row[1])
+            for k, row in operands.get(member, {}).items()
+        }
         found.append(Entry(group, name, member.value, text, rows))
-    return tuple(found)
+    if not target.startswith("gfx10"):
+        return tuple(found)
+    # GFX10 has other opcodes: they are looked up by name.
+    opcodes: dict[tuple[str, str], int] = {}
+    for layout, known in load(target)["rows"].items():
+        for number, row in known.items():
+            opcodes.setdefault((layout, base_name(row[0]).upper()), int(number))
+    return tuple(replace(e, opcode=opcodes[e.group, e.name]) for e in found if (e.group, e.name) in opcodes)
+
+
+def m0_code(target: str) -> int:
+    """Operand code of M0; GFX11 has exchanged it with NULL."""
+    return 125 if is_rdna(target) and not target.startswith("gfx10") else 124
+
+
+def null_code(target: str) -> int:
+    """Operand code of NULL, -1 where there is none."""
+    return 249 - m0_code(target) if is_rdna(target) else -1
 
 
 def is_rdna(target: str) -> bool:
@@ -84,7 +111,7 @@ class Maker:
         self.rdna = is_rdna(target)
         self.gfx12 = FAMILIES[target] == "rdna4"
         self.literal: int | None = None
-        self.halves = self.rdna
+        self.halves = self.rdna and not target.startswith("gfx10")
         """Whether 16-bit operands may be upper halves."""
 
     # -- operands --------------------
@@ -111,7 +138,9 @@ class Maker:
             return 106  # VCC
         return self.rng.randrange(0, 32 // step - 1) * step
 
-    def source(self, bits: int, kind: str, *, literal: bool = True, scalar: bool = True, half: bool = False) -> int:
+    def source(
+        self, bits: int, kind: str, *, literal: bool = True, scalar: bool = True, half: bool = False
+    ) -> int:
         """A 9-bit source: register, inline constant or literal."""
         rng = self.rng
         roll = rng.random()
@@ -133,7 +162,18 @@ class Maker:
 
     def make_literal(self) -> int:
         rng = self.rng
-        return rng.choice((rng.getrandbits(32), 0x3FC00000, 0x12345678, 0xFFFF8001, 0x80000000, 0x3C00, 0x7FC00001, rng.getrandbits(16)))
+        return rng.choice(
+            (
+                rng.getrandbits(32),
+                0x3FC00000,
+                0x12345678,
+                0xFFFF8001,
+                0x80000000,
+                0x3C00,
+                0x7FC00001,
+                rng.getrandbits(16),
+            )
+        )
 
     def scalar_source(self, bits: int, *, literal: bool = True) -> int:
         roll = self.rng.random()
@@ -155,7 +195,9 @@ class Maker:
             return None
         return maker(entry, form)  # type: ignore[no-any-return]
 
-    def word(self, entry: Entry, form: str, fields: dict[str, int], size: int, value: int, extra: int | None = None) -> Word:
+    def word(
+        self, entry: Entry, form: str, fields: dict[str, int], size: int, value: int, extra: int | None = None
+    ) -> Word:
         code = value.to_bytes(size, "little")
         if extra is not None:
             code += extra.to_bytes(4, "little")
@@ -171,7 +213,10 @@ class Maker:
         row = self.rows(entry).get(f"src{n}") or self.rows(entry).get({0: "vsrc0", 1: "vsrc1"}.get(n, ""))
         if row is not None and re.search(r"^[UIB]\d", row.format):
             return "_MIX" in entry.name
-        return bool(re.search(rf"\b{name}(\[[^]]*\])?\.(bf16|f16|f32|f64)\b", entry.text)) or "_MIX" in entry.name
+        return (
+            bool(re.search(rf"\b{name}(\[[^]]*\])?\.(bf16|f16|f32|f64)\b", entry.text))
+            or "_MIX" in entry.name
+        )
 
     def rows(self, entry: Entry) -> dict[str, Operand]:
         from tests.sim.pcode.deviations import operands
@@ -196,7 +241,10 @@ class Maker:
         return (row.bits, row.format) if row else (32, "ANY")
 
     def _sop1(self, e: Entry, form: str) -> Word:
-        f = {"sdst": self.sgpr(self.bits_of(e, "sdst")[0]), "ssrc0": self.scalar_source(self.bits_of(e, "ssrc0")[0])}
+        f = {
+            "sdst": self.sgpr(self.bits_of(e, "sdst")[0]),
+            "ssrc0": self.scalar_source(self.bits_of(e, "ssrc0")[0]),
+        }
         if "MOVREL" in e.name or "GETPC" in e.name:
             f["ssrc0"] = self.sgpr(self.bits_of(e, "ssrc0")[0]) & 15
             f["sdst"] &= 14
@@ -207,14 +255,19 @@ class Maker:
         f["sdst"] = self.sgpr(self.bits_of(e, "sdst")[0])
         if "FMAAK" in e.name or "FMAMK" in e.name:
             self.literal = self.literal or self.make_literal()
-        return self.word(e, form, f, 4, 0x80000000 | e.opcode << 23 | f["sdst"] << 16 | f["ssrc1"] << 8 | f["ssrc0"])
+        return self.word(
+            e, form, f, 4, 0x80000000 | e.opcode << 23 | f["sdst"] << 16 | f["ssrc1"] << 8 | f["ssrc0"]
+        )
 
     def _sopc(self, e: Entry, form: str) -> Word:
         f = {n: self.scalar_source(self.bits_of(e, n)[0]) for n in ("ssrc0", "ssrc1")}
         return self.word(e, form, f, 4, 0xBF000000 | e.opcode << 16 | f["ssrc1"] << 8 | f["ssrc0"])
 
     def _sopk(self, e: Entry, form: str) -> Word:
-        f = {"sdst": self.sgpr(self.bits_of(e, "sdst")[0]), "simm16": self.rng.choice((0, 1, 0x7FFF, 0x8000, 0xFFFF, self.rng.getrandbits(16)))}
+        f = {
+            "sdst": self.sgpr(self.bits_of(e, "sdst")[0]),
+            "simm16": self.rng.choice((0, 1, 0x7FFF, 0x8000, 0xFFFF, self.rng.getrandbits(16))),
+        }
         if "CALL" in e.name:
             f["simm16"] &= 0xFF
         return self.word(e, form, f, 4, 0xB0000000 | e.opcode << 23 | f["sdst"] << 16 | f["simm16"])
@@ -280,13 +333,30 @@ class Maker:
             f["lanes"] = rng.getrandbits(24)
             return 233 + f["fi"], f["lanes"] << 8 | f["src0"]
         if form.endswith("DPP16"):
-            f.update(row_mask=rng.choice((15, 15, rng.getrandbits(4))), bank_mask=rng.choice((15, 15, rng.getrandbits(4))))
-            f.update(bound_ctrl=rng.getrandbits(1), fi=rng.getrandbits(1) if self.rdna else 0, ctrl=self._dpp_ctrl())
+            f.update(
+                row_mask=rng.choice((15, 15, rng.getrandbits(4))),
+                bank_mask=rng.choice((15, 15, rng.getrandbits(4))),
+            )
+            f.update(
+                bound_ctrl=rng.getrandbits(1),
+                fi=rng.getrandbits(1) if self.rdna else 0,
+                ctrl=self._dpp_ctrl(),
+            )
             for name in ("abs0", "neg0", "abs1", "neg1"):
-                chosen = rng.random() < 0.2 and self.signs(entry, int(name[-1])) and "MOV_B16" not in entry.name
+                chosen = (
+                    rng.random() < 0.2 and self.signs(entry, int(name[-1])) and "MOV_B16" not in entry.name
+                )
                 f[name] = int(chosen and not form.startswith("VOP3"))
-            extra = f["row_mask"] << 28 | f["bank_mask"] << 24 | f["abs1"] << 23 | f["neg1"] << 22 | f["abs0"] << 21
-            extra |= f["neg0"] << 20 | f["bound_ctrl"] << 19 | f["fi"] << 18 | f["ctrl"] << 8 | f["src0"] & 0xFF
+            extra = (
+                f["row_mask"] << 28
+                | f["bank_mask"] << 24
+                | f["abs1"] << 23
+                | f["neg1"] << 22
+                | f["abs0"] << 21
+            )
+            extra |= (
+                f["neg0"] << 20 | f["bound_ctrl"] << 19 | f["fi"] << 18 | f["ctrl"] << 8 | f["src0"] & 0xFF
+            )
             return 250, extra
         if form.endswith("SDWA"):
             for name in ("src0_sel", "src1_sel", "dst_sel"):
@@ -303,7 +373,13 @@ class Maker:
             extra = f["src0"] | f["src0_sel"] << 16 | f["sext0"] << 19 | f["neg0"] << 20 | f["abs0"] << 21
             extra |= f.get("s0", 0) << 23
             if "vsrc1" in f:
-                extra |= f["src1_sel"] << 24 | f["sext1"] << 27 | f["neg1"] << 28 | f["abs1"] << 29 | f.get("s1", 0) << 31
+                extra |= (
+                    f["src1_sel"] << 24
+                    | f["sext1"] << 27
+                    | f["neg1"] << 28
+                    | f["abs1"] << 29
+                    | f.get("s1", 0) << 31
+                )
             if group == "VOPC":
                 f["clamp"] = 0
                 f["sdst"] = rng.choice((-1, 20, 22))
@@ -321,24 +397,38 @@ class Maker:
             return rng.choice([*common, 0x150 | n, 0x160 | n])
         return rng.choice([*common, 0x130, 0x134, 0x138, 0x13C, 0x142, 0x143, 0x150 | n])
 
-    def _three(self, e: Entry, form: str, opcode: int, names: tuple[str, ...], sdst: bool = False) -> Word | None:
+    def _three(
+        self, e: Entry, form: str, opcode: int, names: tuple[str, ...], sdst: bool = False
+    ) -> Word | None:
         rng = self.rng
         f: dict[str, int] = {}
         literal = self.rdna and form == "VOP3"
-        for n, name in enumerate(names):
-            known = name in e.operands or (name == "src1" and "vsrc1" in e.operands) or (name == "src0" and "vsrc0" in e.operands)
+        for name in names:
+            known = (
+                name in e.operands
+                or (name == "src1" and "vsrc1" in e.operands)
+                or (name == "src0" and "vsrc0" in e.operands)
+            )
             if not known and name == "src2":
                 f[name] = 0
                 continue
             bits, kind = self.bits_of(e, name if name in e.operands or name != "src1" else "vsrc1")
-            f[name] = self.source(bits, kind, literal=literal, scalar=name != "src1" or form == "VOP3" or self.gfx12)
+            f[name] = self.source(
+                bits, kind, literal=literal, scalar=name != "src1" or form == "VOP3" or self.gfx12
+            )
         used = [n for n in ("src0", "src1", "src2") if n in f]
-        if "_CO_CI_" in e.name or "CNDMASK" in e.name or (not self.rdna and ("ADDC" in e.name or "SUBB" in e.name)):
+        if (
+            "_CO_CI_" in e.name
+            or "CNDMASK" in e.name
+            or (not self.rdna and ("ADDC" in e.name or "SUBB" in e.name))
+        ):
             f["src2"] = rng.choice((20, 22, 106))
             used = [n for n in used if n != "src2"]
         for name in ("src0", "src1", "src2"):
             f.setdefault(name, 0)
-        f["vdst"] = self.sgpr(64) if e.group == "VOPC" or "V_CMP" in e.name else self.vgpr(*self.bits_of(e, "vdst"))
+        f["vdst"] = (
+            self.sgpr(64) if e.group == "VOPC" or "V_CMP" in e.name else self.vgpr(*self.bits_of(e, "vdst"))
+        )
         if "READLANE" in e.name or "READFIRST" in e.name or e.name.startswith("V_S_"):
             f["vdst"] = self.sgpr(32)
             if "READ" in e.name:
@@ -353,7 +443,9 @@ class Maker:
             f["src1"] = self.sgpr(32)
         f["clamp"] = int(rng.random() < 0.2 and "64_" not in e.name)
         f["omod"] = rng.choice((0, 0, 0, 0, 1, 2, 3))
-        f["abs"] = 0 if sdst else sum(1 << n for n in range(len(used)) if rng.random() < 0.15 and self.signs(e, n))
+        f["abs"] = (
+            0 if sdst else sum(1 << n for n in range(len(used)) if rng.random() < 0.15 and self.signs(e, n))
+        )
         f["neg"] = sum(1 << n for n in range(len(used)) if rng.random() < 0.2 and self.signs(e, n))
         f["opsel"] = self.opsel(e, used)
         if e.group == "VOPC" or "V_CMP" in e.name:
@@ -401,6 +493,10 @@ class Maker:
 def forms(entry: Entry, target: str) -> list[str]:
     """The encodings an instruction may have (whether it has them says the decoder)."""
     rdna = is_rdna(target)
+    if target.startswith("gfx10"):
+        if (g := entry.group) in ("VOP1", "VOP2", "VOPC"):
+            return [g, f"{g}_SDWA", f"{g}_DPP16", f"{g}_DPP8", "VOP3"]
+        return ["VOP3"] if g in ("VOP3", "VOP3SD") else [g]
     three = ["VOP3", "VOP3_DPP16", "VOP3_DPP8"] if rdna else ["VOP3"]
     match entry.group:
         case "VOP1" | "VOP2" | "VOPC":
@@ -412,5 +508,3 @@ def forms(entry: Entry, target: str) -> list[str]:
             return ["VOP3P", "VOP3P_DPP16", "VOP3P_DPP8"] if rdna else ["VOP3P"]
         case _:
             return [entry.group]
-
-
