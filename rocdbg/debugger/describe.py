@@ -75,8 +75,9 @@ def _saved_registers(context: FrameContext, architecture: Architecture) -> list[
                 continue
             bits = 8 * (architecture.register_size(number) or 0)
             lanes = architecture.register_elements(number)
-            words = _by_lane(location, lanes) if lanes > 1 else _in_parts(location, bits)
-            if words == LOST:
+            own = f"in ${architecture.register_name(number)}"
+            words = _by_lane(location, lanes, own) if lanes > 1 else _in_parts(location, bits)
+            if words in (LOST, own):
                 continue
         except Error as error:
             words = f"<{error}>"
@@ -90,14 +91,16 @@ def _in_parts(location: LocationDescription, bits: int) -> str:
     return texts[0] if len(texts) == 1 else " and ".join([texts[0], *(text.removeprefix("in ") for text in texts[1:])])
 
 
-def _by_lane(location: LocationDescription, lanes: int) -> str:
-    """Where a vector register is, the lanes that are in the same place together."""
+def _by_lane(location: LocationDescription, lanes: int, own: str) -> str:
+    """Where a vector register is, the lanes that are in the same place together; ``own`` where none was moved."""
     masks: dict[str, int] = {}
     for lane in range(lanes):
         text = " and ".join(_of_lane(part, lane) for part in location.fragments(LANE_BITS, LANE_BITS * lane))
         masks[text] = masks.get(text, 0) | 1 << lane
     if len(masks) == 1:
         return next(iter(masks))
+    if not masks.keys() - {LOST, own}:
+        return own
     return ", ".join(f"{text} for lanes [{lane_ranges(mask)}]" for text, mask in masks.items())
 
 
