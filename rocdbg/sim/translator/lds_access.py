@@ -5,7 +5,7 @@ element. ``a`` packs places in the state, 20 bits each: the address VGPR, the fi
 one's. ``b`` packs the offsets of the one or two elements, 32 bits each.
 
 One comparison of all addresses with the size of the LDS says whether everything is in range. A chunk of lanes that is
-active as a whole, at one place or at neighbouring dwords, needs neither gather nor scatter. What is out of range, or
+active as a whole, at one place or at neighbouring elements, needs neither gather nor scatter. What is out of range, or
 overlaps, takes the long way through the transfer buffer and the routines for each lane.
 """
 
@@ -148,12 +148,12 @@ def _read_chunk(r: VectorRoutine, lanes: _Lanes, data: str, bases: list[str], wo
         lanes.set_register(data, chunk, n, r.splat(r.load(r.gep(base, start), I32)), True)
     r.go(done)
     r.mark(other)
-    if words == 1:
-        r.branch_if(lanes.differs(chunk, first, 4), gather, row)
+    if words in _ROWS:
+        r.branch_if(lanes.differs(chunk, first, 4 * words), gather, row)
         r.mark(row)
-        for n, base in enumerate(dwords):
-            value = r.vector(f"load {lanes.kind}, ptr {r.gep(base, start)}, align 1")
-            lanes.set_register(data, chunk, n, value, True)
+        for element, base in enumerate(bases):
+            for word, value in enumerate(_load_rows(r, r.gep(base, start), words)):
+                lanes.set_register(data, chunk, element * words + word, value, True)
         r.go(done)
     else:
         r.go(gather)
@@ -177,15 +177,9 @@ def _write(r: VectorRoutine, size: int, count: int) -> None:
             unaligned.append(r.op("icmp ne", "i32", rest, "zeroinitializer"))
         lanes.otherwise(lanes.where(unaligned))
     bases = lanes.elements(count)
-    # Lanes in order within an element's dword: as if one after the other, unless they overlap in part.
     for element, base in enumerate(bases):
-        for dword in range(words):
-            for c in r.chunks:
-                value = lanes.register(data[element], c, dword)
-                if size > 4:
-                    r.scatter_row(r.gep(base, 4 * dword), lanes.addresses[c], value, lanes.active[c])
-                else:
-                    _write_dwords(r, lanes, base, c, value)
+        for c in r.chunks:
+            _write_chunk(r, lanes, base, c, [lanes.register(data[element], c, word) for word in range(words)])
     r.lines.append("ret i32 0")
     r.mark("slow")
     if count == 2:
@@ -198,20 +192,59 @@ def _write(r: VectorRoutine, size: int, count: int) -> None:
     r.lines.append("ret i32 0")
 
 
-def _write_dwords(r: VectorRoutine, lanes: _Lanes, base: str, chunk: int, value: str) -> None:
-    """One dword of each lane of a chunk."""
+def _write_chunk(r: VectorRoutine, lanes: _Lanes, base: str, chunk: int, values: list[str]) -> None:
+    """One element of each lane of a chunk."""
     row, scatter, done, full = (r.fresh(n)[1:] for n in ("row", "scatter", "done", "full"))
     r.branch_if(lanes.is_full(chunk), full, scatter)
     r.mark(full)
     first = lanes.first(chunk)
-    r.branch_if(lanes.differs(chunk, first, 4), scatter, row)
+    r.branch_if(lanes.differs(chunk, first, 4 * len(values)), scatter, row)
     r.mark(row)
-    r.lines.append(f"store {lanes.kind} {value}, ptr {r.gep(base, first.zext(I64))}, align 1")
+    _store_rows(r, r.gep(base, first.zext(I64)), values)
     r.go(done)
     r.mark(scatter)
-    r.scatter_row(base, lanes.addresses[chunk], value, lanes.active[chunk])
+    for word, value in enumerate(values):
+        r.scatter_row(r.gep(base, 4 * word), lanes.addresses[chunk], value, lanes.active[chunk])
     r.go(done)
     r.mark(done)
+
+
+_ROWS = (1, 2, 4)
+"""Dwords of elements for which neighbouring elements are moved by vector loads and stores."""
+
+
+def _picks(numbers: list[int]) -> str:
+    return f"<{len(numbers)} x i32> <{', '.join(f'i32 {n}' for n in numbers)}>"
+
+
+def _load_rows(r: VectorRoutine, pointer: str, words: int) -> list[str]:
+    """Elements of a chunk's lanes, one behind the other in memory: a vector for each dword."""
+    kind = f"<{r.lanes * words} x i32>"
+    whole = r.vector(f"load {kind}, ptr {pointer}, align 1")
+    if words == 1:
+        return [whole]
+    return [
+        r.vector(
+            f"shufflevector {kind} {whole}, {kind} poison, "
+            f"{_picks([word + words * n for n in range(r.lanes)])}"
+        )
+        for word in range(words)
+    ]
+
+
+def _store_rows(r: VectorRoutine, pointer: str, values: list[str]) -> None:
+    """The reverse of `_load_rows`."""
+    lanes = r.lanes
+    while len(values) > 1:  # two vectors of elements of w dwords into one of elements of 2w
+        half = len(values) // 2
+        kind = f"<{lanes} x i32>"
+        order = [part * lanes + n for n in range(lanes) for part in (0, 1)]
+        values = [
+            r.vector(f"shufflevector {kind} {low}, {kind} {high}, {_picks(order)}")
+            for low, high in zip(values[:half], values[half:], strict=True)
+        ]
+        lanes *= 2
+    r.lines.append(f"store <{lanes} x i32> {values[0]}, ptr {pointer}, align 1")
 
 
 def _long_way(r: VectorRoutine, lanes: _Lanes, helper: str, element: int, size: int) -> None:
