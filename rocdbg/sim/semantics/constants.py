@@ -1,4 +1,4 @@
-"""Inline constants of 32-bit sources that encoding tables call 16-bit ones (mixed precision, dot products)."""
+"""Inline constants of sources that encoding tables give another width (mixed precision, dot products)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ _FLOATS = {
     246: 0x40800000, 247: 0xC0800000, 248: 0x3E22F983,
 }  # fmt: skip
 """Operand codes of +-0.5, +-1, +-2, +-4 and 1 / (2 pi), as f32."""
+
+_HALVES = {
+    240: 0x3800, 241: 0xB800, 242: 0x3C00, 243: 0xBC00, 244: 0x4000, 245: 0xC000, 246: 0x4400, 247: 0xC400,
+    248: 0x3118,
+}  # fmt: skip
+"""The same as f16."""
 
 
 def expand(code: int) -> int:
@@ -25,4 +31,12 @@ def source32(i: Access, k: int) -> Value:
     operand = i.sources[k]
     if operand.kind is OperandKind.CONSTANT and operand.bits == 16:
         return i.const(expand(operand.index), I32)
+    return i.raw_operand(operand)
+
+
+def source16(i: Access, k: int) -> Value:
+    """Source ``k`` as 32 bits of which a half is taken; an inline constant is an f16 in the low half."""
+    operand = i.sources[k]
+    if operand.kind is OperandKind.CONSTANT:
+        return i.const(_HALVES.get(operand.index, expand(operand.index) & 0xFFFF), I32)
     return i.raw_operand(operand)

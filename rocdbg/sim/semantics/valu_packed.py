@@ -12,7 +12,7 @@ from functools import partial
 from rocdbg.sim.builder import F16, F32, I16, I32, I64, Op, Type, Value
 from rocdbg.sim.semantics import division, floats, integers
 from rocdbg.sim.semantics.access import Access
-from rocdbg.sim.semantics.constants import source32
+from rocdbg.sim.semantics.constants import source16, source32
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_float import fma, maximum, minimum, multiply
 
@@ -127,7 +127,7 @@ def _mix_source(i: Access, k: int) -> Value:
     """
     operand = i.sources[k]
     if i.modifier("op_sel_hi") >> k & 1:
-        word = i.raw_operand(operand)
+        word = source16(i, k)
         half = (word.lshr(16) if i.modifier("op_sel") >> k & 1 else word).trunc(I16).bitcast(F16)
         value = floats.convert(i.taken(half), F32)
     else:

@@ -108,6 +108,24 @@ def test_float_dot(run):
     assert run("v_dot2_f32_bf16", bf, bf, c, **dot).value[0] == 5.5
 
 
+@pytest.mark.parametrize("bits, kind", [(32, "b32"), (16, "f16")])
+@pytest.mark.parametrize("code, selects, want", [
+    (242, {"op_sel": 1}, 7.5), (242, {"op_sel": 0}, 4.0), (241, {"op_sel": 1}, -0.75), (242, {"op_sel": 3}, 2.0),
+    (242, {"op_sel": 1, "op_sel_hi": 5}, 7.5), (242, {"op_sel": 3, "op_sel_hi": 5}, 7.5), (240, {"neg_lo": 2}, 1.0),
+])  # fmt: skip
+def test_inline_constants_of_16_bit_sources(run, code, selects, want, bits, kind):
+    """v0 = [2.0, 5.5]: a half times the constant plus the low half. The constant's f16 is in its low half, 0 above."""
+    value = {240: 0x3F000000, 241: 0xBF000000, 242: 0x3F800000}[code] if bits == 32 else 0x3C00
+    constant = Operand("src1", OperandKind.CONSTANT, code, value=value, bits=bits, type=kind)
+    vector = [Operand(f"src{k}", OperandKind.VGPR, 0) for k in (0, 2)]
+    insn = Instruction(
+        0, 8, "VOP3P", "v_fma_mix_f32", "v_fma_mix_f32", (_vgpr("vdst", 4), vector[0], constant, vector[1]),
+        {"op_sel_hi": 7} | selects, "v_fma_mix_f32",
+    )  # fmt: skip
+    after = run.registers(insn, {0: np.full(64, 0x45804000, np.uint32)}, (4,), target="gfx90a")
+    assert after[4].view(np.float32)[0] == want
+
+
 @pytest.mark.parametrize("name, code, want", [
     ("v_dot2_f32_f16", 242, 1.0), ("v_fma_mix_f32", 240, 0.5), ("v_fma_mix_f32", 247, -4.0),
 ])  # fmt: skip
