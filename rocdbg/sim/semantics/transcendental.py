@@ -1,14 +1,12 @@
-"""The transcendental unit: reciprocal, square roots, exp2, log2, sine and cosine.
+"""Transcendental functions: reciprocal, square roots, exp2, log2, sine and cosine.
 
-The tables of the hardware are not public. Everything here is computed in f64 with the builder's correctly
-rounded primitives (own
-polynomials, so that no host library has a say) to far below an ulp of f32, and rounded once: the
-result is within half an ulp (plus 2**-20 ulp) of the exact one, where the documents promise 1 ulp. It may
-so differ from hardware by one ulp.
+The hardware's tables are public for f32 on GFX11 and GFX12 only (`transcendental_unit`, `transcendental_roots`); here
+are the others. Everything is computed in f64 with the builder's correctly rounded primitives (own polynomials, so that
+no host library has a say) to far below an ulp of f32, and rounded once: the result is within half an ulp (plus
+2**-20 ulp) of the exact one, where the documents promise 1 ulp. It may so differ from hardware by one ulp.
 
-Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log take and give no subnormals, whatever
-MODE
-says; the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument in revolutions.
+Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log take and give no subnormals, whatever MODE says;
+the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument in revolutions.
 """
 
 from __future__ import annotations

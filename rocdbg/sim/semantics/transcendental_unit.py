@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from rocdbg.sim.builder import F32, I1, I32, I64, Value
 from rocdbg.sim.semantics.floats import arithmetic, is_infinite, sign_bit
 
-_Row = tuple[int, int, int, int]
+Row = tuple[int, int, int, int]
 """Coefficients of the powers 0 to 3 of the distance from the interval's start."""
 
-_EXP: tuple[_Row, ...] = (  # Q28, Q28, Q35, Q24
+_EXP: tuple[Row, ...] = (  # Q28, Q28, Q35, Q24
     (268435456, 5814541, 8060268, 29), (274313427, 5941862, 8236765, 29), (280320109, 6071972, 8417127, 30),
     (286458319, 6204931, 8601438, 31), (292730941, 6340801, 8789785, 31), (299140913, 6479647, 8982256, 32),
     (305691246, 6621533, 9178942, 33), (312385013, 6766525, 9379934, 33), (319225354, 6914693, 9585328, 34),
@@ -28,7 +28,7 @@ _EXP: tuple[_Row, ...] = (  # Q28, Q28, Q35, Q24
     (481763549, 10435409, 14465836, 52), (492312797, 10663914, 14782597, 53), (503093043, 10897424, 15106293, 54),
     (514109347, 11136046, 15437078, 55), (525366876, 11379894, 15775106, 56),
 )  # fmt: skip
-_LOG: tuple[_Row, ...] = (  # Q30, Q28, Q34, Q37
+_LOG: tuple[Row, ...] = (  # Q30, Q28, Q34, Q37
     (15, 12102179, 12095174, 1925858), (47667825, 11735468, 11378345, 1799053), (93912517, 11390291, 10714741, 1610016),
     (138816594, 11064855, 10111507, 1477533), (182455591, 10757500, 9557803, 1359325),
     (224898847, 10466758, 9048378, 1253542), (266210154, 10191316, 8578611, 1158417),
@@ -43,11 +43,11 @@ _LOG: tuple[_Row, ...] = (  # Q30, Q28, Q34, Q37
     (973766367, 6454506, 3441820, 298469), (999371610, 6348694, 3329908, 284397),
     (1024560488, 6246298, 3223482, 270890), (1049346329, 6147160, 3121894, 258238),
 )  # fmt: skip
-_LOG_SECOND_HALF: _Row = (47667912, 11735350, 11363743, 1719989)
+_LOG_SECOND_HALF: Row = (47667912, 11735350, 11363743, 1719989)
 """Of interval 1 alone, the half away from 1."""
-_BELOW_ONE: tuple[_Row, ...] = ((0, 12102203, 12101979, 2035248), (100 << 16, 12102221, 12097323, 2088428))
+_BELOW_ONE: tuple[Row, ...] = ((0, 12102203, 12101979, 2035248), (100 << 16, 12102221, 12097323, 2088428))
 """Up to 1/128 below 1, and up to 1/64."""
-_ABOVE_ONE: tuple[_Row, ...] = (
+_ABOVE_ONE: tuple[Row, ...] = (
     (0, 12102203, 12102094, 1999052), (192, 12102186, 12097614, 1948887), (2856, 12102072, 12084310, 1883467),
 )  # fmt: skip
 """Up to 1/128 above 1, to 1/64, to 1/32."""
@@ -69,12 +69,12 @@ class _Coefficients:
         self.quadratic, self.cubic = inner.lshr(_CUBIC_BITS), inner & (1 << _CUBIC_BITS) - 1
 
 
-def _packed(row: _Row) -> tuple[int, int]:
+def _packed(row: Row) -> tuple[int, int]:
     return row[0] << _LINEAR_BITS | row[1], row[2] << _CUBIC_BITS | row[3]
 
 
-def _chosen(index: Value, rows: Sequence[_Row], instead: tuple[Value, _Row] | None = None) -> _Coefficients:
-    """The row ``index`` of 32; ``instead`` another one where a condition holds."""
+def chosen_row(index: Value, rows: Sequence[Row], instead: tuple[Value, Row] | None = None) -> _Coefficients:
+    """The row ``index`` of 32 or 64; ``instead`` another one where a condition holds."""
     columns = []
     for part in range(2):
         values = [index.builder.const(_packed(row)[part], I64) for row in rows]
@@ -90,7 +90,7 @@ def _chosen(index: Value, rows: Sequence[_Row], instead: tuple[Value, _Row] | No
     return _Coefficients(*columns)
 
 
-def _stepped(conditions: Sequence[Value], rows: Sequence[_Row]) -> _Coefficients:
+def _stepped(conditions: Sequence[Value], rows: Sequence[Row]) -> _Coefficients:
     """The row behind the last condition that holds."""
     columns = []
     for part in range(2):
@@ -101,7 +101,7 @@ def _stepped(conditions: Sequence[Value], rows: Sequence[_Row]) -> _Coefficients
     return _Coefficients(*columns)
 
 
-def _round_even(value: Value, bits: int) -> Value:
+def round_even(value: Value, bits: int) -> Value:
     """Without the lowest bits; ties to even."""
     return (value + ((1 << bits - 1) - 1) + (value.lshr(bits) & 1)).lshr(bits)
 
@@ -109,7 +109,7 @@ def _round_even(value: Value, bits: int) -> Value:
 def _rounded_product(a: Value, b: Value) -> Value:
     """The product of two numbers of 24 bits without 23 bits, rounded to at most 24 significant ones."""
     product = a * b
-    return product.uge(1 << 47).select(_round_even(product, 24).shl(1), _round_even(product, 23))
+    return product.uge(1 << 47).select(round_even(product, 24).shl(1), round_even(product, 23))
 
 
 def _bit_width(value: Value) -> Value:
@@ -136,13 +136,13 @@ def exp2(x: Value) -> Value:
     # Q29. Negative numbers are complemented, not negated: integers are 2**-29 too small.
     position = negative.select(~absolute, absolute)
     fraction = position & 0xFF_FFFF
-    row = _chosen(position.lshr(24) & 31, _EXP)
+    row = chosen_row(position.lshr(24) & 31, _EXP)
     product = row.linear * fraction
-    linear = product.uge(1 << 47).select(_round_even(product, 24), _round_even(product, 23).lshr(1))
+    linear = product.uge(1 << 47).select(round_even(product, 24), round_even(product, 23).lshr(1))
     coordinate = fraction.lshr(6)
-    inner = _round_even(row.quadratic.shl(7) + row.cubic * coordinate, 7)
+    inner = round_even(row.quadratic.shl(7) + row.cubic * coordinate, 7)
     quadratic = _rounded_product(inner, (coordinate * coordinate).lshr(12))
-    mantissa = _round_even((row.constant + linear).shl(8) + quadratic, 13)
+    mantissa = round_even((row.constant + linear).shl(8) + quadratic, 13)
     result = (position.ashr(29) + 126).shl(23) + mantissa
     result = magnitude.ult(_EXP_ONE).select(_ONE, result)
     result = (~negative & magnitude.uge(_EXP_HIGH)).select(_INFINITY, result)
@@ -166,9 +166,9 @@ def log2(x: Value) -> Value:
 def _log2_far(bits: Value) -> Value:
     fraction, interval = bits & 0x3_FFFF, bits.lshr(18) & 31
     second_half = interval.eq(1) & fraction.uge(0x2_0000)
-    row = _chosen(interval, _LOG, (second_half, _LOG_SECOND_HALF))
+    row = chosen_row(interval, _LOG, (second_half, _LOG_SECOND_HALF))
     linear = (row.linear * fraction).lshr(16)
-    inner = _round_even(row.quadratic.shl(22) - row.cubic * (fraction.shl(1) + 1), 22)
+    inner = round_even(row.quadratic.shl(22) - row.cubic * (fraction.shl(1) + 1), 22)
     quadratic = _rounded_product(inner, (fraction * fraction).lshr(12))
     # Q35, with its sign; the magnitude is cut above zero and rounded up below.
     fixed = (bits.lshr(23) - 127).shl(35) + (row.constant + linear).shl(5) - quadratic
@@ -192,7 +192,7 @@ def _log2_below_one(bits: Value) -> Value:
         return value.lshr(low).shl(low)
 
     linear = cut((row.linear * distance).shl(1), 14)
-    inner = _round_even(row.quadratic.shl(22) + row.cubic * (distance - 1), 22)
+    inner = round_even(row.quadratic.shl(22) + row.cubic * (distance - 1), 22)
     product = inner * cut(distance * distance, 12)
     quadratic = (product + (bits.builder.const(1, I64).shl(38 - up) - 1)).lshr(38 - up)
     fixed = linear.shl(2) + quadratic.shl(16 - up) - row.constant
@@ -206,6 +206,6 @@ def _log2_above_one(bits: Value) -> Value:
     up = second.select(0, _normalisation(distance))
     normalised = distance.shl(up)
     linear = (row.linear * normalised).lshr(13).shl(2)
-    inner = _round_even(row.quadratic.shl(22) - row.cubic * (distance.shl(1) + 1), 22)
+    inner = round_even(row.quadratic.shl(22) - row.cubic * (distance.shl(1) + 1), 22)
     quadratic = _rounded_product(inner, (normalised * distance).lshr(12))
     return _packed_float(row.constant + linear - quadratic, 35 + up, more=1)

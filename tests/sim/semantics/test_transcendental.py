@@ -63,7 +63,26 @@ CAPTURED = {
         3f835d48:3d19508b 3f83ffff:3d35d66f 3f840000:3d35d69c 3f85ffff:3d8759af 3f860000:3d8759c5 3f860001:3d8759db
         3fffffff:3f7fffff
         """,
+    "v_rcp_f32": """
+        3f800000:3f800000 3f800001:3f7ffffe 3f81ffff:3f7c0fc3 3f820000:3f7c0fc1 3f83ffff:3f783e12 3f840000:3f783e10
+        3fc00000:3f2aaaaa 3fffffff:3f000001 00800000:7e800000 7f000000:00000000 00000001:7f800000 bfc00000:bf2aaaaa
+        """,
+    "v_rsq_f32": """
+        3f800000:3f800000 3f800001:3f7fffff 3f83ffff:3f7c1765 3f840000:3f7c1764 3fbfffff:3f5105ec 3fc00000:3f5105ec
+        3fffffff:3f3504f3 40000000:3f3504f3 40000001:3f3504f2 4003ffff:3f32416a 40040000:3f32416a 403fffff:3f13cd3b
+        40400000:3f13cd3a 407fffff:3f000000 80000001:ff800000 bf800000:ffc00000 ff800000:ffc00000 7f800000:00000000
+        """,
+    "v_sqrt_f32": """
+        3f800001:3f800000 3f800005:3f800002 3f80005f:3f800030 3f8015ee:3f800af7 00800001:20000000 00ffffff:203504f3
+        01000001:203504f4 3fffffff:3fb504f3 407fffff:3fffffff 7e800001:5f000000 7f7fffff:5f7fffff 80000001:80000000
+        bf800000:ffc00000 ff800000:ffc00000 7f800000:7f800000
+        """,
 }
+# Captured as well, and one off the cubics.
+OFF_BY_ONE = {
+    "v_rcp_f32": "3f802922:3f7fadd6", "v_rsq_f32": "3f8040c4:3f7fbf55 3f80cab3:3f7f363d",
+    "v_sqrt_f32": "4005a8f7:3fb8fa71 3f823902:3f811b48",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
@@ -74,7 +93,17 @@ def test_captured(run, name, target):
     assert [f"{value:08x}" for value in got] == [want for _, want in pairs]
 
 
-@pytest.mark.parametrize("name, function", [("v_exp_f32", np.exp2), ("v_log_f32", np.log2)])
+@pytest.mark.parametrize("name", OFF_BY_ONE)
+def test_off_by_one(run, name):
+    pairs = [[int(word, 16) for word in pair.split(":")] for pair in OFF_BY_ONE[name].split()]
+    got = run(name, np.array([source for source, _ in pairs], np.uint32), target="gfx1100").value
+    assert all(abs(int(value) - want) <= 1 for value, (_, want) in zip(got, pairs, strict=True))
+
+
+@pytest.mark.parametrize("name, function", [
+    ("v_exp_f32", np.exp2), ("v_log_f32", np.log2), ("v_rcp_f32", lambda x: 1 / x),
+    ("v_rsq_f32", lambda x: 1 / np.sqrt(x)), ("v_sqrt_f32", np.sqrt),
+])  # fmt: skip
 def test_within_one_ulp(run, name, function):
     """Everywhere, the seams between intervals and the neighbourhood of 1 included."""
     x = (np.arange(30000, dtype=np.uint64) * 0x9E3779B9).astype(np.uint32)
