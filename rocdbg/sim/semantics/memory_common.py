@@ -63,7 +63,8 @@ ATOMICS: dict[str, str] = {
     **{f"{name}_x2": f"{helper}_64" for name, helper in _CLASSIC_ATOMICS.items()},
     "csub": "sub_clamp_32", "csub_u32": "sub_clamp_32", "sub_clamp_u32": "sub_clamp_32", "cond_sub_u32": "cond_sub_32",
     "add_f32": "fadd_32", "add_f64": "fadd_64", "min_f64": "fmin_64", "max_f64": "fmax_64", "min_f32": "fmin_32",
-    "max_f32": "fmax_32", "min_num_f32": "fmin_32", "max_num_f32": "fmax_32", "cmpswap_f32": "fcmpswap_32",
+    "max_f32": "fmax_32", "min_num_f32": "fmin_32", "max_num_f32": "fmax_32",
+    "min_num_f64": "fmin_64", "max_num_f64": "fmax_64", "cmpswap_f32": "fcmpswap_32",
     "pk_add_f16": "pk_add_f16", "pk_add_bf16": "pk_add_bf16",
     "ordered_add_b64": "add_64",
 }  # fmt: skip

@@ -54,7 +54,8 @@ def _global_lane(i: Access) -> tuple[str, Value, Sequence[Value]]:
     return "global", base + _offset(i) + i.lane.shl(2).zext(I64), ()
 
 
-def _flat(i: Access) -> tuple[str, Value, Sequence[Value]]:
+def flat_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
+    """Lane code: a FLAT instruction's address."""
     vaddr, saddr = required(i, "vaddr"), i.insn.operand("saddr")
     if saddr is None or saddr.kind is OperandKind.OFF:
         address = address64(i, vaddr)
@@ -99,7 +100,7 @@ def _atomic(how: Addresses, helper: str) -> Callable[[Access], None]:
     return lambda i: atomic(i, how, helper, (required(i, "vdata"),), i.insn.operand("vdst"))
 
 
-for _prefix, _how in (("global", global_address), ("flat", _flat), ("scratch", scratch_address)):
+for _prefix, _how in (("global", global_address), ("flat", flat_address), ("scratch", scratch_address)):
     for _suffix, _form in LOADS.items():
         memory(f"{_prefix}_load_{_suffix}", _load(_how, _form))
     for _suffix, _form in STORES.items():

@@ -293,6 +293,25 @@ for _letter in "ui":
     semantic(f"v_maxmin_{_letter}32")(_select(_high, _low, I32))
 
 
+# -- add, then minimum or maximum (gfx125x): the clamp bit saturates the sum --------------------------------------
+
+
+def _add_select(outer: Two, type: Type, *, signed: bool) -> SemanticFunction:
+    def run(i: Access) -> None:
+        a, b = i.src(0, type), i.src(1, type)
+        total = (a.sadd_sat(b) if signed else a.uadd_sat(b)) if i.clamp else a + b
+        i.dst(0, outer(total, i.src(2, type)))
+
+    return run
+
+
+for _letter in "ui":
+    for _which in ("min", "max"):
+        semantic(f"v_add_{_which}_{_letter}32")(
+            _add_select(_CHOICE[_which, _letter], I32, signed=_letter == "i")
+        )
+
+
 # -- sums of absolute differences ------------------------------------------------------------------
 
 
