@@ -173,6 +173,8 @@ def text_of(entry: Entry, target: str) -> str:
             return row.text.replace("{t}", match.group(1).lower() if match.groups() else "")
     if re.fullmatch(r"V_CVT_(PK_)?F32_(FP8|BF8)", entry.name):
         return entry.text.replace("VGPR[laneId][SRC0.u32]", "S0")  # which may be no VGPR
+    if "SCALEF32" in entry.name:
+        return entry.text.replace("VGPR[laneId][SRC0.u32]", "S0")
     if "V_CVT_SR_" in entry.name:
         text = entry.text.replace("mantissa(", "fraction(")
         return re.sub(r"m = (23'U.*?\));", r"m = exponent(S0.f32) == 255 ? fraction(S0.f32) : \1;", text)
@@ -242,7 +244,7 @@ def signs_of_bits(name: str) -> bool:
 
 def keeps_subnormals(name: str) -> bool:
     """MODE's flushing does not touch these."""
-    return bool(re.search(r"CMPX?_CLASS|V_CNDMASK|V_MOV", name))
+    return bool(re.search(r"CMPX?_CLASS|V_CNDMASK|V_MOV|SCALEF32", name))
 
 
 def flushes_always(name: str) -> bool:

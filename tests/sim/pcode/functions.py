@@ -244,6 +244,89 @@ def to_bf8(ocp: bool, saturate: bool) -> Callable[[Value], Value]:
     )
 
 
+SMALL = {"fp8": (4, 3, 7, "ocp"), "bf8": (5, 2, 15, "ieee"), "fp6": (2, 3, 1, "none"), "bf6": (3, 2, 3, "none"),
+         "fp4": (2, 1, 1, "none")}  # fmt: skip
+"""Exponent bits, fraction bits, bias and specials of gfx950's small formats."""
+
+
+def scale_conversions(saturate: bool) -> dict[str, Callable[..., Value]]:
+    """f32_to_fp6_scale(x, scale) and the like; ``scale`` is a biased exponent of two."""
+
+    def narrow(name: str) -> Callable[[Value, Value], Value]:
+        exponent_bits, fraction_bits, bias, special = SMALL[name]
+        width = 1 + exponent_bits + fraction_bits
+
+        def convert(value: Value, scale: Value) -> Value:
+            group, sign, mantissa, exponent = v.unpack(value)
+            power = 127 - (int(scale.raw) & 255)  # type: ignore[call-overload]
+            if special == "none":
+                most = (1 << width - 1) - 1
+                if group != v.FINITE:
+                    return Value(name, width, (0 if group == v.NAN else sign) << width - 1 | most)
+                raw = _rounded_small(mantissa, exponent + power, fraction_bits, bias)
+                return Value(name, width, sign << width - 1 | min(raw, most))
+            if group != v.FINITE or not mantissa:
+                raw = to_small(
+                    v.convert(value, "f", 32, 0), exponent_bits, fraction_bits, bias, special, saturate
+                )
+                return Value(name, width, raw)
+            exact = v.pack("f", 64, sign, mantissa, exponent + power, 0)
+            return Value(name, width, to_small(exact, exponent_bits, fraction_bits, bias, special, saturate))
+
+        return convert
+
+    def widen(name: str, kind: str, bits: int) -> Callable[[Value, Value], Value]:
+        def convert(value: Value, scale: Value) -> Value:
+            power = (int(scale.raw) & 255) - 127  # type: ignore[call-overload]
+            number = small_float(int(value.raw), *SMALL[name])  # type: ignore[call-overload]
+            group, sign, mantissa, exponent = v.unpack(number)
+            if group == v.NAN:
+                return v.convert(number, kind, bits, 0)
+            return v.pack_number(kind, bits, (group, sign, mantissa, exponent + power), 0)
+
+        return convert
+
+    found: dict[str, Callable[..., Value]] = {}
+    for name in SMALL:
+        for wide, kind, bits in (("f32", "f", 32), ("f16", "f", 16), ("bf16", "bf", 16)):
+            found[f"{wide}_to_{name}_scale"] = narrow(name)
+            found[f"{name}_to_{wide}_scale"] = widen(name, kind, bits)
+    return found
+
+
+def _rounded_small(mantissa: int, exponent: int, fraction_bits: int, bias: int) -> int:
+    """The magnitude of a number in a format without specials, nearest even, not yet limited."""
+    if not mantissa:
+        return 0
+    lowest = 1 - bias - fraction_bits
+    wanted = max(mantissa.bit_length() - 1 + exponent - fraction_bits, lowest)
+    shift = wanted - exponent
+    kept = mantissa << -shift if shift <= 0 else mantissa >> shift
+    if shift > 0:
+        rest, half = mantissa & (1 << shift) - 1, 1 << shift - 1
+        kept += rest > half or (rest == half and kept & 1)
+    return kept + (wanted - lowest << fraction_bits)
+
+
+def _minimum(largest: bool) -> Callable[[Value, Value], Value]:
+    """IEEE 754-2019 minimum and maximum: the first NaN, -0 below +0."""
+
+    def call(a: Value, b: Value) -> Value:
+        for x in (a, b):
+            if v.is_nan(x):
+                return v.quieted(x)
+        x, y = v.to_float(a), v.to_float(b)
+        less = x < y or (x == y and math.copysign(1, x) < math.copysign(1, y))
+        return a if less != largest else b
+
+    return call
+
+
+def _minimum3(largest: bool) -> Callable[..., Value]:
+    two = _minimum(largest)
+    return lambda a, b, c: two(two(a, b), c)
+
+
 def float32(sign: Value, exponent: Value, mantissa: Value) -> Value:
     """Sign, exponent field and fraction as an f32."""
     raw = int(sign.raw) << 31 | (int(exponent.raw) & 255) << 23 | int(mantissa.raw) & 0x7FFFFF  # type: ignore[call-overload]
@@ -414,6 +497,10 @@ for _kind, _bits in (("u", 16), ("u", 32), ("i", 16), ("i", 32)):
     NAMES[f"saturate_{_kind}{_bits}"] = lambda x, k=_kind, n=_bits, low=_low, high=_high: Value(
         k, n, max(low, min(high, v.signed(Value("i", x.bits, x.raw)))) & (1 << n) - 1
     )
+for _type in ("f16", "f32"):
+    for _word, _largest in (("minimum", False), ("maximum", True)):
+        NAMES[f"v_{_word}_{_type}"] = _minimum(_largest)
+        NAMES[f"v_{_word}3_{_type}"] = _minimum3(_largest)
 NAMES["f32_to_bf16"] = _to_float(16, "bf")
 NAMES["f16_to_i16"] = _to_integer(-0x8000, 0x7FFF, 16)
 NAMES["f16_to_u16"] = _to_integer(0, 0xFFFF, 16)

@@ -235,6 +235,8 @@ class Executor:
         ocp = wave.target not in ("gfx942",)
         base.update(fp8_to_f32=f.from_fp8(ocp), bf8_to_f32=f.from_bf8(ocp))
         saturate = bool(wave.mode >> 23 & 1)
+        if "SCALEF32" in self.entry.name:
+            base.update(f.scale_conversions(saturate))
         base.update(f32_to_fp8=f.to_fp8(ocp, saturate), f32_to_bf8=f.to_bf8(ocp, saturate), float32=f.float32)
         base.update(
             WAVE_MODE=Fields(IEEE=Value("u", 1, wave.ieee), **deviations.mode_fields(wave)),

@@ -114,6 +114,19 @@ def prepare(wave: Wave, word: Word, rng: random.Random) -> None:
         wave.sgprs[code] = rng.randrange(8) * 2 | (
             rng.randrange(8) * 2 << 16 if "_2_" in name or "SWAP" in name else 0
         )
+    if "SCALEF32" in name:  # what becomes of NaNs is not in the text
+        wave.vgprs = [[_finite(x) for x in column] for column in wave.vgprs]
+        wave.sgprs[:106] = [_finite(x) for x in wave.sgprs[:106]]
+
+
+def _finite(dword: int) -> int:
+    """Neither an f32 nor halves that are infinite or NaN (bf16 has the f32's exponent)."""
+    for shift in (0, 16):
+        if dword >> shift + 10 & 31 == 31:
+            dword ^= 1 << shift + 14
+        if dword >> shift + 7 & 255 == 255:
+            dword ^= 1 << shift + 14
+    return dword
 
 
 def copied(wave: Wave) -> Wave:
