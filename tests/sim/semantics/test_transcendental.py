@@ -182,3 +182,30 @@ def test_trig_preop_gives_the_bits_of_two_over_pi(run):
     assert run("v_trig_preop_f64", np.full(1, 2.0**60), segments[:1], result="f8").value[0] == (
         (TWO_OVER_PI >> (256 - 59) & (1 << 53) - 1) * 2.0**-59
     )
+
+
+# FNV-1a over the results (dwords) of exp, log, rcp, rsq and sqrt of every f16, captured on a gfx1201.
+F16_DIGESTS = [
+    (0x0000F0, 0, 0, {}, 0x17C9EF1078F9B1A5),
+    (0x000000, 0, 0, {}, 0x0527382759F0B7A6),
+    (0x8000F0, 0, 0, {}, 0x97D6D7CC080DE2E1),  # FP16_OVFL
+    (0x8000F0, 0, 0, {"omod": 3}, 0x9ECEFD3A65B12162),
+    (0x000070, 0, 0, {"omod": 2}, 0x1BCB83EB3A4A5BE1),
+    (0x0000F0, 0, 0, {"omod": 1, "clamp": 1}, 0xD857FF04D20B5141),
+    (0x0000B0, 1, 1, {}, 0xA07F6EF2768FF661),
+    (0x00000F, 1, 0, {}, 0x7B270CCF1AF75986),
+]
+
+
+@pytest.mark.parametrize("mode, neg, absolute, modifiers, want", F16_DIGESTS)
+def test_all_halves(run, mode, neg, absolute, modifiers, want):
+    sources = np.arange(1 << 16, dtype=np.uint16)
+    digest = 0xCBF29CE484222325
+    for name in ("exp", "log", "rcp", "rsq", "sqrt"):
+        got = run(
+            f"v_{name}_f16", sources, result="u2", target="gfx1201",
+            mode=mode, neg=neg, abs=absolute, modifiers=modifiers,
+        ).value  # fmt: skip
+        for byte in got.astype("<u4").tobytes():
+            digest = (digest ^ byte) * 0x100000001B3 & (1 << 64) - 1
+    assert f"{digest:#x}" == f"{want:#x}"
