@@ -55,7 +55,7 @@ def float_type(text: str, name: str) -> tuple[str, bool]:
     for match in _USES.finditer(text):
         if match.group(1) != name:
             continue
-        found = _FLOAT.search(match.group(2))
+        found = _FLOAT.search(re.sub(r"\[.*\]", "[]", match.group(2)))  # not inside the brackets
         if found:
             return found.group(1), "[" in match.group(2)
     return "", False
