@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
+import mmap
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -127,7 +129,7 @@ class Engine:
         self._executed = 0
         self._stubs: dict[Status, int] = {}
         self._schedule: Callable[..., int] | None = None
-        self._clock = 0
+        self._clock = self._madvise = 0
         self._link_runtime()
         self._set_env("page_table", page_table)
         self._set_env("reads_table", reads_table)
@@ -192,8 +194,19 @@ class Engine:
         if self._schedule is None:
             self._link_part("schedule")
             self._schedule = _SCHEDULE(self.jit.address(f"{prefix(self.wave_size)}schedule"))
-            self._clock = ctypes.cast(ctypes.CDLL(None).clock_gettime, ctypes.c_void_p).value or 0
+            library = ctypes.CDLL(None)
+            self._clock = ctypes.cast(library.clock_gettime, ctypes.c_void_p).value or 0
+            if sys.platform == "linux":
+                self._madvise = ctypes.cast(library.madvise, ctypes.c_void_p).value or 0
+        if self._madvise and not places.get("madvise"):
+            # Scratch is given back group by group: in huge pages, each first touch would clear far more than is used.
+            first, end = -(-places.get("scratch") // mmap.PAGESIZE), places.get("scratch") + places.scratch_bytes
+            if end // mmap.PAGESIZE > first:
+                size = (end // mmap.PAGESIZE - first) * mmap.PAGESIZE
+                _MADVISE(self._madvise)(first * mmap.PAGESIZE, size, _NO_HUGE_PAGES)
         places.set("clock", self._clock)
+        places.set("madvise", self._madvise)
+        places.set("page_size", mmap.PAGESIZE)
         places.set("clock_id", time.CLOCK_MONOTONIC)
         places.set("deadline", time.clock_gettime_ns(time.CLOCK_MONOTONIC) + _SLICE)
         places.set("look_at", 0)
@@ -505,6 +518,8 @@ class Engine:
 
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_MADVISE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int32)
+_NO_HUGE_PAGES = 15  # MADV_NOHUGEPAGE of Linux; a host without huge pages may refuse it
 _SCHEDULE = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 5)
 _BLOCK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 

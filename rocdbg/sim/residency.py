@@ -229,6 +229,11 @@ class Residency:
                 wave.retire()
                 del self._waves[slot]
 
+    @property
+    def scratch_bytes(self) -> int:
+        """Size of the scratch of all places."""
+        return self._scratch.size if self._scratch is not None else 0
+
     def clear(self) -> None:
         """End all waves where they are; none is created any more."""
         self.set("positions_left", 0)

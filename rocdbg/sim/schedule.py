@@ -53,6 +53,8 @@ SCHEDULE: Final[dict[str, Field]] = make_fields(
     ("next", 8),  # i32[wave slots]
     ("previous", 8),  # i32[wave slots]
     ("clock", 8),  # int clock_gettime(int, u64 *)
+    ("madvise", 8),  # int madvise(void *, size_t, int) where it gives zero pages anew, else 0
+    ("page_size", 8),  # of the host
     # Turns.
     ("first", 4),  # oldest resident wave
     ("last", 4),  # youngest

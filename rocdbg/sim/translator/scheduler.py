@@ -19,6 +19,9 @@ _NONE = 0xFFFF_FFFF
 _LOOK_EVERY = 20_000
 """Instructions between two looks at the clock."""
 _SECOND = 1_000_000_000
+_MANY_BYTES = 1 << 16
+_DONTNEED = 4
+"""MADV_DONTNEED of Linux."""
 
 
 class Schedule(Routine):
@@ -332,10 +335,7 @@ def create(r: Schedule) -> None:
     r.clear(r.pointer(lds), r.get("lds_bytes"))
     scratch_bytes = r.get("group_scratch_bytes")
 
-    def clear_scratch() -> None:
-        r.clear(r.pointer(r.get("scratch") + place * scratch_bytes), scratch_bytes)
-
-    r.when(scratch_bytes.ne(0), clear_scratch)
+    r.when(scratch_bytes.ne(0), lambda: _clear_pages(r, r.get("scratch") + place * scratch_bytes, scratch_bytes))
     varying = r.at("varying")
     for index, value in (
         (Varying.GROUP_X, x), (Varying.GROUP_Y, y), (Varying.GROUP_Z, z),
@@ -347,6 +347,25 @@ def create(r: Schedule) -> None:
     first = place * r.get("group_waves")
     r.for_range(count, lambda n: _wave(r, first + n, images + n * r.get("image_stride"), lds, (x, y, z)))
     r.lines.append("ret i32 0")
+
+
+def _clear_pages(r: Schedule, start: Value, size: Value) -> None:
+    """Clear memory of which most may be untouched: many pages are given back instead, and come as zeros again."""
+    page, end = r.get("page_size"), start + size
+    first, last = (start + page - 1) & -page, end & -page
+    function = r.get("madvise")
+
+    def give_back() -> None:
+        call = f"call i32 {r.pointer(function)}(ptr {r.pointer(first)}, i64 {(last - first).ref}, i32 {_DONTNEED})"
+
+        def edges() -> None:
+            r.clear(r.pointer(start), first - start)
+            r.clear(r.pointer(last), end - last)
+
+        r.choose(r.new(I32, True, call).eq(0), edges, lambda: r.clear(r.pointer(start), size))
+
+    many = function.ne(0) & size.uge(_MANY_BYTES) & size.uge(page.shl(2))
+    r.choose(many, give_back, lambda: r.clear(r.pointer(start), size))
 
 
 def _wave(r: Schedule, slot: Value, image: Value, lds: Value, group: tuple[Value, Value, Value]) -> None:

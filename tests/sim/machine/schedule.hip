@@ -53,3 +53,13 @@ extern "C" __global__ void forever(volatile u32 *p) {
   while (*p == 0) {
   }
 }
+
+// 8 KiB of private memory per work-item, of which each touches a little: bad[0] counts what was left over.
+extern "C" __global__ void deep(u32 *bad) {
+  volatile u32 own[2048];
+  u32 item = flat_item();
+  for (u32 i = item % 7; i < 2048; i += 300) {
+    if (own[i]) __atomic_fetch_add(bad, 1, __ATOMIC_RELAXED);
+    own[i] = item + 1;
+  }
+}

@@ -244,6 +244,17 @@ def test_wave_objects_are_told_when_their_wave_ends(schedule: Callable[[str], Pa
     assert all(w.ended for w in waves)
 
 
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
+@pytest.mark.parametrize("python", [False, True])
+def test_much_private_memory_starts_as_zeros(
+    schedule: Callable[[str], Path], in_python: Callable[[bool], None], target: str, python: bool
+) -> None:
+    in_python(python)
+    launch = Launch(schedule(target), "deep", (100 * 40, 1, 1), (100, 1, 1))
+    launch.dispatch.run()
+    assert launch.dispatch.finished and not launch.out.data[:4].any()
+
+
 def test_a_million_work_items_need_little_memory(schedule: Callable[[str], Path]) -> None:
     launch = Launch(schedule("gfx90a"), "many", (1 << 20, 1, 1), (256, 1, 1))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
