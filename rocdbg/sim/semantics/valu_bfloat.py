@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rocdbg.isa.instruction import OperandKind
 from rocdbg.sim.builder import F32, F64, I16, I32, Value
 from rocdbg.sim.semantics import division, floats
 from rocdbg.sim.semantics.access import Access
-from rocdbg.sim.semantics.constants import source32
+from rocdbg.sim.semantics.constants import expand, source32
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_convert import from_bfloat16, to_bfloat16
 
@@ -88,10 +89,14 @@ for _name, (_count, _operation) in _OPERATIONS.items():
 
 
 def _mix_source(i: Access, k: int) -> Value:
-    """Source ``k`` as f32: an f32 where op_sel_hi is clear, else the bfloat16 half op_sel names; neg_hi means abs."""
+    """Source ``k`` as f32: an f32 where op_sel_hi is clear, else the bfloat16 half op_sel names; neg_hi means abs.
+
+    Inline constants are f32 numbers either way: compilers take their high halves.
+    """
     operand = i.sources[k]
     if i.modifier("op_sel_hi") >> k & 1:
-        word = i.raw_operand(operand)
+        constant = operand.kind is OperandKind.CONSTANT
+        word = i.const(expand(operand.index)) if constant else i.raw_operand(operand)
         value = from_bfloat16((word.lshr(16) if i.modifier("op_sel") >> k & 1 else word).trunc(I16))
     else:
         value = i.taken(source32(i, k).bitcast(F32))
