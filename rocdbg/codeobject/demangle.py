@@ -59,6 +59,16 @@ def base_name(name: str) -> str:
     return text[: _opening(text, len(text) - 1)] if text.endswith(">") and "operator" not in text else text
 
 
+def last_name(name: str) -> str:
+    """A qualified name without namespaces and classes: ``reduce<ns::pair>`` of ``ns::reduce<ns::pair>``."""
+    depth, start = 0, 0
+    for at, char in enumerate(name):
+        depth += (char in "<([{") - (char in ">)]}")
+        if depth == 0 and name.startswith("::", at):
+            start = at + 2
+    return name[start:]
+
+
 def _opening(text: str, end: int) -> int:
     """Where the bracket opens that closes at ``end``."""
     pairs = {")": "(", ">": "<"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from rocdbg.codeobject import CodeObject, Kernel
-from rocdbg.codeobject.demangle import base_name, demangle, function_name
+from rocdbg.codeobject.demangle import base_name, demangle, function_name, last_name
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.launch.errors import LaunchError
 
@@ -27,8 +27,8 @@ def near_names(name: str, names: list[str]) -> str:
 class KernelMap(Mapping[str, Kernel]):
     """The kernels of a code object by name: ``saxpy``, ``_Z5saxpyfPKfPfi``, ``ns::reduce<int>``.
 
-    Iteration gives each kernel once, by its source name where that is unique and by its symbol elsewhere. An
-    unknown or ambiguous name raises LaunchError, which lists what there is.
+    Namespaces may be left out. Iteration gives each kernel once, by the shortest name that is unique. An unknown or
+    ambiguous name raises LaunchError, which lists what there is.
     """
 
     def __init__(self, code_object: CodeObject, debug_info: DebugInfo | None = None) -> None:
@@ -40,8 +40,9 @@ class KernelMap(Mapping[str, Kernel]):
         if len(found) == 1:
             return found[0]
         if found:
-            listed = ", ".join(kernel.name for kernel in found[:8])
-            raise LaunchError(f"kernel {name}", f"the name stands for {len(found)} kernels: {listed}")
+            listed = ", ".join(self._display_name(kernel.name) for kernel in found[:8])
+            more = ", ..." if len(found) > 8 else ""
+            raise LaunchError(f"kernel {name}", f"the name stands for {len(found)} kernels: {listed}{more}")
         raise LaunchError(f"kernel {name}", f"not in {self._code_object.name}{near_names(name, list(self))}")
 
     def candidates(self, name: str) -> list[Kernel]:
@@ -55,7 +56,7 @@ class KernelMap(Mapping[str, Kernel]):
                 symbol = function.linkage_name or function.name
                 if symbol is not None and symbol not in symbols:
                     symbols.append(symbol)
-        symbols = symbols or self._by_full_name.get(_key(name), [])
+        symbols = symbols or self._by_full_name.get(_key(name), []) or self._by_last_name.get(_key(name), [])
         kernels = (self._code_object.kernels.find(symbol) for symbol in symbols)
         return [kernel for kernel in kernels if kernel is not None]
 
@@ -74,12 +75,17 @@ class KernelMap(Mapping[str, Kernel]):
 
     def __iter__(self) -> Iterator[str]:
         for symbol in self._code_object.kernels:
-            source = source_name(symbol)
-            if len(self._by_source_name.get(source, ())) != 1:
-                source = function_name(symbol)
-                if len(self._by_full_name.get(_key(source), ())) != 1:
-                    source = symbol
-            yield source
+            yield self._display_name(symbol)
+
+    def _display_name(self, symbol: str) -> str:
+        """The shortest of source name, qualified name and declaration that stands for this kernel alone."""
+        source = source_name(symbol)
+        if source != symbol and len(self._by_source_name.get(source, ())) == 1:
+            return source
+        for name in (function_name(symbol), demangle(symbol)):
+            if len(self._by_full_name.get(_key(name), ())) == 1:
+                return name
+        return symbol
 
     def __len__(self) -> int:
         return len(self._code_object.kernels)
@@ -97,6 +103,15 @@ class KernelMap(Mapping[str, Kernel]):
         names: dict[str, list[str]] = {}
         for symbol in self._code_object.kernels:
             for name in {_key(form(symbol)) for form in (demangle, function_name, base_name)}:
+                names.setdefault(name, []).append(symbol)
+        return names
+
+    @cached_property
+    def _by_last_name(self) -> dict[str, list[str]]:
+        """By qualified name without its namespaces, with and without template arguments."""
+        names: dict[str, list[str]] = {}
+        for symbol in self._code_object.kernels:
+            for name in {_key(last_name(form(symbol))) for form in (function_name, base_name)}:
                 names.setdefault(name, []).append(symbol)
         return names
 

@@ -12,6 +12,7 @@ import pytest
 
 import rocdbg
 from rocdbg.api import Program, launch_file
+from rocdbg.launch.errors import LaunchError
 
 pytestmark = pytest.mark.llvm
 
@@ -186,3 +187,44 @@ def test_a_launch_file_without_a_kernel_name_needs_a_single_kernel(path: Path, t
     (tmp_path / "any.toml").write_text(f'[launch]\nfile = "{path}"\ngrid = 32\n')
     with pytest.raises(rocdbg.Error, match=r"name the kernel; .* has 3: scale, twice, copy"):
         launch_file(tmp_path / "any.toml")
+
+
+NESTED = """
+#define KERNEL __attribute__((global)) void
+KERNEL use_int(int *to) {}
+namespace lib { namespace other {
+KERNEL stop(unsigned *to) { *to = 3; }
+KERNEL start(unsigned *to) { *to = 4; }
+KERNEL start(long *to) { *to = 5; }
+} }
+"""
+
+
+@pytest.fixture(scope="session")
+def nested(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    folder = tmp_path_factory.mktemp("nested")
+    source, output = folder / "nested.hip", folder / "nested.co"
+    source.write_text(NESTED)
+    command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx1100"]
+    subprocess.run([*command, "--no-gpu-bundle-output", str(source), "-o", str(output)], check=True)
+    return rocdbg.load(output)
+
+
+def test_kernels_are_listed_by_the_shortest_unique_name(nested: Program) -> None:
+    assert sorted(nested.kernels) == [
+        "lib::other::start(long*)", "lib::other::start(unsigned int*)", "lib::other::stop", "use_int",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "want"), [
+    ("stop", 3), ("lib::other::stop", 3), ("lib::other::start(unsigned int*)", 4), ("_ZN3lib5other4stopEPj", 3),
+])  # fmt: skip
+def test_kernels_by_name_without_namespaces(nested: Program, name: str, want: int) -> None:
+    out = np.zeros(1, np.uint32)
+    nested.kernels[name].launch(1, 1, [out]).run()
+    assert out[0] == want
+
+
+def test_an_ambiguous_name_lists_what_it_stands_for(nested: Program) -> None:
+    with pytest.raises(LaunchError, match=r"2 kernels: lib::other::start\(unsigned int\*\), lib::other::start\(long"):
+        nested.kernels["lib::other::start"]

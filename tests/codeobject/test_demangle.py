@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.codeobject.demangle import base_name, demangle, function_name
+from rocdbg.codeobject.demangle import base_name, demangle, function_name, last_name
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,16 @@ def test_name_that_would_fill_the_memory() -> None:
         last = f"S{digits[level // 36] if level >= 36 else ''}{digits[level % 36]}_"
         arguments += f"S_I{last}{last}E"
     assert demangle("_Z1f" + arguments) == "_Z1f" + arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [
+        ("saxpy", "saxpy"),
+        ("ns::reduce<ns::pair<int>, 64>", "reduce<ns::pair<int>, 64>"),
+        ("jax::hip::(anonymous namespace)::kern", "kern"),
+        ("ns::box<ns::pair>::operator()", "operator()"),
+    ],
+)
+def test_last_name(name: str, last: str) -> None:
+    assert last_name(name) == last
