@@ -119,7 +119,7 @@ def _integer(text: str, whole: str) -> int | None:
 def _limit(prefix: str, target: Target) -> int:
     if prefix == "s":
         return 106 if target.generation >= Generation.GFX10 else 102
-    return 16 if prefix == "ttmp" else 256
+    return 16 if prefix == "ttmp" else target.vgpr_file
 
 
 def _file(prefix: str, low: int, high: int, target: Target, text: str) -> Register:

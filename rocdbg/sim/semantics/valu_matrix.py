@@ -13,7 +13,7 @@ from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.constants import expand
 from rocdbg.sim.semantics.registry import Kind, semantic
 from rocdbg.sim.translator.matrix_shapes import GFX950, SHAPES, ScaleKind
-from rocdbg.sim.translator.wmma_shapes import GFX11, GFX12
+from rocdbg.sim.translator.wmma_shapes import GFX11, GFX12, GFX125
 
 _CONSTANTS = (OperandKind.CONSTANT, OperandKind.LITERAL)
 
@@ -125,7 +125,7 @@ for _rows, _depth in ((16, 128), (32, 64)):
 
 def _wmma(name: str) -> Callable[[Access], None]:
     def run(i: Access) -> None:
-        shapes = GFX11 if i.generation == 11 else GFX12
+        shapes = GFX11 if i.generation == 11 else GFX12 | GFX125 if i.target.is_gfx125 else GFX12
         if name not in shapes:
             raise Unsupported(f"{i.insn.text}: not on {i.target.name}")
         shape = shapes[name]
@@ -136,6 +136,7 @@ def _wmma(name: str) -> Callable[[Access], None]:
     return run
 
 
-for _name, _wave in {**GFX12, **GFX11}.items():
-    _why = _ORDER if not _wave.integer and (_wave.sparse or _wave.bits == 8) else ""
+for _name, _wave in {**GFX125, **GFX12, **GFX11}.items():
+    _unmeasured = _wave.sparse or _wave.bits == 8 or _name in GFX125
+    _why = _ORDER if not _wave.integer and _unmeasured else ""
     semantic(_name, kind=Kind.WAVE, approximate=_why)(_wmma(_name))

@@ -7,10 +7,13 @@ GFX12: every element is in one lane, of the row's or column's number in one of t
 lane L has rows n + 8 * (L / 16) (wave32) or n + 8 * (L / 16 % 2) + 4 * (L / 32) (wave64); two results of 16 bits are in
 a register. SWMMAC: A has half of the elements, and an index of two bits for each, in A's lane, says which of four
 elements of B, in the same group, it is multiplied with.
+
+gfx125x: deeper dense ones; A's and B's elements are in the same places. In which order it adds products is not known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 BITS = {"f16": 16, "bf16": 16, "fp8": 8, "bf8": 8, "iu8": 8, "iu4": 4}
@@ -71,7 +74,9 @@ class WaveShape:
         places = [self._place(k, depth, wave_size) for k in range(depth)]
         if self.integer:
             return [[p for k, p in enumerate(places) if k // 8 % 2 == stage] for stage in range(2)]
-        order = (0, 2, 1, 3) if wave_size == 32 else range(4)
+        order: Sequence[int] = range(depth // 4)
+        if wave_size == 32 and depth == 16:
+            order = (0, 2, 1, 3)
         return [places[4 * n : 4 * n + 4] for n in order]
 
     def _place(self, k: int, depth: int, wave_size: int) -> Place:
@@ -118,7 +123,16 @@ GFX12 = {
     ]
 }
 """By mnemonic."""
+GFX125 = {
+    name: _shape(name, gfx12=True)
+    for name in [
+        *(f"v_wmma_{d}_16x16x32_{a}" for d, a in (("f32", "f16"), ("f32", "bf16"), ("f16", "f16"), ("bf16", "bf16"))),
+        *(f"v_wmma_f32_16x16x{k}_{t}" for k in (64, 128) for t in _FLOAT8),
+        "v_wmma_i32_16x16x64_iu8",
+    ]
+}
+"""gfx125x's own dense ones of plain types."""
 
-BY_HELPER = {shape.helper: shape for shape in (*GFX11.values(), *GFX12.values())}
+BY_HELPER = {shape.helper: shape for shape in (*GFX11.values(), *GFX12.values(), *GFX125.values())}
 
-__all__ = ["BITS", "BY_HELPER", "GFX11", "GFX12", "Place", "WaveShape"]
+__all__ = ["BITS", "BY_HELPER", "GFX11", "GFX12", "GFX125", "Place", "WaveShape"]
