@@ -59,14 +59,15 @@ def base_name(name: str) -> str:
     return text[: _opening(text, len(text) - 1)] if text.endswith(">") and "operator" not in text else text
 
 
-def last_name(name: str) -> str:
-    """A qualified name without namespaces and classes: ``reduce<ns::pair>`` of ``ns::reduce<ns::pair>``."""
-    depth, start = 0, 0
-    for at, char in enumerate(name):
-        depth += (char in "<([{") - (char in ">)]}")
-        if depth == 0 and name.startswith("::", at):
-            start = at + 2
-    return name[start:]
+def stands_for(name: str, symbol: str) -> bool:
+    """Whether a function with this symbol is meant by a name as people write it: its declaration or qualified name,
+    with or without template arguments. Namespaces may be left out from the left; spaces do not matter.
+    """
+    wanted = name.replace(" ", "")
+    declaration, function = demangle(symbol), function_name(symbol)
+    without_type = declaration[max(0, declaration.find(function)) :]
+    texts = (text.replace(" ", "") for text in (declaration, without_type, function, base_name(symbol)))
+    return any(text == wanted or text.endswith(f"::{wanted}") for text in texts)
 
 
 def _opening(text: str, end: int) -> int:

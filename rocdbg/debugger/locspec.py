@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rocdbg.codeobject import Symbol
-from rocdbg.codeobject.demangle import base_name, demangle, function_name
+from rocdbg.codeobject.demangle import stands_for
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
 from rocdbg.debugger.program import Program, same_function
 from rocdbg.dwarf.info import CodeLocation, Function, SourceFile
@@ -281,6 +281,4 @@ def _plain_functions(program: Program, name: str) -> list[Symbol]:
     exact = [symbol for symbol in code if symbol.name == name]
     if exact:
         return exact
-    wanted = name.replace(" ", "")
-    forms = (demangle, function_name, base_name)
-    return [s for s in code if any(form(s.name).replace(" ", "") == wanted for form in forms)]
+    return [symbol for symbol in code if stands_for(name, symbol.name)]

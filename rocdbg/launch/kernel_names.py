@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from rocdbg.codeobject import CodeObject, Kernel
-from rocdbg.codeobject.demangle import base_name, demangle, function_name, last_name
+from rocdbg.codeobject.demangle import base_name, demangle, function_name, stands_for
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.launch.errors import LaunchError
 
@@ -56,7 +56,8 @@ class KernelMap(Mapping[str, Kernel]):
                 symbol = function.linkage_name or function.name
                 if symbol is not None and symbol not in symbols:
                     symbols.append(symbol)
-        symbols = symbols or self._by_full_name.get(_key(name), []) or self._by_last_name.get(_key(name), [])
+        symbols = symbols or self._by_full_name.get(_key(name), [])
+        symbols = symbols or [symbol for symbol in self._code_object.kernels if stands_for(name, symbol)]
         kernels = (self._code_object.kernels.find(symbol) for symbol in symbols)
         return [kernel for kernel in kernels if kernel is not None]
 
@@ -103,15 +104,6 @@ class KernelMap(Mapping[str, Kernel]):
         names: dict[str, list[str]] = {}
         for symbol in self._code_object.kernels:
             for name in {_key(form(symbol)) for form in (demangle, function_name, base_name)}:
-                names.setdefault(name, []).append(symbol)
-        return names
-
-    @cached_property
-    def _by_last_name(self) -> dict[str, list[str]]:
-        """By qualified name without its namespaces, with and without template arguments."""
-        names: dict[str, list[str]] = {}
-        for symbol in self._code_object.kernels:
-            for name in {_key(last_name(form(symbol))) for form in (function_name, base_name)}:
                 names.setdefault(name, []).append(symbol)
         return names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.codeobject.demangle import base_name, demangle, function_name, last_name
+from rocdbg.codeobject.demangle import base_name, demangle, function_name, stands_for
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,18 @@ def test_name_that_would_fill_the_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "last"),
+    ("name", "symbol", "want"),
     [
-        ("saxpy", "saxpy"),
-        ("ns::reduce<ns::pair<int>, 64>", "reduce<ns::pair<int>, 64>"),
-        ("jax::hip::(anonymous namespace)::kern", "kern"),
-        ("ns::box<ns::pair>::operator()", "operator()"),
+        ("reduce", "_ZN2ns6reduceIiLi64EEEvPT_", True),
+        ("reduce<int,64>", "_ZN2ns6reduceIiLi64EEEvPT_", True),
+        ("ns::reduce<int, 64>(int*)", "_ZN2ns6reduceIiLi64EEEvPT_", True),
+        ("educe", "_ZN2ns6reduceIiLi64EEEvPT_", False),
+        ("other::reduce", "_ZN2ns6reduceIiLi64EEEvPT_", False),
+        ("kerne", "_ZN3jax3hip12_GLOBAL__N_15kerneEPKj", True),
+        ("hip::(anonymous namespace)::kerne", "_ZN3jax3hip12_GLOBAL__N_15kerneEPKj", True),
+        ("jax", "_ZN3jax3hip12_GLOBAL__N_15kerneEPKj", False),
+        ("saxpy", "saxpy", True),
     ],
 )
-def test_last_name(name: str, last: str) -> None:
-    assert last_name(name) == last
+def test_stands_for(name: str, symbol: str, want: bool) -> None:
+    assert stands_for(name, symbol) is want
