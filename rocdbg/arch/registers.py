@@ -25,6 +25,7 @@ VCC_32 = 512
 VCC_64 = 768
 SGPR64 = 1088
 VGPR0_WAVE32 = 1536
+VGPR512_WAVE32 = 3584
 AGPR0_WAVE32 = 2048
 VGPR0_WAVE64 = 2560
 AGPR0_WAVE64 = 3072
@@ -94,7 +95,8 @@ _RANGES: tuple[_Range, ...] = (
     _Range(VCC_32, 1, RegisterClass.VCC, 0, 4, 32),
     _Range(VCC_64, 1, RegisterClass.VCC, 0, 8, 64),
     _Range(SGPR64, 42, RegisterClass.SGPR, 64, 4, None),
-    _Range(VGPR0_WAVE32, 256, RegisterClass.VGPR, 0, 32 * 4, 32),
+    _Range(VGPR0_WAVE32, 512, RegisterClass.VGPR, 0, 32 * 4, 32),
+    _Range(VGPR512_WAVE32, 512, RegisterClass.VGPR, 512, 32 * 4, 32),
     _Range(AGPR0_WAVE32, 256, RegisterClass.AGPR, 0, 32 * 4, 32),
     _Range(VGPR0_WAVE64, 256, RegisterClass.VGPR, 0, 64 * 4, 64),
     _Range(AGPR0_WAVE64, 256, RegisterClass.AGPR, 0, 64 * 4, 64),

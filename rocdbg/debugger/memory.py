@@ -23,7 +23,8 @@ def generic_address(space: int, address: int) -> int | None:
 
 def _flat(space: int, address: int) -> int:
     """The space to look in: a plain number in one of the apertures is a generic address."""
-    if space == AddressSpace.GLOBAL and address & ~0xFFFFFFFF in _APERTURES.values():
+    generic = address & ~0xFFFFFFFF in _APERTURES.values() or layout.is_scratch_address(address)
+    if space == AddressSpace.GLOBAL and generic:
         return AddressSpace.GENERIC
     return space
 

@@ -177,7 +177,7 @@ class SimTarget:
     @staticmethod
     def _vector(wave: Wave, number: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
         register = dwarf_register(number)
-        if register.wave_size != wave.wave_size:
+        if register.wave_size != wave.wave_size or register.index >= wave.target.vgpr_file:
             raise UnknownRegisterError(number, wave.wave_size)
         if register.register_class is RegisterClass.AGPR:
             return wave.agpr(register.index)
@@ -215,7 +215,7 @@ class SimTarget:
     def read_memory(
         self, space: int, address: int, size: int, thread: int | None = None, lane: int | None = None
     ) -> bytes:
-        space, local = self._route(space, address)
+        space, local, lane = self._route(space, address, lane)
         try:
             if space == AddressSpace.GLOBAL:
                 return self.machine.memory.read(local, size)
@@ -226,7 +226,7 @@ class SimTarget:
     def write_memory(
         self, space: int, address: int, data: bytes, thread: int | None = None, lane: int | None = None
     ) -> None:
-        space, local = self._route(space, address)
+        space, local, lane = self._route(space, address, lane)
         source = np.frombuffer(data, np.uint8)
         try:
             if space == AddressSpace.GLOBAL:
@@ -243,17 +243,19 @@ class SimTarget:
             raise MemoryAccessError("global", address, len(data), str(error)) from None
 
     @staticmethod
-    def _route(space: int, address: int) -> tuple[int, int]:
-        """A generic address as the space and address it stands for."""
+    def _route(space: int, address: int, lane: int | None) -> tuple[int, int, int | None]:
+        """A generic address as the space, address and lane it stands for."""
         address &= (1 << 8 * address_space(space).address_size) - 1
         if space != AddressSpace.GENERIC:
-            return space, address
+            return space, address, lane
+        if layout.is_scratch_address(address):
+            return AddressSpace.PRIVATE_LANE, address & ~_APERTURE_MASK, address >> 52 & 63
         aperture = address & _APERTURE_MASK
         if aperture == layout.SHARED_APERTURE:
-            return AddressSpace.LOCAL, address - aperture
+            return AddressSpace.LOCAL, address - aperture, lane
         if aperture == layout.PRIVATE_APERTURE:
-            return AddressSpace.PRIVATE_LANE, address - aperture
-        return AddressSpace.GLOBAL, address
+            return AddressSpace.PRIVATE_LANE, address - aperture, lane
+        return AddressSpace.GLOBAL, address, lane
 
     def _wave_bytes(
         self, space: int, address: int, size: int, thread: int | None, lane: int | None

@@ -245,6 +245,12 @@ SCRATCH_ADDRESSES: Final = 0x0800_0000_0000_0000
 """Where gfx125x has the private memory of all lanes (src_flat_scratch_base): bits 57:52 of an address are the lane,
 bits 31:0 the offset. Code takes addresses for such that agree with the base from bit 58 on."""
 
+
+def is_scratch_address(address: int) -> bool:
+    """Whether a generic address lies in `SCRATCH_ADDRESSES`."""
+    return address >> 58 == SCRATCH_ADDRESSES >> 58
+
+
 # -- environment --------------------
 
 MAX_HELPERS: Final = 512

@@ -30,6 +30,7 @@ from rocdbg.arch.registers import (
         (0, 64, "pc_32", 4), (16, 64, "pc", 8), (1, 32, "exec", 4), (17, 64, "exec", 8), (32, 32, "s0", 4),
         (95, 64, "s63", 4), (1088, 64, "s64", 4), (1129, 32, "s105", 4), (128, 64, "status", 4),
         (512, 32, "vcc", 4), (768, 64, "vcc", 8), (1536, 32, "v0", 128), (1791, 32, "v255", 128),
+        (1792, 32, "v256", 128), (2047, 32, "v511", 128), (3584, 32, "v512", 128), (4095, 32, "v1023", 128),
         (2048, 32, "a0", 128), (2560, 64, "v0", 256), (2815, 64, "v255", 256), (3072, 64, "a0", 256),
         (3327, 64, "a255", 256),
     ],
@@ -40,7 +41,7 @@ def test_both_directions(number: int, wave_size: int, name: str, size: int) -> N
     assert register_size(number, wave_size) == size
 
 
-@pytest.mark.parametrize("number", [-1, 2, 15, 18, 31, 96, 127, 129, 513, 1087, 1130, 1535, 1792, 2816, 3328])
+@pytest.mark.parametrize("number", [-1, 2, 15, 18, 31, 96, 127, 129, 513, 1087, 1130, 1535, 2304, 2816, 3328, 4096])
 def test_reserved_numbers(number: int) -> None:
     with pytest.raises(UnknownRegisterError, match=f"AMDGPU has no DWARF register {number}$"):
         dwarf_register(number)
