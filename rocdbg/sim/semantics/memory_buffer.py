@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rocdbg.isa.instruction import Operand, OperandKind
+from rocdbg.sim import buffer_request
 from rocdbg.sim.builder import I32, I64, Value
 from rocdbg.sim.layout import sgpr_offset
 from rocdbg.sim.semantics.access import Access
@@ -27,16 +28,15 @@ from rocdbg.sim.semantics.memory_common import (
     store,
     transfer,
 )
-from rocdbg.sim.translator import buffers
 
 
 def _rules(i: Access) -> int:
     """What the routine is told of the generation and the instruction."""
-    flags = max(0, min(3, int(i.generation) - 9)) << buffers.RULES
+    flags = max(0, min(3, int(i.generation) - 9)) << buffer_request.RULES
     if i.modifier("idxen"):
-        flags |= buffers.IDXEN
+        flags |= buffer_request.IDXEN
     if i.generation == 9 and i.target.name.startswith(("gfx94", "gfx95")):
-        flags |= buffers.MEASURED_GFX940
+        flags |= buffer_request.MEASURED_GFX940
     return flags
 
 
@@ -94,11 +94,11 @@ class _FormatOf:
         self.typed, self.channels, self.d16, self.high = typed, channels, d16, high
 
     def address(self, i: Access) -> tuple[str, Value, Sequence[Value]]:
-        flags = _rules(i) | buffers.FORMATTED | self.channels << buffers.CHANNELS
+        flags = _rules(i) | buffer_request.FORMATTED | self.channels << buffer_request.CHANNELS
         if self.d16:
-            flags |= buffers.D16
+            flags |= buffer_request.D16
         if self.typed:
-            flags |= buffers.TYPED | i.modifier("format", 1) << buffers.FORMAT
+            flags |= buffer_request.TYPED | i.modifier("format", 1) << buffer_request.FORMAT
         return _address(i, flags)
 
     def call(self, i: Access, access: str) -> None:

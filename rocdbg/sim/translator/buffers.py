@@ -19,9 +19,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rocdbg.sim import layout
+from rocdbg.sim.buffer_request import (
+    CHANNELS,
+    D16,
+    FORMAT,
+    FORMATTED,
+    IDXEN,
+    MEASURED_GFX940,
+    RULES,
+    TYPED,
+)
 from rocdbg.sim.builder import I8, I32, I64, Value
 from rocdbg.sim.layout import FaultKind, PageFlags, Space
 from rocdbg.sim.translator import vector_access
@@ -36,23 +46,6 @@ from rocdbg.sim.translator.format_conversion import (
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Routine, Runtime
-
-# Argument a of the routines: offset of the resource in the state, and what the instruction says.
-RULES: Final = 32
-"""Shift: 0 GFX9, 1 GFX10, 2 GFX11, 3 GFX12."""
-IDXEN: Final = 1 << 34
-FORMATTED: Final = 1 << 35
-"""A format instruction, typed or not."""
-TYPED: Final = 1 << 36
-"""MTBUF: the format is the instruction's."""
-D16: Final = 1 << 37
-MEASURED_GFX940: Final = 1 << 38
-"""Of GFX9's rules those measured on gfx950: only resources with ADD_TID are swizzled, and linear ones add the lane
-only where the instruction gives no index."""
-FORMAT: Final = 40
-"""Shift of MTBUF's format, 7 bits."""
-CHANNELS: Final = 48
-"""Shift of the number of channels the instruction names (1 to 4)."""
 
 _PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %need, i64 %a, i64 %b"
 _UNLIMITED = 1 << 40

@@ -1,0 +1,25 @@
+"""What a buffer instruction asks of the routines in `rocdbg.sim.translator.buffers`: their argument ``a``.
+
+Bits 31:0 are the offset of the resource in the wave's state; the rest says what the instruction does. Apart from the
+routines because semantics are read at every start, routines only when one is compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+RULES: Final = 32
+"""Shift: 0 GFX9, 1 GFX10, 2 GFX11, 3 GFX12."""
+IDXEN: Final = 1 << 34
+FORMATTED: Final = 1 << 35
+"""A format instruction, typed or not."""
+TYPED: Final = 1 << 36
+"""MTBUF: the format is the instruction's."""
+D16: Final = 1 << 37
+MEASURED_GFX940: Final = 1 << 38
+"""Of GFX9's rules those measured on gfx950: only resources with ADD_TID are swizzled, and linear ones add the lane
+only where the instruction gives no index."""
+FORMAT: Final = 40
+"""Shift of MTBUF's format, 7 bits."""
+CHANNELS: Final = 48
+"""Shift of the number of channels the instruction names (1 to 4)."""
