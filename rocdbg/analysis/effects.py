@@ -29,7 +29,7 @@ _RETURN_ADDRESS: Final = (30, 31)
 _DESTINATIONS: Final = frozenset({"sdst", "vdst", "vdstx", "vdsty"})
 _SCALAR_KINDS: Final = (OperandKind.SGPR, OperandKind.SPECIAL)
 _CONSTANT_KINDS: Final = (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE)
-_NO_RESULT: Final = ("s_cmpk_", "s_setreg_", "s_setpc", "s_cbranch", "s_store", "s_buffer_store", "s_scratch_store")
+_NO_RESULT: Final = ("s_cmpk_", "s_setreg_", "s_setpc", "s_set_pc", "s_cbranch", "s_store", "s_buffer_store", "s_scratch_store")
 _VECTOR_COPIES: Final = frozenset({"v_accvgpr_write_b32", "v_accvgpr_read_b32", "v_accvgpr_mov_b32", "v_mov_b32"})
 _ADDITIONS: Final = frozenset({
     "s_add_u32", "s_add_i32", "s_addk_i32", "s_addc_u32", "s_add_ci_u32", "s_sub_u32", "s_sub_i32",
@@ -168,9 +168,12 @@ def _apply_scalar(state: State, instruction: Instruction) -> bool:
         source = instruction.operand("ssrc0") or instruction.operand("simm16")
         _set(state, destination, [_value(state, source, half) for half in range(destination.dwords)])
         return True
-    if name == "s_getpc_b64":
+    if name in ("s_getpc_b64", "s_get_pc_i64"):
         after = instruction.address + instruction.size
         _set(state, destination, [Number(after & _MASK), Number(after >> 32)])
+        return True
+    if name == "s_add_nc_u64" and second is not None:
+        _set(state, destination, _add_wide(state, first, second))
         return True
     if "saveexec" in name:
         _save_exec(state, instruction, destination)
@@ -199,6 +202,16 @@ def _apply_scalar(state: State, instruction: Instruction) -> bool:
         _set(state, destination, [result])
         return True
     return False
+
+
+def _add_wide(state: State, first: Operand, second: Operand) -> list[Scalar]:
+    """Both halves of a 64-bit sum, if it is known."""
+    halves = [_value(state, operand, half) for operand in (first, second) for half in range(2)]
+    numbers = [half.value for half in halves if isinstance(half, Number)]
+    if len(numbers) < 4:
+        return [None, None]
+    total = numbers[0] + numbers[2] + (numbers[1] + numbers[3] << 32)
+    return [Number(total & _MASK), Number(total >> 32 & _MASK)]
 
 
 def _add(left: Scalar, right: Number, sign: int, carry: int) -> Scalar:

@@ -30,9 +30,11 @@ pytestmark = pytest.mark.llvm
 
 BUILDS = [
     pytest.param(arch, level, wave_size, id=f"{arch}-{level}-wave{wave_size}")
-    for arch, wave_size in [("gfx90a", 64), ("gfx942", 64), ("gfx1030", 32), ("gfx1100", 32), ("gfx1100", 64)]
+    for arch, wave_size in [("gfx90a", 64), ("gfx942", 64), ("gfx1030", 32), ("gfx1100", 32), ("gfx1100", 64), ("gfx1250", 32)]
     for level in ("O0", "O2")
 ]
+
+RETURNS = ("s_setpc_b64", "s_set_pc_i64")
 
 
 def plain(expression: bytes) -> str:
@@ -149,7 +151,7 @@ def test_every_instruction_has_a_return_address(
             row = rows.row(instruction.address)
             assert row is not None and row.cfa is not None, (name, instruction.text)
             assert not isinstance(row.rules[16], UndefinedRule), (name, instruction.text)
-            if instruction.name == "s_setpc_b64":
+            if instruction.name in RETURNS:
                 for register in (*range(32, 40), *range(48, 56)):  # callee-saved
                     assert sgpr_number(register) not in row.rules, (name, register)
 
@@ -269,13 +271,13 @@ def test_rules_give_what_was_there(
                 compared += check(row, context, stack[-1], wave_size, f"at {pc:#x}")
                 if len(seen) % 8 == 0:
                     unwind(row, context, base)
-        instruction = isa.decode(built.read(pc, 12), arch, address=pc, wave_size=wave_size)
+        instruction = isa.decode(built.read(pc, 20), arch, address=pc, wave_size=wave_size)
         if instruction.name == "s_endpgm":
             break
         dispatch.run(RunOptions(wave=1, step=True))
         if instruction.flow is isa.Flow.CALL:
             stack.append(entry_of(wave))
-        elif instruction.name == "s_setpc_b64":
+        elif instruction.name in RETURNS:
             stack.pop()
     assert not stack
     assert compared > 3_000 and outer > 5
