@@ -24,7 +24,7 @@ VOP3           ``vdst`` and/or ``sdst``, ``src0`` ``src1`` ``src2`` (also for th
 VOP3P          ``vdst`` ``src0`` ``src1`` ``src2`` (MFMA and WMMA too; SMFMAC: ``src2`` is the
                index register); v_mfma_scale_*: further ``scale_src0`` ``scale_src1``
 VOPD           ``vdstx`` ``src0x`` ``vsrc1x`` ``vdsty`` ``src0y`` ``vsrc1y``; fmaak and fmamk have a
-               ``literal`` in their place
+               ``literal`` in their place; three sources (gfx125x): ``vsrc2x``, ``vsrc2y``
 VINTRP         ``vdst`` ``vsrc`` ``attr``
 VINTERP        ``vdst`` ``src0`` ``src1`` ``src2``
 LDSDIR         ``vdst`` ``attr``
@@ -35,7 +35,8 @@ SCRATCH        ``vdst`` ``vaddr`` ``vdata`` ``saddr`` (kind OFF for either addre
 MUBUF, MTBUF   ``vdata`` ``vaddr`` (kind OFF when there is none) ``srsrc`` ``soffset``
 EXP            ``tgt`` ``vsrc0`` ``vsrc1`` ``vsrc2`` ``vsrc3``
 MIMG, VIMAGE,  ``vdata`` ``vaddr0`` ... (one operand per separate register or contiguous range)
-VSAMPLE        ``srsrc`` [``ssamp``]
+VSAMPLE        ``srsrc`` [``ssamp``]; tensor_load_to_lds and tensor_store_from_lds (gfx125x): ``vaddr0``
+               ... ``vaddr3``, scalar registers
 =============  ===============================================================================
 
 An atomic that returns its old value has it in ``vdst`` (FLAT, GLOBAL, DS) or in ``vdata`` itself (MUBUF).
@@ -48,7 +49,7 @@ integers:
 
 * memory: ``offset`` (signed, bytes; ds_swizzle_b32: the raw pattern), ``offset0``, ``offset1``, ``gds``, ``glc``,
   ``slc``, ``dlc``, ``scc``, ``sc0``, ``sc1``, ``nt``, ``lds``, ``tfe``, ``offen``, ``idxen``, ``format``;
-  gfx12: ``th``, ``scope``;
+  gfx12: ``th``, ``scope``; gfx125x: ``scale_offset``, ``nv``;
 * VALU: ``clamp``, ``omod`` (1 is mul:2, 2 is mul:4, 3 is div:2), ``op_sel``, ``op_sel_hi``, ``neg_lo``, ``neg_hi`` (bit
   masks, bit i is source i; bit 3 of ``op_sel`` in VOP3 is the destination). ``op_sel_hi`` is always present where the
   instruction has it, since its default is not zero. neg, abs and sext are in the operands;
@@ -82,7 +83,7 @@ class OperandKind(Enum):
     CONSTANT = auto()
     """An inline constant; ``value`` is already expanded to the operand's width."""
     LITERAL = auto()
-    """A 32-bit constant after the instruction; ``value`` is expanded to the operand's width."""
+    """A constant of 32 bits (gfx125x: or 64) after the instruction; ``value`` is expanded to the operand's width."""
     IMMEDIATE = auto()
     """A field of the instruction; ``value`` is the raw field (``offset`` of SMEM: sign-extended if signed)."""
     LABEL = auto()
@@ -111,7 +112,8 @@ class Flow(Enum):
 class Operand:
     """One operand of an instruction.
 
-    ``index``: register number in its file (SPECIAL: operand code, 106 vcc_lo, 124 m0 or null, 126 exec_lo, 253 scc,
+    ``index``: register number in its file, as encoded: without the two bits that gfx125x has in MODE (SPECIAL:
+    operand code, 106 vcc_lo, 124 m0 or null, 126 exec_lo, 253 scc,
     ...; CONSTANT: operand code), -1 for others.
     ``dwords``: number of 32-bit registers covered; for constants, the operand's width in dwords.
     ``half``: for a real 16-bit register operand of gfx11+ 0 (``.l``) or 1 (``.h``); else None.

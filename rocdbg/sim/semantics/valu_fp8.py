@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rocdbg.sim.builder import F32, F64, I8, I16, I32, Value
+from rocdbg.sim.builder import F16, F32, F64, I8, I16, I32, Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.float8 import Float8, formats, narrow, round_scaled, widen
+from rocdbg.sim.semantics.floats import convert
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 
 
@@ -37,6 +38,22 @@ def _pair_to_f32(kind: str) -> SemanticFunction:
     return run
 
 
+def _to_f16(kind: str, *, packed: bool) -> SemanticFunction:
+    """gfx125x: one byte, or two bytes of a half; every number fits."""
+
+    def run(i: Access) -> None:
+        form, half = formats(i.target)[kind], i.src(0, I16) if packed else None
+        if half is not None:
+            low, high = (convert(widen(byte, form), F16) for byte in (half.trunc(I8), half.lshr(8).trunc(I8)))
+            i.dst_packed(low, high)
+        else:
+            select = i.modifier("op_sel") & 3
+            byte = _byte(i.raw_operand(i.sources[0]), select >> 1 | (select & 1) << 1)
+            i.dst(0, convert(widen(byte, form), F16))
+
+    return run
+
+
 def _from_f32(kind: str) -> SemanticFunction:
     """Two numbers into the half of the destination op_sel names; the other half stays."""
 
@@ -52,6 +69,8 @@ for _kind in ("fp8", "bf8"):
     semantic(f"v_cvt_f32_{_kind}", any_rounding=True)(_to_f32(_kind))
     semantic(f"v_cvt_pk_f32_{_kind}", any_rounding=True)(_pair_to_f32(_kind))
     semantic(f"v_cvt_pk_{_kind}_f32", any_rounding=True)(_from_f32(_kind))
+    semantic(f"v_cvt_f16_{_kind}", any_rounding=True)(_to_f16(_kind, packed=False))
+    semantic(f"v_cvt_pk_f16_{_kind}", any_rounding=True)(_to_f16(_kind, packed=True))
 
 
 def _add_noise_gfx9(value: Value, noise: Value, form: Float8, *, saturate: bool) -> Value:

@@ -64,6 +64,9 @@ for _name, _choose in (
     semantic(f"v_pk_{_name}_f16", any_rounding=True)(_halves(2, F16, _choose))
     if _name in ("minimum", "maximum"):
         semantic(f"v_pk_{_name}3_f16", any_rounding=True)(_halves(3, F16, _three(_choose, _choose)))
+    elif _name.endswith("_num"):  # gfx125x
+        _three_name = _name.replace("_num", "3_num")
+        semantic(f"v_pk_{_three_name}_f16", any_rounding=True)(_halves(3, F16, _three(_choose, _choose)))
 
 
 @semantic("v_pk_fmac_f16")
@@ -112,6 +115,13 @@ semantic("v_pk_min_u16")(_halves(2, I16, _fixed(lambda a, b: a.umin(b))))
 semantic("v_pk_max_u16")(_halves(2, I16, _fixed(lambda a, b: a.umax(b))))
 semantic("v_pk_min_i16")(_halves(2, I16, _fixed(lambda a, b: a.smin(b))))
 semantic("v_pk_max_i16")(_halves(2, I16, _fixed(lambda a, b: a.smax(b))))
+for _kind, _least, _most, _plus in (
+    ("u16", Value.umin, Value.umax, Value.uadd_sat), ("i16", Value.smin, Value.smax, Value.sadd_sat),
+):  # gfx125x  # fmt: skip
+    _sum = _saturating(lambda a, b: a + b, _plus)
+    for _name, _choice in (("min", _least), ("max", _most)):
+        semantic(f"v_pk_{_name}3_{_kind}")(_halves(3, I16, _three(_fixed(_choice), _fixed(_choice))))
+        semantic(f"v_pk_add_{_name}_{_kind}")(_halves(3, I16, _three(_sum, _fixed(_choice))))
 semantic("v_pk_lshlrev_b16")(_halves(2, I16, _fixed(lambda count, v: v.shl(count & 15))))
 semantic("v_pk_lshrrev_b16")(_halves(2, I16, _fixed(lambda count, v: v.lshr(count & 15))))
 semantic("v_pk_ashrrev_i16")(_halves(2, I16, _fixed(lambda count, v: v.ashr(count & 15))))
