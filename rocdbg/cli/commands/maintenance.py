@@ -41,13 +41,12 @@ def maint_info_line_table(shell: Shell, text: str) -> None:
 @command("maint isa coverage", category=Category.INTERNALS, aliases=("maintenance isa coverage",),
          usage="maint isa coverage [TARGET [REGEXP]]")  # fmt: skip
 def maint_isa_coverage(shell: Shell, text: str) -> None:
-    """How many of a target's instructions are simulated exactly, approximately, or only decoded.
+    """Which of a target's instructions are simulated exactly, approximately (and why), or only decoded.
 
-    With a REGEXP each matching instruction is listed, with the reason where it is not exact. TARGET is a processor
-    (gfx90a), by default the loaded program's.
+    TARGET is a processor (gfx90a), by default the loaded program's; with a REGEXP only instructions that match are
+    listed.
     """
     target, _, pattern = text.partition(" ")
     name, rows, counts = coverage_rows(shell.session, target, pattern.strip())
-    if pattern.strip():
-        shell.write(render(("Instruction", "Simulated", "Why"), rows))
+    shell.write(render(("Instruction", "Simulated", "Why"), rows))
     shell.line(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".")
