@@ -37,7 +37,8 @@ _SAME = {
     "gfx1250": "gfx1251",
 }
 ALIASES = {alias: target for target, aliases in _SAME.items() for alias in aliases.split()}
-"""Targets that use the table of another one, since LLVM decodes compute instructions for them alike."""
+"""Targets that use the table of another one, since LLVM decodes compute instructions for them alike (gfx1251 has DPP
+forms of 64-bit instructions besides)."""
 
 
 def bits_text(bits: Bits) -> str:

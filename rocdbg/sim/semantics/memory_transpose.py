@@ -137,3 +137,8 @@ def _global(bits: int) -> Callable[[Access], None]:
 
 semantic("global_load_tr_b128", kind=Kind.WAVE)(_global(16))
 semantic("global_load_tr_b64", kind=Kind.WAVE)(_global(8))
+
+_SAME = "taken over from GFX12's loads from global memory"
+for _bits, _size in ((16, 128), (8, 64)):  # gfx125x
+    semantic(f"global_load_tr{_bits}_b{_size}", kind=Kind.WAVE, approximate=_SAME)(_global(_bits))
+    semantic(f"ds_load_tr{_bits}_b{_size}", kind=Kind.WAVE, approximate=_SAME)(_load(_lds, _bits, 8))
