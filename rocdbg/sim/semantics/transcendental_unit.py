@@ -101,9 +101,10 @@ def _stepped(conditions: Sequence[Value], rows: Sequence[Row]) -> _Coefficients:
     return _Coefficients(*columns)
 
 
-def round_even(value: Value, bits: int) -> Value:
-    """Without the lowest bits; ties to even."""
-    return (value + ((1 << bits - 1) - 1) + (value.lshr(bits) & 1)).lshr(bits)
+def round_even(value: Value, bits: int | Value) -> Value:
+    """Without the lowest ``bits``, at least one; ties to even."""
+    half = 1 << bits - 1 if isinstance(bits, int) else value.builder.const(1, I64).shl(bits - 1)
+    return (value + (half - 1) + (value.lshr(bits) & 1)).lshr(bits)
 
 
 def _rounded_product(a: Value, b: Value) -> Value:
@@ -112,14 +113,15 @@ def _rounded_product(a: Value, b: Value) -> Value:
     return product.uge(1 << 47).select(round_even(product, 24).shl(1), round_even(product, 23))
 
 
-def _bit_width(value: Value) -> Value:
+def bit_width(value: Value) -> Value:
+    """The number of bits of an I64 without leading zeros."""
     return 64 - value.ctlz()
 
 
-def _packed_float(magnitude: Value, point: int | Value, *, up: Value | None = None, more: int = 0) -> Value:
+def packed_float(magnitude: Value, point: int | Value, *, up: Value | None = None, more: int = 0) -> Value:
     """f32 bits of a positive fixed-point number with ``point`` bits behind the point, cut to 24 bits; rounded up
     where ``up`` holds; ``more`` is added to the last place. A carry goes into the exponent."""
-    leading = _bit_width(magnitude) - 1
+    leading = bit_width(magnitude) - 1
     shift = (leading - 23).smax(0)
     if up is not None:
         magnitude = magnitude + up.select(magnitude.builder.const(1, I64).shl(shift) - 1, 0)
@@ -173,13 +175,13 @@ def _log2_far(bits: Value) -> Value:
     # Q35, with its sign; the magnitude is cut above zero and rounded up below.
     fixed = (bits.lshr(23) - 127).shl(35) + (row.constant + linear).shl(5) - quadratic
     negative = fixed.slt(0)
-    number = _packed_float(negative.select(-fixed, fixed), 35, up=negative)
+    number = packed_float(negative.select(-fixed, fixed), 35, up=negative)
     return negative.select(number | 0x8000_0000, number)
 
 
 def _normalisation(distance: Value) -> Value:
     """How far a distance from 1 is shifted up, in steps of 4 bits, so that it has at least 15 of 18 bits."""
-    return (18 - _bit_width(distance).smin(18)) & ~3
+    return (18 - bit_width(distance).smin(18)) & ~3
 
 
 def _log2_below_one(bits: Value) -> Value:
@@ -196,7 +198,7 @@ def _log2_below_one(bits: Value) -> Value:
     product = inner * cut(distance * distance, 12)
     quadratic = (product + (bits.builder.const(1, I64).shl(38 - up) - 1)).lshr(38 - up)
     fixed = linear.shl(2) + quadratic.shl(16 - up) - row.constant
-    return _packed_float(fixed, 50, up=bits.builder.const(1, I1)) | 0x8000_0000
+    return packed_float(fixed, 50, up=bits.builder.const(1, I1)) | 0x8000_0000
 
 
 def _log2_above_one(bits: Value) -> Value:
@@ -208,4 +210,4 @@ def _log2_above_one(bits: Value) -> Value:
     linear = (row.linear * normalised).lshr(13).shl(2)
     inner = round_even(row.quadratic.shl(22) - row.cubic * (distance.shl(1) + 1), 22)
     quadratic = _rounded_product(inner, (normalised * distance).lshr(12))
-    return _packed_float(row.constant + linear - quadratic, 35 + up, more=1)
+    return packed_float(row.constant + linear - quadratic, 35 + up, more=1)

@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 from rocdbg.arch.targets import Generation
 from rocdbg.sim.builder import F16, F32, F64, I32, Type, Value
-from rocdbg.sim.semantics import division, floats, transcendental, transcendental_roots, transcendental_unit
+from rocdbg.sim.semantics import (
+    division,
+    floats,
+    transcendental,
+    transcendental_circular,
+    transcendental_roots,
+    transcendental_unit,
+)
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.registry import Kind, SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_float import preserves_half
@@ -59,8 +66,16 @@ semantic("v_log_legacy_f32", approximate=_ULP)(_transcendental(transcendental.lo
 semantic("v_rcp_iflag_f32", approximate=_F32_ULP)(_transcendental(transcendental.reciprocal, F32))
 
 
-def _trigonometric(operation: Callable[..., Value], type: Type) -> SemanticFunction:
+_CIRCULAR_ULP = "GFX11 and GFX12: as measured; older: correctly rounded where the documents promise less"
+
+
+def _trigonometric(
+    operation: Callable[..., Value], measured: Callable[[Value], Value], type: Type
+) -> SemanticFunction:
     def run(i: Access) -> None:
+        if i.generation >= Generation.GFX11:
+            i.dst(0, measured(i.src(0, type)))
+            return
         # GFX9 and earlier give sin 0 and cos 1 outside [-256, 256] revolutions.
         limit = 256.0 if i.generation <= Generation.GFX9 else None
         i.dst(0, operation(i.src(0, type), limit=limit))
@@ -69,8 +84,12 @@ def _trigonometric(operation: Callable[..., Value], type: Type) -> SemanticFunct
 
 
 for _type in (F16, F32):
-    semantic(f"v_sin_{_type.name}", approximate=_ULP)(_trigonometric(transcendental.sine, _type))
-    semantic(f"v_cos_{_type.name}", approximate=_ULP)(_trigonometric(transcendental.cosine, _type))
+    semantic(f"v_sin_{_type.name}", approximate=_CIRCULAR_ULP)(
+        _trigonometric(transcendental.sine, transcendental_circular.sine, _type)
+    )
+    semantic(f"v_cos_{_type.name}", approximate=_CIRCULAR_ULP)(
+        _trigonometric(transcendental.cosine, transcendental_circular.cosine, _type)
+    )
 
 
 @semantic("v_trig_preop_f64", any_rounding=True)
