@@ -435,6 +435,12 @@ class Arithmetic(ABC):
         """Apply a primitive; the result is uniform if all arguments are."""
 
     @abstractmethod
+    def contains(self, name: str, table: Sequence[int], key: Value, where: Value) -> Value:
+        """Whether the sorted ``table`` of I32 numbers, called ``name``, holds ``key`` (I32) and ``where`` (I1) is true.
+
+        Meant for rare exceptions: where ``where`` holds in no lane this costs a branch, else a search per lane."""
+
+    @abstractmethod
     def const(self, value: int | float, type: Type) -> Value:
         """A constant. Ints wrap to the width; for float types a Python number is rounded to the type."""
 

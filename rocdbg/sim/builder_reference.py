@@ -294,6 +294,14 @@ class ReferenceBuilder(Builder):
             return self._value(type, lane(0), True)
         return self._value(type, [lane(n) for n in range(self.wave_size)], False)
 
+    def contains(self, name: str, table: Sequence[int], key: Value, where: Value) -> Value:
+        numbers = set(table)
+
+        def found(lane: int) -> int:
+            return int(bool(self._bits(where, lane)) and self._bits(key, lane) in numbers)
+
+        return self._value(I1, found(0), True) if key.uniform and where.uniform else self._each(I1, found)
+
     def const(self, value: int | float, type: Type) -> Value:
         if type.is_float:
             special = not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)

@@ -1,14 +1,17 @@
 """Reciprocals and square roots of f32 as the transcendental unit of GFX11 and GFX12 computes them.
 
-As `transcendental_unit`, with figures from the same captures: cubics in fixed point. Of all mantissas 1 in 3000
-(reciprocal), 1 in 6700 (reciprocal root) and 1 in 36000 (root) comes out one unit in the last place off the cubic on
-hardware; of those only 1 / 1.5 (and its kin 1 / 3, 1 / 6 and so on) is told apart here.
+As `transcendental_unit`, with figures from the same captures of every mantissa: cubics in fixed point. Of the mantissas
+1 in 3000 (reciprocal), 1 in 6700 (reciprocal root) and 1 in 45000 (root) comes out on the other side of a rounding on
+hardware; `transcendental_residuals` lists them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rocdbg.sim.builder import F32, I32, I64, Value
 from rocdbg.sim.semantics.floats import arithmetic, is_infinite, sign_bit
+from rocdbg.sim.semantics.transcendental_residuals import RECIPROCAL, RECIPROCAL_ROOT, ROOT
 from rocdbg.sim.semantics.transcendental_unit import Row, chosen_row, round_even
 
 _RECIPROCAL: tuple[Row, ...] = (  # in quarters of the result's last place
@@ -65,8 +68,8 @@ _ROOT: tuple[Row, ...] = (  # even exponents, then odd ones
 
 _BIAS = 127
 _FRACTION, _SIGN, _INFINITY, _NAN = 0x7F_FFFF, 0x8000_0000, 0x7F80_0000, 0xFFC0_0000
-_THREE_HALVES = 0x40_0000
-"""The mantissa whose reciprocal hardware has one unit lower."""
+_RECIPROCAL_DOUBT, _RECIPROCAL_ROOT_DOUBT, _ROOT_DOUBT = 2, 4, 2 << 12
+"""Farther from the middle than this rounding is beyond doubt: 1/32, 1/32 and 1/2048 of the last place."""
 _HALF, _UNIT = 0x3E80_0000, 0x3F80_0000
 """f32 bits of 1/4, to which results in (1/2, 1] are added with their leading bit, and of 1."""
 
@@ -90,6 +93,16 @@ def _parts(bits: Value) -> tuple[Value, Value]:
     return exponent.ashr(1), (exponent & 1).shl(23) | bits & _FRACTION
 
 
+def _settled(
+    name: str, table: Sequence[int], index: Value, total: Value, rounded: Value, bits: int, doubt: int
+) -> Value:
+    """``total`` without ``bits`` bits is ``rounded``; the other way where hardware does so."""
+    middle = 1 << bits - 1
+    near = ((total & (1 << bits) - 1) - (middle - doubt)).ule(2 * doubt)
+    other = rounded.eq(total.ashr(bits)).select(rounded + 1, rounded - 1)
+    return total.builder.contains(name, table, index.trunc(I32), near).select(other, rounded)
+
+
 def _finished(x: Value, result: Value) -> Value:
     return x.is_nan().select(arithmetic(x, x), result.trunc(I32).bitcast(F32))
 
@@ -101,9 +114,10 @@ def reciprocal(x: Value) -> Value:
     row, fraction = chosen_row((bits & _FRACTION).lshr(18), _RECIPROCAL), bits & 0x3_FFFF
     linear = _linear_term(row.linear * fraction, 14)
     square = _square_term(row.quadratic, row.cubic, fraction)
-    near_one = _HALF + (row.constant.shl(4) - linear + square.shl(1) + 32).lshr(6)
-    near_one = near_one - (bits & _FRACTION).eq(_THREE_HALVES).zext(I64)
-    result = near_one + (_BIAS - magnitude.lshr(23)).shl(23)
+    total = row.constant.shl(4) - linear + square.shl(1)
+    rounded = (total + 32).lshr(6)
+    rounded = _settled("reciprocals", RECIPROCAL, bits & _FRACTION, total, rounded, 6, _RECIPROCAL_DOUBT)
+    result = _HALF + rounded + (_BIAS - magnitude.lshr(23)).shl(23)
     result = result.slt(1 << 23).select(0, result)
     result = magnitude.ult(1 << 23).select(_INFINITY, result)
     result = is_infinite(x).select(0, result)
@@ -117,7 +131,10 @@ def reciprocal_square_root(x: Value) -> Value:
     row, fraction = chosen_row(index.lshr(18), _RECIPROCAL_ROOT), index & 0x3_FFFF
     linear = _linear_term(row.linear * fraction, 13)
     square = _square_term(row.quadratic, row.cubic, fraction)
-    result = _HALF + (row.constant.shl(5) - linear + square.shl(2) + 64).lshr(7) - half.shl(23)
+    total = row.constant.shl(5) - linear + square.shl(2)
+    rounded = (total + 64).lshr(7)
+    rounded = _settled("reciprocal_roots", RECIPROCAL_ROOT, index, total, rounded, 7, _RECIPROCAL_ROOT_DOUBT)
+    result = _HALF + rounded - half.shl(23)
     result = is_infinite(x).select(0, result)
     result = sign_bit(x).select(_NAN, result)
     result = (bits & (_SIGN - 1)).ult(1 << 23).select(bits & _SIGN | _INFINITY, result)
@@ -134,8 +151,12 @@ def square_root(x: Value) -> Value:
     cut = fraction & ~3
     inner = row.quadratic.shl(8) + (256 - row.cubic * fraction).ashr(10)
     product = inner * (cut * cut).lshr(14)
-    negated = product.uge(1 << 47).select(((1 << 23) - product).ashr(24).shl(1), ((1 << 22) - product).ashr(23))
-    result = _UNIT + round_even(row.constant.shl(22) + linear.shl(19) + negated.shl(12), 24) + half.shl(23)
+    negated = product.uge(1 << 47).select(
+        ((1 << 23) - product).ashr(24).shl(1), ((1 << 22) - product).ashr(23)
+    )
+    total = row.constant.shl(22) + linear.shl(19) + negated.shl(12)
+    rounded = _settled("roots", ROOT, index, total, round_even(total, 24), 24, _ROOT_DOUBT)
+    result = _UNIT + rounded + half.shl(23)
     result = is_infinite(x).select(_INFINITY, result)
     result = sign_bit(x).select(_NAN, result)
     result = (bits & (_SIGN - 1)).ult(1 << 23).select(bits & _SIGN, result)

@@ -187,6 +187,24 @@ class Writer(Arithmetic):
         texts = [f"{k} {r}" if not r.startswith("i1 ") else r for k, r in zip(kinds, refs, strict=True)]
         return self.new(type, uniform, f"call {result} @{full}({', '.join(texts)})")
 
+    # -- tables --------------------
+
+    def contains(self, name: str, table: Sequence[int], key: Value, where: Value) -> Value:
+        uniform = key.uniform and where.uniform
+        width = 1 if uniform else self.width
+        function = f"rocdbg.contains.{name}.{width}"
+        if function not in self.directed:
+            self.declare("llvm.cttz.i64", "i64", ["i64", "i1"])
+            self.directed[f"{name}.table"] = _table(name, table)
+            self.directed[function] = _search(function, name, len(table), width)
+        refs = [self.ref(key, uniform), self.ref(where, uniform)]
+        if uniform:
+            for n, kind in enumerate(("i32", "i1")):
+                refs[n] = str(self.new(I1, True, f"insertelement <1 x {kind}> poison, {kind} {refs[n]}, i32 0").ref)
+        call = f"call <{width} x i1> @{function}(<{width} x i32> {refs[0]}, <{width} x i1> {refs[1]})"
+        result = self.new(I1, uniform, call)
+        return self.new(I1, True, f"extractelement <1 x i1> {result.ref}, i32 0") if uniform else result
+
     # -- directed rounding --------------------
 
     def emit_directed(self, op: Op, type: Type, args: Sequence[Value], mode: int) -> Value:
@@ -353,3 +371,53 @@ def _float_constant(writer: Writer, bits: int, type: Type) -> Value | None:
 
 
 __all__ = ["I32", "INTEGER", "Constant", "Writer", "float_literal", "int_literal", "scalar_type"]
+
+
+def _table(name: str, table: Sequence[int]) -> str:
+    return f"@{name} = private constant [{len(table)} x i32] [{', '.join(f'i32 {n}' for n in table)}]"
+
+
+def _search(function: str, table: str, count: int, width: int) -> str:
+    """A function of keys and conditions: a binary search for each lane whose condition holds."""
+    lanes, keys, conditions = f"i{width}", f"<{width} x i32>", f"<{width} x i1>"
+    return f"""define internal {conditions} @{function}({keys} %keys, {conditions} %where) noinline #0 {{
+entry:
+  %wanted.lanes = bitcast {conditions} %where to {lanes}
+  %wanted = zext {lanes} %wanted.lanes to i64
+  %any = icmp ne i64 %wanted, 0
+  br i1 %any, label %lane, label %done
+lane:
+  %left = phi i64 [ %wanted, %entry ], [ %left.next, %found ]
+  %result = phi i64 [ 0, %entry ], [ %result.next, %found ]
+  %number = call i64 @llvm.cttz.i64(i64 %left, i1 true)
+  %key = extractelement {keys} %keys, i64 %number
+  br label %search
+search:
+  %low = phi i64 [ 0, %lane ], [ %low.next, %search ]
+  %length = phi i64 [ {count}, %lane ], [ %length.next, %search ]
+  %half = lshr i64 %length, 1
+  %middle = add i64 %low, %half
+  %at.middle = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %middle
+  %there = load i32, ptr %at.middle
+  %beyond = icmp ule i32 %there, %key
+  %low.next = select i1 %beyond, i64 %middle, i64 %low
+  %length.next = sub i64 %length, %half
+  %more = icmp ugt i64 %length.next, 1
+  br i1 %more, label %search, label %found
+found:
+  %at = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %low.next
+  %value = load i32, ptr %at
+  %same = icmp eq i32 %value, %key
+  %bit = zext i1 %same to i64
+  %bits = shl i64 %bit, %number
+  %result.next = or i64 %result, %bits
+  %below = sub i64 %left, 1
+  %left.next = and i64 %left, %below
+  %again = icmp ne i64 %left.next, 0
+  br i1 %again, label %lane, label %done
+done:
+  %all = phi i64 [ 0, %entry ], [ %result.next, %found ]
+  %narrow = trunc i64 %all to {lanes}
+  %answer = bitcast {lanes} %narrow to {conditions}
+  ret {conditions} %answer
+}}"""

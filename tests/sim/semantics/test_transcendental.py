@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rocdbg.sim.semantics import transcendental_roots
+
 EXAMPLES = [
     ("v_exp_f32", 0xFF800000, 0x00000000),
     ("v_exp_f32", 0x80000000, 0x3F800000),
@@ -66,16 +68,18 @@ CAPTURED = {
     "v_rcp_f32": """
         3f800000:3f800000 3f800001:3f7ffffe 3f81ffff:3f7c0fc3 3f820000:3f7c0fc1 3f83ffff:3f783e12 3f840000:3f783e10
         3fc00000:3f2aaaaa 3fffffff:3f000001 00800000:7e800000 7f000000:00000000 00000001:7f800000 bfc00000:bf2aaaaa
+        3f802922:3f7fadd6
         """,
     "v_rsq_f32": """
         3f800000:3f800000 3f800001:3f7fffff 3f83ffff:3f7c1765 3f840000:3f7c1764 3fbfffff:3f5105ec 3fc00000:3f5105ec
         3fffffff:3f3504f3 40000000:3f3504f3 40000001:3f3504f2 4003ffff:3f32416a 40040000:3f32416a 403fffff:3f13cd3b
         40400000:3f13cd3a 407fffff:3f000000 80000001:ff800000 bf800000:ffc00000 ff800000:ffc00000 7f800000:00000000
+        3f8040c4:3f7fbf55 3f80cab3:3f7f363d
         """,
     "v_sqrt_f32": """
         3f800001:3f800000 3f800005:3f800002 3f80005f:3f800030 3f8015ee:3f800af7 00800001:20000000 00ffffff:203504f3
         01000001:203504f4 3fffffff:3fb504f3 407fffff:3fffffff 7e800001:5f000000 7f7fffff:5f7fffff 80000001:80000000
-        bf800000:ffc00000 ff800000:ffc00000 7f800000:7f800000
+        bf800000:ffc00000 ff800000:ffc00000 7f800000:7f800000 4005a8f7:3fb8fa71 3f823902:3f811b48
         """,
 }
 # Likewise: source, sine, cosine.
@@ -90,11 +94,6 @@ CAPTURED_CIRCULAR = """
     3e7f2800:3f7fff1f:3ba9a533 3e7ff600:3f7fffff:397b53d7 3e7fff08:3f800000:37c2c761 3e7ffff1:3f800000:35bc7ee2
     3e7ffa50:3f800000:390ef149 3efffd28:390ef149:bf800000 3f3ffe94:bf800000:b90ef149 3f7ffe94:b90ef149:3f800000
     """
-# Captured as well, and one off the cubics.
-OFF_BY_ONE = {
-    "v_rcp_f32": "3f802922:3f7fadd6", "v_rsq_f32": "3f8040c4:3f7fbf55 3f80cab3:3f7f363d",
-    "v_sqrt_f32": "4005a8f7:3fb8fa71 3f823902:3f811b48",
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
@@ -143,11 +142,24 @@ def test_circular_of_many(run, name, function):
     assert np.abs(got - function(2 * np.pi * (turn - np.rint(turn)))).max() < 2**-23
 
 
-@pytest.mark.parametrize("name", OFF_BY_ONE)
-def test_off_by_one(run, name):
-    pairs = [[int(word, 16) for word in pair.split(":")] for pair in OFF_BY_ONE[name].split()]
-    got = run(name, np.array([source for source, _ in pairs], np.uint32), target="gfx1100").value
-    assert all(abs(int(value) - want) <= 1 for value, (_, want) in zip(got, pairs, strict=True))
+@pytest.mark.parametrize("name, table, function, count", [
+    ("v_rcp_f32", "RECIPROCAL", lambda x: 1 / x, 2761),
+    ("v_rsq_f32", "RECIPROCAL_ROOT", lambda x: 1 / np.sqrt(x), 2484),
+    ("v_sqrt_f32", "ROOT", np.sqrt, 373),
+])  # fmt: skip
+def test_residuals(run, monkeypatch, name, table, function, count):
+    """Whatever the exponent: one off what the cubic alone gives, and within 1 ulp of the exact result."""
+    keys = getattr(transcendental_roots, table)
+    assert len(keys) == count and list(keys) == sorted(set(keys))
+    near_one = np.array(keys, np.uint32) + np.uint32(0x3F800000)
+    sources = np.concatenate([near_one, near_one + np.uint32(0x1000000), near_one - np.uint32(0x3000000)])
+    got = run(name, sources, target="gfx1100").value
+    exact = function(sources.view("f4").astype("f8"))
+    off = np.abs(got.view("f4").astype("f8") - exact) / np.spacing(exact.astype("f4")).astype("f8")
+    assert off.max() < 1
+    monkeypatch.setattr(transcendental_roots, table, (1 << 24,))
+    alone = type(run)()(name, sources, target="gfx1100").value
+    assert set(np.abs(got.astype(np.int64) - alone)) == {1}
 
 
 @pytest.mark.parametrize("name, function", [
