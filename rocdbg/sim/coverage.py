@@ -44,16 +44,17 @@ def instruction_coverage(target: Target | str) -> list[InstructionCoverage]:
         for row in opcodes.values():
             for part in row[0].split(" :: "):
                 encodings.setdefault(base_name(part), set()).add(layout)
-    return [_coverage(name, tuple(sorted(found))) for name, found in sorted(encodings.items())]
+    return [_coverage(known, name, tuple(sorted(found))) for name, found in sorted(encodings.items())]
 
 
-def _coverage(name: str, encodings: tuple[str, ...]) -> InstructionCoverage:
+def _coverage(target: Target, name: str, encodings: tuple[str, ...]) -> InstructionCoverage:
     semantic = lookup(name)
     if semantic is None:
         reason = "graphics" if _GRAPHICS.match(name) else "no semantics yet"
         return InstructionCoverage(name, encodings, Coverage.DECODED, reason)
-    coverage = Coverage.APPROXIMATE if semantic.approximate else Coverage.EXACT
-    return InstructionCoverage(name, encodings, coverage, semantic.approximate)
+    if not semantic.approximate or (target.generation in semantic.exact_on and not target.is_gfx125):
+        return InstructionCoverage(name, encodings, Coverage.EXACT, "")
+    return InstructionCoverage(name, encodings, Coverage.APPROXIMATE, semantic.approximate)
 
 
 def summary(rows: list[InstructionCoverage]) -> dict[Coverage, int]:

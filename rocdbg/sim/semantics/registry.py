@@ -22,10 +22,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
+
+from rocdbg.arch.targets import Generation
 
 if TYPE_CHECKING:
     from rocdbg.sim.semantics.access import Access
@@ -64,6 +66,8 @@ class Semantic:
     any_rounding: bool
     """The result does not depend on MODE's rounding (else the instruction is unsupported under non-default rounding
     when it works on floats)."""
+    exact_on: frozenset[Generation] = frozenset()
+    """Generations whose hardware has been measured and followed where others are ``approximate``; not gfx125x."""
 
 
 _SEMANTICS: dict[str, Semantic] = {}
@@ -76,6 +80,7 @@ def semantic(
     ends: Ends = Ends.NO,
     approximate: str = "",
     any_rounding: bool = False,
+    exact_on: Collection[Generation] = (),
 ) -> Callable[[SemanticFunction], SemanticFunction]:
     """Register a function as what the instructions ``names`` do (names without encoding suffix, as `Instruction.name`).
 
@@ -87,7 +92,9 @@ def semantic(
             if name in _SEMANTICS:
                 raise ValueError(f"two semantics for {name}")
             chosen = kind or (Kind.SCALAR if name.startswith("s_") else Kind.LANE)
-            _SEMANTICS[name] = Semantic(name, function, chosen, ends, approximate, any_rounding)
+            _SEMANTICS[name] = Semantic(
+                name, function, chosen, ends, approximate, any_rounding, frozenset(exact_on)
+            )
         return function
 
     return register

@@ -19,8 +19,8 @@ from rocdbg.sim.semantics.registry import Kind, SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_float import preserves_half
 
 _ULP = "correctly rounded where the documents promise 1 ulp; the hardware's tables are not public"
-_F16_ULP = "GFX12: as measured for every number; older: correctly rounded where the documents promise 1 ulp"
-_F32_ULP = "GFX11 and GFX12: as measured but for 1 in 3000 reciprocals and roots; older: correctly rounded"
+_MEASURED_ON = {F16: (Generation.GFX12,), F32: (Generation.GFX11, Generation.GFX12)}
+"""Where hardware has been measured: f16 every number on a gfx1201; f32 on a gfx1100 and a gfx1201."""
 _MEASURED: dict[Callable[[Value], Value], Callable[[Value], Value]] = {
     transcendental.exp2: transcendental_unit.exp2,
     transcendental.log2: transcendental_unit.log2,
@@ -52,10 +52,12 @@ for _stem, _operation in (
     ("sqrt", transcendental.square_root),
 ):
     for _type in (F16, F32):
-        _reason = _F32_ULP if _type is F32 else _F16_ULP
-        semantic(f"v_{_stem}_{_type.name}", approximate=_reason)(_transcendental(_operation, _type))
+        _exact_on = _MEASURED_ON[_type]
+        semantic(f"v_{_stem}_{_type.name}", approximate=_ULP, exact_on=_exact_on)(
+            _transcendental(_operation, _type)
+        )
         # gfx12's forms with scalar operands: the upper half of an f16 result is 0.
-        semantic(f"v_s_{_stem}_{_type.name}", kind=Kind.SCALAR, approximate=_reason)(
+        semantic(f"v_s_{_stem}_{_type.name}", kind=Kind.SCALAR, approximate=_ULP, exact_on=_exact_on)(
             _transcendental(_operation, _type)
         )
     if _stem in ("rcp", "rsq", "sqrt"):
@@ -63,10 +65,9 @@ for _stem, _operation in (
 
 semantic("v_exp_legacy_f32", approximate=_ULP)(_transcendental(transcendental.exp2, F32))
 semantic("v_log_legacy_f32", approximate=_ULP)(_transcendental(transcendental.log2, F32))
-semantic("v_rcp_iflag_f32", approximate=_F32_ULP)(_transcendental(transcendental.reciprocal, F32))
-
-
-_CIRCULAR_ULP = "GFX11 and GFX12: as measured; older: correctly rounded where the documents promise less"
+semantic("v_rcp_iflag_f32", approximate=_ULP, exact_on=_MEASURED_ON[F32])(
+    _transcendental(transcendental.reciprocal, F32)
+)
 
 
 def _trigonometric(
@@ -84,10 +85,10 @@ def _trigonometric(
 
 
 for _type in (F16, F32):
-    semantic(f"v_sin_{_type.name}", approximate=_CIRCULAR_ULP)(
+    semantic(f"v_sin_{_type.name}", approximate=_ULP, exact_on=_MEASURED_ON[_type])(
         _trigonometric(transcendental.sine, transcendental_circular.sine, _type)
     )
-    semantic(f"v_cos_{_type.name}", approximate=_CIRCULAR_ULP)(
+    semantic(f"v_cos_{_type.name}", approximate=_ULP, exact_on=_MEASURED_ON[_type])(
         _trigonometric(transcendental.cosine, transcendental_circular.cosine, _type)
     )
 

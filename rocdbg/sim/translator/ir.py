@@ -75,7 +75,7 @@ class Writer(Arithmetic):
         self._counter = 0
         self._splats: dict[str, str] = {}
         self.directed: dict[str, str] = {}
-        """Functions of `emit_directed`, by name."""
+        """Functions and tables of `emit_directed` and `contains`, by name."""
 
     # -- names and text --------------------
 
