@@ -402,7 +402,7 @@ class Access:
             return 108 + operand.index
         if operand.kind in (OperandKind.SGPR, OperandKind.SPECIAL):
             return operand.index
-        raise TypeError(f"operand {operand.text} of {self.insn.text} is no scalar register")
+        raise Unsupported(f"operand {operand.text} of {self.insn.text} is no scalar register")
 
     def _scalar(self, operand: Operand, dwords: int) -> Value:
         code = self.scalar_code(operand)
@@ -565,7 +565,7 @@ class Access:
         if value.type.bits < 32:
             value = value.zext(I32)
         if not value.uniform:
-            raise TypeError(f"{self.insn.text}: a lane's value cannot go to a scalar register")
+            raise Unsupported(f"{self.insn.text}: a lane's value cannot go to a scalar register")
         self.b.write_sgpr(code, value)
 
     def _store_vector(self, operand: Operand, value: Value, preserve: bool | None) -> None:

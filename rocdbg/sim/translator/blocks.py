@@ -46,9 +46,14 @@ Decode = Callable[[int], Instruction | None]
 """The instruction at an address, or None if there is no executable memory."""
 
 
+def is_illegal(instruction: Instruction) -> bool:
+    """Whether hardware has no such instruction. Some that LLVM prints have a field that stands for no operand."""
+    return instruction.illegal or any("/*Invalid immediate" in operand.text for operand in instruction.operands)
+
+
 def obstacle(instruction: Instruction) -> Status | None:
     """Why an instruction cannot be translated, or None."""
-    if instruction.illegal:
+    if is_illegal(instruction):
         return Status.ILLEGAL
     return None if lookup(instruction.name) is not None else Status.UNSUPPORTED
 
@@ -66,7 +71,7 @@ def form_block(start: int, decode: Decode, is_stop: Callable[[int], bool], limit
         if instruction is None:
             return Block(start, tuple(found), None if found else Status.FETCH)
         semantic = lookup(instruction.name)
-        if instruction.illegal or semantic is None:
+        if semantic is None or is_illegal(instruction):
             return Block(start, tuple(found), None if found else obstacle(instruction))
         if found and is_stop(address):
             break

@@ -14,7 +14,7 @@ from rocdbg.sim.semantics.exceptions import Watch
 from rocdbg.sim.semantics.lanes_dpp import dpp_prepare
 from rocdbg.sim.semantics.registry import Ends, Kind, Semantic, lookup
 from rocdbg.sim.translator.blocks import Block
-from rocdbg.sim.translator.wave_builder import RunConflict, WaveBuilder
+from rocdbg.sim.translator.wave_builder import LaneCodeError, RunConflict, WaveBuilder
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,13 @@ def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, 
         _execute(builder, instruction, semantic, context)
     except InexactError as error:
         raise Unsupported(f"{instruction.text}: rounding mode {context.mode.key & 15}: {error}") from None
+    except LaneCodeError:
+        # Malformed: a vector register in the field of a scalar one, which LLVM shows as invalid.
+        if any("/*Invalid" in operand.text for operand in instruction.operands):
+            raise Unsupported(f"{instruction.text}: not with these registers") from None
+        raise
+    except RunConflict:
+        raise Unsupported(f"{instruction.text}: its two results overlap") from None
     finally:
         builder.rounding = (0, 0)
 

@@ -29,6 +29,10 @@ class RunConflict(Exception):
     """Lane code wants, as a scalar, a mask that the open run is still collecting: close the run and try again."""
 
 
+class LaneCodeError(Exception):
+    """A semantic that does not work lane by lane asks for what lanes hold."""
+
+
 @dataclass
 class _Run:
     """Lane code being collected."""
@@ -200,7 +204,7 @@ class WaveBuilder(Writer, Builder):
 
     def _open(self) -> _Run:
         if self._run is None:
-            raise TypeError("no lane code is open")
+            raise LaneCodeError
         return self._run
 
     def _close(self) -> None:
