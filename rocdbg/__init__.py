@@ -42,5 +42,10 @@ def _amdgcn() -> Architecture:
     return import_module("rocdbg.amdgcn").AMDGCN  # type: ignore[no-any-return]
 
 
+def _amdgcn_gfx125() -> Architecture:
+    return import_module("rocdbg.amdgcn").AMDGCN_GFX125  # type: ignore[no-any-return]
+
+
 # The DWARF evaluator knows no GPU; this is where it learns of the one there is.
 register_architecture("amdgcn", _amdgcn)
+register_architecture("amdgcn_gfx125", _amdgcn_gfx125)

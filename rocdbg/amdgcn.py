@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from rocdbg.arch.address_spaces import ADDRESS_SPACES
@@ -9,11 +10,23 @@ from rocdbg.arch.address_spaces import AddressSpace as Space
 from rocdbg.arch.registers import PC, UnknownRegisterError, dwarf_register
 from rocdbg.dwarf.architecture import AddressSpace, Architecture, DefaultRule
 
-__all__ = ["AMDGCN"]
+__all__ = ["AMDGCN", "AMDGCN_GFX125"]
+
+_VECTOR_REGISTERS = 256
 
 
 @lru_cache(maxsize=4096)
 def _size(number: int) -> int | None:
+    try:
+        register = dwarf_register(number)
+    except UnknownRegisterError:
+        return None
+    # The numbers of v256 and above are reserved for all processors but gfx125x.
+    return register.size if not register.is_vector or register.index < _VECTOR_REGISTERS else None
+
+
+@lru_cache(maxsize=4096)
+def _size_gfx125(number: int) -> int | None:
     try:
         return dwarf_register(number).size
     except UnknownRegisterError:
@@ -74,3 +87,6 @@ AMDGCN = Architecture(
     default_rule=DefaultRule.SAME_VALUE,
 )
 """amdgcn: 64-bit process address space, registers of both wave sizes (AMDGPU usage, DWARF Debug Information)."""
+
+AMDGCN_GFX125 = replace(AMDGCN, name="amdgcn_gfx125", register_size=_size_gfx125)
+"""The same with the 1024 vector registers of gfx125x."""

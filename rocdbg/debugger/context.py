@@ -14,7 +14,7 @@ from rocdbg.debugger.program import Program
 from rocdbg.debugger.storage import Memory
 from rocdbg.debugger.target import Target
 from rocdbg.debugger.unwind import FoundRow
-from rocdbg.dwarf.architecture import Architecture, architecture_by_name
+from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike, LocationList
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import EvaluationError
@@ -87,8 +87,8 @@ class FrameContext:
 
     @cached_property
     def architecture(self) -> Architecture:
-        """amdgcn."""
-        return architecture_by_name("amdgcn")
+        """The program's."""
+        return self.program.architecture
 
     @cached_property
     def function(self) -> Function | None:

@@ -10,7 +10,7 @@ from rocdbg.debugger.context import FrameContext, variable_expression
 from rocdbg.debugger.errors import DebuggerError, NoSymbolError
 from rocdbg.debugger.scope import Scope
 from rocdbg.debugger.whereabouts import place_words, words_by_lane
-from rocdbg.dwarf.architecture import Architecture, architecture_by_name
+from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.format import format_operation
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.rows import Row
@@ -171,7 +171,7 @@ def describe_row(session: Session, pc: int) -> Iterator[str]:
     yield f"Rules at {pc:#x}{f' <{symbol}>' if symbol else ''}, from {found.source}:"
     if not isinstance(row, Row):
         return
-    architecture = architecture_by_name("amdgcn")
+    architecture = program.architecture
     yield f"  range: [{program.to_loaded(row.start):#x}, {program.to_loaded(row.end):#x})"
     yield f"  CFA: {_cfa_text(row, architecture)}"
     yield f"  return address: {architecture.register_name(row.return_address_register)}"

@@ -14,6 +14,7 @@ from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.demangle import demangle, function_name
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
+from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
 
 KERNEL_BODY = "__clang_ocl_kern_imp_"
@@ -197,6 +198,12 @@ class Program:
             names = ", ".join(kernel.name for kernel in matches[:8])
             raise DebuggerError(f'Kernel name "{name}" is ambiguous: {names}.')
         return kernels[name]
+
+    @property
+    def architecture(self) -> Architecture:
+        """Registers and address spaces as DWARF numbers them."""
+        large = self.code_object.target.vgpr_file > 256
+        return architecture_by_name("amdgcn_gfx125" if large else "amdgcn")
 
     @cached_property
     def wave_size(self) -> int:

@@ -22,6 +22,7 @@ from rocdbg.arch.registers import (
     register_number,
     register_size,
 )
+from rocdbg.dwarf.architecture import architecture_by_name
 
 
 @pytest.mark.parametrize(
@@ -115,3 +116,10 @@ def test_unknown_address_space() -> None:
 )
 def test_wave_address(lane_address: int, lane: int, wave_size: int, expected: int) -> None:
     assert wave_address(lane_address, lane, wave_size) == expected
+
+
+def test_numbers_of_large_register_files_are_for_gfx125x_only() -> None:
+    small, large = (architecture_by_name(name) for name in ("amdgcn", "amdgcn_gfx125"))
+    for number, size in ((1791, 128), (1792, None), (3584, None), (2560, 256)):
+        assert small.register_size(number) == size
+        assert large.register_size(number) == (size or 128)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from rocdbg.isa.instruction import Flow, Instruction
 from rocdbg.sim.layout import Status
+from rocdbg.sim.semantics.access import DESTINATIONS
 from rocdbg.sim.semantics.registry import Ends, Semantic, lookup
 
 MAX_BLOCK = 128
@@ -47,8 +48,10 @@ Decode = Callable[[int], Instruction | None]
 
 
 def is_illegal(instruction: Instruction) -> bool:
-    """Whether hardware has no such instruction. Some that LLVM prints have a field that stands for no operand."""
-    return instruction.illegal or any("/*Invalid immediate" in operand.text for operand in instruction.operands)
+    """Whether hardware has no such instruction. Some that LLVM prints have a result that goes nowhere."""
+    return instruction.illegal or any(
+        "/*Invalid immediate" in operand.text and operand.name in DESTINATIONS for operand in instruction.operands
+    )
 
 
 def obstacle(instruction: Instruction) -> Status | None:
