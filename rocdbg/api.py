@@ -20,6 +20,7 @@ from rocdbg import codeobject
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundLaunch, Buffer, Local, arguments_from_specs, bind
+from rocdbg.launch.debug_sections import DebugSections
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch
 from rocdbg.launch.kernel_names import KernelMap, near_names
@@ -155,13 +156,7 @@ class Program:
     @cached_property
     def machine(self) -> Machine:
         """The simulated device, made when first needed. Code objects are loaded when first needed."""
-        target = self.code_object.target
-        name = target.name
-        if target.is_generic:
-            # Generic code runs on any of its family: the one asked for, else the first.
-            wanted = (self._arch or "").partition(":")[0]
-            name = wanted if wanted in target.members else target.members[0]
-        return Machine(name, self._options)
+        return Machine(self.code_object.target.device(self._arch), self._options)
 
     @property
     def loaded(self) -> LoadedCodeObject:
@@ -372,23 +367,4 @@ def debug_info_of(code_object: codeobject.CodeObject) -> DebugInfo | None:
     """The debug information of a code object, read lazily; None if it has none."""
     if ".debug_info" not in code_object.sections:
         return None
-    return DebugInfo(_DebugSections(code_object))
-
-
-class _DebugSections(Mapping[str, bytes]):
-    """The debug sections' bytes, read when asked for."""
-
-    def __init__(self, code_object: codeobject.CodeObject) -> None:
-        self._sections = code_object.sections
-        self._names = [name for name in self._sections if name.startswith(".debug_")]
-
-    def __getitem__(self, name: str) -> bytes:
-        if name not in self._names:
-            raise KeyError(name)
-        return self._sections[name].data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+    return DebugInfo(DebugSections(code_object))

@@ -100,6 +100,15 @@ class Target:
     def is_generic(self) -> bool:
         return bool(self.members)
 
+    def device(self, wanted: str | None) -> str:
+        """The processor that code for this target runs on: itself; of those that generic code covers the one in
+        the target id ``wanted``, else the first.
+        """
+        if not self.is_generic:
+            return self.name
+        name = (wanted or "").partition(":")[0]
+        return name if name in self.members else self.members[0]
+
     @property
     def is_r600(self) -> bool:
         return self.generation is Generation.R600

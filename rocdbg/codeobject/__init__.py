@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.codeobject.code_object import CodeObject
-from rocdbg.codeobject.container import Entry, list_entries, open_all, open_file, open_modules
+from rocdbg.codeobject.container import Entry, list_entries, open_file, open_modules
 from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
 from rocdbg.codeobject.errors import (
     ChoiceError,
@@ -53,7 +53,6 @@ __all__ = [
     "UserSgpr",
     "ValueKind",
     "list_entries",
-    "open_all",
     "open_file",
     "open_modules",
     "parse_uri",

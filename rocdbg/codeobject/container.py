@@ -60,20 +60,6 @@ def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = N
         return _choose(place.source.name, list(_find(place)), request).open(place)
 
 
-def open_all(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> list[CodeObject]:
-    """Open every code object of a file that fits ``target_id`` best, in the order of the file.
-
-    What a program of several translation units needs: each has its own bundle.  Raises as `open_file` does.
-    """
-    request = _request(target_id)
-    with _open_source(path) as place:
-        found = list(_find(place))
-        fitting = _fitting(found, request)
-        if not fitting:
-            raise _nothing_fits(place.source.name, found, request)
-        return [item.open(place) for item in fitting]
-
-
 def open_modules(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> list[CodeObject]:
     """Open what one device would load of a file: the best fit of each translation unit, in the order of the file.
 

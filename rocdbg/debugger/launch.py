@@ -161,7 +161,7 @@ class LaunchControl:
         kernel = self.kernel
         grid, workgroup, arguments = self.spec.complete()
         self.release()
-        machine = Machine(self._device(program), self.machine_options)
+        machine = Machine(program.code_object.target.device(self.spec.arch), self.machine_options)
         loaded = machine.load(program.code_object)
         info = program.info if program.has_debug_info else None
         self.bound = bind(
@@ -176,13 +176,6 @@ class LaunchControl:
         program.base = loaded.base
         program.loaded = True
         return SimTarget(machine, self.bound.dispatch, program.kernel_title(kernel))
-
-    def _device(self, program: Program) -> str:
-        target = program.code_object.target
-        if not target.is_generic:
-            return target.name
-        wanted = (self.spec.arch or "").partition(":")[0]
-        return wanted if wanted in target.members else target.members[0]
 
     def finish(self, target: SimTarget) -> ExitInfo:
         """The dispatch is over: what came out, and whether buffers hold what was expected."""

@@ -6,16 +6,16 @@ loaded. `Program.base` is the difference (0 until the code object is loaded).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.demangle import demangle, function_name
 from rocdbg.codeobject.symbols import Symbol, SymbolType
-from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
+from rocdbg.debugger.errors import MemoryAccessError
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
+from rocdbg.launch.debug_sections import DebugSections
 
 KERNEL_BODY = "__clang_ocl_kern_imp_"
 """How clang's name for the body of an OpenCL kernel begins."""
@@ -31,25 +31,6 @@ def same_function(one: Function, other: Function) -> bool:
         and name == (other.linkage_name or other.qualified_name)
         and one.decl_line == other.decl_line
     )
-
-
-class _DebugSections(Mapping[str, bytes]):
-    """The debug sections of a code object, read when asked for."""
-
-    def __init__(self, code_object: CodeObject) -> None:
-        self._sections = code_object.sections
-
-    def __getitem__(self, name: str) -> bytes:
-        return self._sections[name].data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sections)
-
-    def __len__(self) -> int:
-        return len(self._sections)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._sections
 
 
 class Program:
@@ -72,7 +53,7 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return DebugInfo(_DebugSections(self.code_object))
+        return DebugInfo(DebugSections(self.code_object))
 
     @property
     def has_debug_info(self) -> bool:
@@ -181,24 +162,6 @@ class Program:
 
     # -- kernels and code
 
-    def kernel(self, name: str) -> Kernel:
-        """A kernel by symbol, source or qualified name. Raises `DebuggerError` with the ones there are."""
-        kernels = self.code_object.kernels
-        found = kernels.find(name)
-        if found is not None:
-            return found
-        matches = []
-        for function in self.info.functions_named(name) if self.has_debug_info else []:
-            kernel = kernels.find(function.linkage_name or function.name or "")
-            if kernel is not None and kernel not in matches:
-                matches.append(kernel)
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            names = ", ".join(kernel.name for kernel in matches[:8])
-            raise DebuggerError(f'Kernel name "{name}" is ambiguous: {names}.')
-        return kernels[name]
-
     @property
     def architecture(self) -> Architecture:
         """Registers and address spaces as DWARF numbers them."""
@@ -211,16 +174,6 @@ class Program:
         for name in self.code_object.kernels:
             return self.code_object.kernels[name].wave_size
         return self.code_object.target.default_wave_size
-
-    def only_kernel(self) -> Kernel:
-        """The kernel of a program that has just one. Raises `DebuggerError` otherwise."""
-        names = list(self.code_object.kernels)
-        if len(names) == 1:
-            return self.code_object.kernels[names[0]]
-        if not names:
-            raise DebuggerError(f"{self.path}: there is no kernel in this code object.")
-        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        raise DebuggerError(f'There are {len(names)} kernels; choose one with "kernel NAME": {shown}')
 
     def kernel_title(self, kernel: Kernel) -> str:
         """The source name of a kernel, as threads are labelled."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.codeobject import CodeObjectError, list_entries, open_all, open_file
+from rocdbg.codeobject import CodeObjectError, list_entries, open_file, open_modules
 from rocdbg.errors import Error
 
 pytestmark = pytest.mark.llvm
@@ -33,7 +33,7 @@ def exercise(path: Path) -> int:
         return result
 
     attempt(lambda: list_entries(path))
-    for code_object in attempt(lambda: open_all(path)) or []:  # type: ignore[attr-defined]
+    for code_object in attempt(lambda: open_modules(path)) or []:  # type: ignore[attr-defined]
         attempt(lambda c=code_object: c.metadata)
         attempt(lambda c=code_object: [s.data for s in c.sections.values()])
         attempt(lambda c=code_object: c.load(0x100000))
@@ -118,7 +118,7 @@ def test_every_short_prefix_is_refused(source: str, compiled: Callable[..., Path
     for size in range(64):
         path.write_bytes(data[:size])
         with pytest.raises(CodeObjectError) as caught:
-            open_all(path)
+            open_modules(path)
         assert str(path) in str(caught.value)
 
 

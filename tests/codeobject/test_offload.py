@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rocdbg.codeobject import ChoiceError, CodeObjectError, list_entries, open_all, open_file
+from rocdbg.codeobject import ChoiceError, CodeObjectError, list_entries, open_file, open_modules
 from rocdbg.codeobject.offload import read_bundle
 from rocdbg.codeobject.source import Source
 
@@ -156,7 +156,7 @@ def test_host_library(
     path = tmp_path / "lib.so"
     path.write_bytes(host.build())
     assert [e.id.removeprefix(ID) for e in list_entries(path) if e.size] == ["gfx90a", "gfx1100"] * 3
-    units = open_all(path, "gfx1100")
+    units = open_modules(path, "gfx1100")
     assert [str(unit.target_id) for unit in units] == ["gfx1100"] * 3
     assert len({str(unit.uri) for unit in units}) == 3
 

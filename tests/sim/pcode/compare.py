@@ -14,7 +14,6 @@ import random
 import re
 import sys
 import tempfile
-import traceback
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -177,9 +176,6 @@ class Comparison:
             Executor(want, case.word).run()
         except (PcodeError, Inconclusive) as error:
             self.skipped[key[0]] = str(error)
-            return
-        except Exception:
-            self.skipped[key[0]] = traceback.format_exc(limit=-3)
             return
         if not entry.group.startswith("SOP"):
             want.pc = got.pc
