@@ -44,6 +44,7 @@ _KINDS = {
     StopKind.EXCEPTION: TargetStopKind.EXCEPTION,
     StopKind.ILLEGAL: TargetStopKind.ILLEGAL,
     StopKind.UNSUPPORTED: TargetStopKind.UNSUPPORTED,
+    StopKind.INTERNAL: TargetStopKind.INTERNAL,
     StopKind.HANG: TargetStopKind.INTERRUPTED,
     StopKind.INTERRUPTED: TargetStopKind.INTERRUPTED,
     StopKind.BUDGET: TargetStopKind.BUDGET,
@@ -337,6 +338,9 @@ def _target_stop(stop: Stop) -> TargetStop:
     elif stop.kind is StopKind.UNSUPPORTED:
         signal = "SIGILL"
         detail = f"The simulator has no semantics for `{stop.instruction}` at {stop.pc or 0:#x}."
+    elif stop.kind is StopKind.INTERNAL:
+        signal = "SIGILL"
+        detail = f"Internal error of the simulator: {stop.reason}. What the wave has done of the block is not known."
     elif stop.kind is StopKind.TRAP:
         signal = "SIGABRT" if stop.trap == ABORT_TRAP else "SIGTRAP"
         detail = f"{who or 'The wave'} executed `{stop.instruction}`."

@@ -129,6 +129,7 @@ class TargetStopKind(Enum):
     EXCEPTION = "exception"
     ILLEGAL = "illegal"
     UNSUPPORTED = "unsupported"
+    INTERNAL = "internal error"
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
     WAVE_DONE = "wave done"

@@ -182,6 +182,9 @@ class Dispatch:
         places.synchronise()
         if status in (Status.CONTINUE, Status.MISS, Status.REGISTERS):
             return None
+        if status is Status.CRASH:
+            places.set("following", -1)
+            return self._crash(self.wave(places.get("turn_of")))
         return self._finish_turn(places.wave(places.get("current")), status)
 
     def _step(self, wave: Wave, left: _Budget) -> Stop:
@@ -308,6 +311,8 @@ class Dispatch:
                 return None
             case Status.EXCEPTION:
                 return self._exception(wave)
+            case Status.CRASH:
+                return self._crash(wave)
             case Status.HALT:
                 return self._report(StopKind.HANG, wave, reason="the wave halted itself")
             case Status.FAULT:
@@ -331,6 +336,12 @@ class Dispatch:
                 return self._report(kind, wave, instruction=text, reason=reason)
             case _:
                 raise AssertionError(f"the engine returned {status!r}")
+
+    def _crash(self, wave: Wave) -> Stop:
+        """Generated code was abandoned. It would crash again: the wave stays where it is."""
+        wave.set_field("limit", 0)
+        reason = f"generated code of the block at {wave.pc:#x} crashed: {self._engine.crash().text}"
+        return self._report(StopKind.INTERNAL, wave, instruction=self._text(wave, wave.pc), reason=reason)
 
     def _trap(self, wave: Wave) -> Stop:
         """``s_trap``: the abort trap is final, PC stays at it; others are over once reported, PC moves behind them."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Generation, Target
+from rocdbg.sim.guarded import guarded
 
 GWS_RESOURCES: Final = 64
 GWS_FIELDS: Final = ("counter", "flag", "waiting", "origin")
@@ -45,9 +46,10 @@ class GlobalShare:
     """GDS and GWS of one device, all zeros at first."""
 
     def __init__(self, target: Target) -> None:
-        self.gds: NDArray[np.uint8] = np.zeros(gds_size(target), np.uint8)
+        self.gds: NDArray[np.uint8] = guarded(gds_size(target))
         """The memory, uint8[bytes]."""
-        self.gws: NDArray[np.uint32] = np.zeros((GWS_RESOURCES, len(GWS_FIELDS)), np.uint32)
+        rows = guarded(GWS_RESOURCES * len(GWS_FIELDS) * 4).view(np.uint32)
+        self.gws: NDArray[np.uint32] = rows.reshape(GWS_RESOURCES, len(GWS_FIELDS))
         """The resources, uint32[64][`GWS_FIELDS`]."""
 
     def start_dispatch(self) -> None:

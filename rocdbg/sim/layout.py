@@ -223,8 +223,8 @@ PAGE_COUNT: Final = WINDOW_SIZE >> PAGE_SHIFT
 PAGE_ENTRY_SIZE: Final = 32
 """Entry: u64 host pointer of the page's start, u64 lo, u64 hi, u64 flags. Legal: lo <= offset, offset + size <= hi.
 
-The flags are `PageFlags` in the low ``PAGE_FLAG_BITS`` bits; above them is the distance on the host from a byte to its
-shadow, 0 where there is none (`uninitialized`)."""
+The flags are `PageFlags` in the low ``PAGE_FLAG_BITS`` bits; above them is the signed distance on the host from a byte
+to its shadow, 0 where there is none (`uninitialized`)."""
 PAGE_FLAG_BITS: Final = 8
 
 
@@ -327,6 +327,9 @@ class Status(IntEnum):
     """The block at pc names registers the wave does not have; nothing of it was done (never leaves ``Engine.run``)."""
     HALT = 19
     """The wave halted itself; pc is after the instruction."""
+    CRASH = 20
+    """Generated code was abandoned in the middle (`native_guard`): pc is at the beginning of the block concerned, other
+    state is as it was left."""
 
 
 class FaultKind(IntEnum):

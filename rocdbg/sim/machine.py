@@ -239,7 +239,7 @@ class Machine:
         LaunchLimitError and KernargError.
         """
         loaded = self._loaded_object(kernel)
-        self._check_limits(kernel, grid, workgroup, dynamic_lds)
+        self._check_limits(kernel, loaded, grid, workgroup, dynamic_lds)
         queue = self._queue_allocation()
         hidden = HiddenValues(
             grid,
@@ -332,7 +332,7 @@ class Machine:
         if total > _MAX_SCRATCH_SIZE:
             reason = f"one workgroup needs {total} bytes; 32-bit offsets reach {_MAX_SCRATCH_SIZE}"
             raise LaunchLimitError(kernel.name, "scratch", reason)
-        lds = max(kernel.descriptor.group_segment_fixed_size, loaded.lds_size) + dynamic_lds
+        lds = _lds_size(kernel, loaded, dynamic_lds)
         return _Sizes((x, y, z), resident, lds, lane, wave, total)
 
     def _allocate(self, name: str, *requests: tuple[int, AllocationKind]) -> list[Allocation | None]:
@@ -369,7 +369,9 @@ class Machine:
             self._queue = self.memory.allocate(QUEUE_SIZE + GRID_SYNC_SIZE, kind=AllocationKind.QUEUE)
         return self._queue
 
-    def _check_limits(self, kernel: Kernel, grid: Dim3, workgroup: Dim3, dynamic_lds: int) -> None:
+    def _check_limits(
+        self, kernel: Kernel, loaded: LoadedCodeObject, grid: Dim3, workgroup: Dim3, dynamic_lds: int
+    ) -> None:
         name, metadata, target = kernel.name, kernel.metadata, self.target
         if target.is_r600:
             raise LaunchLimitError(name, "target", f"{target.name} is too old to be simulated")
@@ -396,10 +398,15 @@ class Machine:
                 raise LaunchLimitError(
                     name, "workgroup", f"the kernel requires {list(required)}, not {list(workgroup)}"
                 )
-        lds = kernel.descriptor.group_segment_fixed_size + dynamic_lds
+        lds = _lds_size(kernel, loaded, dynamic_lds)
         if dynamic_lds < 0 or lds > target.lds_size:
             raise LaunchLimitError(
                 name,
                 "LDS",
                 f"{lds} bytes ({dynamic_lds} of them dynamic) exceed the {target.lds_size} of {target.name}",
             )
+
+
+def _lds_size(kernel: Kernel, loaded: LoadedCodeObject, dynamic_lds: int) -> int:
+    """Bytes of LDS of a workgroup: what the descriptor asks for or the object's symbols take, and the dynamic part."""
+    return max(kernel.descriptor.group_segment_fixed_size, loaded.lds_size) + dynamic_lds

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
+from rocdbg.sim.guarded import ALIGN, guarded
 from rocdbg.sim.layout import (
     PAGE_COUNT,
     PAGE_FLAG_BITS,
@@ -43,9 +44,6 @@ used.
 
 QUARANTINE = 256
 """Freed buffers whose addresses are not given out again yet."""
-
-_HOST_ALIGN = 64
-
 
 class AllocationKind(enum.Enum):
     """What an allocation is for; the value is the noun used in messages."""
@@ -95,8 +93,6 @@ class Allocation:
     kind: AllocationKind
     protection: PageFlags
     data: NDArray[np.uint8] = field(repr=False)
-    owner: NDArray[np.uint8] = field(repr=False)
-    """The host array ``data`` is an aligned view of."""
     purpose: str = ""
     """What a buffer is for, see `GlobalMemory.allocate`."""
     written: NDArray[np.uint8] | None = field(default=None, repr=False)
@@ -134,8 +130,8 @@ class GlobalMemory:
         self.limit = limit
         self.watched = watched
         self.live_bytes = 0
-        # calloc: the 32 MiB are zero pages of the host until an entry is written.
-        self._table: NDArray[np.void] = np.zeros(PAGE_COUNT, PAGE_ENTRY)
+        # 32 MiB, which are zero pages of the host until an entry is written.
+        self._table: NDArray[np.void] = guarded(PAGE_COUNT * PAGE_ENTRY.itemsize).view(PAGE_ENTRY)
         self._starts: list[int] = []
         self._allocations: list[Allocation] = []
         self._freed: deque[_Freed] = deque()
@@ -192,22 +188,22 @@ class GlobalMemory:
             page = self._find_pages(pages, size, name)
         position = bisect.bisect_left(self._starts, WINDOW_BASE + (page << PAGE_SHIFT))
         try:
-            shadow = size + _HOST_ALIGN if self.watched and kind is AllocationKind.BUFFER else 0
-            owner = np.zeros(size + shadow + 2 * _HOST_ALIGN, np.uint8)
+            shadow = -(-size // ALIGN) * ALIGN if self.watched and kind is AllocationKind.BUFFER else 0
+            # The bytes lie last before a guard page, their shadow in front of them.
+            owner = guarded(shadow + size)
         except MemoryError:
             raise AllocationError(size, name, "the host has not enough memory") from None
-        skip = -int(owner.ctypes.data) % _HOST_ALIGN
         address = WINDOW_BASE + (page << PAGE_SHIFT)
-        written = owner[skip + shadow : skip + shadow + size] if shadow else None
-        data = owner[skip : skip + size]
-        allocation = Allocation(address, size, name, kind, protection, data, owner, purpose, written)
+        written = owner[:size] if shadow else None
+        data = owner[shadow:]
+        allocation = Allocation(address, size, name, kind, protection, data, purpose, written)
         entries = self._table[page : page + pages]
         offsets = np.arange(pages, dtype=np.uint64) << np.uint64(PAGE_SHIFT)
-        entries["host"] = np.uint64(int(owner.ctypes.data) + skip) + offsets
+        entries["host"] = np.uint64(allocation.host_address) + offsets
         entries["lo"] = 0
         entries["hi"] = np.uint64(size) - offsets
         flags = protection | (PageFlags.SCRATCH if kind is AllocationKind.SCRATCH else 0)
-        entries["flags"] = int(flags) | shadow << PAGE_FLAG_BITS
+        entries["flags"] = int(flags) | (-shadow << PAGE_FLAG_BITS) & (1 << 64) - 1
         self._starts.insert(position, address)
         self._allocations.insert(position, allocation)
         self.live_bytes += size

@@ -14,7 +14,7 @@ import mmap
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,11 @@ from rocdbg.isa.decoder import decode
 from rocdbg.isa.instruction import Instruction
 from rocdbg.sim import layout
 from rocdbg.sim.global_share import GlobalShare
+from rocdbg.sim.guarded import guarded
 from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, Status
+from rocdbg.sim.native_guard import Crash, guard
 from rocdbg.sim.native_jit import default_cache_directory, shared_jit
+from rocdbg.sim.register_bounds import exists
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
 from rocdbg.sim.translator.helpers import helper_names, part_of, prefix, relied_on_by
@@ -64,7 +67,7 @@ class _CodeTable:
     """Functions by pc, per MODE key, in the form native code reads."""
 
     def __init__(self) -> None:
-        self.roots: NDArray[np.uint64] = np.zeros(layout.MODE_KEYS, np.uint64)
+        self.roots: NDArray[np.uint64] = guarded(layout.MODE_KEYS * 8).view(np.uint64)
         self._directories: dict[int, NDArray[np.uint64]] = {}
         self._pages: dict[tuple[int, int], NDArray[np.uint64]] = {}
 
@@ -81,9 +84,9 @@ class _CodeTable:
         if page is None:
             directory = self._directories.get(key)
             if directory is None:
-                directory = self._directories[key] = np.zeros(PAGE_COUNT, np.uint64)
+                directory = self._directories[key] = guarded(PAGE_COUNT * 8).view(np.uint64)
                 self.roots[key] = directory.ctypes.data
-            page = self._pages[key, number] = np.zeros(PAGE_SIZE >> 2, np.uint64)
+            page = self._pages[key, number] = guarded((PAGE_SIZE >> 2) * 8).view(np.uint64)
             directory[number] = page.ctypes.data
         page[(pc & PAGE_SIZE - 1) >> 2] = function
 
@@ -117,8 +120,8 @@ class Engine:
         self._banked = target.is_gfx125
         self._decode_bytes = decoder or self._isa_decode
         self._helpers = {name: slot for slot, name in enumerate(helper_names())}
-        self._storage = np.zeros(layout.ENV_SIZE + 64, np.uint8)
-        self._env: int = self._storage.ctypes.data + 63 & ~63
+        self._storage = guarded(layout.ENV_SIZE)
+        self._env: int = self._storage.ctypes.data
         self._blocks, self._steps = _CodeTable(), _CodeTable()
         self._instructions: dict[int, Instruction] = {}
         self._installed: dict[tuple[int, int], int] = {}  # (mode key, start) -> end of the block
@@ -128,7 +131,8 @@ class Engine:
         self._optimise = False
         self._executed = 0
         self._stubs: dict[Status, int] = {}
-        self._schedule: Callable[..., int] | None = None
+        self._schedule = 0
+        self._guard = guard(self.jit)
         self._clock = self._madvise = 0
         self._link_runtime()
         self._set_env("page_table", page_table)
@@ -191,9 +195,9 @@ class Engine:
         20 ms at the latest; else what ended the turn of the wave in slot ``current``. Field ``executed`` says how
         many instructions were.
         """
-        if self._schedule is None:
+        if not self._schedule:
             self._link_part("schedule")
-            self._schedule = _SCHEDULE(self.jit.address(f"{prefix(self.wave_size)}schedule"))
+            self._schedule = self.jit.address(f"{prefix(self.wave_size)}schedule")
             library = ctypes.CDLL(None)
             self._clock = ctypes.cast(library.clock_gettime, ctypes.c_void_p).value or 0
             if sys.platform == "linux":
@@ -213,7 +217,7 @@ class Engine:
         places.set("budget", budget)
         places.set("executed", 0)
         blocks, steps = (table.roots.ctypes.data for table in (self._blocks, self._steps))
-        status = Status(self._schedule(places.address, self._env, self._run_address, blocks, steps))
+        status = self._guard(self._schedule, places.address, self._env, self._run_native, blocks, steps)
         self._executed += places.get("executed")
         if self._executed > _HOT and not self._optimise:
             self.optimise()
@@ -227,7 +231,7 @@ class Engine:
             self._set_env("range_lo", range[0])
             self._set_env("range_size", range[1] - range[0])
         while True:
-            status = Status(native(state, self._env, table.roots.ctypes.data))
+            status = self._guard(native, state, self._env, table.roots.ctypes.data)
             if status is Status.MISS:
                 blocked = self._translate(state, table)
                 if blocked is not None:
@@ -250,7 +254,7 @@ class Engine:
             if blocked is not None:
                 return blocked
             function = self._single[key, pc]
-        status = Status(_BLOCK(function)(state, self._env))
+        status = self._guard(function, state, self._env)
         return Status.ILLEGAL if status is Status.REGISTERS else status
 
     def _key(self, state: int) -> int:
@@ -287,6 +291,10 @@ class Engine:
         self._installed.clear()
         self._compiled.clear()
         self._single.clear()
+
+    def crash(self) -> Crash:
+        """What the host said of the last CRASH."""
+        return self._guard.crash()
 
     def fault(self) -> Fault:
         """The record of the last FAULT."""
@@ -371,14 +379,17 @@ class Engine:
         return known
 
     def _decoding(self, key: int) -> Callable[[int], Instruction | None]:
-        """Decodes what is at an address for blocks of a MODE key: with the registers that it makes of operands."""
+        """Decodes what is at an address for blocks of a MODE key: with the registers that it makes of operands. What
+        names registers that the target does not have is illegal."""
         banks = key >> layout.BANKS if self._banked else 0
-        if not banks:
-            return self._decode
 
         def decode(address: int) -> Instruction | None:
             found = self._decode(address)
-            return found and in_banks(found, banks)
+            if found is None:
+                return None
+            if banks:
+                found = in_banks(found, banks)
+            return found if exists(found, self.target) else replace(found, illegal=True)
 
         return decode
 
@@ -460,7 +471,10 @@ class Engine:
             from rocdbg.sim.translator.translate import translate
             from rocdbg.sim.translator.wave_builder import WaveBuilder
 
-            builder = WaveBuilder(self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers)
+            builder = WaveBuilder(
+                self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers,
+                self.target.vgpr_file, self.target.has_agprs,
+            )  # fmt: skip
             builder.watched = self._watched
             mode = layout.Mode(key & (1 << layout.BANKS) - 1 if self._banked else key)
             context = Context(self.target, self.wave_size, mode, self._exceptions)
@@ -485,9 +499,8 @@ class Engine:
         self._link_part(f"dispatch{suffix}")
         start = prefix(self.wave_size)
         self._stubs = {s: self.jit.address(f"{start}stub_{s.name.lower()}{suffix}") for s in _STUBS}
-        self._run_address = self.jit.address(f"{start}run{suffix}")
-        self._run_native = _RUN(self._run_address)
-        self._run_range = _RUN(self.jit.address(f"{start}run_range{suffix}"))
+        self._run_native = self.jit.address(f"{start}run{suffix}")
+        self._run_range = self.jit.address(f"{start}run_range{suffix}")
 
     def _link_part(self, part: str) -> None:
         key = self.jit.key("runtime", self.wave_size, part)
@@ -517,11 +530,8 @@ class Engine:
         return int.from_bytes(ctypes.string_at(self._env + field.offset, field.size), "little")
 
 
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _MADVISE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int32)
 _NO_HUGE_PAGES = 15  # MADV_NOHUGEPAGE of Linux; a host without huge pages may refuse it
-_SCHEDULE = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 5)
-_BLOCK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def _u64(state: int, name: str) -> ctypes.c_uint64:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 from rocdbg.arch.targets import Generation, Target
 from rocdbg.isa.instruction import Instruction, OperandKind
+from rocdbg.sim.layout import VGPR_COUNT
 
 _SHIFT = {OperandKind.VGPR: 0, OperandKind.AGPR: 16, OperandKind.SGPR: 32}
 _PREFIX = {OperandKind.VGPR: "v", OperandKind.AGPR: "a", OperandKind.SGPR: "s"}
@@ -26,6 +27,8 @@ _ONE_AND_A_HALF = frozenset(("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx120
 """Targets with 1536 VGPRs per SIMD, which come in groups half as large again."""
 _FEWEST = 4
 """No wave has fewer VGPRs."""
+_FEWEST_SCALARS = 16
+"""No wave has fewer SGPRs."""
 
 
 def _granule(target: Target, wave_size: int) -> int:
@@ -41,24 +44,48 @@ def _granule(target: Target, wave_size: int) -> int:
 def bounds(target: Target, wave_size: int, vgprs: int, agprs: int, sgprs: int) -> int:
     """The packed bounds of a wave whose kernel asked for so many registers.
 
-    Allocation rounds up. From GFX10 on every wave has all SGPRs.
+    Allocation rounds up, but no wave has more VGPRs than instructions can name: that is what its state has room for.
+    From GFX10 on every wave has all SGPRs.
     """
     granule = _granule(target, wave_size)
-    counts = [-(-vgprs // granule) * granule, agprs]
+    counts = [min(-(-vgprs // granule) * granule, target.vgpr_file), agprs]
     counts.append(-(-sgprs // 16) * 16 if target.generation < Generation.GFX10 else _MOST)
     return sum(_MOST - min(count, _MOST) << 16 * n for n, count in enumerate(counts))
 
 
 def needs(instructions: Iterable[Instruction]) -> int:
     """The packed number of registers that instructions name; 0 if every wave has them."""
-    most = dict.fromkeys(_SHIFT, 0)
+    last = dict.fromkeys(_SHIFT, 0)
     for instruction in instructions:
         for operand in instruction.operands:
-            if operand.kind in most:
-                most[operand.kind] = max(most[operand.kind], operand.index + max(1, operand.dwords))
-    if most[OperandKind.VGPR] <= _FEWEST and not most[OperandKind.AGPR] and most[OperandKind.SGPR] <= 16:
+            if operand.kind in last:
+                last[operand.kind] = max(last[operand.kind], operand.index + max(1, operand.dwords))
+    return pack(*(last[kind] for kind in _SHIFT))
+
+
+def pack(vgprs: int, agprs: int, sgprs: int = 0) -> int:
+    """Packed needs; 0 if every wave has so many registers."""
+    if vgprs <= _FEWEST and not agprs and sgprs <= _FEWEST_SCALARS:
         return 0
-    return sum(count << _SHIFT[kind] for kind, count in most.items())
+    return vgprs | agprs << 16 | sgprs << 32
+
+
+def most(one: int, other: int) -> int:
+    """Packed needs that cover two others."""
+    return sum(max(one >> shift & _MOST, other >> shift & _MOST) << shift for shift in _SHIFT.values())
+
+
+def exists(instruction: Instruction, target: Target) -> bool:
+    """Whether a target has all the vector registers that an instruction names, the last of each tuple too.
+
+    Encodings can name a tuple that begins with v255. There is no register after that.
+    """
+    files = {OperandKind.VGPR: target.vgpr_file, OperandKind.AGPR: VGPR_COUNT if target.has_agprs else 0}
+    return all(
+        operand.index + max(1, operand.dwords) <= files[operand.kind]
+        for operand in instruction.operands
+        if operand.kind in files
+    )
 
 
 def excess(instruction: Instruction, bounds: int) -> str | None:
@@ -73,4 +100,4 @@ def excess(instruction: Instruction, bounds: int) -> str | None:
     return None
 
 
-__all__ = ["OVERFLOW", "bounds", "excess", "needs"]
+__all__ = ["OVERFLOW", "bounds", "excess", "exists", "most", "needs", "pack"]

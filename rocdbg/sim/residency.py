@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.sim import initial_state, layout
+from rocdbg.sim.guarded import ALIGN, guarded, guarded_rows
 from rocdbg.sim.initial_state import DispatchState, GroupIds
 from rocdbg.sim.layout import HEADER
 from rocdbg.sim.memory import Allocation
@@ -35,23 +36,23 @@ class Residency:
         self, state: DispatchState, grid: Dim3, workgroup: Dim3, places: int, scratch: Allocation | None
     ) -> None:
         self.dispatch, self.grid, self.workgroup = state, grid, workgroup
-        self._block = _aligned(SCHEDULE_SIZE)
+        self._block = guarded(SCHEDULE_SIZE)
         self.address = int(self._block.ctypes.data)
         self._fields = {name: _field(self.address, name) for name in SCHEDULE if name not in _ARRAYS}
         self.group_waves = -(-(workgroup[0] * workgroup[1] * workgroup[2]) // state.wave_size)
         slots = places * self.group_waves
-        stride = layout.state_size(state.wave_size, state.target.has_agprs, state.target.vgpr_file)
-        self._states = _aligned(slots * stride).reshape(slots, stride)
+        size = layout.state_size(state.wave_size, state.target.has_agprs, state.target.vgpr_file)
+        self._states = guarded_rows(slots, size)
         self._flags = np.zeros(slots, np.uint8)
         self._next, self._previous = np.full(slots, _NONE, np.int32), np.full(slots, _NONE, np.int32)
         # Padded, so that the address of an empty LDS is one of its own.
-        self._lds = _aligned(places * (-(-state.lds_size // 64) * 64 + 64)).reshape(places, -1)
+        self._lds = guarded_rows(places, -(-max(state.lds_size, 1) // ALIGN) * ALIGN)
         self._scratch = scratch
         self._registers = initial_state.register_counts(state)
         self._patches = initial_state.varying_sgprs(state)
         self._ids: dict[Dim3, NDArray[np.uint8]] = {}
         self._waves: dict[int, Wave] = {}  # by slot: those somebody has asked for
-        self._describe_memory(stride)
+        self._describe_memory()
         self._describe_groups()
         for place in range(places):
             self._create(place, fresh=True)
@@ -66,14 +67,14 @@ class Residency:
         """Set a field of `schedule.SCHEDULE`."""
         self._fields[name].value = value
 
-    def _describe_memory(self, stride: int) -> None:
+    def _describe_memory(self) -> None:
         state, scratch = self.dispatch, self._scratch
         width = state.wave_size * 4
         _, vgprs, agprs = self._registers
         id_bytes = self._id_registers * width
         for name, value in {
             "states": self._states.ctypes.data,
-            "state_stride": stride,
+            "state_stride": self._states.strides[0],
             "flags": self._flags.ctypes.data,
             "next": self._next.ctypes.data,
             "previous": self._previous.ctypes.data,
@@ -88,7 +89,7 @@ class Residency:
             "agpr_offset": layout.agpr_offset(0, state.wave_size),
             "agpr_bytes": agprs * width,
             "lds": self._lds.ctypes.data,
-            "lds_stride": self._lds.shape[1],
+            "lds_stride": self._lds.strides[0],
             "lds_bytes": state.lds_size,
             "scratch": scratch.host_address if scratch is not None else 0,
             "group_scratch_bytes": self.group_waves * state.wave_scratch_size if scratch is not None else 0,
@@ -403,10 +404,3 @@ def _field(address: int, name: str) -> ctypes.c_uint64 | ctypes.c_uint32 | ctype
     if name in _SIGNED:
         return ctypes.c_int32.from_address(at)
     return (ctypes.c_uint64 if SCHEDULE[name].size == 8 else ctypes.c_uint32).from_address(at)
-
-
-def _aligned(size: int) -> NDArray[np.uint8]:
-    """Zero bytes, aligned to a cache line."""
-    owner = np.zeros(size + 64, np.uint8)
-    skip = -int(owner.ctypes.data) % 64
-    return owner[skip : skip + size]

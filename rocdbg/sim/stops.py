@@ -35,6 +35,9 @@ class StopKind(enum.Enum):
     HANG = "hang"
     """No wave can go on, as the reason says: all wait at barriers that nobody completes. Or a wave halted itself: it
     goes on when it is run again."""
+    INTERNAL = "internal error"
+    """The simulator failed in the middle of the block at PC, as the reason says; what the wave has done of it is not
+    known. It cannot go on."""
     INTERRUPTED = "interrupted"
     """``Dispatch.interrupt`` was called."""
     BUDGET = "budget"
@@ -163,7 +166,10 @@ ABORT_TRAP = 2
 DEBUG_TRAP = 3
 """``s_trap 3``: ``llvm.debugtrap``."""
 
-_EXCEPTIONS = frozenset({StopKind.FAULT, StopKind.EXCEPTION, StopKind.ILLEGAL, StopKind.UNSUPPORTED, StopKind.HANG})
+_EXCEPTIONS = frozenset(
+    {StopKind.FAULT, StopKind.EXCEPTION, StopKind.ILLEGAL, StopKind.UNSUPPORTED, StopKind.HANG,
+     StopKind.INTERNAL}
+)  # fmt: skip
 
 
 def format_lanes(lanes: tuple[int, ...]) -> str:

@@ -12,6 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rocdbg.sim.guarded import guarded
+
 CAPACITY: Final = 4096
 """Rows; a power of two. What finds none free is counted as lost."""
 ROW: Final = 8
@@ -42,7 +44,7 @@ class UninitializedReads:
     """The counts of one machine."""
 
     def __init__(self) -> None:
-        self._table: NDArray[np.uint64] = np.zeros(CAPACITY * ROW + 1, np.uint64)
+        self._table: NDArray[np.uint64] = guarded((CAPACITY * ROW + 1) * 8).view(np.uint64)
 
     @property
     def address(self) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.sim import layout
 from rocdbg.sim.arithmetic_exceptions import CAUSES, causes, enabled, excp_flag_priv
+from rocdbg.sim.guarded import guarded
 from rocdbg.sim.schedule import WaveFlag
 
 Dim3 = tuple[int, int, int]
@@ -340,8 +339,6 @@ def lanes_of(mask: int) -> tuple[int, ...]:
 
 
 def state_block(target: Target, wave_size: int) -> NDArray[np.uint8]:
-    """A zeroed block for one wave, aligned to a cache line."""
+    """A zeroed block for one wave, between guard pages."""
     size = layout.state_size(wave_size, target.has_agprs, target.vgpr_file)
-    owner: NDArray[Any] = np.zeros(size + 64, np.uint8)
-    skip = -int(owner.ctypes.data) % 64
-    return owner[skip : skip + size]
+    return guarded(size)

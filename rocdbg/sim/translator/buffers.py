@@ -388,8 +388,9 @@ class BufferRoutines:
         whole = s.group.eq(self.runtime.wave_size.bit_length() - 1) & s.element.eq(2)
         never = s.mode.eq(2) & s.records.ne(0)
         unchecked = s.gfx10.select(never, s.add_tid)
+        dwords = (s.origin & 3).eq(0)  # what the quick routine takes for granted
         r.when(
-            plain & s.scratch & whole & unchecked,
+            plain & s.scratch & whole & unchecked & dwords,
             lambda: attempt("scratch", _canonical(s.origin), zero),
         )
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I32, I64, Value
 from rocdbg.sim.translator.helpers import LDS_SIZES, PLACE_BITS, helper_names
-from rocdbg.sim.translator.vector_access import VectorRoutine
+from rocdbg.sim.translator.vector_access import FARTHEST, VectorRoutine
 
 PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"
 _HELD = 8
@@ -55,7 +55,8 @@ class _Lanes:
             reach = reach.umax(_offset(r, 1) + size)
         held = r.state("lds_size").zext(I64)
         self.otherwise(held.ult(reach))
-        limit = r.splat((held - reach).trunc(I32))
+        # Addresses become signed indices: what lies farther takes the long way.
+        limit = r.splat((held - reach).umin(FARTHEST).trunc(I32))
         beyond = [r.op("icmp ugt", "i32", address, limit) for address in self.addresses]
         self.otherwise(self.where(beyond))
         self.base = r.state("lds_pointer")

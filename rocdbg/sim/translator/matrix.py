@@ -71,7 +71,8 @@ def _dot(
     else:
         receivers = r.const(1, I64).shl(control & 7)
         source = block & ~(receivers - 1) | control.lshr(4) & 15  # A of one block for several (cbsz, abid)
-        source = receivers.eq(1).select(block, source)
+        # abid may name a block that the instruction does not have; what hardware reads then is not documented.
+        source = receivers.eq(1).select(block, source) & shape.blocks - 1
         if shape.a == "f64":
 
             def permuted(lane: Value) -> Value:

@@ -35,6 +35,7 @@ from rocdbg.sim.translator import scheduler, vector_access
 from rocdbg.sim.translator.atomics import BY_NAME, Atomic, Flush
 from rocdbg.sim.translator.helpers import prefix
 from rocdbg.sim.translator.routine import Routine
+from rocdbg.sim.translator.vector_access import scratch_origin
 
 _SPACE = {
     "global": Space.GLOBAL,
@@ -231,7 +232,7 @@ class Runtime:
         """Global data share: %a is M0, base and size in bytes. What lies beyond the size reads 0 and is not written."""
         base, limit = r.value("%a").lshr(16) & 0xFFFF, r.value("%a") & 0xFFFF
         end = address + r.value("%size")
-        legal = end.ule(limit) & (base + end).ule(r.env("gds_size"))
+        legal = address.ule(0xFFFFFFFF) & end.ule(limit) & (base + end).ule(r.env("gds_size"))
         pointer = r.env("gds_pointer") + legal.select(base + address, 0)
         return pointer, legal.select(r.const(4, I64), 0), r.const(0, I64)
 
@@ -255,7 +256,7 @@ class Runtime:
         return pointer, r.const(4 * wave, I64), kind
 
     def _scratch(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
-        return self._interleaved(r, r.value("%a"), address, lane)
+        return self._interleaved(r, scratch_origin(r), address, lane)
 
     def _flat(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
         """Generic address; %a is the scratch base. Apertures are 4 GiB long."""
@@ -265,7 +266,7 @@ class Runtime:
         private = high.eq(r.env("private_aperture").lshr(32))
         g, gs, gk = self._global(r, address, lane)
         l, ls, lk = self._lds(r, low, lane)
-        p, ps, pk = self._interleaved(r, r.value("%a"), low, lane)
+        p, ps, pk = self._interleaved(r, scratch_origin(r), low, lane)
         return (
             shared.select(l, private.select(p, g)),
             shared.select(ls, private.select(ps, gs)),

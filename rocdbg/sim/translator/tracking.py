@@ -4,7 +4,7 @@ A block translated to be watched calls ``seen_*`` after each access that went we
 the instruction's pc. The routines find the lanes' addresses again by themselves, so that those which do the work need
 know nothing of this, and cost nothing where nothing is watched.
 
-The shadow of a byte lies a fixed distance behind it on the host; the distance is in the upper 56 bits of the flags in
+The shadow of a byte lies a fixed distance from it on the host; the distance is in the upper 56 bits of the flags in
 the page table, 0 for memory that is not watched. Private memory, LDS and GDS are not.
 """
 
@@ -127,7 +127,7 @@ def _shadow(r: Routine, address: Value) -> Value:
     index = offset.ult(layout.WINDOW_SIZE).select(offset.lshr(layout.PAGE_SHIFT), 0)
     entry = r.pointer(r.env("page_table") + index * layout.PAGE_ENTRY_SIZE)
     host, flags = r.load(entry, I64), r.load(r.gep(entry, 24), I64)
-    distance = flags.lshr(layout.PAGE_FLAG_BITS)
+    distance = flags.ashr(layout.PAGE_FLAG_BITS)
     return distance.eq(0).select(0, host + (offset & layout.PAGE_SIZE - 1) + distance)
 
 

@@ -19,7 +19,7 @@ from rocdbg.sim.layout import PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_BAS
 from rocdbg.sim.translator.routine import Routine
 
 PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %bias"
-_FARTHEST = 0x7FFF_0000
+FARTHEST = 0x7FFF_0000
 """Lanes may be so many bytes apart: distances are signed 32-bit indices."""
 
 
@@ -178,7 +178,11 @@ def quick(space: str, access: str) -> Callable[[VectorRoutine], None]:
         if scratch:
             start = _physical(r, start, first)
             addresses = _interleave(r, addresses, active)
-        tail = size if not scratch else size.ule(4).select(size, (size.lshr(2) - 1) * step + 4)
+        if access == "load":  # narrow elements are loaded with what follows them: that has to be there too
+            reach = size.umax(4)
+        else:
+            reach = size
+        tail = reach if not scratch else size.ule(4).select(reach, (size.lshr(2) - 1) * step + 4)
 
         # Neighbouring dwords: the first and the last lane say it all.
         origin = start - first.shl(2)
@@ -206,7 +210,7 @@ def quick(space: str, access: str) -> Callable[[VectorRoutine], None]:
         most = r.reduce(
             "umax", [r.vector(f"select {flags} {m}, {kind} {a}, {kind} {zero}") for m, a in pairs]
         )
-        r.unless((most - least).ugt(_FARTHEST) | most.ugt(1 << 62))
+        r.unless((most - least).ugt(FARTHEST) | most.ugt(1 << 62))
         host = _BOUNDS[space](r, least, most + tail, need)
         floor = r.splat(least)
         offsets = [r.op("sub", "i64", address, floor) for address in addresses]
@@ -231,9 +235,15 @@ def _addresses(r: VectorRoutine) -> list[str]:
     return found
 
 
+def scratch_origin(r: Routine) -> Value:
+    """Where a lane's private memory begins: %a, of which programs may make what they like. Its dwords are interleaved
+    whole, so the two low bits do not count: which bytes of which dwords an access touches is what its offset says."""
+    return r.value("%a") & ~3
+
+
 def _physical(r: VectorRoutine, offset: Value, lane: Value) -> Value:
     """Where byte ``offset`` of a lane's private memory lies."""
-    return r.value("%a") + offset.lshr(2) * (4 * r.wave_size) + lane.shl(2) + (offset & 3)
+    return scratch_origin(r) + offset.lshr(2) * (4 * r.wave_size) + lane.shl(2) + (offset & 3)
 
 
 def _interleave(r: VectorRoutine, offsets: list[str], active: list[str]) -> list[str]:
@@ -242,7 +252,7 @@ def _interleave(r: VectorRoutine, offsets: list[str], active: list[str]) -> list
     three, two = r.splat(r.const(3, I64)), r.splat(r.const(2, I64))
     # Bytes past the dword's start at which an access of this size must begin at the latest.
     latest = r.splat(size.ult(4).select(r.const(4, I64) - size, 0))
-    base, row = r.splat(r.value("%a")), r.splat(r.const((4 * r.wave_size).bit_length() - 1, I64))
+    base, row = r.splat(scratch_origin(r)), r.splat(r.const((4 * r.wave_size).bit_length() - 1, I64))
     limit = r.splat(r.const(0xFFFF_FFFF, I64))
     bad, found = [], []
     for c, offset in zip(r.chunks, offsets, strict=True):

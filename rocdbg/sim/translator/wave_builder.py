@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I1, I32, I64, INTEGER, Builder, Type, Value
 from rocdbg.sim.layout import ENV, EXEC_LO, HEADER, Status
-from rocdbg.sim.register_bounds import OVERFLOW
+from rocdbg.sim.register_bounds import OVERFLOW, most, pack
+from rocdbg.sim.semantics.access import Unsupported
 from rocdbg.sim.translator.helpers import seen_by
 from rocdbg.sim.translator.ir import Writer
 
@@ -31,6 +32,15 @@ class RunConflict(Exception):
 
 class LaneCodeError(Exception):
     """A semantic that does not work lane by lane asks for what lanes hold."""
+
+
+class PlaceError(Unsupported):
+    """A semantic names a register, or a place of the transfer buffer, that does not exist. Decoder or semantic should
+    have refused the instruction; it ends here at the latest, because every place becomes an offset in host memory."""
+
+
+_SCALARS = layout.EXCEPTION_MASKS + 14
+"""Scalar registers by operand code, and the masks of arithmetic exceptions behind them."""
 
 
 @dataclass
@@ -75,9 +85,19 @@ class _Scalars:
 class WaveBuilder(Writer, Builder):
     """Records one block. Use: `begin`, then per instruction `instruction` and its semantic, then `finish`."""
 
-    def __init__(self, wave_size: int, width: int, masked_stores: bool, helpers: dict[str, int]) -> None:
+    def __init__(
+        self,
+        wave_size: int,
+        width: int,
+        masked_stores: bool,
+        helpers: dict[str, int],
+        vgprs: int = layout.VGPR_COUNT,
+        has_agprs: bool = True,
+    ) -> None:
+        """``vgprs``: VGPRs that instructions of the target can name; AGPRs follow them where there are some."""
         super().__init__(min(width, wave_size))
         self.wave_size = wave_size
+        self.vgprs, self.has_agprs = vgprs, has_agprs
         self.masked_stores = masked_stores
         self.helpers = helpers
         self.functions: list[str] = []
@@ -105,6 +125,7 @@ class WaveBuilder(Writer, Builder):
         self._tail: list[str] = []
         self._label = "head"
         self.ended = False
+        self._declared, self._touched_vgprs, self._touched_agprs = needs, 0, 0
         at = HEADER
         self.lines = [
             f"define i32 @{name}(ptr %state, ptr %env) #0 {{",
@@ -114,7 +135,6 @@ class WaveBuilder(Writer, Builder):
             f"%p.limit = getelementptr i8, ptr %state, i64 {at['limit'].offset}",
             "%pc = load i64, ptr %p.pc, align 8",
             "%limit = load i64, ptr %p.limit, align 8",
-            *(self._check_registers(needs) if needs else ()),
             "br label %top",
             "top:",
             "%count = load i64, ptr %p.count, align 8",
@@ -165,7 +185,43 @@ class WaveBuilder(Writer, Builder):
         """End the block; if no instruction did, it continues with the next one."""
         if not self.ended:
             self.jump(self.pc() + self._size)
+        # What the block declares to need is checked as it is entered, and so is whatever else it turned out to touch.
+        needs = most(self._declared, pack(self._touched_vgprs, self._touched_agprs))
+        if needs:
+            at = self.lines.index("br label %top")
+            self.lines[at:at] = self._check_registers(needs)
         self.functions.append("\n".join([*self.lines, *self._tail, "}"]))
+
+    # -- places in host memory --------------------
+
+    def place(self, number: int, count: int = 1) -> int:
+        """Offset in the state of ``count`` consecutive vector registers from ``number`` on (AGPR n is 256 + n).
+
+        All offsets of vector registers that are known at translation come from here: what is named is noted as needed.
+        """
+        end = number + count
+        last = self.vgprs if number < self.vgprs else self.vgprs + (layout.VGPR_COUNT if self.has_agprs else 0)
+        if number < 0 or count < 1 or end > last:
+            raise PlaceError(f"vector registers {number} to {end - 1} of {last}")
+        if number < self.vgprs:
+            self._touched_vgprs = max(self._touched_vgprs, end)
+        else:
+            self._touched_agprs = max(self._touched_agprs, end - self.vgprs)
+        return layout.vgpr_offset(number, self.wave_size)
+
+    @staticmethod
+    def _scalar_place(code: int, dwords: int = 1) -> int:
+        """Offset in the state of scalar registers."""
+        if not 0 <= code <= _SCALARS - dwords or (code < layout.SGPR_COUNT < code + dwords):
+            raise PlaceError(f"scalar registers {code} to {code + dwords - 1}")
+        return layout.sgpr_offset(code)
+
+    @staticmethod
+    def _data_place(dword: int) -> int:
+        """Offset in the environment of a dword of the transfer buffer."""
+        if not 0 <= dword < layout.MAX_DATA:
+            raise PlaceError(f"dword {dword} of the transfer buffer")
+        return layout.ENV_DATA + dword * 256
 
     def module(self) -> str:
         """Text of the module with all finished blocks."""
@@ -297,8 +353,7 @@ class WaveBuilder(Writer, Builder):
 
     def _vgpr_pointer(self, number: int) -> str:
         pointer = self.fresh("p")
-        offset = layout.vgpr_offset(number, self.wave_size)
-        self._open().body.append(f"{pointer} = getelementptr i8, ptr %RUN.state, i64 {offset}")
+        self._open().body.append(f"{pointer} = getelementptr i8, ptr %RUN.state, i64 {self.place(number)}")
         return pointer
 
     # -- lane state --------------------
@@ -345,6 +400,7 @@ class WaveBuilder(Writer, Builder):
 
     def write_vgpr(self, number: int, value: Value) -> None:
         run = self._open()
+        self.place(number)
         run.vgprs[number] = value
         run.dirty.add(number)
 
@@ -382,6 +438,7 @@ class WaveBuilder(Writer, Builder):
     def write_lane_mask(self, code: int, bit: Value) -> None:
         run = self._open()
         span = self.wave_size // 32
+        self._scalar_place(code, span)
         for other in list(run.masks):
             if other != code and abs(other - code) < span:
                 raise RunConflict
@@ -390,12 +447,12 @@ class WaveBuilder(Writer, Builder):
 
     def read_data(self, dword: int) -> Value:
         pointer = self.fresh("p")
-        offset = layout.ENV_DATA + dword * 256
+        offset = self._data_place(dword)
         self._open().body.append(f"{pointer} = getelementptr i8, ptr %RUN.env, i64 {offset}")
         return self.new(I32, False, f"load <{self.width} x i32>, ptr {pointer}, align 4")
 
     def write_data(self, dword: int, value: Value) -> None:
-        self._store_env("%RUN.env", layout.ENV_DATA + dword * 256, value)
+        self._store_env("%RUN.env", self._data_place(dword), value)
 
     def write_address(self, address: Value) -> None:
         self._store_env("%RUN.env8", layout.ENV_ADDRESS, address)
@@ -432,7 +489,7 @@ class WaveBuilder(Writer, Builder):
         elif code - 1 in s.pairs:
             word = s.pairs[code - 1].lshr(32).trunc(I32)
         else:
-            word = self.load_state(layout.sgpr_offset(code), I32)
+            word = self.load_state(self._scalar_place(code), I32)
         s.words[code] = word
         return word
 
@@ -450,12 +507,13 @@ class WaveBuilder(Writer, Builder):
                 low, high = self.read_sgpr(code), self.read_sgpr(code + 1)
                 pair = low.zext(I64) | high.zext(I64).shl(32)
             else:
-                pair = self.load_state(layout.sgpr_offset(code), I64)
+                pair = self.load_state(self._scalar_place(code, 2), I64)
             s.pairs[code] = pair
         return pair
 
     def write_sgpr(self, code: int, value: Value) -> None:
         dwords = value.type.bits // 32
+        self._scalar_place(code, dwords)
         self._guard(code, dwords)
         if self._run is not None and code < EXEC_LO + 2 and code + dwords > EXEC_LO:
             if self.in_lane_code:
@@ -505,16 +563,28 @@ class WaveBuilder(Writer, Builder):
         t = INTEGER[ENV[name].size * 8]
         return self.new(t, True, f"load {t.name}, ptr {pointer}, align 4")
 
+    def _settle(self) -> None:
+        """The transfer buffer is used outside of lane code: an open run, whose code comes later, may have to read from
+        it what is there now, or to write what is wanted."""
+        if self._run is None:
+            return
+        if self.in_lane_code:
+            raise RunConflict
+        self._close()
+
     def read_transfer(self, dword: int, lane: int = 0) -> Value:
-        pointer = self._gep("%env", layout.ENV_DATA + dword * 256 + lane * 4)
+        self._settle()
+        pointer = self._gep("%env", self._data_place(dword) + lane * 4)
         return self.new(I32, True, f"load i32, ptr {pointer}, align 4")
 
     def write_scalar_address(self, address: Value) -> None:
+        self._settle()
         pointer = self._gep("%env", layout.ENV_ADDRESS)
         self.lines.append(f"store i64 {address.ref}, ptr {pointer}, align 8")
 
     def write_scalar_data(self, dword: int, value: Value) -> None:
-        pointer = self._gep("%env", layout.ENV_DATA + dword * 256)
+        self._settle()
+        pointer = self._gep("%env", self._data_place(dword))
         self.lines.append(f"store i32 {value.ref}, ptr {pointer}, align 4")
 
     def load_state(self, offset: int, type: Type) -> Value:
@@ -552,7 +622,7 @@ class WaveBuilder(Writer, Builder):
 
     def _vgpr_lane_pointer(self, vgpr: int, lane: Value) -> str:
         self._close()
-        byte = (lane & self.wave_size - 1).zext(I64).shl(2) + layout.vgpr_offset(vgpr, self.wave_size)
+        byte = (lane & self.wave_size - 1).zext(I64).shl(2) + self.place(vgpr)
         pointer = self.fresh("p")
         self.lines.append(f"{pointer} = getelementptr i8, ptr %state, i64 {byte.ref}")
         return pointer
@@ -568,8 +638,8 @@ class WaveBuilder(Writer, Builder):
     def shuffle(self, vgpr: int, sources: Sequence[int | None], dword: int) -> None:
         self._close()
         vector = f"<{self.wave_size} x i32>"
-        source = self._gep("%state", layout.vgpr_offset(vgpr, self.wave_size))
-        target = self._gep("%env", layout.ENV_DATA + dword * 256)
+        source = self._gep("%state", self.place(vgpr))
+        target = self._gep("%env", self._data_place(dword))
         old, new = self.fresh(), self.fresh()
         self.lines += [
             f"{old} = load {vector}, ptr {source}, align 4",
