@@ -255,8 +255,8 @@ class WaveBuilder(Writer, Builder):
         self.in_lane_code = False
 
     def collects(self, code: int) -> bool:
-        """Whether the open run is collecting a mask for SGPR ``code``."""
-        return self._run is not None and code in self._run.masks
+        """Whether the open run is collecting a mask that shares a register with the one in SGPR ``code``."""
+        return self._run is not None and any(abs(code - m) < self.wave_size // 32 for m in self._run.masks)
 
     def _open(self) -> _Run:
         if self._run is None:

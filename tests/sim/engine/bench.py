@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.decoder import decode
 from rocdbg.sim import layout
+from rocdbg.sim.guarded import guarded
 from rocdbg.sim.layout import HEADER, PageFlags, Status
 from rocdbg.sim.memory import Allocation, GlobalMemory
 from rocdbg.sim.native import Engine
+from rocdbg.sim.wave import state_block
 
 
 @functools.cache
@@ -39,8 +41,8 @@ class Bench:
         self.text = self.memory.allocate(len(self.code) + 64, name="code", protection=PageFlags(7))
         self.memory.write(self.text.address, self.code)
         self.engine = Engine(self.target, wave_size, self.memory.page_table_address, self.fetch)
-        self.state = np.zeros(layout.state_size(wave_size, self.target.has_agprs), np.uint8)
-        self.lds = np.zeros(max(lds, 16) + 64, np.uint8)[: max(lds, 16)]  # vector loads may read a little past the end
+        self.state = state_block(self.target, wave_size)
+        self.lds = guarded(max(lds, 16))
         self.set("pc", self.text.address)
         self.set("mode", 0xF0 | 1 << 8 | 1 << 9)
         self.set("lds_pointer", self.lds.ctypes.data)

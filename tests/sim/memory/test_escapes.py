@@ -1,0 +1,165 @@
+"""Code made to reach host memory: each way that was once open, and its siblings. Guard pages lie round everything, so
+that whatever slips through is a CRASH."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from engine_bench import Bench, assemble
+
+from rocdbg.arch.targets import TARGETS
+from rocdbg.isa.decoder import decode
+from rocdbg.sim import layout
+from rocdbg.sim.layout import FaultKind, Status
+from rocdbg.sim.register_bounds import bounds
+
+pytestmark = pytest.mark.llvm
+
+NEW = ("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201")
+
+
+@pytest.mark.parametrize("name", [name for name, target in TARGETS.items() if not target.is_r600])
+def test_no_wave_has_more_registers_than_its_state_has_room_for(name: str) -> None:
+    target = TARGETS[name]
+    for wave_size in target.wave_sizes:
+        for asked in (1, 100, 250, 253, 256, 1024):
+            room = bounds(target, wave_size, asked, 0, 100) & 0x7FFF
+            assert 0x7FFF - room <= target.vgpr_file
+
+
+# The instruction, and the bits of its 64 that make the register of this operand the next one, an odd one.
+TUPLES = [
+    *((name, "global_load_b64 v[254:255], v[0:1], off", 56 if name < "gfx12" else 32) for name in NEW),
+    ("gfx1100", "global_store_b128 v[0:1], v[252:255], off", 40),
+    ("gfx1100", "ds_load_b128 v[252:255], v0", 56),
+    ("gfx1100", "ds_store_b64 v0, v[254:255]", 40),
+    ("gfx1100", "buffer_load_b96 v[253:255], off, s[4:7], 0", 40),
+    ("gfx1100", "v_lshlrev_b64 v[254:255], 1, v[2:3]", 0),
+    ("gfx1100", "v_fma_f64 v[0:1], v[254:255], v[2:3], v[4:5]", 32),
+    ("gfx1100", "v_wmma_i32_16x16x16_iu8 v[248:255], v[0:3], v[4:7], v[8:15]", 0),
+    ("gfx1030", "flat_load_dwordx4 v[252:255], v[0:1]", 56),
+    ("gfx900", "global_load_dwordx3 v[253:255], v[0:1], off", 56),
+    ("gfx900", "v_mad_u64_u32 v[254:255], vcc, v0, v1, v[2:3]", 0),
+    ("gfx90a", "v_mfma_f32_32x32x1f32 a[224:255], v0, v1, a[0:31]", 1),  # pairs are even there
+    ("gfx942", "ds_read_b128 a[252:255], v0", 57),
+    ("gfx908", "v_mfma_f32_32x32x1f32 a[224:255], v0, v1, a[0:31]", 0),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "bit"), TUPLES, ids=[f"{n}-{t.split()[0]}-{b}" for n, t, b in TUPLES])
+@pytest.mark.parametrize("step", [False, True])
+def test_tuples_are_checked_by_their_last_register(name: str, text: str, bit: int, step: bool) -> None:
+    wave = 64 if name.startswith("gfx9") else 32
+    bench = Bench(text + "\ns_endpgm", name, wave, lds=64)
+    word = int.from_bytes(bench.code[:8], "little") + (1 << bit) & (1 << 64) - 1
+    bench.code = word.to_bytes(8, "little") + bench.code[8:]
+    bench.memory.write(bench.text.address, bench.code)
+    if "a[" not in text:  # the decoder refuses those of AGPRs by itself
+        assert decode(bench.code, bench.target, wave_size=wave).name == text.split()[0]
+    before = bench.state.copy()
+    assert (bench.step() if step else bench.run()) is Status.ILLEGAL
+    before[: layout.SGPRS] = bench.state[: layout.SGPRS]
+    assert np.array_equal(before, bench.state) and bench.pc == 0
+
+
+@pytest.mark.parametrize("odd", range(8))
+@pytest.mark.parametrize("name", ["gfx90a", "gfx1030"])
+def test_private_memory_with_an_odd_base_stays_private(name: str, odd: int) -> None:
+    wave = 64 if name == "gfx90a" else 32
+    code = "scratch_store_dwordx4 v0, v[4:7], off\nscratch_load_ubyte v8, v0, off\nscratch_load_dwordx2 v[10:11], v0, off\n"
+    bench = Bench(code + "s_endpgm", name, wave)
+    both = bench.memory.allocate(2 * 64 * wave, name="scratch")  # the wave's own, and the next one's
+    bench.set("scratch_base", both.address)
+    bench.set("scratch_size", 64 * wave)
+    bench.set("flat_scratch", both.address + odd)
+    bench.set64(102, both.address + odd)
+    seen = set()
+    for offset in range(40, 70):
+        both.data[:] = 0
+        bench.vgpr(0)[:] = offset
+        for n in range(4, 8):
+            bench.vgpr(n)[:] = 0xA1B2C3D4 + n
+        bench.set("pc", bench.text.address)
+        seen.add(status := bench.run())
+        assert status in (Status.END, Status.FAULT)
+        assert not both.data[64 * wave :].any()
+        if status is Status.END:
+            assert (bench.vgpr(8) == 0xD4 + 4).all() and (bench.vgpr(11) == 0xA1B2C3D4 + 5).all()
+        else:
+            assert bench.engine.fault().kind is FaultKind.SCRATCH_RANGE and not both.data.any()
+    assert seen == {Status.END, Status.FAULT}
+
+
+@pytest.mark.parametrize(("shape", "blocks", "size"), [("32x32x1f32", 2, 32), ("16x16x1f32", 4, 16), ("4x4x1f32", 16, 4)])
+def test_a_block_of_a_matrix_that_does_not_exist(shape: str, blocks: int, size: int) -> None:
+    """A is in the last register there is."""
+    found = {}
+    for abid in range(16):
+        text = f"v_mfma_f32_{shape} a[0:{size - 1}], a255, v1, 0 cbsz:1 abid:{abid}\ns_endpgm"
+        bench = Bench(text, "gfx90a")
+        registers = bench.state[layout.VGPRS :].view(np.float32).reshape(512, 64)
+        registers[511], registers[1] = np.arange(64), np.arange(64) + 100
+        assert bench.run() is Status.END
+        found[abid] = registers[256 : 256 + size].tobytes()
+    assert all(found[abid] == found[abid % blocks] for abid in found)
+
+
+def test_lds_beyond_what_an_index_can_say() -> None:
+    """Indices of vector loads are signed; 3 GiB of LDS exist on no device, but nothing must rest on that."""
+    bench = Bench("ds_read_b32 v1, v0\nds_write_b64 v0, v[2:3]\ns_endpgm", "gfx90a", lds=64)
+    bench.set("lds_size", 0xC000_0000)
+    bench.sgprs[10] = 0
+    for address in (0x8000_0000, 0xBFFF_FF00):
+        bench.vgpr(0)[:] = address
+        bench.set("pc", bench.text.address)
+        assert bench.run() is Status.CRASH  # 2 GiB behind the LDS nothing is mapped; before it lies other memory
+        assert bench.engine.crash().address >= int(bench.lds.ctypes.data) + 0x7FFF_0000
+
+
+SCALAR_AFTER_VECTOR = [
+    ("s_store_dword s10, s[8:9], 0x0", "gfx900"),
+    ("s_store_dwordx4 s[12:15], s[8:9], 0x0", "gfx900"),
+    ("s_atomic_add s10, s[8:9], 0x0", "gfx900"),
+    ("s_atomic_cmpswap_x2 s[12:15], s[8:9], 0x0 glc", "gfx1010"),
+    ("s_buffer_store_dword s10, s[16:19], 0x0", "gfx900"),
+    ("s_load_dword s10, s[8:9], 0x0", "gfx900"),
+    ("ds_append v9", "gfx900"),
+]
+
+
+@pytest.mark.parametrize(("scalar", "name"), SCALAR_AFTER_VECTOR)
+def test_scalar_accesses_leave_what_lanes_have_loaded(scalar: str, name: str) -> None:
+    wave = 64 if name == "gfx900" else 32
+    load = "global_load_dwordx2 v[4:5], v[2:3], off\n"
+    results = []
+    for step in (False, True):
+        bench = Bench(f"{load}{scalar}\nv_mov_b32 v6, v4\ns_endpgm", name, wave, lds=64)
+        source = bench.buffer(np.arange(1000, 1000 + 2 * wave, dtype=np.uint32), "source")
+        other = bench.buffer(np.zeros(64, np.uint32), "other")
+        bench.set_vgpr64(2, source.address + 8 * np.arange(wave, dtype=np.uint64))
+        bench.set64(8, other.address)
+        bench.sgprs[10:16] = [7, 0, 1, 2, 3, 4]
+        bench.set64(16, other.address)
+        bench.sgprs[18:20] = [256, 0x27FAC]
+        if step:
+            while (status := bench.step()) is Status.BUDGET:
+                pass
+        else:
+            status = bench.run()
+        assert status is Status.END
+        assert bench.vgpr(4).tolist() == list(range(1000, 1000 + 2 * wave, 2)) == bench.vgpr(6).tolist()
+        results.append((bench.state[layout.SGPRS :].tobytes(), other.data.tobytes()))
+    assert results[0] == results[1]
+
+
+def test_a_crash_of_generated_code_is_a_status() -> None:
+    """A pointer in the wave's header that is wrong stands for a check that is."""
+    bench = Bench("s_nop 0\nds_read_b32 v1, v0\ns_endpgm", "gfx90a", lds=64)
+    bench.set("lds_pointer", int(bench.lds.ctypes.data) + 64)
+    for way in (bench.run, bench.step, bench.run):
+        bench.set("pc", bench.text.address + (0 if way == bench.run else len(assemble("s_nop 0", "gfx90a", 64))))
+        assert way() is Status.CRASH
+        assert bench.engine.crash().text == f"SIGSEGV at host address {bench.get('lds_pointer'):#x}"
+    bench.set("lds_pointer", int(bench.lds.ctypes.data))
+    bench.set("pc", bench.text.address)
+    assert bench.run() is Status.END
