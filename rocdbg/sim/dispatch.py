@@ -69,6 +69,7 @@ class Dispatch:
         state = plan.state
         self._residency = Residency(state, plan.grid, plan.workgroup, plan.resident_groups, plan.scratch)
         self._released = False
+        self._crashed: Stop | None = None
         # Where each wave was when it was last reported: it does not stop there again before it moved.
         self._reported: dict[int, int] = {}
 
@@ -143,6 +144,8 @@ class Dispatch:
             raise RunRequestError("the dispatch has been released")
         if self.finished:
             return Stop(StopKind.DONE)
+        if self._crashed is not None:
+            return self._crashed
         self._engine.set_stops(frozenset(options.stop_pcs))
         if any(wave.enabled_exceptions for wave in self._residency.known()):
             self._engine.watch_exceptions()
@@ -338,10 +341,13 @@ class Dispatch:
                 raise AssertionError(f"the engine returned {status!r}")
 
     def _crash(self, wave: Wave) -> Stop:
-        """Generated code was abandoned. It would crash again: the wave stays where it is."""
+        """Generated code was abandoned in the middle of a block, of which nobody knows how much was done: that was all
+        of this dispatch."""
         wave.set_field("limit", 0)
         reason = f"generated code of the block at {wave.pc:#x} crashed: {self._engine.crash().text}"
-        return self._report(StopKind.INTERNAL, wave, instruction=self._text(wave, wave.pc), reason=reason)
+        text = self._text(wave, wave.pc)
+        self._crashed = self._report(StopKind.INTERNAL, wave, instruction=text, reason=reason)
+        return self._crashed
 
     def _trap(self, wave: Wave) -> Stop:
         """``s_trap``: the abort trap is final, PC stays at it; others are over once reported, PC moves behind them."""

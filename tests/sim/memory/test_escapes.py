@@ -66,8 +66,11 @@ def test_tuples_are_checked_by_their_last_register(name: str, text: str, bit: in
 @pytest.mark.parametrize("name", ["gfx90a", "gfx1030"])
 def test_private_memory_with_an_odd_base_stays_private(name: str, odd: int) -> None:
     wave = 64 if name == "gfx90a" else 32
-    code = "scratch_store_dwordx4 v0, v[4:7], off\nscratch_load_ubyte v8, v0, off\nscratch_load_dwordx2 v[10:11], v0, off\n"
-    bench = Bench(code + "s_endpgm", name, wave)
+    code = [
+        "scratch_store_dwordx4 v0, v[4:7], off", "scratch_load_ubyte v8, v0, off",
+        "scratch_load_dwordx2 v[10:11], v0, off", "s_endpgm",
+    ]  # fmt: skip
+    bench = Bench("\n".join(code), name, wave)
     both = bench.memory.allocate(2 * 64 * wave, name="scratch")  # the wave's own, and the next one's
     bench.set("scratch_base", both.address)
     bench.set("scratch_size", 64 * wave)
@@ -90,7 +93,9 @@ def test_private_memory_with_an_odd_base_stays_private(name: str, odd: int) -> N
     assert seen == {Status.END, Status.FAULT}
 
 
-@pytest.mark.parametrize(("shape", "blocks", "size"), [("32x32x1f32", 2, 32), ("16x16x1f32", 4, 16), ("4x4x1f32", 16, 4)])
+@pytest.mark.parametrize(
+    ("shape", "blocks", "size"), [("32x32x1f32", 2, 32), ("16x16x1f32", 4, 16), ("4x4x1f32", 16, 4)]
+)
 def test_a_block_of_a_matrix_that_does_not_exist(shape: str, blocks: int, size: int) -> None:
     """A is in the last register there is."""
     found = {}

@@ -1,0 +1,408 @@
+"""Random machine code and what it does: for `fuzz_kernels`.
+
+A *program* is a few instructions for one target, made from its number alone: words that look valid (an opcode with
+likely and unlikely operands), or a stretch of a demo kernel with some bits changed. It begins with registers full of
+pointers to the edges of everything: buffers, LDS, private memory, code, apertures.
+
+A program is run three ways: straight, in single steps, and by optimised code. Bad is what differs between them, what
+stops as an internal error, an exception, and any byte changed that no program can reach.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rocdbg.arch.targets import ScratchKind, Target, target_by_name
+from rocdbg.codeobject import open_file
+from rocdbg.isa.decoder import DecodeError, decoder_for
+from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
+from rocdbg.isa.generate.soak import CODES, LITERALS
+from rocdbg.isa.instruction import Flow
+from rocdbg.sim import layout
+from rocdbg.sim.guarded import ALIGN, guarded
+from rocdbg.sim.layout import HEADER, PageFlags, Status
+from rocdbg.sim.memory import AllocationKind, GlobalMemory
+from rocdbg.sim.native import Engine
+from rocdbg.sim.register_bounds import bounds
+from rocdbg.sim.translator.blocks import Block, form_block
+from rocdbg.sim.translator.helpers import helper_names
+from rocdbg.sim.wave import Wave, m0_code, state_block
+
+DEMOS = Path(__file__).resolve().parent.parent / "demo_kernels"
+
+VARIANTS = (
+    ("gfx900", 64), ("gfx906", 64), ("gfx908", 64), ("gfx90a", 64), ("gfx942", 64), ("gfx950", 64), ("gfx1010", 32),
+    ("gfx1010", 64), ("gfx1030", 32), ("gfx1030", 64), ("gfx1100", 32), ("gfx1100", 64), ("gfx1150", 32),
+    ("gfx1151", 64), ("gfx1200", 32), ("gfx1201", 64), ("gfx1250", 32),
+)  # fmt: skip
+"""Targets and wave sizes; those with tables of their own."""
+
+BUDGET = 300
+"""Instructions a program may execute."""
+SLOT = 512
+"""Bytes from one program to the next."""
+BATCH = 32
+"""Programs translated in one go: they share target, wave size and MODE."""
+
+_MODES = (0xF0, 0x3F0, 0x3C0, 0x300, 0x2F5, 0x80_03F0, 0x3FA, 0x3F0 | 0x7F << 12)
+"""Denormals kept, the ABI's, flushed, without IEEE, rounding, FP16_OVFL, all arithmetic exceptions."""
+
+
+# -- making programs ---------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _opcodes(target: str) -> list[tuple[Layout, int]]:
+    return [
+        (found, opcode)
+        for found in layouts(family_of(target))
+        for opcode in found.opcodes or range(1 << width(found.opcode))
+    ]
+
+
+@functools.cache
+def _memory(target: str) -> list[tuple[Layout, int]]:
+    return [(found, opcode) for found, opcode in _opcodes(target) if found.encoding in _MEMORY]
+
+
+@functools.cache
+def _demo_code(target: str) -> list[bytes]:
+    """Code of the demo kernels for a target, or for one of its generation."""
+    generation = target_by_name(target).generation
+    out = []
+    for path in sorted(DEMOS.glob("*/*.co")):
+        name = path.name.split(".")[-2]
+        try:
+            same = target_by_name(name).generation is generation
+        except Exception:
+            continue
+        if same:
+            image = open_file(path).load(layout.WINDOW_BASE)
+            out += [bytes(s.data) for s in image.segments if s.executable and len(s.data) >= 64]
+    return out
+
+
+def make_code(number: int, target: str) -> bytes:
+    """The machine code of a program."""
+    generator = random.Random(number)
+    demos = _demo_code(target)
+    if demos and generator.random() < 0.15:
+        code = _mutated(generator, demos)
+    else:
+        code = b"".join(_words(generator, target))
+    return code[: SLOT - 64]
+
+
+def _mutated(generator: random.Random, demos: list[bytes]) -> bytes:
+    whole = generator.choice(demos)
+    start = generator.randrange(0, len(whole) - 32) & ~3
+    code = bytearray(whole[start : start + 4 * generator.randint(4, 40)])
+    for _ in range(generator.randint(0, 6)):
+        at = generator.randrange(len(code))
+        code[at] ^= 1 << generator.randrange(8)
+    return bytes(code)
+
+
+def _words(generator: random.Random, target: str) -> Iterator[bytes]:
+    decoder = decoder_for(target)
+    for _ in range(generator.choice((1, 1, 1, 2, 2, 3, 4, 8))):
+        for _ in range(5):  # most operands fit most opcodes, but not all; an illegal instruction ends a program
+            found, opcode = generator.choice(_memory(target) if generator.random() < 0.35 else _opcodes(target))
+            word = _word(generator, found, opcode)
+            if generator.random() < 0.5:
+                word = _edges(generator, found, word)
+            data = word.to_bytes(4 * found.dwords + 20, "little")
+            try:
+                instruction = decoder.decode(data)
+            except DecodeError:
+                continue
+            if not instruction.illegal and instruction.flow is not Flow.END:
+                yield data[: instruction.size]
+                break
+
+
+def _word(generator: random.Random, found: Layout, opcode: int) -> int:
+    """An instruction of one opcode with a literal behind it."""
+    word = found.value | insert(found.opcode, opcode)
+    kind = generator.choice((0, 0, 0, 1, 2, 2))  # vector registers, scalar ones, anything
+    for bits in found.operands.values():
+        size = width(bits)
+        if kind == 0:
+            code = generator.randrange(0, 120, 2) | (256 if size >= 9 else 0)
+        elif kind == 1:
+            code = generator.randrange(0, 100, 4) >> (2 if size < 7 else 0)
+        else:
+            code = generator.choice(CODES)
+        word |= insert(bits, code & (1 << size) - 1)
+    for bits in (*found.modifiers.values(), *found.immediates.values()):
+        if generator.random() < 0.2:
+            word |= insert(bits, generator.getrandbits(width(bits)))
+    for selector in found.selectors:
+        case = generator.choice((selector.other, *selector.codes))
+        word = word & ~insert(selector.bits, -1) | insert(selector.bits, case)
+    if found.src0:
+        at = 32 * found.src0_dword
+        word = word & ~(0x1FF << at) | generator.choice(found.src0) << at
+    return word | generator.choice(LITERALS) << 32 * found.dwords
+
+
+_MEMORY = frozenset(("DS", "FLAT", "GLOBAL", "SCRATCH", "MUBUF", "MTBUF", "SMEM"))
+
+
+def _edges(generator: random.Random, found: Layout, word: int) -> int:
+    """Some operand at the end of the register file, or among the registers that hold pointers."""
+    if not found.operands:
+        return word
+    for bits in generator.sample(list(found.operands.values()), generator.randint(1, min(3, len(found.operands)))):
+        size = width(bits)
+        if size >= 8:
+            code = generator.choice((255, 254, 253, 252, 0, 2, 4, 6, 8)) | (256 if size >= 9 else 0)
+        else:
+            code = generator.choice((0, 1, 2, 3, 4, 6, 8, (1 << size) - 1, generator.getrandbits(size)))
+        word = word & ~insert(bits, -1) | insert(bits, code & (1 << size) - 1)
+    return word
+
+
+# -- running them ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run did. ``state`` is the wave's, ``memory`` all buffers' and the LDS' bytes."""
+
+    status: str
+    state: bytes
+    memory: bytes
+
+
+class Rig:
+    """One wave of a target, with memory round it, that programs are run on."""
+
+    def __init__(self, target: str, wave_size: int) -> None:
+        self.target: Target = target_by_name(target)
+        self.wave_size = wave_size
+        self.memory = GlobalMemory()
+        exec_ = PageFlags.READ | PageFlags.EXECUTE
+        self.code = self.memory.allocate(SLOT * BATCH, name="code", kind=AllocationKind.CODE, protection=exec_)
+        self.large = self.memory.allocate(4096, name="large")
+        self.small = self.memory.allocate(100, name="small")
+        self.constant = self.memory.allocate(256, name="constant", protection=PageFlags.READ)
+        self.lane_scratch = 80
+        self.scratch = self.memory.allocate(
+            2 * self.lane_scratch * wave_size, name="scratch", kind=AllocationKind.SCRATCH
+        )
+        self.lds_size = 516
+        self.lds = guarded(self.lds_size)
+        self.state = state_block(self.target, wave_size)
+        page_table = self.memory.page_table_address
+        self.plain, self.fast = (Engine(self.target, wave_size, page_table, self._fetch) for _ in range(2))
+        self.fast.optimise()
+        self.buffers = (self.large, self.small, self.constant, self.scratch)
+
+    def link_all(self) -> None:
+        """Have all routines there, so that nothing but programs is compiled afterwards."""
+        for engine in (self.plain, self.fast):
+            engine._link_helpers(helper_names())
+
+    def _fetch(self, address: int, size: int) -> bytes:
+        if not self.code.address <= address < self.code.end:
+            return b""
+        return self.memory.read(address, min(size, self.code.end - address))
+
+    def load(self, programs: Iterable[bytes]) -> list[int]:
+        """Replace the code by programs; where each begins. What follows a program ends it."""
+        end = (0xBFB00000 if self.target.generation >= 11 else 0xBF810000).to_bytes(4, "little")
+        starts = []
+        self.memory.write(self.code.address, end * (SLOT * BATCH // 4))
+        for n, code in enumerate(programs):
+            starts.append(self.code.address + n * SLOT)
+            self.memory.write(starts[-1], code)
+        for engine in (self.plain, self.fast):
+            self._forget(engine)
+        return starts
+
+    def _forget(self, engine: Engine) -> None:
+        """`Engine.invalidate` for all of the code at once."""
+        for known in (engine._instructions, engine._installed, engine._compiled, engine._single):
+            known.clear()
+        first = (self.code.address & layout.PAGE_SIZE - 1) // 4
+        for table in (engine._blocks, engine._steps):
+            for page in table._pages.values():
+                page[first : first + self.code.size // 4] = 0
+
+    def translate(self, starts: list[int], mode: int) -> None:
+        """Translate the beginnings of all programs at once: three modules instead of hundreds."""
+        key = layout.mode_key(mode, 0 if self.target.generation == 9 else None, self.target.is_gfx125)
+        for engine, table in ((self.plain, "blocks"), (self.plain, "steps"), (self.fast, "blocks")):
+            decode = engine._decoding(key)
+            blocks = [form_block(start, decode, lambda _: False) for start in starts]
+            blocks = [block for block in blocks if block.instructions]
+            if table == "steps":
+                seen = {i.address: i for block in blocks for i in block.instructions}
+                blocks = [Block(address, (i,)) for address, i in seen.items()]
+            optimise = engine is self.fast
+            for block, (done, function) in zip(blocks, engine._compile(blocks, key, optimise), strict=True):
+                if not done.instructions:
+                    continue
+                if table == "steps":
+                    engine._single[key, block.start] = function
+                    engine._steps.set(key, block.start, function)
+                else:
+                    engine._compiled[key, block.start, done.end] = function
+                    engine._installed[key, block.start] = done.end
+                    engine._blocks.set(key, block.start, function)
+
+    # -- one program --------------------
+
+    def prepare(self, number: int, start: int, mode: int) -> None:
+        """Registers and memory of a program."""
+        values = np.random.default_rng(number)
+        state = self.state
+        state[:] = 0
+        wave = Wave(state, self.target, self.wave_size, 1, (0, 0, 0), 0, (self.wave_size, 1, 1), self.lds)
+        wave.pc, wave.mode = start, mode
+        full = (1 << self.wave_size) - 1
+        wave.exec = full if number % 3 else int(values.integers(0, 1 << 63)) & full
+        scratch = self.lane_scratch * self.wave_size
+        few = (256, 256, 256, 128, 40)[number % 5]
+        vgprs = min(few * (4 if self.target.is_gfx125 and few == 256 else 1), self.target.vgpr_file)
+        agprs = 256 if self.target.has_agprs else 0
+        fields = {
+            "lds_pointer": self.lds.ctypes.data, "lds_size": self.lds_size, "scratch_base": self.scratch.address,
+            "scratch_size": scratch, "used_lanes": full, "number": 1, "vgpr_limit": vgprs,
+            "register_bounds": bounds(self.target, self.wave_size, vgprs, agprs, 104),
+            "flat_scratch": self.scratch.address if self.target.scratch is ScratchKind.ARCHITECTED else 0,
+            "trap_ctrl": mode >> 12 & 0x7F,
+        }  # fmt: skip
+        for name, value in fields.items():
+            wave.set_field(name, int(value))
+        interesting = self._interesting(values)
+        words = state[layout.SGPRS : layout.SGPRS + 4 * 106].view(np.uint32)
+        words[:] = values.integers(0, 1 << 32, 106, dtype=np.uint32)
+        picks = values.integers(0, len(interesting), 40)
+        for n, pick in enumerate(picks):
+            wave.set_sgpr64(2 * n, interesting[pick])
+        for n in range(4, 40, 4):  # resources: a base, little or much, flags
+            if n % 3 == 0:
+                high = int(values.choice((0, 4 << 16, 0x80040000, 0xC0100000)))
+                wave.set_sgpr(n + 1, wave.sgpr(n + 1) & 0xFFFF | high)
+                wave.set_sgpr(n + 2, int(values.choice((0, 1, 64, 100, 4096, 0xFFFFFFFF))))
+                wave.set_sgpr(n + 3, int(values.integers(0, 1 << 32)))
+        if self.target.generation == 9 and self.target.scratch is not ScratchKind.ARCHITECTED:
+            wave.set_sgpr64(102, self.scratch.address + int(values.choice((0, 0, 0, 1, 3, 64, 4096))))
+        wave.set_sgpr(m0_code(self.target), int(values.choice((0, 1, 255, 0x10001, 0xFFFFFFFF, 300))))
+        wave.set_sgpr64(106, int(values.integers(0, 1 << 63)))
+        lanes = self.wave_size
+        registers = self.state[layout.VGPRS :].view(np.uint32).reshape(-1, lanes)
+        registers[:] = values.integers(0, 1 << 32, lanes, dtype=np.uint32)
+        registers ^= (np.arange(len(registers), dtype=np.uint32) * np.uint32(0x9E3779B9))[:, None]
+        table = np.array(interesting, np.uint64)
+        for pair in (0, 2, 4, 6, 8, 126, 252, 254):
+            per_lane = table[values.integers(0, len(table), lanes)]
+            if pair % 4:  # neighbours
+                per_lane = per_lane[:1] + np.arange(lanes, dtype=np.uint64) * np.uint64(4)
+            registers[pair], registers[pair + 1] = per_lane & np.uint64(0xFFFFFFFF), per_lane >> np.uint64(32)
+        offsets = np.array((0, 1, 2, 4, 60, 508, 512, 513, 516, 76, 80, 4096), np.uint32)
+        for register in (10, 11, 12, 13):
+            registers[register] = values.choice(offsets, lanes)
+        for buffer in self.buffers:
+            buffer.data[:] = values.integers(0, 256, buffer.size, dtype=np.uint8)
+        self.lds[:] = values.integers(0, 256, self.lds_size, dtype=np.uint8)
+
+    def _interesting(self, values: np.random.Generator) -> list[int]:
+        """Addresses at the edges of everything."""
+        near = int(values.integers(-20, 20))
+        out = []
+        for allocation in (*self.buffers, self.code):
+            out += [allocation.address, allocation.address + allocation.size // 2, allocation.end + near]
+        for aperture in (layout.SHARED_APERTURE, layout.PRIVATE_APERTURE):
+            out += [aperture + at for at in (0, self.lds_size + near, self.lane_scratch + near, 0xFFFFFFFF)]
+        out += [self.large.address] * 3 + [self.scratch.address, 0, -1, near]
+        return [n & (1 << 64) - 1 for n in out]
+
+    def straight(self, engine: Engine) -> Outcome:
+        """From the prepared state, in one go."""
+        return self._outcome(engine, engine.run(self._address, budget=BUDGET))
+
+    def stepped(self) -> Outcome:
+        """The same, one instruction at a time."""
+        status = Status.BUDGET
+        for _ in range(BUDGET):
+            status = self.plain.run(self._address, budget=1, step=True)
+            if status is not Status.BUDGET:
+                break
+        return self._outcome(self.plain, status)
+
+    @property
+    def _address(self) -> int:
+        return int(self.state.ctypes.data)
+
+    def _outcome(self, engine: Engine, status: Status) -> Outcome:
+        text = status.name
+        if status is Status.FAULT:
+            text += f" {engine.fault()}"
+        if status is Status.CRASH:
+            text += f" {engine.crash().text}"
+        memory = b"".join(b.data.tobytes() for b in self.buffers) + self.lds.tobytes()
+        return Outcome(text, self.state.tobytes(), memory)
+
+    def check_slack(self) -> str:
+        """What was written behind the ends of blocks, where the next bytes are a guard page's."""
+        for name, data in [("LDS", self.lds), *((b.name, b.data) for b in self.buffers)]:
+            beyond = -data.size % ALIGN
+            start = int(data.ctypes.data) + data.size
+            if beyond and any(ctypes.string_at(start, beyond)):
+                return f"bytes behind {name} were written"
+        return ""
+
+
+def describe(outcome: Outcome, other: Outcome, wave_size: int) -> str:
+    """How two outcomes differ."""
+    if outcome.status != other.status:
+        return f"{outcome.status} / {other.status}"
+    if outcome.state != other.state:
+        a, b = (np.frombuffer(o.state, np.uint8) for o in (outcome, other))
+        at = int(np.flatnonzero(a != b)[0])
+        return f"{outcome.status}: state differs at {_name(at, wave_size)}"
+    if outcome.memory != other.memory:
+        a, b = (np.frombuffer(o.memory, np.uint8) for o in (outcome, other))
+        return f"{outcome.status}: memory differs at byte {int(np.flatnonzero(a != b)[0])}"
+    return ""
+
+
+def _name(offset: int, wave_size: int) -> str:
+    if offset >= layout.VGPRS:
+        number, lane = divmod((offset - layout.VGPRS) // 4, wave_size)
+        return f"v{number} lane {lane}"
+    if offset >= layout.SGPRS:
+        return f"scalar register {(offset - layout.SGPRS) // 4}"
+    return next((n for n, f in HEADER.items() if f.offset <= offset < f.offset + f.size), f"byte {offset}")
+
+
+def mode_of(batch: int) -> int:
+    """MODE of a batch's programs."""
+    return _MODES[batch // len(VARIANTS) % len(_MODES)]
+
+
+def run_program(rig: Rig, number: int, start: int, mode: int) -> str:
+    """Run a translated program all three ways: what is bad about it, "" if nothing is."""
+    outcomes = []
+    for run in (lambda: rig.straight(rig.plain), rig.stepped, lambda: rig.straight(rig.fast)):
+        rig.prepare(number, start, mode)
+        outcomes.append(run())
+        if outcomes[-1].status.startswith("CRASH"):
+            return outcomes[-1].status
+        if slack := rig.check_slack():
+            return slack
+    for name, other in zip(("stepped", "optimised"), outcomes[1:], strict=True):
+        if difference := describe(outcomes[0], other, rig.wave_size):
+            return f"straight / {name}: {difference}"
+    return ""
+

@@ -1,0 +1,52 @@
+"""Generated code that crashes: a stop like others, the wave stays where it is, the rest of the machine goes on.
+
+A pointer of the wave's header that the test makes wrong stands for a check that is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rocdbg.sim.options import RunOptions
+from rocdbg.sim.stops import StopKind
+
+pytestmark = pytest.mark.llvm
+CODE = """
+v_mov_b32 v1, 7
+s_nop 0
+.globl bad
+bad: ds_read_b32 v1, v0
+"""
+
+
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
+@pytest.mark.parametrize("way", ["run", "only", "step", "range"])
+def test_crash(assembled, target, way):
+    code = CODE if target == "gfx90a" else CODE.replace("ds_read_b32", "ds_load_b32")
+    kernel = assembled(target, code, groups=3)
+    _, second, _ = kernel.dispatch.waves
+    right = second.field("lds_pointer")
+    second.set_field("lds_pointer", right - 2048)  # in the guard page before it
+    options = {
+        "run": RunOptions(),
+        "only": RunOptions(wave=2, only=True),
+        "step": RunOptions(wave=2, step=True),
+        "range": RunOptions(wave=2, range=(second.pc, kernel.at("bad") + 8)),
+    }[way]
+    stop = kernel.dispatch.run(options)
+    while stop.kind is StopKind.STEP:
+        stop = kernel.dispatch.run(options)
+    assert stop.kind is StopKind.INTERNAL and stop.is_exception and stop.wave.number == 2
+    assert "crashed: SIGSEGV at host address 0x" in stop.reason and stop.pc == second.pc
+    assert stop.message.startswith(f"internal error at {stop.pc:#x}: generated code of the block at")
+    second.set_field("lds_pointer", right)
+    assert kernel.dispatch.run(options) is stop  # it does not go on
+
+
+def test_other_dispatches_are_not_concerned(assembled):
+    broken, sound = assembled("gfx90a", CODE), assembled("gfx90a", CODE)
+    broken.wave.set_field("lds_pointer", 0x1000)
+    assert broken.dispatch.run().kind is StopKind.INTERNAL
+    assert sound.dispatch.run().kind is StopKind.DONE
+    assert np.count_nonzero(broken.wave.vgpr(1)) in (0, 64)
