@@ -1,8 +1,7 @@
 """Host memory that generated code works on: between pages that cannot be touched.
 
 Generated code checks each access itself. Should a check be wrong, an access that runs off either end of a block meets
-a guard page and stops at once (`native_guard`), instead of changing whatever the host keeps behind the block. Blocks
-end at most `ALIGN` - 1 bytes before their guard.
+a guard page and stops at once (`native_guard`), instead of changing whatever the host keeps behind the block.
 
 A process may have only so many mappings (Linux: vm.max_map_count, by default 65,530). Blocks beyond `MOST_GUARDS` come
 without guards: the checks stand.
@@ -14,8 +13,10 @@ import contextlib
 import ctypes
 import functools
 import mmap
+import sys
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -31,6 +32,46 @@ _PAGE: Final = mmap.PAGESIZE
 _NOTHING: Final = 0  # PROT_NONE
 _LARGE: Final = 4 << 20
 """Blocks of this many bytes and more ask for huge pages, as NumPy's do."""
+_KEPT: Final = 64 << 20
+"""Bytes of freed blocks that are kept for the next of their size: launches come again and again."""
+_MANY: Final = 1 << 20
+"""Kept blocks of so many bytes have their pages taken away when they are used again, smaller ones are cleared."""
+
+_STAGGER: Final = 1088
+"""The n-th of many blocks begins n times so many bytes after the beginning of a page: blocks that all began at the same
+place within their pages would contend for the same lines of the host's caches. An odd multiple of ALIGN."""
+
+Parts = tuple[tuple[int, int], ...]
+"""Begin and end of parts of a row, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mapping:
+    """Rows of ``size`` bytes with guard pages before, between and behind them. ``used``: see `guarded_rows`."""
+
+    memory: mmap.mmap
+    rows: int
+    size: int
+    stride: int
+    first: int
+    """Where row 0 begins."""
+    used: Parts | None
+
+    def clear(self) -> None:
+        """Make all bytes zero again."""
+        if self.used is None and len(self.memory) >= _MANY and sys.platform == "linux":
+            self.memory.madvise(mmap.MADV_DONTNEED)  # private pages come back as zeros
+            return
+        every = np.frombuffer(self.memory, np.uint8)
+        for row in range(self.rows):
+            start = self.first + row * self.stride
+            for low, high in self.used or ((0, self.size),):
+                every[start + low : start + high] = 0
+
+
+_guards = 0
+_kept_bytes = 0
+_kept: dict[tuple[int, int], list[_Mapping]] = {}
 
 
 @functools.cache
@@ -44,55 +85,92 @@ def _pages(size: int) -> int:
     return -(-size // _PAGE) * _PAGE
 
 
-_guards = 0
-
-
-def _give_back(guards: int) -> None:
+def _map(rows: int, stride: int, first: int, row: int) -> mmap.mmap:
+    """Zero bytes, with guard pages: the first one, and after each ``row`` bytes of a row the next whole one. Raises
+    MemoryError."""
     global _guards
-    _guards -= guards
-
-
-def _map(size: int, guards: int) -> NDArray[np.uint8]:
-    """Zero bytes from a page on, freed with the last array that shows them; ``guards``: pages of them that will become
-    guards. Raises MemoryError."""
-    global _guards
+    ends = [_pages(first + n * stride + row) for n in range(rows)]
+    size = ends[-1] + _PAGE
     try:
-        mapping = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except (OSError, ValueError, OverflowError):
         raise MemoryError(f"no {size} bytes of memory") from None
-    _guards += guards
-    weakref.finalize(mapping, _give_back, guards).atexit = False
+    _guards += rows + 1
     if size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a host without them
-            mapping.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(mapping, np.uint8)
+            memory.madvise(mmap.MADV_HUGEPAGE)
+    start = int(np.frombuffer(memory, np.uint8).ctypes.data)
+    protect = _mprotect()
+    for at in (0, *ends):
+        if protect(start + at, _PAGE, _NOTHING):
+            break  # others have used up the mappings
+    return memory
+
+
+def _take(rows: int, size: int) -> _Mapping | None:
+    """A mapping that was kept, cleared."""
+    global _kept_bytes
+    kept = _kept.get((rows, size))
+    if not kept:
+        return None
+    mapping = kept.pop()
+    _kept_bytes -= len(mapping.memory)
+    mapping.clear()
+    return mapping
+
+
+def _give_back(mapping: _Mapping, size: int) -> None:
+    """Nobody shows the rows any more."""
+    global _guards, _kept_bytes
+    if _kept_bytes + len(mapping.memory) <= _KEPT:
+        _kept.setdefault((mapping.rows, size), []).append(mapping)
+        _kept_bytes += len(mapping.memory)
+    else:
+        _guards -= mapping.rows + 1
+
+
+def _keep_none() -> None:
+    global _guards, _kept_bytes
+    _guards -= sum(mapping.rows + 1 for kept in _kept.values() for mapping in kept)
+    _kept.clear()
+    _kept_bytes = 0
 
 
 def guarded(size: int) -> NDArray[np.uint8]:
-    """``size`` zero bytes, uint8[size], with a guard page on either side. Raises MemoryError."""
+    """``size`` zero bytes, uint8[size], between guard pages, less than `ALIGN` bytes before the second. Raises
+    MemoryError."""
     block: NDArray[np.uint8] = guarded_rows(1, size)[0]
     return block
 
 
-def guarded_rows(rows: int, size: int) -> NDArray[np.uint8]:
-    """Blocks of ``size`` zero bytes, uint8[rows, size], with a guard page before each and after the last. Raises
-    MemoryError."""
+def guarded_rows(rows: int, size: int, used: Parts | None = None) -> NDArray[np.uint8]:
+    """Blocks of ``size`` zero bytes, uint8[rows, size], with guard pages before, between and behind them. Less than a
+    page of nobody's bytes lies between the end of a block and a guard page.
+
+    ``used``: the parts of each block that will ever be written to, where that is much less than all: only they are
+    cleared when the memory is used again. Raises MemoryError.
+    """
     aligned = -(-size // ALIGN) * ALIGN
     if _guards + rows >= MOST_GUARDS:
-        owner = np.zeros(rows * aligned + ALIGN, np.uint8)
-        return _rows(owner[-int(owner.ctypes.data) % ALIGN :], rows, size, aligned)
-    stride = _pages(aligned) + _PAGE
-    memory = _map(rows * stride + _PAGE, rows + 1)
-    start = int(memory.ctypes.data)
-    protect = _mprotect()
-    for row in range(rows + 1):
-        if protect(start + row * stride, _PAGE, _NOTHING):
-            break  # others have used up the mappings
-    return _rows(memory[stride - aligned :], rows, size, stride)  # a row ends where the next guard page begins
+        _keep_none()
+        if _guards + rows >= MOST_GUARDS:
+            owner = np.zeros(rows * aligned + ALIGN, np.uint8)
+            return _rows(owner[-int(owner.ctypes.data) % ALIGN :], rows, size, aligned)
+    if rows == 1:  # ends where the next guard page begins
+        stride = _pages(aligned) + _PAGE
+        first = stride - aligned
+    else:
+        stride, first = aligned + 2 * _PAGE, _PAGE
+        stride += (_STAGGER - stride) % _PAGE
+    found = _take(rows, size)
+    mapping = _Mapping(found.memory if found else _map(rows, stride, first, aligned), rows, size, stride, first, used)
+    memory = np.frombuffer(mapping.memory, np.uint8)
+    weakref.finalize(memory, _give_back, mapping, size).atexit = False
+    return _rows(memory[mapping.first :], rows, size, stride)
 
 
 def _rows(memory: NDArray[np.uint8], rows: int, size: int, stride: int) -> NDArray[np.uint8]:
     return np.lib.stride_tricks.as_strided(memory, (rows, size), (stride, 1))
 
 
-__all__ = ["ALIGN", "MOST_GUARDS", "guarded", "guarded_rows"]
+__all__ = ["ALIGN", "MOST_GUARDS", "Parts", "guarded", "guarded_rows"]

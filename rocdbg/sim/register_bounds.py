@@ -25,6 +25,8 @@ OVERFLOW = 0x8000_8000_8000
 
 _ONE_AND_A_HALF = frozenset(("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201"))
 """Targets with 1536 VGPRs per SIMD, which come in groups half as large again."""
+MOST_GRANULE = 24
+"""VGPRs are allocated in multiples of at most so many."""
 _FEWEST = 4
 """No wave has fewer VGPRs."""
 _FEWEST_SCALARS = 16

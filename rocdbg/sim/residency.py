@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.sim import initial_state, layout
-from rocdbg.sim.guarded import ALIGN, guarded, guarded_rows
+from rocdbg.sim.guarded import ALIGN, Parts, guarded, guarded_rows
 from rocdbg.sim.initial_state import DispatchState, GroupIds
 from rocdbg.sim.layout import HEADER
 from rocdbg.sim.memory import Allocation
+from rocdbg.sim.register_bounds import MOST_GRANULE
 from rocdbg.sim.schedule import QUANTUM, SCHEDULE, SCHEDULE_SIZE, SHAPES, WaveFlag
 from rocdbg.sim.wave import Dim3, Wave, state_block
 
@@ -42,13 +43,13 @@ class Residency:
         self.group_waves = -(-(workgroup[0] * workgroup[1] * workgroup[2]) // state.wave_size)
         slots = places * self.group_waves
         size = layout.state_size(state.wave_size, state.target.has_agprs, state.target.vgpr_file)
-        self._states = guarded_rows(slots, size)
+        self._registers = initial_state.register_counts(state)
+        self._states = guarded_rows(slots, size, self._used(size))
         self._flags = np.zeros(slots, np.uint8)
         self._next, self._previous = np.full(slots, _NONE, np.int32), np.full(slots, _NONE, np.int32)
         # Padded, so that the address of an empty LDS is one of its own.
         self._lds = guarded_rows(places, -(-max(state.lds_size, 1) // ALIGN) * ALIGN)
         self._scratch = scratch
-        self._registers = initial_state.register_counts(state)
         self._patches = initial_state.varying_sgprs(state)
         self._ids: dict[Dim3, NDArray[np.uint8]] = {}
         self._waves: dict[int, Wave] = {}  # by slot: those somebody has asked for
@@ -66,6 +67,16 @@ class Residency:
     def set(self, name: str, value: int) -> None:
         """Set a field of `schedule.SCHEDULE`."""
         self._fields[name].value = value
+
+    def _used(self, size: int) -> Parts:
+        """The parts of a state block that waves of the dispatch have anything in."""
+        wave_size, (_, vgprs, agprs) = self.dispatch.wave_size, self._registers
+        granted = vgprs + MOST_GRANULE
+        parts = [(0, min(size, layout.vgpr_offset(granted, wave_size)))]
+        if agprs:
+            first = layout.agpr_offset(0, wave_size)
+            parts.append((first, min(size, first + agprs * wave_size * 4)))
+        return tuple(parts)
 
     def _describe_memory(self) -> None:
         state, scratch = self.dispatch, self._scratch

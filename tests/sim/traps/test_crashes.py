@@ -5,6 +5,8 @@ A pointer of the wave's header that the test makes wrong stands for a check that
 
 from __future__ import annotations
 
+import mmap
+
 import numpy as np
 import pytest
 
@@ -27,7 +29,8 @@ def test_crash(assembled, target, way):
     kernel = assembled(target, code, groups=3)
     _, second, _ = kernel.dispatch.waves
     right = second.field("lds_pointer")
-    second.set_field("lds_pointer", right - 2048)  # in the guard page before it
+    guard = -(-(right + 4096) // mmap.PAGESIZE) * mmap.PAGESIZE  # behind the 4096 bytes of LDS
+    second.set_field("lds_pointer", guard)
     options = {
         "run": RunOptions(),
         "only": RunOptions(wave=2, only=True),

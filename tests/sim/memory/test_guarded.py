@@ -1,0 +1,97 @@
+"""Blocks between guard pages: where they lie, that they are zero, used again, and how many there may be."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import mmap
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rocdbg.sim import guarded as module
+from rocdbg.sim.guarded import ALIGN, guarded, guarded_rows
+
+PAGE = mmap.PAGESIZE
+
+
+def forbidden(low: int, high: int) -> bool:
+    """Whether a whole page between two host addresses cannot be touched."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        start, end, rights = re.match(r"(\w+)-(\w+) (....)", line).groups()
+        if rights.startswith("---") and int(start, 16) < high and int(end, 16) > low:
+            first = max(int(start, 16), low)
+            if min(int(end, 16), high) - first >= PAGE:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 100, 4095, 4096, 4097, 66560, 1 << 20, (4 << 20) + 5])
+def test_a_block_lies_between_guard_pages(size: int) -> None:
+    block = guarded(size)
+    start = int(block.ctypes.data)
+    assert block.shape == (size,) and block.dtype == np.uint8 and not block.any() and start % ALIGN == 0
+    assert forbidden(start - 2 * PAGE, start)
+    assert (start + size + ALIGN - 1) // ALIGN * ALIGN % PAGE == 0 and forbidden(start + size, start + size + 2 * PAGE)
+    block[:] = 255
+    assert ctypes.string_at(start + size, -size % ALIGN) == bytes(-size % ALIGN)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(2, 64), (3, 100), (8, 4096), (16, 66560), (128, 33792), (5, 132096)])
+def test_each_of_many_blocks_lies_between_guard_pages(rows: int, size: int) -> None:
+    blocks = guarded_rows(rows, size)
+    starts = [int(block.ctypes.data) for block in blocks]
+    assert blocks.shape == (rows, size) and all(start % ALIGN == 0 for start in starts)
+    assert {b - a for a, b in itertools.pairwise(starts)} == {blocks.strides[0]}
+    for start in starts:
+        assert forbidden(start - 3 * PAGE, start) and forbidden(start + size, start + size + 2 * PAGE)
+    blocks[:] = 255
+    assert blocks.all()
+
+
+@pytest.mark.parametrize(("rows", "size"), [(1, 100), (1, 2 << 20), (4, 5000), (32, 66560)])
+def test_blocks_are_zero_when_used_again(rows: int, size: int) -> None:
+    first = guarded_rows(rows, size)
+    at = first.ctypes.data
+    first[:] = 1
+    part = first[0, 3:5]
+    del first
+    other = guarded_rows(rows, size)
+    assert other.ctypes.data != at and part.all()  # somebody still looks at the first
+    del part, other
+    again = [guarded_rows(rows, size) for _ in range(2)]
+    assert at in [int(a.ctypes.data) for a in again] and not any(a.any() for a in again)
+
+
+def test_what_is_said_to_be_used_is_cleared() -> None:
+    parts = ((0, 100), (6000, 6500))
+    for _ in range(3):
+        blocks = guarded_rows(3, 7000, parts)
+        assert not blocks.any()
+        for low, high in parts:
+            blocks[:, low:high] = 9
+        del blocks
+
+
+def test_very_many_blocks() -> None:
+    """A process has no more than 65,530 mappings by default."""
+    before = module._guards
+    blocks = [guarded(10) for _ in range(40_000)]
+    assert module._guards <= module.MOST_GUARDS
+    for n, block in enumerate(blocks):
+        block[:] = n & 0xFF
+    assert all((block == n & 0xFF).all() for n, block in enumerate(blocks))
+    assert int(blocks[-1].ctypes.data) % ALIGN == 0
+    del blocks, block
+    module._keep_none()
+    assert module._guards <= before
+    block = guarded(10)
+    assert forbidden(int(block.ctypes.data) - 2 * PAGE, int(block.ctypes.data))
+
+
+def test_too_much_is_a_memory_error() -> None:
+    for size in (1 << 62, (1 << 63) - 1, 1 << 70):
+        with pytest.raises(MemoryError):
+            guarded(size)
