@@ -82,6 +82,18 @@ class FrameContext:
         self._unit: Unit | None = None
         self.object: LocationDescription | None = None
         self.iteration: int | None = iteration
+        self.unwound = self._of_caller(callee) if callee is not None else None
+
+    @staticmethod
+    def _of_caller(callee: FrameContext) -> dwarf.CallerRegisters:
+        """The registers of the frame that called another: shared by all contexts of that frame."""
+        found = callee.found_row
+        if found is None:
+            return dwarf.CallerRegisters(callee, lambda number: undefined_location())
+        row = found.row
+        return dwarf.CallerRegisters(
+            callee, lambda number: row.register_location(number, callee), row, callee.unwound
+        )
 
     # -- what is known of the code
 
@@ -119,7 +131,7 @@ class FrameContext:
         other = FrameContext(
             self.program, self.access, pc, self.lane, self._row, self.callee, self.iteration or 0
         )
-        other.wave_pc = self.wave_pc
+        other.wave_pc, other.unwound = self.wave_pc, self.unwound
         return other
 
     @property
@@ -181,11 +193,8 @@ class FrameContext:
 
     def register_location(self, number: int) -> LocationDescription:
         """Where a register of this frame is: itself in the innermost, else as the callee's rules say."""
-        if self.callee is not None:
-            found = self.callee.found_row
-            if found is None:
-                return undefined_location()
-            return found.row.register_location(number, self.callee)
+        if self.unwound is not None:
+            return self.unwound.location(number, self.architecture)
         size = self.architecture.register_size(number)
         if size is None:
             # as GDB says it, whose register numbers have 32 bits
@@ -407,6 +416,7 @@ class StaticContext(FrameContext):
         self._unit = None
         self.object = None
         self.iteration = None
+        self.unwound = None
 
     @cached_property
     def function(self) -> Function | None:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from rocdbg import dwarf
 from rocdbg.debugger.program import Program
+from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.rules import Rule
@@ -30,6 +31,9 @@ class UnwindRow(Protocol):
 
     def register_location(self, number: int, context: Context) -> LocationDescription:
         """Where the caller's register ``number`` is; undefined where it is lost."""
+
+    def keeps(self, number: int, architecture: Architecture) -> bool:
+        """Whether the frame has not modified a register."""
 
 
 class RowSource(Protocol):
@@ -73,7 +77,8 @@ class _FrameSection:
 
 
 class Unwinder:
-    """Asks each source in turn. Lives as long as the program; sources keep their own caches.
+    """Asks each source in turn. Lives as long as the program, and so does what it has found: recursive functions are
+    asked for at the same few addresses again and again.
 
     ``prologue(program, wave_size)`` gives the source that reads machine code, which depends on the wave size.
     """
@@ -82,6 +87,7 @@ class Unwinder:
         self._program = program
         self._prologue = prologue
         self._prologues: dict[int, RowSource | None] = {}
+        self._rows: dict[tuple[int, int], FoundRow | None] = {}
 
     @cached_property
     def _sources(self) -> Sequence[tuple[str, RowSource]]:
@@ -97,7 +103,12 @@ class Unwinder:
 
     def row(self, pc: int, wave_size: int | None = None) -> FoundRow | None:
         """The rules at a file address for waves of a size (by default the program's), from the first that has any."""
-        wave_size = wave_size or self._program.wave_size
+        key = pc, wave_size or self._program.wave_size
+        if key not in self._rows:
+            self._rows[key] = self._find(*key)
+        return self._rows[key]
+
+    def _find(self, pc: int, wave_size: int) -> FoundRow | None:
         for name, source in self._sources:
             row = source.row(pc)
             if row is not None:

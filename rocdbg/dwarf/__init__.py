@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.architecture import AddressSpace as AddressSpace
     from rocdbg.dwarf.architecture import Architecture as Architecture
     from rocdbg.dwarf.attributes import attribute_name as attribute_name
+    from rocdbg.dwarf.caller_registers import CallerRegisters as CallerRegisters
     from rocdbg.dwarf.cfi import FrameTable as FrameTable
     from rocdbg.dwarf.cfi import parse_frames as parse_frames
     from rocdbg.dwarf.context import Context as Context
@@ -62,6 +63,7 @@ _LAZY = {
     "Architecture": "architecture",
     "BaseType": "values",
     "CallerContext": "unwinding",
+    "CallerRegisters": "caller_registers",
     "ConstValue": "values",
     "Context": "context",
     "DIALECTS": "operations",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.architecture import Architecture
+from rocdbg.dwarf.caller_registers import CallerRegisters
 from rocdbg.dwarf.context import Context, DieContent, ExpressionLike
 from rocdbg.dwarf.errors import EvaluationError
 from rocdbg.dwarf.location import LocationDescription
@@ -36,7 +37,6 @@ class CallerContext:
         row: Row | None = None,
     ) -> None:
         self.callee = callee
-        self.row = row
         # Memory and unit are those of the first frame: not asked for through every frame in between.
         self._first: Context = callee._first if isinstance(callee, CallerContext) else callee
         self.architecture: Architecture = callee.architecture
@@ -49,8 +49,8 @@ class CallerContext:
         self.frames = frames
         self.object: LocationDescription | None = None
         self.frame_base: ExpressionLike | LocationDescription | None = None
-        self._locate = locate
-        self._locations: dict[int, LocationDescription] = {}
+        below = callee.registers if isinstance(callee, CallerContext) else None
+        self.registers: CallerRegisters = CallerRegisters(callee, locate, row, below)
         self._cfa: LocationDescription | None = None
 
     @property
@@ -71,29 +71,7 @@ class CallerContext:
 
     def register_location(self, number: int) -> LocationDescription:
         """Where the register of this frame is (A.2.5.4.4.4); raises what the callee's rule for it raises."""
-        location = self._locations.get(number)
-        if location is not None:
-            return location
-        # Frames that have not modified the register are passed in a loop: stacks can be deep.
-        passed: list[CallerContext] = []
-        frame: Context = self
-        while (
-            isinstance(frame, CallerContext)
-            and number not in frame._locations
-            and frame.row is not None
-            and frame.row.keeps(number, self.architecture)
-        ):
-            passed.append(frame)
-            frame = frame.callee
-        if isinstance(frame, CallerContext):
-            location = frame._locations.get(number)
-            if location is None:
-                location = frame._locations[number] = frame._locate(number)
-        else:
-            location = frame.register_location(number)
-        for other in passed:
-            other._locations[number] = location
-        return location
+        return self.registers.location(number, self.architecture)
 
     def entry_register_location(self, number: int) -> LocationDescription:
         """Where the register of the next outer frame is (A.6.4.1), by this frame's row or the default rule.

@@ -1,0 +1,107 @@
+"""Where the registers of a calling frame are (A.6.4.1): each looked for once, and across any number of frames."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Protocol
+
+from rocdbg.dwarf.architecture import Architecture
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.errors import Error
+
+__all__ = ["CallerRegisters", "HasRegisters", "KeepsRegisters"]
+
+
+_STEP = 4
+"""Frames that a rule's expressions may recurse through."""
+
+
+class HasRegisters(Protocol):
+    """A frame, as far as its registers are concerned."""
+
+    def register_location(self, number: int) -> LocationDescription:
+        """Where a register of the frame is."""
+        ...
+
+
+class KeepsRegisters(Protocol):
+    """Rules of a frame, as far as registers are concerned that it has not modified; `Row` is one."""
+
+    def keeps(self, number: int, architecture: Architecture) -> bool:
+        """Whether the frame has not modified a register."""
+        ...
+
+
+class CallerRegisters:
+    """The registers of the frame that called `callee`; implements `HasRegisters`.
+
+    `locate(number)` follows the callee's rules. `row` are those rules where they are known, `below` the registers of
+    the callee if that was called itself: what no frame in between has modified is then found in a loop, not by
+    recursion. Locations hold as long as the stack is not changed.
+    """
+
+    __slots__ = ("_below", "_callee", "_failures", "_locate", "_locations", "_row")
+
+    def __init__(
+        self,
+        callee: HasRegisters,
+        locate: Callable[[int], LocationDescription],
+        row: KeepsRegisters | None = None,
+        below: CallerRegisters | None = None,
+    ) -> None:
+        self._callee, self._locate, self._row, self._below = callee, locate, row, below
+        self._locations: dict[int, LocationDescription] = {}
+        self._failures: dict[int, Error] = {}
+
+    def location(self, number: int, architecture: Architecture) -> LocationDescription:
+        """Where the register is; raises what the rule for it raises."""
+        found = self._locations.get(number)
+        if found is not None:
+            return found
+        # A rule may ask for registers of the callee, whose rule asks for those of its callee ...: they are looked for
+        # from the innermost frame on, in steps that are small enough for a recursion each.
+        unknown = self._unknown(number)
+        for frame in reversed(unknown[_STEP::_STEP]):
+            with contextlib.suppress(Error):  # perhaps nobody needs it
+                frame._find(number, architecture)
+        return self._find(number, architecture)
+
+    def _unknown(self, number: int) -> list[CallerRegisters]:
+        """This frame and those below it that do not know the register's place yet."""
+        unknown: list[CallerRegisters] = []
+        frame: CallerRegisters | None = self
+        while frame is not None and number not in frame._locations:
+            unknown.append(frame)
+            frame = frame._below
+        return unknown
+
+    def _find(self, number: int, architecture: Architecture) -> LocationDescription:
+        passed: list[CallerRegisters] = []
+        frame: CallerRegisters | None = self
+        outermost: HasRegisters = self._callee
+        while frame is not None:
+            found = frame._locations.get(number)
+            if found is not None:
+                break
+            passed.append(frame)
+            if frame._row is None or not frame._row.keeps(number, architecture):
+                found = frame._follow(number)
+                break
+            outermost, frame = frame._callee, frame._below
+        else:
+            found = outermost.register_location(number)
+        for other in passed:
+            other._locations[number] = found
+        return found
+
+    def _follow(self, number: int) -> LocationDescription:
+        """What the callee's rules say; what is wrong with them is kept too."""
+        failure = self._failures.get(number)
+        if failure is not None:
+            raise failure.with_traceback(None)
+        try:
+            return self._locate(number)
+        except Error as error:
+            self._failures[number] = error
+            raise
