@@ -327,6 +327,8 @@ class Status(IntEnum):
     """The block at pc names registers the wave does not have; nothing of it was done (never leaves ``Engine.run``)."""
     HALT = 19
     """The wave halted itself; pc is after the instruction."""
+    REFETCH = 20
+    """s_icache_inv was executed; pc is after it. The wave goes on (never leaves ``Engine``)."""
 
 
 class FaultKind(IntEnum):
