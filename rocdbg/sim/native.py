@@ -28,7 +28,8 @@ from rocdbg.sim import layout
 from rocdbg.sim.global_share import GlobalShare
 from rocdbg.sim.instruction_cache import LONGEST, Fetch, InstructionCache
 from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, Status
-from rocdbg.sim.native_jit import default_cache_directory, shared_jit
+from rocdbg.sim.native_jit import shared_jit
+from rocdbg.sim.object_cache import default_cache_directory
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
 from rocdbg.sim.translator.helpers import helper_names, part_of, prefix, relied_on_by
@@ -465,11 +466,11 @@ class Engine:
         for block in blocks:
             for instruction in block.instructions:
                 code.update(self._code.code_at(instruction.address))
-        parts = (self.target.name, self.wave_size, key, shape, code.digest(), self._watched, self._exceptions)
+        parts = ("blocks", self.target.name, self.wave_size, key, shape, code.digest(), self._watched, self._exceptions)
         module = self.jit.key(*parts, True)
         if not optimise and not self.jit.cached(module):
             module = self.jit.key(*parts, False)
-        names = [f"b{module[:24]}_{n}" for n in range(len(blocks))]
+        names = [f"b{module}_{n}" for n in range(len(blocks))]
 
         def make() -> tuple[str, bytes]:
             # Imported late: a warm cache needs no translator.
