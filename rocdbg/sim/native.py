@@ -42,6 +42,7 @@ _STEP_AHEAD = 24  # instructions translated one by one when single-stepping reac
 _UNLIMITED = (1 << 64) - 1
 _HOT = 20_000_000  # instructions after which blocks are compiled again, optimised
 _SLICE = 20_000_000  # nanoseconds native code runs before Python looks for signals
+_MOST_KEYS = 32  # MODE keys with translations at a time
 _STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
 
 
@@ -65,6 +66,16 @@ class _CodeTable:
         self.roots: NDArray[np.uint64] = np.zeros(layout.MODE_KEYS, np.uint64)
         self._directories: dict[int, NDArray[np.uint64]] = {}
         self._pages: dict[tuple[int, int], NDArray[np.uint64]] = {}
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there are so many MODE keys, 8 MiB of addresses each, that it is time to begin again."""
+        return len(self._directories) > _MOST_KEYS
+
+    def reset(self) -> None:
+        self.roots[:] = 0
+        self._directories.clear()
+        self._pages.clear()
 
     def mode_keys(self) -> Iterable[int]:
         return list(self._directories)
@@ -134,6 +145,7 @@ class Engine:
         self._stubs: dict[Status, int] = {}
         self._schedule: Callable[..., int] | None = None
         self._clock = self._madvise = 0
+        self._generation = self.jit.generation()  # where all translations are linked
         self._link_runtime()
         self._set_env("page_table", page_table)
         self._set_env("reads_table", reads_table)
@@ -397,6 +409,17 @@ class Engine:
 
         return decode
 
+    def _begin_again_if_full(self) -> None:
+        """Let all translations go when they have become too many, as those of code that keeps changing do."""
+        current = self.jit.generation()
+        if current is self._generation and not self._blocks.crowded and not self._steps.crowded:
+            return
+        for known in (self._installed, self._compiled, self._single):
+            known.clear()
+        self._blocks.reset()
+        self._steps.reset()
+        self._generation = current
+
     def _translate(self, state: int, table: _CodeTable) -> Status | None:
         """Translate what is at the wave's pc. Returns a status if nothing can be executed there."""
         pc, key = _u64(state, "pc").value, self._key(state)
@@ -406,6 +429,7 @@ class Engine:
         if table is self._steps:
             return self._translate_steps(pc, key)
         self._code.fill(pc)
+        self._begin_again_if_full()
         blocks = gather(pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0)
         if blocks[0].blocked is not None:
             return self._block_entry(self._blocks, key, blocks[0])
@@ -428,6 +452,7 @@ class Engine:
 
     def _translate_steps(self, pc: int, key: int) -> Status | None:
         self._code.fill(pc)
+        self._begin_again_if_full()
         row = form_block(pc, self._decoding(key), lambda _: False, _STEP_AHEAD)
         if row.blocked is not None:
             return self._block_entry(self._steps, key, row)
@@ -468,7 +493,7 @@ class Engine:
                 code.update(self._code.code_at(instruction.address))
         parts = ("blocks", self.target.name, self.wave_size, key, shape, code.digest(), self._watched, self._exceptions)
         module = self.jit.key(*parts, True)
-        if not optimise and not self.jit.cached(module):
+        if not optimise and not self.jit.cached(module, self._generation):
             module = self.jit.key(*parts, False)
         names = [f"b{module}_{n}" for n in range(len(blocks))]
 
@@ -485,14 +510,14 @@ class Engine:
             note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}
             return result.text, json.dumps(note).encode()
 
-        note = json.loads(self.jit.load(module, make, optimise))
+        note = json.loads(self.jit.load(module, make, optimise, self._generation))
         self._link_helpers(note["calls"])
         out: list[tuple[Block, int]] = []
         for block, name, count in zip(blocks, names, note["counts"], strict=True):
             done = block
             if count < len(block.instructions):
                 done = Block(block.start, block.instructions[:count], None if count else Status.UNSUPPORTED)
-            out.append((done, self.jit.address(name) if count else 0))
+            out.append((done, self._generation.address(name) if count else 0))
         return out
 
     # -- environment --------------------

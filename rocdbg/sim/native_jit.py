@@ -55,6 +55,44 @@ def _masked_ternary_logic(code: bytes) -> bool:
     return False
 
 
+_GENERATION = 128 << 20  # bytes of object code after which a new generation begins
+_MODULE = 16 << 10  # what a module takes beside its object code: each section has pages of its own
+
+
+class Generation:
+    """Linked modules that are freed together: LLVM cannot let go of a single one.
+
+    Whoever calls their functions has to keep a reference.
+    """
+
+    def __init__(self, cpu: str, features: str) -> None:
+        machine = llvm.Target.from_default_triple().create_target_machine(
+            cpu=cpu, features=features, opt=1, jit=True
+        )
+        self._linker = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self.linked: dict[str, bytes] = {}
+        """Notes of the modules by key."""
+        self._size = 0
+
+    @property
+    def full(self) -> bool:
+        return self._size > _GENERATION
+
+    def link(self, key: str, note: bytes, code: bytes) -> None:
+        if code:
+            self._linker.add_object_file(llvm.ObjectFileRef.from_data(code))
+            self._linker.finalize_object()
+        self._size += len(code) + _MODULE
+        self.linked[key] = note
+
+    def address(self, name: str) -> int:
+        """Address of a linked function."""
+        address = int(self._linker.get_function_address(name))
+        if not address:
+            raise LookupError(f"native function {name} is not linked")
+        return address
+
+
 class Jit:
     """Compiles modules and links them into the process. One per process is enough."""
 
@@ -74,11 +112,11 @@ class Jit:
             )
             for optimised in (False, True)
         }
-        self.linker = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self.machines[True])
+        self._permanent = Generation(self.cpu, self.features)
+        self._current = Generation(self.cpu, self.features)
         self.cache = open_cache(cache)
         self.compiled = 0
         """Modules that had to be compiled (not found in the cache)."""
-        self._linked: dict[str, bytes] = {}
         self._found: tuple[str, Entry | None] = ("", None)  # what `cached` has read
         triple = llvm.get_default_triple()
         self._host = (
@@ -93,30 +131,39 @@ class Jit:
             digest.update(len(data).to_bytes(8, "little") + data)
         return digest.hexdigest()
 
-    def load(self, key: str, make: Callable[[], tuple[str, bytes]], optimised: bool = True) -> bytes:
-        """Link the module with this key, once per process; returns the note that was stored with it.
+    def generation(self) -> Generation:
+        """Where modules go now that are not needed for ever."""
+        if self._current.full:
+            self._current = Generation(self.cpu, self.features)
+        return self._current
+
+    def load(
+        self,
+        key: str,
+        make: Callable[[], tuple[str, bytes]],
+        optimised: bool = True,
+        generation: Generation | None = None,
+    ) -> bytes:
+        """Link the module with this key, once per generation (default: for ever); returns the note stored with it.
 
         ``make()`` gives the module's IR and note if the cache does not have them. Symbol names must be unique in
         the process: derive them from the key.
         """
-        if key in self._linked:
-            return self._linked[key]
+        generation = generation or self._permanent
+        if key in generation.linked:
+            return generation.linked[key]
         entry = self._read(key)
         if entry is None:
             text, note = make()
             entry = note, self.compile(text, optimised)
             if self.cache is not None:
                 self.cache.write(key, *entry)
-        note, data = entry
-        if data:
-            self.linker.add_object_file(llvm.ObjectFileRef.from_data(data))
-            self.linker.finalize_object()
-        self._linked[key] = note
-        return note
+        generation.link(key, *entry)
+        return entry[0]
 
-    def cached(self, key: str) -> bool:
+    def cached(self, key: str, generation: Generation) -> bool:
         """Whether `load` would find the module compiled."""
-        if key in self._linked:
+        if key in generation.linked:
             return True
         self._found = key, self._read(key)
         return self._found[1] is not None
@@ -132,11 +179,8 @@ class Jit:
         return data
 
     def address(self, name: str) -> int:
-        """Address of a linked function."""
-        address = int(self.linker.get_function_address(name))
-        if not address:
-            raise LookupError(f"native function {name} is not linked")
-        return address
+        """Address of a function that is linked for ever."""
+        return self._permanent.address(name)
 
     def _read(self, key: str) -> Entry | None:
         (known, entry), self._found = self._found, ("", None)

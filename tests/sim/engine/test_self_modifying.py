@@ -6,17 +6,19 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import ref
 
 import pytest
 from engine_bench import Bench, assemble
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.decoder import disassemble
-from rocdbg.sim import layout
+from rocdbg.sim import layout, native, native_jit
 from rocdbg.sim.instruction_cache import LINE_SIZE
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import GlobalMemory
 from rocdbg.sim.native import Engine
+from rocdbg.sim.native_jit import Generation
 from rocdbg.sim.translator.blocks import form_block
 from rocdbg.sim.translator.translate import Context, translate
 from rocdbg.sim.translator.wave_builder import WaveBuilder
@@ -238,3 +240,52 @@ def test_translations_do_not_depend_on_their_address(name: str, watched: bool, e
         names = [f"f{n}" for n in range(len(blocks))]
         texts.add(translate(builder, blocks, names, context).text)
     assert len(texts) == 1
+
+
+# A literal that is another one in each round.
+EVER_NEW = """
+v_mov_b32 v2, 0
+l: s_mov_b32 s10, 0x11111111
+s_add_u32 s11, s11, s10
+v_add_u32 v2, 1, v2
+global_store_dword v[0:1], v2, off
+s_icache_inv
+s_sub_u32 s9, s9, 1
+s_cmp_lg_u32 s9, 0
+s_cbranch_scc1 l
+s_endpgm
+"""
+
+
+def ever_new(rounds: int) -> Bench:
+    bench = Bench(EVER_NEW)
+    place = bench.text.address + 8
+    bench.vgpr(0)[:], bench.vgpr(1)[:] = place & 0xFFFFFFFF, place >> 32
+    bench.sgprs[9] = rounds
+    return bench
+
+
+def test_code_that_keeps_changing_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is linked for old code is freed: generations of modules go as a whole."""
+    rounds, made = 100, []
+    monkeypatch.setattr(native_jit, "_GENERATION", 1 << 18)
+    monkeypatch.setattr(native_jit, "Generation", lambda *host: made.append(ref(new := Generation(*host))) or new)
+    bench = ever_new(rounds)
+    assert bench.run() is Status.END
+    assert bench.sgprs[11] == (0x11111111 + rounds * (rounds - 1) // 2) & 0xFFFFFFFF
+    assert len(made) > 4
+    assert sum(generation() is not None for generation in made) <= 2
+
+
+def test_a_program_in_every_mode_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "_MOST_KEYS", 4)
+    step = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), {}\ns_add_u32 s10, s10, 1"
+    text = "\n".join(step.format(mode) for mode in range(16))
+    for run in (straight, stepped):
+        bench = Bench(text + "\ns_endpgm")
+        bench.engine.set_stops(frozenset([bench.text.address + 12 * 9]))
+        assert bench.run() is Status.BREAK
+        assert bench.run(ignore_stop=True, budget=1) is Status.BUDGET
+        run(bench)
+        assert bench.sgprs[10] == 16
+        assert len(bench.engine._blocks._directories) <= 6
