@@ -19,6 +19,7 @@ from rocdbg.sim.private_folder import (
     FILE_FLAGS,
     UntrustedFolder,
     base_directory,
+    close,
     open_private,
     open_private_below,
     read_file,
@@ -113,7 +114,7 @@ class ObjectCache:
         try:
             self._objects = open_private_below(base, _OBJECTS)
         finally:
-            os.close(base)
+            close(base)
         self._secret = _secret(self._objects)
         self._groups = max(1, min(_SHARDS, limit // _GROUP_BYTES))
         self._budget = limit // self._groups
@@ -124,7 +125,7 @@ class ObjectCache:
     def __del__(self) -> None:
         for folder in (getattr(self, "_objects", None), getattr(self, "_new", None)):
             if folder is not None:
-                os.close(folder)
+                close(folder)
 
     def read(self, key: str) -> Entry | None:
         """The entry of a key (64 hexadecimal digits), None if there is none that can be believed."""
@@ -143,7 +144,7 @@ class ObjectCache:
         except OSError:
             return None
         finally:
-            os.close(shard)
+            close(shard)
 
     def write(self, key: str, note: bytes, code: bytes) -> None:
         """Store an entry, if that is possible."""
@@ -158,7 +159,7 @@ class ObjectCache:
                 self._make_room(key, len(data))
                 self._store(shard, key[2:], data)
             finally:
-                os.close(shard)
+                close(shard)
         except (OSError, UntrustedFolder):
             return
 
@@ -189,7 +190,7 @@ class ObjectCache:
             os.unlink(temporary, dir_fd=self._new)
             raise
         finally:
-            os.close(file)
+            close(file)
 
     # -- the limit --------------------
 
@@ -243,7 +244,7 @@ class ObjectCache:
                     if not stat.S_ISDIR(status.st_mode):
                         out.append((item.name, status))
         finally:
-            os.close(folder)
+            close(folder)
         return out
 
     def _remove(self, shard: int, name: str) -> bool:
@@ -257,7 +258,7 @@ class ObjectCache:
         except OSError:
             return False
         finally:
-            os.close(folder)
+            close(folder)
         return True
 
 
@@ -284,7 +285,7 @@ def _sweep(folder: int) -> None:
             pass  # in use, or removed by another process
         finally:
             if file is not None:
-                os.close(file)
+                close(file)
 
 
 # -- the secret key --------------------
@@ -305,7 +306,7 @@ def _secret(objects: int) -> bytes:
             except OSError:
                 pass
             finally:
-                os.close(folder)
+                close(folder)
     return _key_in(objects)
 
 
@@ -316,7 +317,7 @@ def _key_in(folder: int) -> bytes:
             found = read_file(folder, _KEY, _KEY_SIZE)
         except FileNotFoundError:
             with contextlib.suppress(FileExistsError):
-                os.close(write_file(folder, _KEY, os.urandom(_KEY_SIZE)))
+                close(write_file(folder, _KEY, os.urandom(_KEY_SIZE)))
             continue
         except OSError:  # a symbolic link, a socket
             found = None

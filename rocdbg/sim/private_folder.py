@@ -20,14 +20,22 @@ class UntrustedFolder(Exception):
     """Others could have put something into a folder. The message says how, beginning with ``it``."""
 
 
+def close(descriptor: int) -> None:
+    """Close a descriptor; what was written and got lost is noticed by who reads it."""
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
+
+
 def base_directory(variable: str, default: str) -> Path | None:
     """What the XDG specification names by an environment variable: ``default`` is relative to the home directory.
 
-    The specification has relative paths ignored. None if there is no home directory.
+    The specification has relative paths ignored. None if there is no home directory, or HOME names none.
     """
     named = Path(os.environ.get(variable, ""))
     if named.is_absolute():
         return named
+    if os.environ.get("HOME") == "":
+        return None
     try:
         home = Path.home()
     except RuntimeError:
@@ -84,7 +92,7 @@ def read_file(folder: int, name: str, most: int) -> tuple[bytes, os.stat_result]
             left -= len(part)
         return b"".join(parts), status
     finally:
-        os.close(file)
+        close(file)
 
 
 def write_file(folder: int, name: str, data: bytes) -> int:
@@ -96,7 +104,7 @@ def write_file(folder: int, name: str, data: bytes) -> int:
         while view:
             view = view[os.write(file, view) :]
     except BaseException:
-        os.close(file)
+        close(file)
         os.unlink(name, dir_fd=folder)
         raise
     return file
@@ -126,6 +134,6 @@ def _checked(folder: int) -> int:
     elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         problem = "it is writable by others"
     if problem:
-        os.close(folder)
+        close(folder)
         raise UntrustedFolder(problem)
     return folder
