@@ -100,7 +100,8 @@ def size_limit() -> int | None:
 
 
 def _not_using(folder: Path | str, reason: str) -> None:
-    _said.setdefault(f"not using the translation cache {folder}: {reason}", False)
+    text = f"not using the translation cache {folder}: {reason}"
+    _said.setdefault("".join(c if c.isprintable() else f"\\{ord(c):03o}" for c in text), False)
 
 
 class ObjectCache:
@@ -184,7 +185,8 @@ class ObjectCache:
         file = write_file(self._new, temporary, data)
         try:
             # Held while this process is at it: a file without a lock was abandoned.
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with contextlib.suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.replace(temporary, name, src_dir_fd=self._new, dst_dir_fd=shard)
         except BaseException:
             os.unlink(temporary, dir_fd=self._new)
@@ -267,25 +269,30 @@ def _on_disk(size: int) -> int:
 
 
 def _sweep(folder: int) -> None:
-    """Remove what processes left behind that died while they wrote: what nobody holds a lock on."""
+    """Remove what processes left behind that died while they wrote."""
     with os.scandir(folder) as found:
         names = [item.name for _, item in zip(range(_SWEEP), found, strict=False)]
     for name in names:
-        try:
-            file = os.open(name, os.O_RDWR | FILE_FLAGS, dir_fd=folder)
-        except IsADirectoryError:
-            continue
-        except OSError:
-            file = None  # a symbolic link, a socket
-        try:
-            if file is not None:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(name, dir_fd=folder)
-        except OSError:
-            pass  # in use, or removed by another process
-        finally:
-            if file is not None:
-                close(file)
+        with contextlib.suppress(OSError):  # a folder, or removed by another process
+            if _abandoned(folder, name):
+                os.unlink(name, dir_fd=folder)
+
+
+def _abandoned(folder: int, name: str) -> bool:
+    """Whether no process writes to a file: none holds the lock, or, where there are no locks, the file is old."""
+    try:
+        file = os.open(name, os.O_RDWR | FILE_FLAGS, dir_fd=folder)
+    except OSError:
+        return True  # a symbolic link, a socket
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return abs(time.time() - os.fstat(file).st_mtime) > _OLD
+    finally:
+        close(file)
+    return True
 
 
 # -- the secret key --------------------

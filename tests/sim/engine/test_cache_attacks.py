@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import resource
@@ -253,6 +254,16 @@ def test_folders_of_another_user_are_not_used(place: Place, monkeypatch: pytest.
     assert take_warnings() == []
 
 
+def test_warnings_send_no_control_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_cache, "_said", {})
+    folder = tmp_path / "a\x1b[2Jb\nc\udcff"
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert open_cache(folder) is None
+    (text,) = take_warnings()
+    assert text.endswith(r"a\033[2Jb\012c\156377: it is writable by others")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("what", ["cache", "home", "link", "objects", "shard", "secret"])
 def test_what_another_user_has_made(what: str, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,6 +391,29 @@ def test_what_a_killed_process_left_is_removed(place: Place) -> None:
     (place.new / "link").symlink_to("/nowhere")
     ObjectCache(place.cache).write(KEY, NOTE, CODE)
     assert list(place.new.iterdir()) == []
+
+
+def test_what_another_process_writes_is_left_alone(place: Place) -> None:
+    fresh, old = place.new / "fresh", place.new / "old"
+    with fresh.open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        old.touch()
+        os.utime(fresh, (0, 0))
+        ObjectCache(place.cache).write(KEY, NOTE, CODE)
+        assert [path.name for path in place.new.iterdir()] == ["fresh"]
+
+
+def test_without_locks_age_tells(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(*arguments: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    for name in ("fresh", "old"):
+        (place.new / name).touch()
+    os.utime(place.new / "old", (0, 0))
+    ObjectCache(place.cache).write(KEY, NOTE, b"without locks")
+    assert ObjectCache(place.cache).read(KEY) == (NOTE, b"without locks")
+    assert [path.name for path in place.new.iterdir()] == ["fresh"]
 
 
 def test_processes_that_begin_at_once(place: Place) -> None:
