@@ -76,17 +76,15 @@ class InstructionCache:
             self._lines[line] = old[:first] + new[first:end] + old[end:]
         self._drop(lo, hi)
 
-    def refresh(self) -> list[tuple[int, int]]:
-        """Bring all lines up to what memory has. Returns the ranges [lo, hi) that have changed."""
-        changed: list[tuple[int, int]] = []
+    def refresh(self) -> Iterator[tuple[int, int]]:
+        """Bring all lines up to what memory has. Gives the ranges [lo, hi) that change, each before its line does."""
         for line, old in list(self._lines.items()):
             new = self._fetch(line, LINE_SIZE)
             if new != old:
+                for lo, hi in _differences(old, new):
+                    yield line + lo, line + hi
+                    self._drop(line + lo, line + hi)
                 self._lines[line] = new
-                changed += ((line + lo, line + hi) for lo, hi in _differences(old, new))
-        for lo, hi in changed:
-            self._drop(lo, hi)
-        return changed
 
     def _bytes(self, address: int) -> bytes:
         """Up to `LONGEST` bytes at an address, empty if they are not all in filled lines."""
