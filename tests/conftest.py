@@ -26,3 +26,4 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def translation_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Tests neither read nor fill the user's translation cache."""
     os.environ.setdefault("ROCDBG_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    os.environ.setdefault("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))

@@ -42,6 +42,7 @@ from rocdbg.debugger.unwind import Unwinder
 from rocdbg.debugger.wave_variables import define_wave_variables
 from rocdbg.dwarf.info import Function
 from rocdbg.errors import Error
+from rocdbg.sim.object_cache import take_warnings
 
 
 class Session(SessionValues):
@@ -143,6 +144,8 @@ class Session(SessionValues):
         self.need_program()
         self._leave_target()
         self.target = self.launch.start()
+        for problem in take_warnings():
+            self.warn(problem)
         for name in self.launch.buffer_names():
             self.convenience.define_dynamic(name, partial(self.launch.buffer_value, name))
 

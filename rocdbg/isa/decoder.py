@@ -163,7 +163,7 @@ class Decoder:
                 flow_of(row.name), None, False, extract(word, candidate.layout.opcode),
             )  # fmt: skip
             if not any(other.may_hold(word, size) for other in refused):
-                if len(self._memo) > 1 << 18:
+                if len(self._memo) > 1 << 16:  # about 2 KB each
                     self._memo.clear()
                 self._memo[chunk[:size]] = found
             return found

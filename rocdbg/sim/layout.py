@@ -330,6 +330,8 @@ class Status(IntEnum):
     CRASH = 20
     """Generated code was abandoned in the middle (`native_guard`): pc is at the beginning of the block concerned, other
     state is as it was left."""
+    REFETCH = 21
+    """s_icache_inv was executed; pc is after it. The wave goes on (never leaves ``Engine``)."""
 
 
 class FaultKind(IntEnum):

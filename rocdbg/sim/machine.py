@@ -154,7 +154,7 @@ class Machine:
         written too.
 
         Pages hold code and data together, so the whole object is readable, writable and executable; stores
-        of a kernel into code go unnoticed, as they do on a device until its instruction cache is invalidated.
+        of a kernel into code take effect when the instruction cache is invalidated (`instruction_cache`).
         """
         if not code_object.target.covers(self.target):
             raise LoadError(
@@ -313,6 +313,7 @@ class Machine:
             descriptor_address,
         )
         engine = self.engine(kernel.wave_size)
+        engine.refresh()
         if state.enabled_exceptions:
             engine.watch_exceptions()
         return Dispatch(plan, engine, self.memory)

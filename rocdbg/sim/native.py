@@ -27,9 +27,11 @@ from rocdbg.isa.instruction import Instruction
 from rocdbg.sim import layout
 from rocdbg.sim.global_share import GlobalShare
 from rocdbg.sim.guarded import guarded
+from rocdbg.sim.instruction_cache import LONGEST, Fetch, InstructionCache
 from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, Status
 from rocdbg.sim.native_guard import Crash, guard
-from rocdbg.sim.native_jit import default_cache_directory, shared_jit
+from rocdbg.sim.native_jit import shared_jit
+from rocdbg.sim.object_cache import default_cache_directory
 from rocdbg.sim.register_bounds import exists
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
@@ -39,14 +41,11 @@ from rocdbg.sim.vgpr_banks import in_banks
 if TYPE_CHECKING:
     from rocdbg.sim.residency import Residency
 
-Fetch = Callable[[int, int], bytes]
-"""Bytes of code memory at (address, size); short or empty where nothing executable is mapped."""
-
-_LONGEST = 24  # bytes of the longest instruction
 _STEP_AHEAD = 24  # instructions translated one by one when single-stepping reaches new code
 _UNLIMITED = (1 << 64) - 1
 _HOT = 20_000_000  # instructions after which blocks are compiled again, optimised
 _SLICE = 20_000_000  # nanoseconds native code runs before Python looks for signals
+_MOST_KEYS = 32  # MODE keys with translations at a time
 _STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
 
 
@@ -71,6 +70,16 @@ class _CodeTable:
         self._directories: dict[int, NDArray[np.uint64]] = {}
         self._pages: dict[tuple[int, int], NDArray[np.uint64]] = {}
 
+    @property
+    def crowded(self) -> bool:
+        """Whether there are so many MODE keys, 8 MiB of addresses each, that it is time to begin again."""
+        return len(self._directories) > _MOST_KEYS
+
+    def reset(self) -> None:
+        self.roots[:] = 0
+        self._directories.clear()
+        self._pages.clear()
+
     def mode_keys(self) -> Iterable[int]:
         return list(self._directories)
 
@@ -90,11 +99,20 @@ class _CodeTable:
             directory[number] = page.ctypes.data
         page[(pc & PAGE_SIZE - 1) >> 2] = function
 
+    def clear(self, lo: int, hi: int, functions: Iterable[int]) -> None:
+        """Forget entries of pcs in [lo, hi) that are among ``functions``."""
+        unwanted = np.fromiter(functions, np.uint64)
+        for (_, number), page in self._pages.items():
+            start = WINDOW_BASE + (number << PAGE_SHIFT)
+            first, end = max(lo - start, 0) >> 2, max(hi - start + 3, 0) >> 2
+            part = page[first:end]
+            part[np.isin(part, unwanted)] = 0
+
 
 class Engine:
     """Runs waves of one size on one target's code.
 
-    ``page_table`` is the host address of simulated memory's page table. ``decoder`` defaults to `rocdbg.isa.decode`.
+    ``page_table`` is the host address of simulated memory's page table, ``fetch`` reads code (`instruction_cache`).
     ``share`` is GDS and GWS (default: of this engine alone).
     ``reads_table``: host address of `UninitializedReads`' table if reads of what was never written are to be counted.
     """
@@ -106,24 +124,21 @@ class Engine:
         page_table: int,
         fetch: Fetch,
         cache_dir: Path | None = None,
-        decoder: Callable[[bytes, int], Instruction] | None = None,
         reads_table: int = 0,
         share: GlobalShare | None = None,
     ) -> None:
         self.target, self.wave_size = target, wave_size
         self.jit = shared_jit(cache_dir or default_cache_directory())
-        self._fetch = fetch
+        self._code = InstructionCache(fetch, self._isa_decode)
         self._watched = bool(reads_table)
         self._share = share or GlobalShare(target)
         self._exceptions = False
         self._indexed = target.generation is Generation.GFX9
         self._banked = target.is_gfx125
-        self._decode_bytes = decoder or self._isa_decode
         self._helpers = {name: slot for slot, name in enumerate(helper_names())}
         self._storage = guarded(layout.ENV_SIZE)
         self._env: int = self._storage.ctypes.data
         self._blocks, self._steps = _CodeTable(), _CodeTable()
-        self._instructions: dict[int, Instruction] = {}
         self._installed: dict[tuple[int, int], int] = {}  # (mode key, start) -> end of the block
         self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
         self._single: dict[tuple[int, int], int] = {}  # (mode key, pc) -> function of one instruction
@@ -134,6 +149,7 @@ class Engine:
         self._schedule = 0
         self._guard = guard(self.jit)
         self._clock = self._madvise = 0
+        self._generation = self.jit.generation()  # where all translations are linked
         self._link_runtime()
         self._set_env("page_table", page_table)
         self._set_env("reads_table", reads_table)
@@ -218,6 +234,9 @@ class Engine:
         places.set("executed", 0)
         blocks, steps = (table.roots.ctypes.data for table in (self._blocks, self._steps))
         status = self._guard(self._schedule, places.address, self._env, self._run_native, blocks, steps)
+        if status is Status.REFETCH:
+            self.refresh()
+            status = Status.CONTINUE
         self._executed += places.get("executed")
         if self._executed > _HOT and not self._optimise:
             self.optimise()
@@ -236,6 +255,10 @@ class Engine:
                 blocked = self._translate(state, table)
                 if blocked is not None:
                     return blocked
+            elif status is Status.REFETCH:
+                self.refresh()
+                if range is not None and not _inside(range, _u64(state, "pc").value):
+                    return Status.RANGE
             elif status is Status.BUDGET and count.value < end and table is self._blocks:
                 native, table = self._run_native, self._steps  # the rest does not fill the next block
             elif status is Status.REGISTERS:
@@ -255,6 +278,9 @@ class Engine:
                 return blocked
             function = self._single[key, pc]
         status = self._guard(function, state, self._env)
+        if status is Status.REFETCH:
+            self.refresh()
+            return Status.CONTINUE
         return Status.ILLEGAL if status is Status.REGISTERS else status
 
     def _key(self, state: int) -> int:
@@ -340,8 +366,16 @@ class Engine:
                     self._blocks.set(key, start, 0)
 
     def invalidate(self, lo: int, hi: int) -> None:
-        """Forget translations of code in [lo, hi): its bytes changed."""
-        self._instructions = {a: i for a, i in self._instructions.items() if a + i.size <= lo or hi <= a}
+        """The host has changed the bytes of code in [lo, hi), which takes effect at once."""
+        self._code.write(lo, hi)
+        self._forget(lo, hi)
+
+    def refresh(self) -> None:
+        """Let what kernels have stored into code take effect: s_icache_inv, or the start of a dispatch."""
+        for lo, hi in self._code.refresh():
+            self._forget(lo, hi)
+
+    def _forget(self, lo: int, hi: int) -> None:
         for (key, start), end in list(self._installed.items()):
             if start < hi and lo < end:
                 del self._installed[key, start]
@@ -349,7 +383,7 @@ class Engine:
                     self._blocks.set(key, start, 0)
         for known in [k for k in self._compiled if k[1] < hi and lo < k[2]]:
             del self._compiled[known]
-        for key, pc in [k for k in self._single if lo - _LONGEST < k[1] < hi]:
+        for key, pc in [k for k in self._single if lo - LONGEST < k[1] < hi]:
             del self._single[key, pc]
             if pc not in self._stops:
                 self._steps.set(key, pc, 0)
@@ -359,10 +393,7 @@ class Engine:
         """Entries that say "cannot be executed" are looked at again."""
         blocked = {self._stubs[Status.UNSUPPORTED], self._stubs[Status.ILLEGAL]}
         for table in (self._blocks, self._steps):
-            for key in table.mode_keys():
-                for pc in range((lo - _LONGEST) & ~3, hi, 4):
-                    if table.get(key, pc) in blocked:
-                        table.set(key, pc, 0)
+            table.clear(lo - LONGEST, hi, blocked)
 
     # -- translation --------------------
 
@@ -370,21 +401,17 @@ class Engine:
         return decode(code, self.target, address, wave_size=self.wave_size)
 
     def _decode(self, address: int) -> Instruction | None:
-        known = self._instructions.get(address)
-        if known is None:
-            code = self._fetch(address, _LONGEST)
-            if len(code) < 4:
-                return None
-            known = self._instructions[address] = self._decode_bytes(code, address)
-        return known
+        """The instruction that a wave executes at an address; None where no code is."""
+        self._code.fill(address)
+        return self._code.decode(address)
 
     def _decoding(self, key: int) -> Callable[[int], Instruction | None]:
-        """Decodes what is at an address for blocks of a MODE key: with the registers that it makes of operands. What
-        names registers that the target does not have is illegal."""
+        """Decodes what is in the instruction cache, with the registers that a MODE key makes of operands. What names
+        registers that the target does not have is illegal."""
         banks = key >> layout.BANKS if self._banked else 0
 
         def decode(address: int) -> Instruction | None:
-            found = self._decode(address)
+            found = self._code.decode(address)
             if found is None:
                 return None
             if banks:
@@ -392,6 +419,17 @@ class Engine:
             return found if exists(found, self.target) else replace(found, illegal=True)
 
         return decode
+
+    def _begin_again_if_full(self) -> None:
+        """Let all translations go when they have become too many, as those of code that keeps changing do."""
+        current = self.jit.generation()
+        if current is self._generation and not self._blocks.crowded and not self._steps.crowded:
+            return
+        for known in (self._installed, self._compiled, self._single):
+            known.clear()
+        self._blocks.reset()
+        self._steps.reset()
+        self._generation = current
 
     def _translate(self, state: int, table: _CodeTable) -> Status | None:
         """Translate what is at the wave's pc. Returns a status if nothing can be executed there."""
@@ -401,6 +439,8 @@ class Engine:
             return Status.BREAK
         if table is self._steps:
             return self._translate_steps(pc, key)
+        self._code.fill(pc)
+        self._begin_again_if_full()
         blocks = gather(pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0)
         if blocks[0].blocked is not None:
             return self._block_entry(self._blocks, key, blocks[0])
@@ -422,6 +462,8 @@ class Engine:
         return None
 
     def _translate_steps(self, pc: int, key: int) -> Status | None:
+        self._code.fill(pc)
+        self._begin_again_if_full()
         row = form_block(pc, self._decoding(key), lambda _: False, _STEP_AHEAD)
         if row.blocked is not None:
             return self._block_entry(self._steps, key, row)
@@ -459,12 +501,12 @@ class Engine:
         code = hashlib.sha256()
         for block in blocks:
             for instruction in block.instructions:
-                code.update(self._fetch(instruction.address, instruction.size))
-        parts = (self.target.name, self.wave_size, key, shape, code.digest(), self._watched, self._exceptions)
+                code.update(self._code.code_at(instruction.address))
+        parts = ("blocks", self.target.name, self.wave_size, key, shape, code.digest(), self._watched, self._exceptions)
         module = self.jit.key(*parts, True)
-        if not optimise and not self.jit.cached(module):
+        if not optimise and not self.jit.cached(module, self._generation):
             module = self.jit.key(*parts, False)
-        names = [f"b{module[:24]}_{n}" for n in range(len(blocks))]
+        names = [f"b{module}_{n}" for n in range(len(blocks))]
 
         def make() -> tuple[str, bytes]:
             # Imported late: a warm cache needs no translator.
@@ -482,14 +524,14 @@ class Engine:
             note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}
             return result.text, json.dumps(note).encode()
 
-        note = json.loads(self.jit.load(module, make, optimise))
+        note = json.loads(self.jit.load(module, make, optimise, self._generation))
         self._link_helpers(note["calls"])
         out: list[tuple[Block, int]] = []
         for block, name, count in zip(blocks, names, note["counts"], strict=True):
             done = block
             if count < len(block.instructions):
                 done = Block(block.start, block.instructions[:count], None if count else Status.UNSUPPORTED)
-            out.append((done, self.jit.address(name) if count else 0))
+            out.append((done, self._generation.address(name) if count else 0))
         return out
 
     # -- environment --------------------

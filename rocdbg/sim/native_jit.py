@@ -1,9 +1,4 @@
-"""LLVM on this host: one machine, one linker, and the cache of object code on disk.
-
-The cache directory is ``$ROCDBG_CACHE_DIR``, else ``$XDG_CACHE_HOME/rocdbg``, else ``~/.cache/rocdbg``. An
-entry is the object file behind a header with its digest; an entry that does not match is ignored and
-written again.
-"""
+"""LLVM on this host: one machine, one linker, and what of the cache on disk (`object_cache`) is linked."""
 
 from __future__ import annotations
 
@@ -12,42 +7,34 @@ import hashlib
 import os
 import platform
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import llvmlite
 import llvmlite.binding as llvm
 
-_MAGIC = b"rocdbg-object-1\n"
-_SOURCES = ("layout.py", "schedule.py", "builder.py", "native_jit.py", "native.py")
+from rocdbg.sim.object_cache import Entry, open_cache
+
 _PACKAGES = ("translator", "semantics")
-_ISA = "isa"
-
-
-def default_cache_directory() -> Path | None:
-    """Where object code is kept, or None if there is no home directory."""
-    if directory := os.environ.get("ROCDBG_CACHE_DIR"):
-        return Path(directory)
-    if base := os.environ.get("XDG_CACHE_HOME"):
-        return Path(base) / "rocdbg"
-    try:
-        return Path.home() / ".cache" / "rocdbg"
-    except RuntimeError:
-        return None
+_BESIDE = ("isa", "isa/tables", "arch")
 
 
 @functools.cache
 def engine_version() -> str:
-    """Changes whenever a source file that shapes object code does (sizes and times: reading them all would be slow)."""
+    """Changes whenever a file that shapes object code does.
+
+    Made of sizes, times and inodes: reading 8 MB of sources and encoding tables would take longer than a warm start
+    gains. The time of the inode's last change cannot be set, unlike that of the file's.
+    """
     here = Path(__file__).parent
-    files = [here / name for name in _SOURCES]
-    for package in (*(here / name for name in _PACKAGES), here.parent / _ISA):
-        files += sorted(package.glob("*.py"))
-    digest = hashlib.sha256()
-    for file in files:
-        info = file.stat()
-        digest.update(f"{file.name}:{info.st_size}:{info.st_mtime_ns};".encode())
+    digest = hashlib.sha256(llvmlite.__version__.encode())
+    for folder in (here, *(here / name for name in _PACKAGES), *(here.parent / name for name in _BESIDE)):
+        with os.scandir(folder) as files:
+            for file in sorted(files, key=lambda item: item.name):
+                if file.name.endswith((".py", ".json")):
+                    info = file.stat()
+                    times = f"{info.st_mtime_ns};{info.st_ctime_ns};{info.st_ino}"
+                    digest.update(f"{folder.name}/{file.name}:{info.st_size};{times};".encode())
     return digest.hexdigest()
 
 
@@ -66,6 +53,44 @@ def _masked_ternary_logic(code: bytes) -> bool:
         if first & 7 == 3 and second & 3 == 1 and third & 7:
             return True
     return False
+
+
+_GENERATION = 128 << 20  # bytes of object code after which a new generation begins
+_MODULE = 16 << 10  # what a module takes beside its object code: each section has pages of its own
+
+
+class Generation:
+    """Linked modules that are freed together: LLVM cannot let go of a single one.
+
+    Whoever calls their functions has to keep a reference.
+    """
+
+    def __init__(self, cpu: str, features: str) -> None:
+        machine = llvm.Target.from_default_triple().create_target_machine(
+            cpu=cpu, features=features, opt=1, jit=True
+        )
+        self._linker = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self.linked: dict[str, bytes] = {}
+        """Notes of the modules by key."""
+        self._size = 0
+
+    @property
+    def full(self) -> bool:
+        return self._size > _GENERATION
+
+    def link(self, key: str, note: bytes, code: bytes) -> None:
+        if code:
+            self._linker.add_object_file(llvm.ObjectFileRef.from_data(code))
+            self._linker.finalize_object()
+        self._size += len(code) + _MODULE
+        self.linked[key] = note
+
+    def address(self, name: str) -> int:
+        """Address of a linked function."""
+        address = int(self._linker.get_function_address(name))
+        if not address:
+            raise LookupError(f"native function {name} is not linked")
+        return address
 
 
 class Jit:
@@ -87,13 +112,15 @@ class Jit:
             )
             for optimised in (False, True)
         }
-        self.linker = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self.machines[True])
-        self.cache = cache
+        self._permanent = Generation(self.cpu, self.features)
+        self._current = Generation(self.cpu, self.features)
+        self.cache = open_cache(cache)
         self.compiled = 0
         """Modules that had to be compiled (not found in the cache)."""
-        self._linked: dict[str, bytes] = {}
+        self._found: tuple[str, Entry | None] = ("", None)  # what `cached` has read
+        triple = llvm.get_default_triple()
         self._host = (
-            f"{self.cpu};{self.features};{llvm.llvm_version_info};{llvmlite.__version__};{self.width}"
+            f"{triple};{self.cpu};{self.features};{llvm.llvm_version_info};{llvmlite.__version__};{self.width}"
         )
 
     def key(self, *parts: object) -> str:
@@ -104,29 +131,42 @@ class Jit:
             digest.update(len(data).to_bytes(8, "little") + data)
         return digest.hexdigest()
 
-    def load(self, key: str, make: Callable[[], tuple[str, bytes]], optimised: bool = True) -> bytes:
-        """Link the module with this key, once per process; returns the note that was stored with it.
+    def generation(self) -> Generation:
+        """Where modules go now that are not needed for ever."""
+        if self._current.full:
+            self._current = Generation(self.cpu, self.features)
+        return self._current
+
+    def load(
+        self,
+        key: str,
+        make: Callable[[], tuple[str, bytes]],
+        optimised: bool = True,
+        generation: Generation | None = None,
+    ) -> bytes:
+        """Link the module with this key, once per generation (default: for ever); returns the note stored with it.
 
         ``make()`` gives the module's IR and note if the cache does not have them. Symbol names must be unique in
         the process: derive them from the key.
         """
-        if key in self._linked:
-            return self._linked[key]
+        generation = generation or self._permanent
+        if key in generation.linked:
+            return generation.linked[key]
         entry = self._read(key)
         if entry is None:
             text, note = make()
             entry = note, self.compile(text, optimised)
-            self._write(key, *entry)
-        note, data = entry
-        if data:
-            self.linker.add_object_file(llvm.ObjectFileRef.from_data(data))
-            self.linker.finalize_object()
-        self._linked[key] = note
-        return note
+            if self.cache is not None:
+                self.cache.write(key, *entry)
+        generation.link(key, *entry)
+        return entry[0]
 
-    def cached(self, key: str) -> bool:
+    def cached(self, key: str, generation: Generation) -> bool:
         """Whether `load` would find the module compiled."""
-        return key in self._linked or self._read(key) is not None
+        if key in generation.linked:
+            return True
+        self._found = key, self._read(key)
+        return self._found[1] is not None
 
     def compile(self, text: str, optimised: bool) -> bytes:
         module = llvm.parse_assembly(text)
@@ -139,44 +179,14 @@ class Jit:
         return data
 
     def address(self, name: str) -> int:
-        """Address of a linked function."""
-        address = int(self.linker.get_function_address(name))
-        if not address:
-            raise LookupError(f"native function {name} is not linked")
-        return address
+        """Address of a function that is linked for ever."""
+        return self._permanent.address(name)
 
-    # -- the cache on disk --------------------
-
-    def _path(self, key: str) -> Path | None:
-        return self.cache / "objects" / key[:2] / key[2:] if self.cache else None
-
-    def _read(self, key: str) -> tuple[bytes, bytes] | None:
-        path = self._path(key)
-        if path is None:
-            return None
-        try:
-            data = path.read_bytes()
-        except OSError:
-            return None
-        head = len(_MAGIC) + 32
-        body = data[head:]
-        if data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != data[len(_MAGIC) : head]:
-            return None
-        size = int.from_bytes(body[:4], "little")
-        return body[4 : 4 + size], body[4 + size :]
-
-    def _write(self, key: str, note: bytes, code: bytes) -> None:
-        path = self._path(key)
-        if path is None:
-            return
-        body = len(note).to_bytes(4, "little") + note + code
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
-            Path(file.name).replace(path)  # readers never see half an entry
-        except OSError:
-            self.cache = None  # a cache that cannot be written costs time, nothing else
+    def _read(self, key: str) -> Entry | None:
+        (known, entry), self._found = self._found, ("", None)
+        if known == key:
+            return entry
+        return self.cache.read(key) if self.cache is not None else None
 
 
 @functools.cache

@@ -223,14 +223,19 @@ def _(i: Access) -> None:
     i.set_scc(i.const(0, I1))
 
 
-# -- nothing to do: memory is coherent and in order, there are no caches and no hazards --------------------
+@semantic("s_icache_inv", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    i.b.stop(Status.REFETCH)
+
+
+# -- nothing to do: memory is coherent and in order, there are no caches of data and no hazards --------------------
 
 
 @semantic(
     "s_nop", "s_waitcnt", "s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt",
     "s_waitcnt_depctr", "s_wait_idle", "s_wait_event", "s_delay_alu", "s_clause", "s_inst_prefetch",
     "s_set_inst_prefetch_distance",
-    "s_setprio", "s_icache_inv", "s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol",
+    "s_setprio", "s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol",
     "s_gl1_inv", "s_incperflevel", "s_decperflevel", "s_ttracedata", "s_ttracedata_imm", "s_sendmsg", "s_code_end",
     "s_version", "s_wakeup", "s_dcache_discard", "s_dcache_discard_x2",
     "s_atc_probe", "s_atc_probe_buffer",

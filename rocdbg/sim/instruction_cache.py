@@ -1,0 +1,115 @@
+"""The instruction cache: the code that waves execute, which need not be what is in memory by now.
+
+Hardware does not notice stores to code until its instruction cache is invalidated. Here the cache has lines of 64 KiB
+and no limit, so that what is executed does not depend on how a run is cut into blocks, steps and turns:
+
+* a line is filled when the first wave is about to execute an instruction in it;
+* a store of a kernel changes no line;
+* s_icache_inv, and the start of a dispatch, bring every line up to what memory has then;
+* a write of the host changes the bytes that it wrote, at once.
+
+Instructions are decoded from lines only, and what is translated is stored under the bytes that were decoded
+(`InstructionCache.code_at`): reading memory once more could give others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from rocdbg.isa.decoder import DecodeError
+from rocdbg.isa.instruction import Instruction
+
+Fetch = Callable[[int, int], bytes]
+"""Bytes of code memory at (address, size); short or empty where nothing executable is mapped."""
+
+LINE_SIZE = 1 << 16
+"""Bytes of a line. Blocks are not translated past the lines that are filled."""
+LONGEST = 24
+"""Bytes that may decide what an instruction is."""
+_GAP = 256  # unchanged bytes that part two changed ranges
+
+
+class InstructionCache:
+    """The lines that waves have executed in, and the instructions decoded from them."""
+
+    def __init__(self, fetch: Fetch, decode: Callable[[bytes, int], Instruction]) -> None:
+        self._fetch = fetch
+        self._decode = decode
+        self._lines: dict[int, bytes] = {}
+        self._decoded: dict[int, tuple[Instruction, bytes]] = {}
+
+    def fill(self, pc: int) -> None:
+        """A wave is about to execute the instruction at ``pc``: see to it that its bytes are in the cache."""
+        for line in {pc & -LINE_SIZE, (pc + LONGEST - 1) & -LINE_SIZE}:
+            if not self._lines.get(line):
+                self._lines[line] = self._fetch(line, LINE_SIZE)
+
+    def decode(self, address: int) -> Instruction | None:
+        """The instruction at an address; None if a line that it needs is not filled, or where the code ends."""
+        known = self._decoded.get(address)
+        if known is None:
+            code = self._bytes(address)
+            if len(code) < 4:
+                return None
+            try:
+                instruction = self._decode(code, address)
+            except DecodeError:
+                return None  # the code ends inside the instruction
+            known = self._decoded[address] = instruction, code[: instruction.size]
+        return known[0]
+
+    def code_at(self, address: int) -> bytes:
+        """The bytes that `decode` made the instruction at this address of."""
+        return self._decoded[address][1]
+
+    def write(self, lo: int, hi: int) -> None:
+        """The host has written [lo, hi), or nothing is there any more."""
+        for line in [line for line in self._lines if line < hi and lo < line + LINE_SIZE]:
+            old = self._lines[line]
+            if lo <= line and line + len(old) <= hi:
+                del self._lines[line]  # the code may be about to go: filled again when a wave comes here
+                continue
+            new = self._fetch(line, LINE_SIZE)
+            first, end = max(lo - line, 0), hi - line
+            self._lines[line] = old[:first] + new[first:end] + old[end:]
+        self._drop(lo, hi)
+
+    def refresh(self) -> Iterator[tuple[int, int]]:
+        """Bring all lines up to what memory has. Gives the ranges [lo, hi) that change, each before its line does."""
+        for line, old in list(self._lines.items()):
+            new = self._fetch(line, LINE_SIZE)
+            if new != old:
+                for lo, hi in _differences(old, new):
+                    yield line + lo, line + hi
+                    self._drop(line + lo, line + hi)
+                self._lines[line] = new
+
+    def _bytes(self, address: int) -> bytes:
+        """Up to `LONGEST` bytes at an address, empty if they are not all in filled lines."""
+        line = address & -LINE_SIZE
+        data = self._lines.get(line, b"")
+        code = data[address - line : address - line + LONGEST]
+        if len(code) < LONGEST and len(data) == LINE_SIZE:
+            following = self._lines.get(line + LINE_SIZE)
+            if following is None:
+                return b""
+            code += following[: LONGEST - len(code)]
+        return code
+
+    def _drop(self, lo: int, hi: int) -> None:
+        self._decoded = {a: known for a, known in self._decoded.items() if a + LONGEST <= lo or hi <= a}
+
+
+def _differences(old: bytes, new: bytes) -> Iterator[tuple[int, int]]:
+    """Ranges of offsets [lo, hi) that hold all differences; there is a gap of at least `_GAP` bytes between two."""
+    size = min(len(old), len(new))
+    if len(old) != len(new):
+        yield size, max(len(old), len(new))
+    places = np.flatnonzero(np.frombuffer(old, np.uint8, size) != np.frombuffer(new, np.uint8, size))
+    if places.size:
+        breaks = np.flatnonzero(np.diff(places) > _GAP)
+        firsts = [places[0], *places[breaks + 1]]
+        for first, last in zip(firsts, [*places[breaks], places[-1]], strict=True):
+            yield int(first), int(last) + 1
