@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from rocdbg.errors import Error
 
+_LONGEST = 2000
+
 
 def one_line(text: str) -> str:
-    """``text`` with control characters escaped: names from a damaged file end up in messages."""
+    """``text`` with control characters escaped and not too long: names from a damaged file end up in messages."""
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

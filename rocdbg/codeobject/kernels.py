@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from rocdbg.codeobject.descriptor import KernelDescriptor, decode_descriptor, de
 from rocdbg.codeobject.errors import CodeObjectError, NoSuchKernelError
 from rocdbg.codeobject.metadata import KernelMetadata
 from rocdbg.codeobject.symbols import Symbol, SymbolType
+from rocdbg.text import near_names
 
 if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject
@@ -107,8 +107,7 @@ class Kernels(Mapping[str, Kernel]):
     def __getitem__(self, name: str) -> Kernel:
         kernel = self.find(name)
         if kernel is None:
-            near = difflib.get_close_matches(name, self._names, n=3)
-            raise NoSuchKernelError(self._code_object.name, name, near)
+            raise NoSuchKernelError(self._code_object.name, name, near_names(name, self._names))
         return kernel
 
     def __contains__(self, name: object) -> bool:

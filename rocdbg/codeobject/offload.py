@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import mmap
 import struct
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import zstandard
-
 from rocdbg.arch.target_id import TargetId
+from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
 from rocdbg.codeobject.source import Source
 from rocdbg.errors import Error
+from rocdbg.text import decode_text
 
 BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED_MAGIC = b"CCOB"
-MAX_UNCOMPRESSED = 384 << 20
-"""Bytes a compressed bundle may unpack to: with a copy of its largest entry still below a gigabyte."""
 
 _COUNT = struct.Struct("<Q")
 _ENTRY = struct.Struct("<QQQ")
 _CCOB_START = struct.Struct("<4sHH")
 # File size (absent in version 1), uncompressed size, hash.
 _CCOB_SIZES = {1: struct.Struct("<IQ"), 2: struct.Struct("<IIQ"), 3: struct.Struct("<QQQ")}
-_ZLIB, _ZSTD = 0, 1
-_ZLIB_CHUNK = 1 << 20
-_ZSTD_CHUNK = 1 << 10
+_METHODS = {0: ZLIB, 1: ZSTD}
 _MAX_ID = 4096
+_WINDOW = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -75,13 +71,13 @@ def is_bundle(data: bytes | bytearray | mmap.mmap, offset: int = 0) -> bool:
     return data[offset : offset + 24] == BUNDLE_MAGIC or data[offset : offset + 4] == COMPRESSED_MAGIC
 
 
-def read_bundle(source: Source, offset: int, limit: int = MAX_UNCOMPRESSED) -> Bundle:
-    """Read the bundle at ``offset``; a compressed one is uncompressed, to at most ``limit`` bytes.
+def read_bundle(source: Source, offset: int, budget: Budget | None = None) -> Bundle:
+    """Read the bundle at ``offset``; a compressed one is uncompressed, to at most what the ``budget`` has left.
 
     Raises `CodeObjectError` for a damaged one.
     """
     if source.data[offset : offset + 4] == COMPRESSED_MAGIC:
-        data, size = _uncompress(source, offset, limit)
+        data, size = _uncompress(source, offset, budget or Budget())
         inner = Source(f"{source.name} (uncompressed)", data)
         if data[: len(BUNDLE_MAGIC)] != BUNDLE_MAGIC:
             raise inner.error("is not an offload bundle", section="bundle", offset=0)
@@ -91,22 +87,45 @@ def read_bundle(source: Source, offset: int, limit: int = MAX_UNCOMPRESSED) -> B
     return Bundle(source, offset, end - offset, False, entries)
 
 
-def find_bundles(source: Source, start: int, end: int) -> Iterator[Bundle]:
-    """All bundles between two offsets, padding skipped.  Raises `CodeObjectError` for a damaged one."""
+def find_bundles(source: Source, start: int, end: int, budget: Budget | None = None) -> Iterator[Bundle]:
+    """All bundles between two offsets, padding skipped; together they unpack to no more than the ``budget`` has.
+
+    Raises `CodeObjectError` for a damaged one.
+    """
     # Where each kind is next: kept while still ahead, as a search for one that is absent reads the whole section.
     ahead = dict.fromkeys((BUNDLE_MAGIC, COMPRESSED_MAGIC), start - 1)
     at = start
     while True:
         for magic, found in ahead.items():
             if found < at:
-                position = source.data.find(magic, at, end)
-                ahead[magic] = position if position >= 0 else end
+                ahead[magic] = _find(source, magic, at, end)
         at = min(ahead.values())
         if at >= end:
             return
-        bundle = read_bundle(source, at)
+        bundle = read_bundle(source, at, budget)
+        size = bundle.size
         yield bundle
-        at += max(bundle.size, len(COMPRESSED_MAGIC))
+        del bundle  # what it unpacked to must not be there beside the next one's
+        at += max(size, len(COMPRESSED_MAGIC))
+
+
+def _find(source: Source, magic: bytes, start: int, end: int) -> int:
+    """Where ``magic`` is next, ``end`` if it is not there; what was passed over of a mapped file is let go."""
+    # A small step first: bundles mostly follow each other closely.
+    step = 1 << 12
+    while start < end:
+        stop = min(end, start + step)
+        position = source.data[start:stop].find(magic)
+        if position >= 0:
+            return start + position
+        if isinstance(source.data, mmap.mmap):
+            page = start - start % mmap.PAGESIZE
+            source.data.madvise(mmap.MADV_DONTNEED, page, stop - page)
+        if stop == end:
+            break
+        start = stop - len(magic) + 1
+        step = min(4 * step, _WINDOW)
+    return end
 
 
 def _read_entries(source: Source, start: int) -> tuple[tuple[BundleEntry, ...], int]:
@@ -119,13 +138,19 @@ def _read_entries(source: Source, start: int) -> tuple[tuple[BundleEntry, ...], 
         raise source.error(f"{count} entries do not fit the file", section=what, offset=start)
     entries = []
     end = at
+    total = 0
     for index in range(count):
         offset, size, id_size = source.unpack(_ENTRY, at, what)
         if id_size > _MAX_ID:
             raise source.error(f"entry {index} has an id of {id_size} bytes", section=what, offset=at)
-        text = source.bytes_at(at + _ENTRY.size, id_size, what).decode("utf-8", "backslashreplace")
+        text = decode_text(source.bytes_at(at + _ENTRY.size, id_size, what))
         if start + offset + size > len(source):
             reason = f"entry {index} ({text}) of {size} bytes at {offset:#x} runs past the end of the file"
+            raise source.error(reason, section=what, offset=at)
+        # Entries that share bytes would cost a copy of them each.
+        total += size
+        if total > len(source):
+            reason = f"entry {index} ({text}) of {size} bytes overlaps others"
             raise source.error(reason, section=what, offset=at)
         at += _ENTRY.size + id_size
         end = max(end, at, start + offset + size if size else 0)
@@ -133,65 +158,25 @@ def _read_entries(source: Source, start: int) -> tuple[tuple[BundleEntry, ...], 
     return tuple(entries), end
 
 
-def _uncompress(source: Source, start: int, limit: int) -> tuple[bytearray, int]:
+def _uncompress(source: Source, start: int, budget: Budget) -> tuple[bytearray, int]:
     """The content of the compressed bundle at ``start`` and the bytes it takes in the file."""
     what = "compressed bundle"
     _, version, method = source.unpack(_CCOB_START, start, what)
     if version not in _CCOB_SIZES:
         raise source.error(f"unknown version {version}, expected 1 to 3", section=what, offset=start + 4)
-    if method not in (_ZLIB, _ZSTD):
+    if method not in _METHODS:
         reason = f"unknown method {method}, expected 0 (zlib) or 1 (zstd)"
         raise source.error(reason, section=what, offset=start + 6)
     sizes = source.unpack(_CCOB_SIZES[version], start + _CCOB_START.size, what)
     size = sizes[-2]
     at = start + _CCOB_START.size + _CCOB_SIZES[version].size
-    if size > limit:
-        reason = f"it unpacks to {size} bytes, the limit is {limit}"
-        raise source.error(reason, section=what, offset=start)
     end = len(source)
     if version > 1:
         end = start + sizes[0]
         if not at <= end <= len(source):
             reason = f"its size {sizes[0]} does not fit the file of {len(source):#x} bytes"
             raise source.error(reason, section=what, offset=start)
-    data, used = _inflate(source, at, end, size, method)
+    budget.take(source, size, end - at, what, start)
+    data, used = inflate(source, at, end, size, _METHODS[method], what)
     # Version 1 does not say how long it is: it ends where the stream does.
     return data, (at + used if version == 1 else end) - start
-
-
-def _inflate(source: Source, start: int, end: int, size: int, method: int) -> tuple[bytearray, int]:
-    """Unpack the stream between two offsets, which must give ``size`` bytes; also the stream's length."""
-    what = "compressed bundle"
-    data = bytearray()
-    try:
-        unpack = _unzlib if method == _ZLIB else _unzstd
-        at, ended = unpack(source, start, end, size, data)
-    except (zlib.error, zstandard.ZstdError) as error:
-        raise source.error(f"the stream is damaged: {error}", section=what, offset=start) from None
-    if len(data) != size or not ended:
-        more = "more than " if len(data) > size else ""
-        reason = f"the stream gives {more}{min(len(data), size)} bytes, the header says {size}"
-        raise source.error(reason, section=what, offset=start)
-    return data, at - start
-
-
-def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
-    """Unpack little more than ``size`` bytes: where the input was read to, and whether the stream ended."""
-    engine = zlib.decompressobj()
-    while at < end and not engine.eof and len(data) <= size:
-        chunk = source.data[at : min(end, at + _ZLIB_CHUNK)]
-        at += len(chunk)
-        while chunk and len(data) <= size:
-            data += engine.decompress(chunk, size + 1 - len(data))
-            chunk = engine.unconsumed_tail
-    return at - len(engine.unused_data), engine.eof
-
-
-def _unzstd(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
-    """As `_unzlib`; the decompressor takes no limit, so it gets little input at a time."""
-    engine = zstandard.ZstdDecompressor().decompressobj()
-    while at < end and not engine.eof and len(data) <= size:
-        chunk = source.data[at : min(end, at + _ZSTD_CHUNK)]
-        at += len(chunk)
-        data += engine.decompress(chunk)
-    return at - len(engine.unused_data), engine.eof

@@ -10,6 +10,7 @@ from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import FORMS, Kind, Raw, raw_reader, uleb
 from rocdbg.dwarf.info.model import SourceFile
 from rocdbg.dwarf.info.sections import Sections
+from rocdbg.text import decode_text
 
 SECTION: Final = ".debug_line"
 _MOST_FILES: Final = 1_000_000
@@ -71,7 +72,7 @@ class _Cursor:
             raise IndexError
         text = self.data[self.pos:stop]
         self.pos = stop + 1
-        return text.decode("utf-8", "surrogateescape")
+        return decode_text(text)
 
     def check(self) -> None:
         if self.pos > self.end:
@@ -155,7 +156,7 @@ def _read_tables(
 
     def text(form: int, raw: Raw | None) -> str:
         if isinstance(raw, bytes):
-            return raw.decode("utf-8", "surrogateescape")
+            return decode_text(raw)
         if raw is None:
             return ""
         kind = FORMS[form][2]

@@ -16,6 +16,7 @@ from typing import Final
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, INDIRECT, RawReader, raw_reader, uleb
 from rocdbg.dwarf.info.sections import Sections
+from rocdbg.text import decode_text
 
 __all__ = [
     "Idx", "IndexEntry", "IndexedName", "NameIndex", "is_known_augmentation", "name_hash", "names_of_entries",
@@ -138,7 +139,7 @@ class NameIndex:
         units, local, foreign, self.bucket_count, self.name_count, abbreviations, size = counts
         text, pos = self._take(pos, size)
         # LLVM pads the string with zero bytes and counts them in; the standard's count may leave them out
-        self.augmentation = text.rstrip(b"\0").decode("utf-8", "surrogateescape")
+        self.augmentation = decode_text(text.rstrip(b"\0"))
         pos += -size % 4
         self.compile_units, pos = self._numbers(pos, units, self.offset_size)
         self.local_type_units, pos = self._numbers(pos, local, self.offset_size)

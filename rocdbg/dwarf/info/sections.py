@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.text import decode_text
 
 
 class Sections:
@@ -27,7 +28,7 @@ class Sections:
         end = data.find(b"\0", offset) if offset < len(data) else -1
         if end < 0:
             raise DebugInfoError(name, offset, f"no string there (the section has {len(data)} bytes)")
-        return data[offset:end].decode("utf-8", "surrogateescape")
+        return decode_text(data[offset:end])
 
     def number(self, name: str, offset: int, size: int) -> int:
         """The unsigned number of ``size`` bytes at ``offset``."""

@@ -1,0 +1,40 @@
+"""Text out of files: what becomes of bytes that are no UTF-8."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from itertools import islice
+
+_LONGEST_COMPARED = 200
+_MOST_COMPARED = 20_000
+
+_ESCAPED = re.compile(r"\\x([89a-f][0-9a-f])")
+
+
+def decode_text(data: bytes | bytearray) -> str:
+    """A name or message of a file as text.
+
+    Bytes that are not UTF-8 become backslash escapes (``caf\\xe9``): names of a damaged or foreign file must
+    be printable wherever they end up.
+    """
+    return data.decode("utf-8", "backslashreplace")
+
+
+def path_of(text: str) -> str:
+    """The path that `decode_text` made ``text`` of, with the bytes it escaped as the operating system's functions take
+    them; ``text`` itself where it has no such escapes.
+    """
+    return _ESCAPED.sub(lambda match: chr(0xDC00 + int(match[1], 16)), text)
+
+
+def near_names(name: str, names: Iterable[str], count: int = 3) -> list[str]:
+    """The names most like ``name``, best first, for messages about a name there is not.
+
+    Comparing takes the product of two lengths: long names and those far down a long list are left out.
+    """
+    if len(name) > _LONGEST_COMPARED:
+        return []
+    short = (other for other in islice(names, _MOST_COMPARED) if len(other) <= _LONGEST_COMPARED)
+    return difflib.get_close_matches(name, short, n=count)
