@@ -22,9 +22,10 @@ def decode_text(data: bytes | bytearray) -> str:
     return data.decode("utf-8", "backslashreplace")
 
 
-def path_of(text: str) -> str:
-    """The path that `decode_text` made ``text`` of, with the bytes it escaped as the operating system's functions take
-    them; ``text`` itself where it has no such escapes.
+def raw_text(text: str) -> str:
+    """What `decode_text` made ``text`` of, with the bytes it escaped as Python's "surrogateescape" has them.
+
+    For paths, and for hashes of names; never to be shown. Without escapes it is ``text`` itself.
     """
     return _ESCAPED.sub(lambda match: chr(0xDC00 + int(match[1], 16)), text)
 

@@ -17,6 +17,9 @@ from rocdbg.dwarf.info.sections import Sections
 from rocdbg.dwarf.info.type_reader import TypeReader
 from rocdbg.dwarf.info.unit import Unit, read_unit_headers
 
+_LONGEST_NAMES = 256 << 20
+"""Characters of all qualified names that are made of one object's entries."""
+
 
 class Entries:
     """Units and their entries.
@@ -37,6 +40,17 @@ class Entries:
         self.code = code
         self._abbreviations: dict[tuple[int, int, int, int], dict[int, Abbreviation]] = {}
         self._line_tables: dict[int, LineTable] = {}
+        self.scope_names: dict[int, tuple[str, ...]] = {}
+        """By entry: the names of the namespaces and classes around what is in it."""
+        self._qualified_size = 0
+
+    def qualified(self, names: tuple[str, ...]) -> str:
+        """Names as one, ``ns::S::f``. All together are bounded: each may have a long one in it."""
+        text = "::".join(names)
+        self._qualified_size += len(text)
+        if self._qualified_size > _LONGEST_NAMES:
+            raise self.error(0, f"qualified names of more than {_LONGEST_NAMES} characters")
+        return text
 
     @cached_property
     def address_sizes(self) -> Mapping[int, int]:

@@ -14,6 +14,8 @@ from rocdbg.text import decode_text
 
 SECTION: Final = ".debug_line"
 _MOST_FILES: Final = 1_000_000
+_LONGEST_PATHS: Final = 64 << 20
+"""Characters that the paths of a table come to: each has its directory's in it, which may be long."""
 
 
 class Content:
@@ -128,10 +130,20 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
     )
 
 
-def _join(comp_dir: str, directory: str, name: str, *, in_comp_dir: bool) -> tuple[str, str]:
-    """Name as GDB shows it (with the directory unless that is the compilation's), and the path."""
-    shown = name if in_comp_dir else posixpath.join(directory, name)
-    return shown, posixpath.normpath(posixpath.join(comp_dir, directory, name))
+class _Paths:
+    """Puts names and directories together, and counts what it comes to."""
+
+    def __init__(self, offset: int) -> None:
+        self._offset = offset
+        self._total = 0
+
+    def join(self, comp_dir: str, directory: str, name: str, *, in_comp_dir: bool) -> tuple[str, str]:
+        """Name as GDB shows it (with the directory unless that is the compilation's), and the path."""
+        self._total += len(comp_dir) + 2 * len(directory) + 2 * len(name)
+        if self._total > _LONGEST_PATHS:
+            raise DebugInfoError(SECTION, self._offset, f"paths of more than {_LONGEST_PATHS} characters")
+        shown = name if in_comp_dir else posixpath.join(directory, name)
+        return shown, posixpath.normpath(posixpath.join(comp_dir, directory, name))
 
 
 def _read_old_tables(cursor: _Cursor, comp_dir: str) -> tuple[SourceFile, ...]:
@@ -140,10 +152,11 @@ def _read_old_tables(cursor: _Cursor, comp_dir: str) -> tuple[SourceFile, ...]:
     while directory := cursor.string():
         directories.append(directory)
     files = []
+    paths = _Paths(cursor.pos)
     while name := cursor.string():
         index, modified, length = cursor.uleb(), cursor.uleb(), cursor.uleb()
         directory = directories[index] if index < len(directories) else comp_dir
-        shown, path = _join(comp_dir, directory, name, in_comp_dir=index == 0)
+        shown, path = paths.join(comp_dir, directory, name, in_comp_dir=index == 0)
         files.append(SourceFile(shown, directory, path, modified=modified or None, length=length or None))
     return tuple(files)
 
@@ -193,11 +206,12 @@ def _read_tables(
     directories = [text(*row.get(Content.PATH, absent)) for row in table()]
     root = posixpath.join(comp_dir, directories[0]) if directories else comp_dir
     files = []
+    paths = _Paths(cursor.pos)
     for row in table():
         name = text(*row.get(Content.PATH, absent))
         index = _number(row, Content.DIRECTORY_INDEX) or 0
         directory = directories[index] if index < len(directories) else root
-        shown, path = _join(root, directory, name, in_comp_dir=index == 0)
+        shown, path = paths.join(root, directory, name, in_comp_dir=index == 0)
         md5 = row.get(Content.MD5, absent)[1]
         valid = _number(row, Content.LLVM_IS_MD5)
         files.append(SourceFile(

@@ -16,7 +16,7 @@ from typing import Final
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, INDIRECT, RawReader, raw_reader, uleb
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.text import decode_text
+from rocdbg.text import decode_text, raw_text
 
 __all__ = [
     "Idx", "IndexEntry", "IndexedName", "NameIndex", "is_known_augmentation", "name_hash", "names_of_entries",
@@ -77,7 +77,7 @@ class _Abbreviation:
 def name_hash(name: str) -> int:
     """The 32-bit hash of a name: DJB's, of the name with simple case folding (DWARF 5 section 7.33)."""
     value = 5381
-    for byte in "".join(map(_fold, name)).encode("utf-8", "surrogateescape"):
+    for byte in "".join(map(_fold, raw_text(name))).encode("utf-8", "surrogateescape"):
         value = (value * 33 + byte) & 0xFFFFFFFF
     return value
 

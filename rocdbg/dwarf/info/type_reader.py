@@ -310,7 +310,7 @@ def _qualified(die: Die, name: str) -> str:
 
     if not die.unit.is_cxx:
         return name
-    return "::".join((*enclosing_names(die), name))
+    return die.unit.entries.qualified((*enclosing_names(die), name))
 
 
 def _enumerator_value(value: AttributeValue | None, signed: bool, size: int | None) -> int:
