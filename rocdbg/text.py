@@ -14,12 +14,31 @@ _ESCAPED = re.compile(r"\\x([89a-f][0-9a-f])")
 
 
 def decode_text(data: bytes | bytearray) -> str:
-    """A name or message of a file as text.
+    """A name or message of a file as text that can be shown anywhere: one line without control characters.
 
-    Bytes that are not UTF-8 become backslash escapes (``caf\\xe9``): names of a damaged or foreign file must
-    be printable wherever they end up.
+    Bytes that are not UTF-8, and characters that are not printable, become backslash escapes (``caf\\xe9``,
+    ``\\x1b[2J``). Names of a damaged or hostile file end up in tables, on terminals and in files.
     """
+    return printable(decode_lines(data))
+
+
+def decode_lines(data: bytes | bytearray) -> str:
+    """Lines of text out of a file, as they are but for bytes that are not UTF-8."""
     return data.decode("utf-8", "backslashreplace")
+
+
+def printable(text: str) -> str:
+    """``text`` with characters that are not printable as backslash escapes."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if code < 0x80:
+        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char, f"\\x{code:02x}")
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def raw_text(text: str) -> str:

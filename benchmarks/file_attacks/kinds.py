@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rocdbg.cli.shell import Quit, Shell
 from rocdbg.cli.writer import Writer
-from rocdbg.codeobject import list_entries, open_modules
+from rocdbg.codeobject import CodeObject, list_entries, open_modules
 from rocdbg.debugger.session import Session
 from rocdbg.errors import Error
 
@@ -114,15 +114,28 @@ class ErrorWithoutWords(Exception):
     """A `rocdbg.Error` that says nothing, or more than a line, or what no terminal can show."""
 
 
-def _check(error: Error) -> None:
-    text = str(error)
-    text.encode()
-    if not text:
-        raise ErrorWithoutWords(repr(error))
+class Log:
+    """The errors that came, and what was written; each must be encodable and say something."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.text = ""
+
+    def error(self, error: Error) -> None:
+        text = str(error)
+        text.encode()
+        if not text:
+            raise ErrorWithoutWords(repr(error))
+        self.errors.append(text)
+
+    def written(self, text: str) -> None:
+        text.encode()
+        self.text += text
 
 
-def survive(attack: Attack, folder: Path) -> int:
+def survive(attack: Attack, folder: Path, log: Log | None = None) -> int:
     """Do everything with an attack; raises what is no `rocdbg.Error`. Gives how many steps worked."""
+    log = log or Log()
     for name, data in attack.files.items():
         (folder / name).write_bytes(data)
     worked = 0
@@ -131,37 +144,34 @@ def survive(attack: Attack, folder: Path) -> int:
         try:
             list_entries(path)
             for code_object in open_modules(path, attack.arch):
-                worked += _use(code_object)
+                worked += _use(code_object, log)
         except Error as error:
-            _check(error)
+            log.error(error)
     out = io.StringIO()
     session = Session()
     shell = Shell(session, Writer(out), Writer(out), interactive=False)
     try:
         session.load(path, attack.arch)
     except Error as error:
-        _check(error)
+        log.error(error)
         return worked
     for command in attack.commands:
         try:
             shell.execute(command)
             worked += 1
         except Error as error:
-            _check(error)
+            log.error(error)
         except Quit:
             break
-        out.getvalue().encode()
+        log.written(out.getvalue())
         out.seek(0)
         out.truncate()
     session.launch.release()
     return worked
 
 
-def _use(code_object: object) -> int:
+def _use(code_object: CodeObject, log: Log) -> int:
     """What the library gives of a code object, piece by piece."""
-    from rocdbg.codeobject import CodeObject
-
-    assert isinstance(code_object, CodeObject)
     worked = 0
     steps: list[Callable[[], object]] = [
         lambda: code_object.metadata, lambda: [section.data for section in code_object.sections.values()],
@@ -174,7 +184,7 @@ def _use(code_object: object) -> int:
             step()
             worked += 1
         except Error as error:
-            _check(error)
+            log.error(error)
     return worked
 
 

@@ -103,6 +103,7 @@ class Section:
         budget = budget or Budget()
         what = f"section {self.name}"
         if self.flags & SHF_COMPRESSED and self.has_bytes:
+            self._check_header(_CHDR.size, what)
             kind, size, _ = self.source.unpack(_CHDR, self.offset, what)
             start = self.offset + _CHDR.size
             if kind not in _METHODS:
@@ -110,6 +111,7 @@ class Section:
                 raise self.source.error(reason, section=what, offset=self.offset)
             method = _METHODS[kind]
         elif self.name.startswith(_GNU_COMPRESSED) and self.has_bytes:
+            self._check_header(_GNU_HEADER.size, what)
             magic, size = self.source.unpack(_GNU_HEADER, self.offset, what)
             start, method = self.offset + _GNU_HEADER.size, ZLIB
             if magic != b"ZLIB":
@@ -123,6 +125,11 @@ class Section:
             raise self.source.error(reason, section=what, offset=self.offset)
         budget.take(self.source, size, end - start, what, self.offset)
         return bytes(inflate(self.source, start, end, size, method, what)[0])
+
+    def _check_header(self, size: int, what: str) -> None:
+        if self.size < size:
+            reason = f"is compressed, but its {self.size} bytes are less than the header of {size}"
+            raise self.source.error(reason, section=what, offset=self.offset)
 
     def contains(self, address: int) -> bool:
         return bool(self.flags & SHF_ALLOC) and self.address <= address < self.address + self.size

@@ -22,7 +22,7 @@ from rocdbg.codeobject.metadata import (
 from rocdbg.codeobject.msgpack_reader import MsgPackDamage, read_msgpack
 from rocdbg.codeobject.notes import NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, Note
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
-from rocdbg.text import decode_text
+from rocdbg.text import decode_lines, printable
 
 _E = TypeVar("_E", bound=Enum)
 
@@ -124,7 +124,7 @@ def _unpack_msgpack(file: str, note: Note) -> Mapping[Any, Any]:
 def _load_yaml(file: str, note: Note) -> Mapping[Any, Any]:
     try:
         # Scalars stay text: what is a number is known from the key.
-        root = read_yaml(decode_text(note.description.rstrip(b"\0")))
+        root = read_yaml(decode_lines(note.description.rstrip(b"\0")))
     except YamlDamage as error:
         reason = f"the metadata is not YAML: {error}"
         raise CodeObjectError(file, reason, section=note.section, offset=note.offset) from None
@@ -273,7 +273,7 @@ class _Map:
         value = self._values.get(key)
         if value is not None and not isinstance(value, str):
             raise self._error(key, f"is {_kind(value)}, not text")
-        return value
+        return None if value is None else printable(value)
 
     def required_text(self, key: str) -> str:
         value = self.text(key)

@@ -32,7 +32,7 @@ from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ELEMENT_TYPES, ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
-from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, check_size
+from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, check_scalar, check_size
 
 _LAUNCH_KEYS = ("file", "arch", "kernel", "grid", "workgroup", "dynamic_lds")
 _ARGUMENT_KEYS = ("name", "value", "type", "buffer", "init", "expect", "rtol", "atol", "local")
@@ -177,7 +177,7 @@ def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
         raise LaunchError(f"{what} type", 'a list needs its type, for example type = "f32[3]"')
     if not isinstance(value, (int, float)):
         raise LaunchError(f"{what} value", f"{shown(value)} is not a number")
-    return ArgumentSpec(what, name, value=value, type=type_name)
+    return ArgumentSpec(what, name, value=check_scalar(value, f"{what} value"), type=type_name)
 
 
 def _check_keys(table: dict[str, Any], known: tuple[str, ...], what: str, where: str = "") -> None:

@@ -19,6 +19,9 @@ Scalar = int | float | bool
 MAX_DIMENSION = 0xFFFF_FFFF
 """Largest grid dimension an AQL packet holds, in work-items."""
 
+MAX_VALUE_BITS = 1024
+"""Bits of the largest number that is passed by value."""
+
 MAX_LDS = 0xFFFF_FFFF
 """Most bytes of LDS that an AQL packet can ask for; devices have far less."""
 
@@ -170,6 +173,13 @@ def check_size(size: int, what: str, where: str = "") -> int:
     return size
 
 
+def check_scalar(value: Scalar, what: str) -> Scalar:
+    """A number to be passed to a kernel. Raises LaunchError if it has more bits than any argument."""
+    if isinstance(value, int) and value.bit_length() > MAX_VALUE_BITS:
+        raise LaunchError(what, f"{shown(value)} does not fit an argument")
+    return value
+
+
 def parse_int(text: str, what: str) -> int:
     """A number as C or Python writes it (0x10, 16)."""
     try:
@@ -184,7 +194,7 @@ def parse_scalar(text: str, what: str) -> Scalar:
     if word in ("true", "false"):
         return word == "true"
     try:
-        return int(word, 0)
+        return check_scalar(int(word, 0), what)
     except ValueError:
         pass
     try:

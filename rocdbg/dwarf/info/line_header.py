@@ -10,7 +10,7 @@ from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import FORMS, Kind, Raw, raw_reader, uleb
 from rocdbg.dwarf.info.model import SourceFile
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.text import decode_text
+from rocdbg.text import decode_lines, decode_text
 
 SECTION: Final = ".debug_line"
 _MOST_FILES: Final = 1_000_000
@@ -167,16 +167,17 @@ def _read_tables(
     """Tables of DWARF 5: self-describing; directory 0 is that of the compilation, file 0 the primary
     source."""
 
-    def text(form: int, raw: Raw | None) -> str:
+    def text(form: int, raw: Raw | None, *, lines: bool = False) -> str:
         if isinstance(raw, bytes):
-            return decode_text(raw)
+            return decode_lines(raw) if lines else decode_text(raw)
         if raw is None:
             return ""
         kind = FORMS[form][2]
+        string = sections.lines if lines else sections.string
         if kind is Kind.LINE_STRING_OFFSET:
-            return sections.string(".debug_line_str", raw)
+            return string(".debug_line_str", raw)
         if kind is Kind.STRING_OFFSET:
-            return sections.string(".debug_str", raw)
+            return string(".debug_str", raw)
         raise DebugInfoError(SECTION, cursor.pos, f"form DW_FORM_{FORMS[form][0]} of a path is not supported")
 
     def table() -> list[dict[int, tuple[int, Raw]]]:
@@ -217,7 +218,7 @@ def _read_tables(
         files.append(SourceFile(
             shown, directory, path,
             md5=md5.to_bytes(16, "little") if isinstance(md5, int) and valid != 0 else None,
-            source=_embedded(text(*row[Content.LLVM_SOURCE])) if Content.LLVM_SOURCE in row else None,
+            source=_embedded(text(*row[Content.LLVM_SOURCE], lines=True)) if Content.LLVM_SOURCE in row else None,
             modified=_number(row, Content.TIMESTAMP), length=_number(row, Content.SIZE),
         ))
     return tuple(files)
