@@ -55,6 +55,27 @@ def inflate(source: Source, start: int, end: int, size: int, method: str, what: 
 
     Raises `CodeObjectError` naming ``what`` for a damaged stream.
     """
+    data, at, ended = _unpack(source, start, end, size, method, what)
+    if len(data) != size or not ended:
+        more = "more than " if len(data) > size else ""
+        reason = f"the stream gives {more}{min(len(data), size)} bytes, the header says {size}"
+        raise source.error(reason, section=what, offset=start)
+    return data, at - start
+
+
+def inflate_some(
+    source: Source, start: int, end: int, size: int, method: str, what: str
+) -> tuple[bytearray, int]:
+    """As `inflate`: the first ``size`` bytes, or all if there are fewer, and how much was read for them."""
+    data, at, _ = _unpack(source, start, end, size - 1, method, what)
+    del data[size:]
+    return data, at - start
+
+
+def _unpack(
+    source: Source, start: int, end: int, size: int, method: str, what: str
+) -> tuple[bytearray, int, bool]:
+    """A little more than ``size`` bytes, where the input was read to, and whether the stream ended."""
     data = bytearray()
     try:
         unpack = _unzlib if method == ZLIB else _unzstd
@@ -62,11 +83,7 @@ def inflate(source: Source, start: int, end: int, size: int, method: str, what: 
     except (zlib.error, zstandard.ZstdError, MemoryError) as error:
         reason = f"the stream is damaged: {error or type(error).__name__}"
         raise source.error(reason, section=what, offset=start) from None
-    if len(data) != size or not ended:
-        more = "more than " if len(data) > size else ""
-        reason = f"the stream gives {more}{min(len(data), size)} bytes, the header says {size}"
-        raise source.error(reason, section=what, offset=start)
-    return data, at - start
+    return data, at, ended
 
 
 def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.string_table import StringTable
+from rocdbg.errors import remembered
 
 ELF_MAGIC = b"\x7fELF"
 ELFCLASS32, ELFCLASS64 = 1, 2
@@ -156,7 +157,7 @@ class Elf:
         self.source = source
         self.header = _read_header(source)
 
-    @cached_property
+    @remembered
     def section_list(self) -> tuple[Section, ...]:
         """All sections in the order of the header table, the null section included."""
         offset, entry_size, count = self.header.section_headers
@@ -211,7 +212,7 @@ class Elf:
             found.setdefault(section.name, section)
         return MappingProxyType(found)
 
-    @cached_property
+    @remembered
     def segments(self) -> tuple[Segment, ...]:
         """All program headers."""
         offset, entry_size, count = self.header.program_headers

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocdbg.arch.target_id import TargetId
-from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
+from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate, inflate_some
+from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.source import Source
 from rocdbg.errors import Error
 from rocdbg.text import decode_text
@@ -24,6 +25,8 @@ _CCOB_SIZES = {1: struct.Struct("<IQ"), 2: struct.Struct("<IIQ"), 3: struct.Stru
 _METHODS = {0: ZLIB, 1: ZSTD}
 _MAX_ID = 4096
 _WINDOW = 16 << 20
+_FIRST_PART = 1 << 14
+_COMPRESSED = "compressed bundle"
 
 
 @dataclass(frozen=True)
@@ -77,18 +80,51 @@ def read_bundle(source: Source, offset: int, budget: Budget | None = None) -> Bu
     Raises `CodeObjectError` for a damaged one.
     """
     if source.data[offset : offset + 4] == COMPRESSED_MAGIC:
-        data, size = _uncompress(source, offset, budget or Budget())
+        stream = _read_ccob(source, offset)
+        (budget or Budget()).take(source, stream.size, stream.end - stream.start, _COMPRESSED, offset)
+        data, used = inflate(source, stream.start, stream.end, stream.size, stream.method, _COMPRESSED)
+        # Version 1 does not say how long it is: it ends where the stream does.
+        end = stream.end if stream.says_end else stream.start + used
         inner = Source(f"{source.name} (uncompressed)", data)
-        if data[: len(BUNDLE_MAGIC)] != BUNDLE_MAGIC:
-            raise inner.error("is not an offload bundle", section="bundle", offset=0)
-        entries, _ = _read_entries(inner, 0)
-        return Bundle(inner, offset, size, True, entries)
-    entries, end = _read_entries(source, offset)
+        return Bundle(inner, offset, end - offset, True, _entries_of(inner, len(data)))
+    entries, end = _read_entries(source, offset, len(source))
     return Bundle(source, offset, end - offset, False, entries)
 
 
+def list_bundle(source: Source, offset: int, budget: Budget) -> Bundle:
+    """As `read_bundle`, but of a compressed one no more is unpacked than needed: its ``source`` is a beginning."""
+    if source.data[offset : offset + 4] != COMPRESSED_MAGIC:
+        return read_bundle(source, offset)
+    stream = _read_ccob(source, offset)
+    if not stream.says_end:
+        return read_bundle(source, offset, budget)
+    Budget().take(source, stream.size, stream.end - stream.start, _COMPRESSED, offset)
+    wanted = _FIRST_PART
+    while True:
+        wanted = min(wanted, stream.size)
+        budget.take(source, wanted, stream.end - stream.start, _COMPRESSED, offset)
+        unpack = inflate if wanted == stream.size else inflate_some
+        data = unpack(source, stream.start, stream.end, wanted, stream.method, _COMPRESSED)[0]
+        inner = Source(f"{source.name} (uncompressed)", data)
+        try:
+            entries = _entries_of(inner, stream.size)
+        except CodeObjectError:
+            if wanted == stream.size:
+                raise
+            wanted *= 16
+        else:
+            return Bundle(inner, offset, stream.end - offset, True, entries)
+
+
+def _entries_of(inner: Source, size: int) -> tuple[BundleEntry, ...]:
+    """The entries of what a compressed bundle of ``size`` bytes unpacks to, or of a beginning of it."""
+    if inner.data[: len(BUNDLE_MAGIC)] != BUNDLE_MAGIC:
+        raise inner.error("is not an offload bundle", section="bundle", offset=0)
+    return _read_entries(inner, 0, size)[0]
+
+
 def find_bundles(source: Source, start: int, end: int, budget: Budget | None = None) -> Iterator[Bundle]:
-    """All bundles between two offsets, padding skipped; together they unpack to no more than the ``budget`` has.
+    """All bundles between two offsets, padding skipped, listed with no more unpacked than the ``budget`` has.
 
     Raises `CodeObjectError` for a damaged one.
     """
@@ -102,7 +138,7 @@ def find_bundles(source: Source, start: int, end: int, budget: Budget | None = N
         at = min(ahead.values())
         if at >= end:
             return
-        bundle = read_bundle(source, at, budget)
+        bundle = list_bundle(source, at, budget or Budget())
         size = bundle.size
         yield bundle
         del bundle  # what it unpacked to must not be there beside the next one's
@@ -128,13 +164,16 @@ def _find(source: Source, magic: bytes, start: int, end: int) -> int:
     return end
 
 
-def _read_entries(source: Source, start: int) -> tuple[tuple[BundleEntry, ...], int]:
-    """The entries of the plain bundle at ``start``, and where it ends."""
+def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[BundleEntry, ...], int]:
+    """The entries of the plain bundle at ``start``, and where it ends.
+
+    ``size_in_all`` are the bytes that the source stands for, of which it may have the first only.
+    """
     what = "bundle"
     at = start + len(BUNDLE_MAGIC)
     (count,) = source.unpack(_COUNT, at, what)
     at += _COUNT.size
-    if count * _ENTRY.size > len(source) - at:
+    if count * _ENTRY.size > size_in_all - at:
         raise source.error(f"{count} entries do not fit the file", section=what, offset=start)
     entries = []
     end = at
@@ -144,12 +183,12 @@ def _read_entries(source: Source, start: int) -> tuple[tuple[BundleEntry, ...], 
         if id_size > _MAX_ID:
             raise source.error(f"entry {index} has an id of {id_size} bytes", section=what, offset=at)
         text = decode_text(source.bytes_at(at + _ENTRY.size, id_size, what))
-        if start + offset + size > len(source):
+        if start + offset + size > size_in_all:
             reason = f"entry {index} ({text}) of {size} bytes at {offset:#x} runs past the end of the file"
             raise source.error(reason, section=what, offset=at)
         # Entries that share bytes would cost a copy of them each.
         total += size
-        if total > len(source):
+        if total > size_in_all:
             reason = f"entry {index} ({text}) of {size} bytes overlaps others"
             raise source.error(reason, section=what, offset=at)
         at += _ENTRY.size + id_size
@@ -158,9 +197,21 @@ def _read_entries(source: Source, start: int) -> tuple[tuple[BundleEntry, ...], 
     return tuple(entries), end
 
 
-def _uncompress(source: Source, start: int, budget: Budget) -> tuple[bytearray, int]:
-    """The content of the compressed bundle at ``start`` and the bytes it takes in the file."""
-    what = "compressed bundle"
+@dataclass(frozen=True)
+class _Stream:
+    """What the header of a compressed bundle says."""
+
+    start: int
+    end: int
+    says_end: bool
+    size: int
+    """Bytes it unpacks to."""
+    method: str
+
+
+def _read_ccob(source: Source, start: int) -> _Stream:
+    """The header of the compressed bundle at ``start``."""
+    what = _COMPRESSED
     _, version, method = source.unpack(_CCOB_START, start, what)
     if version not in _CCOB_SIZES:
         raise source.error(f"unknown version {version}, expected 1 to 3", section=what, offset=start + 4)
@@ -168,7 +219,6 @@ def _uncompress(source: Source, start: int, budget: Budget) -> tuple[bytearray, 
         reason = f"unknown method {method}, expected 0 (zlib) or 1 (zstd)"
         raise source.error(reason, section=what, offset=start + 6)
     sizes = source.unpack(_CCOB_SIZES[version], start + _CCOB_START.size, what)
-    size = sizes[-2]
     at = start + _CCOB_START.size + _CCOB_SIZES[version].size
     end = len(source)
     if version > 1:
@@ -176,7 +226,4 @@ def _uncompress(source: Source, start: int, budget: Budget) -> tuple[bytearray, 
         if not at <= end <= len(source):
             reason = f"its size {sizes[0]} does not fit the file of {len(source):#x} bytes"
             raise source.error(reason, section=what, offset=start)
-    budget.take(source, size, end - at, what, start)
-    data, used = inflate(source, at, end, size, _METHODS[method], what)
-    # Version 1 does not say how long it is: it ends where the stream does.
-    return data, (at + used if version == 1 else end) - start
+    return _Stream(at, end, version > 1, sizes[-2], _METHODS[method])

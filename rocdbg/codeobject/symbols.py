@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from rocdbg.codeobject.elf import SHN_ABS, SHN_AMDGPU_LDS, SHN_UNDEF
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.string_table import StringTable
+from rocdbg.errors import remembered
 
 SYMBOL_DTYPE = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("shndx", "<u2"), ("value", "<u8"), ("size", "<u8")]
@@ -119,7 +119,7 @@ class SymbolTable:
         symbol = self[indices[position]]
         return symbol if symbol.value == address or address < symbol.value + symbol.size else None
 
-    @cached_property
+    @remembered
     def _by_name(self) -> dict[str, int]:
         defined = self.array["shndx"] != SHN_UNDEF
         found: dict[str, int] = {}
@@ -128,7 +128,7 @@ class SymbolTable:
                 found[name] = index
         return found
 
-    @cached_property
+    @remembered
     def _by_address(self) -> tuple[list[int], list[int], list[int]]:
         """Addresses in order, their symbols, and at each position that of the last symbol that has a size (or -1)."""
         array = self.array
@@ -145,7 +145,7 @@ class SymbolTable:
         sized = np.maximum.accumulate(positions) if len(positions) else positions
         return array["value"][indices].tolist(), indices.tolist(), sized.tolist()
 
-    @cached_property
+    @remembered
     def _strings(self) -> StringTable:
         table = StringTable(self.source, self.name, self._raw_strings)
         table.check(self.array["name"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rocdbg.codeobject import CodeObject, Section, uncompressed_name
+from rocdbg.codeobject import CodeObject, CodeObjectError, Section, uncompressed_name
 from rocdbg.codeobject.compression import Budget
 
 
@@ -22,9 +22,17 @@ class DebugSections(Mapping[str, bytes]):
             if plain.startswith(".debug_"):
                 self._sections.setdefault(plain, section)
         self._budget = Budget()
+        self._failures: dict[str, CodeObjectError] = {}
 
     def __getitem__(self, name: str) -> bytes:
-        return self._sections[name].uncompressed(self._budget)
+        failure = self._failures.get(name)
+        if failure is not None:
+            raise failure.with_traceback(None)
+        try:
+            return self._sections[name].uncompressed(self._budget)
+        except CodeObjectError as error:
+            self._failures[name] = error  # unpacking it again takes as long
+            raise
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sections)

@@ -16,6 +16,7 @@ from rocdbg.dwarf.info.name_index import names_of_entries
 from rocdbg.dwarf.info.sections import Sections
 from rocdbg.dwarf.info.type_reader import TypeReader
 from rocdbg.dwarf.info.unit import Unit, read_unit_headers
+from rocdbg.errors import remembered
 
 _LONGEST_NAMES = 256 << 20
 """Characters of all qualified names that are made of one object's entries."""
@@ -67,7 +68,7 @@ class Entries:
         """Types, one object per entry."""
         return TypeReader(self)
 
-    @cached_property
+    @remembered
     def listed_names(self) -> dict[int, list[str]]:
         """The names of entries by offset, as far as an index of the compiler's tells them (``.debug_names``)."""
         return names_of_entries(self.sections, {unit.offset for unit in self.units})
@@ -76,7 +77,7 @@ class Entries:
         """True when there can be code at ``address``."""
         return self.code is None or any(address in part for part in self.code)
 
-    @cached_property
+    @remembered
     def data(self) -> bytes:
         """The entries' bytes."""
         types = self.sections[".debug_types"]
@@ -95,7 +96,7 @@ class Entries:
         section, position = self.where(offset)
         return DebugInfoError(section, position, reason)
 
-    @cached_property
+    @remembered
     def units(self) -> list[Unit]:
         """All units, in order of offset."""
         info = self.sections[".debug_info"]

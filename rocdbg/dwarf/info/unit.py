@@ -14,6 +14,7 @@ from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
 from rocdbg.dwarf.info.ranges import ranges_of
 from rocdbg.dwarf.info.unit_index import UnitIndex
+from rocdbg.errors import remembered
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.entries import Entries
@@ -47,7 +48,7 @@ class Unit:
     def __repr__(self) -> str:
         return f"<Unit {self.offset:#x} {self.name!r}>"
 
-    @cached_property
+    @remembered
     def abbreviations(self) -> dict[int, Abbreviation]:
         """The unit's abbreviation table."""
         return self.entries.abbreviations(self)

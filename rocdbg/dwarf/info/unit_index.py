@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.info.forms import SKIP_BLOCK, SKIP_OTHER, SKIP_ULEB, uleb
 from rocdbg.dwarf.info.walk import skip_attributes
+from rocdbg.errors import remembered
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
@@ -49,7 +49,7 @@ class UnitIndex:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
 
-    @cached_property
+    @remembered
     def records(self) -> Records:
         """What the pass found."""
         return _scan(self._unit)
