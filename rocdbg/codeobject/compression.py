@@ -37,7 +37,7 @@ class Budget:
     @classmethod
     def for_file(cls, size: int) -> Budget:
         """What a file of ``size`` bytes may unpack to in all: real ones grow four to twenty times."""
-        return cls(MAX_UNCOMPRESSED + 64 * size)
+        return cls((128 << 20) + 64 * size)
 
     def take(self, source: Source, size: int, compressed: int, what: str, offset: int) -> None:
         """Account for a stream that says it unpacks to ``size`` bytes; raises `CodeObjectError` if that is too much."""

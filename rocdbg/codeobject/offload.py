@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocdbg.arch.target_id import TargetId
+from rocdbg.arch.targets import is_target
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate, inflate_some
 from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.source import Source
@@ -50,6 +51,9 @@ class BundleEntry:
         _, _, rest = self.id.partition("-")
         if not rest.startswith("amdgcn-"):
             return None
+        _, separator, target = rest.rpartition("--")
+        if separator and not is_target(target.partition(":")[0]):
+            return None  # without looking for names like it, of which there may be many
         try:
             return TargetId.parse(rest)
         except Error:

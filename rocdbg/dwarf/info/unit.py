@@ -44,6 +44,8 @@ class Unit:
         self.abbrev_offset = abbrev_offset
         self.type_signature = type_signature
         self.type_offset = type_offset
+        self.subtree_ends: dict[int, int] = {}
+        """Ends of large lists of children by their start, as far as they are known (see ``walk``)."""
 
     def __repr__(self) -> str:
         return f"<Unit {self.offset:#x} {self.name!r}>"

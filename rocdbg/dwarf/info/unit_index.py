@@ -48,6 +48,7 @@ class UnitIndex:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
+        self._children: dict[int, list[int]] = {}
 
     @remembered
     def records(self) -> Records:
@@ -86,17 +87,25 @@ class UnitIndex:
             if die.end > offset:
                 break
             index = records.parents[index]
-        parent = unit.die(records.offsets[max(index, 0)] - unit.offset)
+        parent = records.offsets[max(index, 0)]
         for _ in range(_DEEPEST):
-            for child in parent.children:
-                if child.offset == offset:
-                    return parent.offset
-                if child.offset < offset < child.end:
-                    parent = child
-                    break
-            else:
+            children = self._children_of(parent)
+            place = bisect_right(children, offset) - 1
+            if place < 0:
                 break
+            if children[place] == offset:
+                return parent
+            parent = children[place]
         raise unit.entries.error(offset, "no entry starts there")
+
+
+    def _children_of(self, offset: int) -> list[int]:
+        """Offsets of the entries directly below one, kept: many may ask for the same."""
+        found = self._children.get(offset)
+        if found is None:
+            die = self._unit.die(offset - self._unit.offset)
+            found = self._children[offset] = [child.offset for child in die.children]
+        return found
 
 
 def _kind(tag: int) -> int:
