@@ -54,7 +54,7 @@ RUNNING = (
 
 def _commands(rng: random.Random, data: bytes, running: float) -> tuple[str, ...]:
     """Command lines about what is in a file."""
-    chosen = list(rng.sample(STATIC, rng.choice((4, 10, 20))))
+    chosen = list(rng.sample(STATIC, rng.choice((3, 5, 12))))
     words = [found.decode() for found in set(re.findall(rb"[A-Za-z_]\w{0,6}", data[:200_000]))]
     words = sorted(words)
     for _ in range(4):
@@ -64,7 +64,7 @@ def _commands(rng: random.Random, data: bytes, running: float) -> tuple[str, ...
         chosen.append(form.format(word))
     rng.shuffle(chosen)
     if rng.random() < running:
-        chosen += START + tuple(rng.sample(RUNNING, rng.choice((4, 12, 20)))) + ("kill",)
+        chosen += START + tuple(rng.sample(RUNNING, rng.choice((4, 8, 16)))) + ("kill",)
     return tuple(chosen)
 
 
@@ -89,13 +89,13 @@ KINDS: dict[str, Callable[[random.Random], Attack]] = {
     "symbols": _object(elf_files.symbols, 0.1),
     "notes": _object(elf_files.notes, 0.05),
     "sections": _object(elf_files.sections, 0.2),
-    "msgpack": _object(metadata_notes.msgpack_note, 0.3),
+    "msgpack": _object(metadata_notes.msgpack_note, 0.15),
     "yaml": _object(metadata_notes.yaml_note, 0.1),
     "bundles": _object(bundles.bundle, 0.05, ".hipfb", "gfx90a"),
-    "entries": _object(dwarf_files.entries, 0.25),
-    "entries2": _object(dwarf_files.entries, 0.25),
-    "lines": _object(dwarf_files.lines, 0.2),
-    "frames": _object(dwarf_files.frames, 0.4),
+    "entries": _object(dwarf_files.entries, 0.12),
+    "entries2": _object(dwarf_files.entries, 0.12),
+    "lines": _object(dwarf_files.lines, 0.1),
+    "frames": _object(dwarf_files.frames, 0.2),
     "launch": _launch(launch_files.files),
     "npy": _launch(launch_files.npy_files),
 }
