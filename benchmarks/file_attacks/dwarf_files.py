@@ -13,6 +13,8 @@ from itertools import pairwise
 
 import fuzz_dwarf
 
+from rocdbg.dwarf.info.name_index import name_hash
+
 from .elf_files import Elf, compress
 from .numbers import damaged, leb, name, number, sleb, uleb
 
@@ -452,6 +454,36 @@ def lists(rng: random.Random, section: int) -> bytes:
     return len(rest).to_bytes(4, "little") + rest
 
 
+def names_index(rng: random.Random, dies: list[Die], strings: bytearray) -> bytes:
+    """.debug_names that lists some entries, by their own or by other names, in any bucket; with luck all is sound."""
+    odd = rng.random() < 0.7
+    chosen = [rng.choice(dies) for _ in range(rng.choice((0, 1, 5, 30)))] if dies else []
+    buckets = rng.choice((0, 1, 4, number(rng, 8) if odd else 2))
+    rows = []
+    for die in chosen:
+        own = next((value[:-1] for code, form, value in die.attributes if code == NAME and isinstance(value, bytes)), b"")
+        label = name(rng).replace(b"\0", b"") if odd and rng.random() < 0.2 else own
+        rows.append((name_hash(label.decode("utf-8", "backslashreplace")), label, die))
+    rows.sort(key=lambda row: row[0] % max(buckets, 1))
+    pool, offsets, at = bytearray(), [], []
+    for _, label, die in rows:
+        offsets.append(len(strings))
+        strings += label + b"\0"
+        at.append(len(pool) if not odd or rng.random() < 0.9 else number(rng, 32))
+        place = die.offset if not odd or rng.random() < 0.8 else number(rng, 32)
+        pool += uleb(rng.choice((1, 1, 1, 2, number(rng, 6))) if odd else 1) + place.to_bytes(4, "little") + b"\0" * (not odd or rng.random() < 0.9)
+    first = [next((n + 1 for n, row in enumerate(rows) if row[0] % buckets == bucket), 0) for bucket in range(min(buckets, 300))]
+    table = uleb(1) + uleb(rng.choice((0x2E, 0x13, 0x34, 0x24))) + b"\x03\x13\0\0" + uleb(2) + b"\x2e" + leb(rng) + leb(rng) + b"\0\0\0"
+    counts = [1, 0, 0, buckets, len(rows), len(table), 8]
+    if odd and rng.random() < 0.3:
+        counts[rng.randrange(7)] = number(rng, 32)
+    words = [0, *first, *([row[0] for row in rows] if buckets else []), *offsets, *at]
+    body = b"\5\0\0\0" + b"".join(value.to_bytes(4, "little") for value in counts) + b"LLVM0700"
+    body += b"".join((value & 0xFFFFFFFF).to_bytes(4, "little") for value in words) + table + pool
+    data = len(body).to_bytes(4, "little") + body
+    return damaged(rng, data) if odd and rng.random() < 0.3 else data
+
+
 def _object(rng: random.Random, sections: dict[bytes, bytes]) -> bytes:
     elf = Elf.read()
     if b".debug_info" in sections:
@@ -479,6 +511,10 @@ def entries(rng: random.Random) -> bytes:
     }  # fmt: skip
     if rng.random() < 0.1:
         sections[b".debug_info"] = info * rng.choice((2, 30))
+    elif rng.random() < 0.25:
+        strings = bytearray(sections[b".debug_str"])
+        sections[b".debug_names"] = names_index(rng, [top, *top.children], strings)
+        sections[b".debug_str"] = bytes(strings)
     return _object(rng, sections)
 
 

@@ -26,6 +26,8 @@ _CCOB_SIZES = {1: struct.Struct("<IQ"), 2: struct.Struct("<IIQ"), 3: struct.Stru
 _METHODS = {0: ZLIB, 1: ZSTD}
 _MAX_ID = 4096
 _WINDOW = 16 << 20
+_MAX_GAP = 64 << 20
+"""Bytes between bundles that are searched for the next one."""
 _FIRST_PART = 1 << 14
 _COMPRESSED = "compressed bundle"
 
@@ -132,40 +134,33 @@ def find_bundles(source: Source, start: int, end: int, budget: Budget | None = N
 
     Raises `CodeObjectError` for a damaged one.
     """
-    # Where each kind is next: kept while still ahead, as a search for one that is absent reads the whole section.
-    ahead = dict.fromkeys((BUNDLE_MAGIC, COMPRESSED_MAGIC), start - 1)
-    at = start
-    while True:
-        for magic, found in ahead.items():
-            if found < at:
-                ahead[magic] = _find(source, magic, at, end)
-        at = min(ahead.values())
-        if at >= end:
-            return
-        bundle = list_bundle(source, at, budget or Budget())
+    budget = budget or Budget()
+    at = _find(source, start, end)
+    while at is not None:
+        bundle = list_bundle(source, at, budget)
         size = bundle.size
         yield bundle
         del bundle  # what it unpacked to must not be there beside the next one's
-        at += max(size, len(COMPRESSED_MAGIC))
+        at = _find(source, at + max(size, len(COMPRESSED_MAGIC)), end)
 
 
-def _find(source: Source, magic: bytes, start: int, end: int) -> int:
-    """Where ``magic`` is next, ``end`` if it is not there; what was passed over of a mapped file is let go."""
-    # A small step first: bundles mostly follow each other closely.
+def _find(source: Source, start: int, end: int) -> int | None:
+    """Where the next bundle starts, None if there is none; what was passed over of a mapped file is let go."""
+    # A small step first: bundles mostly follow each other closely. Padding is never as large as the gap allowed.
     step = 1 << 12
-    while start < end:
-        stop = min(end, start + step)
-        position = source.data[start:stop].find(magic)
-        if position >= 0:
-            return start + position
+    last = min(end, start + _MAX_GAP)
+    while start < last:
+        stop = min(start + step, end)
+        chunk = source.data[start : min(stop + len(BUNDLE_MAGIC) - 1, end)]
+        found = [place for magic in (BUNDLE_MAGIC, COMPRESSED_MAGIC) if (place := chunk.find(magic)) >= 0]
+        if found:
+            return start + min(found)
         if isinstance(source.data, mmap.mmap):
             page = start - start % mmap.PAGESIZE
             source.data.madvise(mmap.MADV_DONTNEED, page, stop - page)
-        if stop == end:
-            break
-        start = stop - len(magic) + 1
+        start = stop
         step = min(4 * step, _WINDOW)
-    return end
+    return None
 
 
 def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[BundleEntry, ...], int]:
