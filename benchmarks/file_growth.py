@@ -34,7 +34,7 @@ from rocdbg.errors import Error  # noqa: E402
 
 COUNTS = (100, 1_000, 10_000)
 KERNEL = {".name": "saxpy", ".symbol": "saxpy.kd", ".kernarg_segment_size": 32, ".args": []}
-FUNCTIONS = ("info functions", "break f5", "info scope f5", "info line f5", "list f5", "disassemble saxpy", "info symbol 0x1a10")
+FUNCTIONS = ("info functions", "break f5", "info scope f5", "info line f5", "list f5", "disassemble /s saxpy", "info symbol 0x1a10")
 TYPES = ("info types .", "ptype S5", "whatis S5", "print sizeof(S5)", "print (S5*)0", "ptype/o S5")
 RUN = (*kinds.START, "info locals", "print v", "bt", "info scope saxpy", "next")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Final
 
 from rocdbg.dwarf.info import line_program
@@ -69,6 +70,11 @@ class LineTable:
     def _lows(self) -> list[int]:
         return [sequence.low for sequence in self.sequences]
 
+    @remembered
+    def _reach(self) -> list[int]:
+        """For each sequence the highest address that it or one before it ends at."""
+        return list(accumulate((sequence.end for sequence in self.sequences), max))
+
     def _is_live(self, sequence: Sequence) -> bool:
         """False for code the linker dropped: it has the address -1, or 0, or -2."""
         low = sequence.low
@@ -97,6 +103,8 @@ class LineTable:
         for index in range(bisect_right(self._lows, pc) - 1, -1, -1):
             if pc < self.sequences[index].end:
                 return self.sequences[index]
+            if pc >= self._reach[index]:
+                break
         return None
 
     def _quick_sequence_at(self, pc: int) -> Sequence | None:
