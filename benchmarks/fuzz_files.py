@@ -144,7 +144,12 @@ def fuzz(first: int, step: int, count: int | None, seconds: float) -> int:
             if child == 0:
                 limit()
                 work(numbers, deadline, folder, progress, report)
-            _, status = os.waitpid(child, 0)
+            try:
+                _, status = os.waitpid(child, 0)
+            except KeyboardInterrupt:  # the figures so far are worth having
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                deadline = status = 0
             number, finished, some = progress.get()
             done, worked = done + finished, worked + some
             if status != 0:
