@@ -2,7 +2,7 @@
 PYTHON ?= $(firstword $(wildcard .venv-test/bin/python .venv/bin/python) python3)
 FUZZ_SECONDS ?= 60
 
-.PHONY: test fuzz fuzz-guided bench lint
+.PHONY: test fuzz fuzz-files fuzz-guided bench lint
 
 test:
 	./test
@@ -14,6 +14,11 @@ lint:
 # Bounded in time; prints how to replay an input that fails.
 fuzz:
 	$(PYTHON) benchmarks/fuzz_dwarf.py --seconds $(FUZZ_SECONDS)
+
+# Hostile files, numbered: `benchmarks/fuzz_files.py --replay NUMBER` repeats one.
+FUZZ_FIRST ?= 0
+fuzz-files:
+	$(PYTHON) benchmarks/fuzz_files.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
 
 # Guided by coverage; needs atheris (pip install atheris).
 fuzz-guided:

@@ -20,7 +20,7 @@ from rocdbg import codeobject
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundLaunch, Buffer, Local, arguments_from_specs, bind
-from rocdbg.launch.debug_sections import DebugSections
+from rocdbg.launch.debug_sections import DebugSections, has_debug_info
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch
 from rocdbg.launch.kernel_names import KernelMap, near_names
@@ -365,6 +365,6 @@ class Dispatch:
 
 def debug_info_of(code_object: codeobject.CodeObject) -> DebugInfo | None:
     """The debug information of a code object, read lazily; None if it has none."""
-    if ".debug_info" not in code_object.sections:
+    if not has_debug_info(code_object):
         return None
     return DebugInfo(DebugSections(code_object))

@@ -273,6 +273,11 @@ _BY_ALIAS = {alias: row for row in _ROWS for alias in row.aliases}
 _BY_VERSION = {row.version: row for row in _ROWS if row.version is not None}
 
 
+def is_target(name: str) -> bool:
+    """Whether a processor has this name or alias."""
+    return name in TARGETS or name in _BY_ALIAS
+
+
 def target_by_name(name: str) -> Target:
     """The processor of this name or alias (``gfx90a``, ``tahiti``); raises `UnknownTargetError`."""
     target = TARGETS.get(name) or _BY_ALIAS.get(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.container import Entry, list_entries, open_file, open_modules
 from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
+from rocdbg.codeobject.elf import Section, uncompressed_name
 from rocdbg.codeobject.errors import (
     ChoiceError,
     CodeObjectError,
@@ -45,6 +46,7 @@ __all__ = [
     "MemoryUri",
     "Metadata",
     "NoSuchKernelError",
+    "Section",
     "Symbol",
     "SymbolTable",
     "SymbolType",
@@ -56,4 +58,5 @@ __all__ = [
     "open_file",
     "open_modules",
     "parse_uri",
+    "uncompressed_name",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -33,6 +32,7 @@ from rocdbg.codeobject.relocation import Resolver
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.symbols import Symbol, SymbolTable
 from rocdbg.codeobject.uri import FileUri, MemoryUri
+from rocdbg.errors import remembered
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 4, 5, 6, 10
 
@@ -100,7 +100,7 @@ class CodeObject:
         """The ELF file as rocdbg reads it: header, sections, segments."""
         return self._elf
 
-    @cached_property
+    @remembered
     def elf(self) -> ELFFile:
         """The same bytes as pyelftools reads them; raises `CodeObjectError` if it cannot."""
         try:
@@ -113,28 +113,28 @@ class CodeObject:
         """Sections by name; their bytes are read when asked for."""
         return self._elf.sections
 
-    @cached_property
+    @remembered
     def notes(self) -> list[Note]:
         """All ELF notes; raises `CodeObjectError` if they are damaged."""
         return list(iter_notes(self._elf))
 
-    @cached_property
+    @remembered
     def metadata(self) -> Metadata | None:
         """The metadata note's content, None if there is none; raises `CodeObjectError` if it is damaged."""
         return read_metadata(self.name, self.notes)
 
-    @cached_property
+    @remembered
     def symbols(self) -> SymbolTable:
         """The full symbol table or, in a stripped object, the dynamic one."""
         section = self._table(SHT_SYMTAB)
         return self.dynamic_symbols if section is None else section
 
-    @cached_property
+    @remembered
     def dynamic_symbols(self) -> SymbolTable:
         """The dynamic symbol table, which dynamic relocations refer to; empty if there is none."""
         return self._table(SHT_DYNSYM) or self._dynamic_table()
 
-    @cached_property
+    @remembered
     def layout(self) -> Layout:
         """Where its parts come to lie at load bias 0."""
         return lay_out(self)

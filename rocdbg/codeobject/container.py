@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,13 +11,19 @@ from pathlib import Path
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.code_object import CodeObject
+from rocdbg.codeobject.compression import MAX_UNCOMPRESSED, Budget
 from rocdbg.codeobject.elf import EM_AMDGPU, Elf, is_elf
 from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
 from rocdbg.codeobject.offload import Bundle, find_bundles, is_bundle, read_bundle
+from rocdbg.codeobject.regular_file import FileAccessError, open_regular
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.uri import FileUri, MemoryUri, is_uri, parse_uri
 
 FATBIN_SECTION = ".hip_fatbin"
+MAX_FILE_SIZE = 16 << 30
+"""Largest file in bytes that is searched for code objects."""
+MAX_CODE_SIZE = MAX_UNCOMPRESSED
+"""Bytes that the code objects opened together may take."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,10 @@ def open_modules(path: str | os.PathLike[str], target_id: TargetId | str | None 
         fitting = _fitting(found, request)
         if len({item.entry.id for item in fitting}) != 1:
             fitting = [_choose(place.source.name, found, request)]
-        return [item.open(place) for item in fitting]
+        total = sum(item.entry.size for item in fitting)
+        if total > MAX_CODE_SIZE:
+            raise place.source.error(f"its code takes {total} bytes, the limit is {MAX_CODE_SIZE}")
+        return list(_open_all(place, fitting))
 
 
 def list_entries(path: str | os.PathLike[str]) -> list[Entry]:
@@ -107,15 +115,31 @@ class _Found:
     code_object: CodeObject | None = None
 
     def open(self, place: _Place) -> CodeObject:
+        """The code object; raises `CodeObjectError`."""
+        return next(_open_all(place, [self]))
+
+    def take(self, place: _Place, source: Source) -> CodeObject:
+        """The code object out of the ``source`` that its offset counts in."""
         if self.code_object is not None:
             return self.code_object
         section = f"entry {self.entry.id}"
-        source = place.source if self.bundle is None else read_bundle(place.source, self.bundle).source
         data = source.bytes_at(self.offset, self.entry.size, section)
         if not is_elf(data):
             raise source.error("is not an ELF file", section=section, offset=self.offset)
         name = f"{place.file} ({self.entry.id})"
         return CodeObject(data, name=name, path=place.file, uri=self.entry.uri)
+
+
+def _open_all(place: _Place, items: list[_Found]) -> Iterator[CodeObject]:
+    """The code objects of entries; a bundle is unpacked once for neighbours that are in it."""
+    source, bundle = place.source, None
+    for item in items:
+        if item.bundle != bundle:
+            source = place.source  # lets the last one go before the next is unpacked
+            if item.bundle is not None:
+                source = read_bundle(place.source, item.bundle).source
+            bundle = item.bundle
+        yield item.take(place, source)
 
 
 @contextmanager
@@ -134,21 +158,20 @@ def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
         if size is None:
             yield _Place(source, Path(text), 0, True)
         else:
+            if size > MAX_CODE_SIZE:
+                raise source.error(f"a range of {size} bytes, the limit is {MAX_CODE_SIZE}")
             part = Source(str(path), source.bytes_at(offset, size, "range of the URI"))
             yield _Place(part, Path(text), offset, False)
 
 
 def _map(path: str) -> mmap.mmap:
-    if "\0" in path:
-        raise CodeObjectError(path, "a path cannot hold a NUL character")
     try:
-        # Pipes and devices are refused: opening or reading one might never end.
-        if not stat.S_ISREG(Path(path).stat().st_mode):
-            raise CodeObjectError(path, "is not a regular file")
-        with Path(path).open("rb") as file:
+        with open_regular(path, MAX_FILE_SIZE) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 raise CodeObjectError(path, "the file is empty")
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileAccessError as error:
+        raise CodeObjectError(path, error.reason) from None
     except OSError as error:
         raise CodeObjectError(path, f"cannot be read: {error.strerror or error}") from None
 
@@ -156,13 +179,16 @@ def _map(path: str) -> mmap.mmap:
 def _find(place: _Place) -> Iterator[_Found]:
     """What a file holds, in order."""
     source = place.source
+    budget = Budget.for_file(len(source))
     if is_bundle(source.data):
-        yield from _in_bundles(find_bundles(source, 0, len(source)), place)
+        yield from _in_bundles(find_bundles(source, 0, len(source), budget), place)
         return
     if not is_elf(source.data):
         raise source.error("neither an ELF file nor an offload bundle")
     elf = Elf(source)
     if elf.header.machine == EM_AMDGPU:
+        if len(source) > MAX_CODE_SIZE:
+            raise source.error(f"a code object of {len(source)} bytes, the limit is {MAX_CODE_SIZE}")
         uri = FileUri(str(place.file.absolute())) if place.whole else place.uri(0, len(source))
         code_object = CodeObject(bytes(source.data), name=source.name, path=place.file, uri=uri)
         target_id = code_object.target_id
@@ -176,7 +202,7 @@ def _find(place: _Place) -> Iterator[_Found]:
     end = section.offset + section.size
     if end > len(source):
         raise source.error("runs past the end of the file", section=f"section {section.name}", offset=end)
-    yield from _in_bundles(find_bundles(source, section.offset, end), place)
+    yield from _in_bundles(find_bundles(source, section.offset, end, budget), place)
 
 
 def _in_bundles(bundles: Iterator[Bundle], place: _Place) -> Iterator[_Found]:
@@ -187,6 +213,7 @@ def _in_bundles(bundles: Iterator[Bundle], place: _Place) -> Iterator[_Found]:
             entry = Entry(index, item.id, item.target_id, item.size, place.uri(*where), bundle.compressed)
             yield _Found(entry, item.offset, bundle.offset if bundle.compressed else None)
             index += 1
+        del bundle
 
 
 def _request(target_id: TargetId | str | None) -> TargetId | None:

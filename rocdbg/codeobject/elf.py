@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from rocdbg.codeobject.source import Source, c_string
+from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
+from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.string_table import StringTable
+from rocdbg.errors import remembered
 
 ELF_MAGIC = b"\x7fELF"
 ELFCLASS32, ELFCLASS64 = 1, 2
@@ -23,7 +26,7 @@ ET_REL, ET_DYN = 1, 3
 PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
 PF_X, PF_W, PF_R = 1, 2, 4
 SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_NOTE, SHT_NOBITS, SHT_REL, SHT_DYNSYM = 2, 3, 4, 7, 8, 9, 11
-SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_COMPRESSED = 1, 2, 4, 0x800
 SHN_UNDEF, SHN_LORESERVE, SHN_AMDGPU_LDS, SHN_ABS, SHN_COMMON, SHN_XINDEX = (
     0,
     0xFF00,
@@ -33,11 +36,19 @@ SHN_UNDEF, SHN_LORESERVE, SHN_AMDGPU_LDS, SHN_ABS, SHN_COMMON, SHN_XINDEX = (
     0xFFFF,
 )
 
+MAX_SECTIONS = 1 << 17
+MAX_SEGMENTS = 512
+"""More headers than this no linker writes for a GPU: reading takes memory and time for each."""
+
 # e_ident is unpacked as magic, class, data, version, osabi, abiversion and seven bytes of padding.
 _EHDR = struct.Struct("<4s5B7xHHIQQQIHHHHHH")
 _SHDR = struct.Struct("<IIQQQQIIQQ")
 _PHDR = struct.Struct("<IIQQQQQQ")
 _DYN = struct.Struct("<qQ")
+_CHDR = struct.Struct("<I4xQQ")  # ch_type, ch_size, ch_addralign
+_METHODS = {1: ZLIB, 2: ZSTD}
+_GNU_COMPRESSED = ".zdebug_"
+_GNU_HEADER = struct.Struct(">4sQ")
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,42 @@ class Section:
             return b""
         return self.source.bytes_at(self.offset, self.size, f"section {self.name}")
 
+    def uncompressed(self, budget: Budget | None = None) -> bytes:
+        """Its bytes, unpacked if they are compressed (SHF_COMPRESSED, and GNU's ``.zdebug_*`` before that).
+
+        What it takes is counted in the ``budget``. Raises `CodeObjectError`, for more than the budget has left too.
+        """
+        budget = budget or Budget()
+        what = f"section {self.name}"
+        if self.flags & SHF_COMPRESSED and self.has_bytes:
+            self._check_header(_CHDR.size, what)
+            kind, size, _ = self.source.unpack(_CHDR, self.offset, what)
+            start = self.offset + _CHDR.size
+            if kind not in _METHODS:
+                reason = f"unknown compression {kind}, expected 1 (zlib) or 2 (zstd)"
+                raise self.source.error(reason, section=what, offset=self.offset)
+            method = _METHODS[kind]
+        elif self.name.startswith(_GNU_COMPRESSED) and self.has_bytes:
+            self._check_header(_GNU_HEADER.size, what)
+            magic, size = self.source.unpack(_GNU_HEADER, self.offset, what)
+            start, method = self.offset + _GNU_HEADER.size, ZLIB
+            if magic != b"ZLIB":
+                raise self.source.error("does not begin with ZLIB", section=what, offset=self.offset)
+        else:
+            budget.take(self.source, self.size if self.has_bytes else 0, self.size, what, self.offset)
+            return self.data
+        end = self.offset + self.size
+        if not start <= end <= len(self.source):
+            reason = f"needs {self.size} bytes, the file ends at {len(self.source):#x}"
+            raise self.source.error(reason, section=what, offset=self.offset)
+        budget.take(self.source, size, end - start, what, self.offset)
+        return bytes(inflate(self.source, start, end, size, method, what)[0])
+
+    def _check_header(self, size: int, what: str) -> None:
+        if self.size < size:
+            reason = f"is compressed, but its {self.size} bytes are less than the header of {size}"
+            raise self.source.error(reason, section=what, offset=self.offset)
+
     def contains(self, address: int) -> bool:
         return bool(self.flags & SHF_ALLOC) and self.address <= address < self.address + self.size
 
@@ -110,7 +157,7 @@ class Elf:
         self.source = source
         self.header = _read_header(source)
 
-    @cached_property
+    @remembered
     def section_list(self) -> tuple[Section, ...]:
         """All sections in the order of the header table, the null section included."""
         offset, entry_size, count = self.header.section_headers
@@ -128,21 +175,34 @@ class Elf:
         if offset + count * entry_size > len(self.source):
             reason = f"{count} entries do not fit the file of {len(self.source):#x} bytes"
             raise self.source.error(reason, section=what, offset=offset)
+        if count > MAX_SECTIONS:
+            reason = f"{count} sections are more than can be read, the limit is {MAX_SECTIONS}"
+            raise self.source.error(reason, section=what, offset=offset)
         rows = [_SHDR.unpack_from(self.source.data, offset + i * entry_size) for i in range(count)]
         if not name_index < count:
             raise self.source.error(f"no section {name_index} for the names", section=what, offset=offset)
-        names = self.source.bytes_at(rows[name_index][4], rows[name_index][5], ".shstrtab")
+        self._check_overlap(what, [(row[4], row[5]) for row in rows if row[1] not in (0, SHT_NOBITS)])
+        strings = self.source.bytes_at(rows[name_index][4], rows[name_index][5], ".shstrtab")
+        names = StringTable(self.source, ".shstrtab", strings)
+        names.check([row[0] for row in rows])
         return tuple(self._section(i, row, names) for i, row in enumerate(rows))
 
-    def _section(self, index: int, row: tuple[int, ...], names: bytes) -> Section:
+    def _section(self, index: int, row: tuple[int, ...], names: StringTable) -> Section:
         name_offset, kind, flags, address, offset, size, link, info, alignment, entry_size = row
-        name = c_string(names, name_offset) if name_offset or names[:1] == b"\0" else ""
+        name = names.get(name_offset) if name_offset or names.data[:1] == b"\0" else ""
         if name is None:
             reason = f"the name of section {index} lies outside the table"
             raise self.source.error(reason, section=".shstrtab", offset=name_offset)
         return Section(
             index, name, kind, flags, address, offset, size, link, info, alignment, entry_size, self.source
         )
+
+    def _check_overlap(self, what: str, ranges: list[tuple[int, int]]) -> None:
+        """Parts of a file hardly overlap: if each of many were most of it, reading them would take forever."""
+        end = len(self.source)
+        total = sum(min(size, max(0, end - offset)) for offset, size in ranges)
+        if total > 4 * end + (1 << 20):
+            raise self.source.error(f"they overlap: {total} bytes in a file of {end}", section=what)
 
     @cached_property
     def sections(self) -> Mapping[str, Section]:
@@ -152,7 +212,7 @@ class Elf:
             found.setdefault(section.name, section)
         return MappingProxyType(found)
 
-    @cached_property
+    @remembered
     def segments(self) -> tuple[Segment, ...]:
         """All program headers."""
         offset, entry_size, count = self.header.program_headers
@@ -166,12 +226,16 @@ class Elf:
         if offset + count * entry_size > len(self.source):
             reason = f"{count} entries do not fit the file of {len(self.source):#x} bytes"
             raise self.source.error(reason, section=what, offset=offset)
+        if count > MAX_SEGMENTS:
+            reason = f"{count} segments are more than can be read, the limit is {MAX_SEGMENTS}"
+            raise self.source.error(reason, section=what, offset=offset)
         found = []
         for i in range(count):
             kind, flags, at, address, _, file_size, memory_size, alignment = _PHDR.unpack_from(
                 self.source.data, offset + i * entry_size
             )
             found.append(Segment(i, kind, flags, at, address, file_size, memory_size, alignment))
+        self._check_overlap(what, [(segment.offset, segment.file_size) for segment in found])
         return tuple(found)
 
     def file_offset(self, address: int, size: int, what: str) -> int:
@@ -204,6 +268,11 @@ class Elf:
             if tag == 0:
                 return
             yield tag, value
+
+
+def uncompressed_name(name: str) -> str:
+    """What a section is called when it is not compressed: ``.debug_info`` for ``.zdebug_info``."""
+    return ".debug_" + name.removeprefix(_GNU_COMPRESSED) if name.startswith(_GNU_COMPRESSED) else name
 
 
 def is_elf(data: bytes | bytearray | mmap.mmap) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,6 +11,8 @@ from rocdbg.codeobject.descriptor import KernelDescriptor, decode_descriptor, de
 from rocdbg.codeobject.errors import CodeObjectError, NoSuchKernelError
 from rocdbg.codeobject.metadata import KernelMetadata
 from rocdbg.codeobject.symbols import Symbol, SymbolType
+from rocdbg.errors import remembered
+from rocdbg.text import near_names
 
 if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject
@@ -36,7 +37,7 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<Kernel {self.name} of {self.code_object.name}>"
 
-    @cached_property
+    @remembered
     def metadata(self) -> KernelMetadata | None:
         """What the metadata says of it, None if nothing; raises `CodeObjectError` if that is damaged."""
         metadata = self.code_object.metadata
@@ -44,7 +45,7 @@ class Kernel:
             return None
         return metadata.kernel_by_symbol(self.name + _SUFFIX) or metadata.kernel_by_symbol(self.name)
 
-    @cached_property
+    @remembered
     def descriptor(self) -> KernelDescriptor:
         """The decoded kernel descriptor; raises `CodeObjectError` if there is none."""
         symbol = self._require_symbol()
@@ -107,8 +108,7 @@ class Kernels(Mapping[str, Kernel]):
     def __getitem__(self, name: str) -> Kernel:
         kernel = self.find(name)
         if kernel is None:
-            near = difflib.get_close_matches(name, self._names, n=3)
-            raise NoSuchKernelError(self._code_object.name, name, near)
+            raise NoSuchKernelError(self._code_object.name, name, near_names(name, self._names))
         return kernel
 
     def __contains__(self, name: object) -> bool:
@@ -151,7 +151,7 @@ class Kernels(Mapping[str, Kernel]):
             self._made[stem] = Kernel(self._code_object, stem, symbol, entry)
         return self._made[stem]
 
-    @cached_property
+    @remembered
     def _names(self) -> dict[str, None]:
         """Names in order (a dictionary for its fast lookup)."""
         symbols = self._code_object.symbols

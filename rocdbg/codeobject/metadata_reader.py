@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
-import msgpack
-
 from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.metadata import (
     Access,
@@ -21,13 +19,13 @@ from rocdbg.codeobject.metadata import (
     KernelMetadata,
     ValueKind,
 )
+from rocdbg.codeobject.msgpack_reader import MsgPackDamage, read_msgpack
 from rocdbg.codeobject.notes import NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, Note
+from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
+from rocdbg.text import decode_lines, printable
 
 _E = TypeVar("_E", bound=Enum)
 
-# Nested arrays are allocated before their elements are read, so a damaged length must not be believed: this
-# bound times msgpack's nesting limit stays below a gigabyte.
-_MAX_ARRAY = 1 << 16
 _KERNELS = "amdhsa.kernels"
 
 # V2's words for what V3 calls differently; all others turn from CamelCase to snake_case.
@@ -116,30 +114,24 @@ def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
 
 def _unpack_msgpack(file: str, note: Note) -> Mapping[Any, Any]:
     try:
-        root = msgpack.unpackb(
-            note.description, strict_map_key=True, unicode_errors="backslashreplace", max_array_len=_MAX_ARRAY
-        )
-    except (ValueError, msgpack.UnpackException) as error:
-        # ValueError is msgpack's own base class for damaged data.
-        reason = f"the metadata is not MsgPack: {error or type(error).__name__}"
+        root = read_msgpack(note.description)
+    except MsgPackDamage as error:
+        reason = f"the metadata is not MsgPack: {error}"
         raise CodeObjectError(file, reason, section=note.section, offset=note.offset) from None
-    if not isinstance(root, dict):
-        reason = "the metadata is not a map"
-        raise CodeObjectError(file, reason, section=note.section, offset=note.offset)
-    return root
+    return _root_map(file, note, root)
 
 
 def _load_yaml(file: str, note: Note) -> Mapping[Any, Any]:
-    import yaml  # only code object V2 needs it, and it takes a while
-
-    text = note.description.rstrip(b"\0").decode("utf-8", "backslashreplace")
     try:
-        # The base loader keeps scalars as text: what is a number is known from the key.
-        root = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    except (yaml.YAMLError, RecursionError) as error:
-        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
-        reason = f"the metadata is not YAML: {detail}"
+        # Scalars stay text: what is a number is known from the key.
+        root = read_yaml(decode_lines(note.description.rstrip(b"\0")))
+    except YamlDamage as error:
+        reason = f"the metadata is not YAML: {error}"
         raise CodeObjectError(file, reason, section=note.section, offset=note.offset) from None
+    return _root_map(file, note, root)
+
+
+def _root_map(file: str, note: Note, root: Any) -> Mapping[Any, Any]:
     if not isinstance(root, dict):
         reason = "the metadata is not a map"
         raise CodeObjectError(file, reason, section=note.section, offset=note.offset)
@@ -281,7 +273,7 @@ class _Map:
         value = self._values.get(key)
         if value is not None and not isinstance(value, str):
             raise self._error(key, f"is {_kind(value)}, not text")
-        return value
+        return None if value is None else printable(value)
 
     def required_text(self, key: str) -> str:
         value = self.text(key)

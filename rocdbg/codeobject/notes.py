@@ -10,6 +10,7 @@ from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.arch.targets import Target, target_by_name, target_by_version
 from rocdbg.codeobject.elf import PT_NOTE, SHT_NOTE, Elf
 from rocdbg.codeobject.source import Source
+from rocdbg.text import decode_text
 
 NT_AMD_HSA_CODE_OBJECT_VERSION = 1
 NT_AMD_HSA_HSAIL = 2
@@ -71,7 +72,7 @@ def _notes_in(source: Source, at: int, end: int, section: str) -> Iterator[Note]
         if data_at + size > end:
             reason = f"a note of {name_size} + {size} bytes runs past the end at {end:#x}"
             raise source.error(reason, section=section, offset=at)
-        owner = source.data[name_at : name_at + name_size].rstrip(b"\0").decode("utf-8", "backslashreplace")
+        owner = decode_text(source.data[name_at : name_at + name_size].rstrip(b"\0"))
         yield Note(owner, kind, source.bytes_at(data_at, size, section), data_at, section)
         at = data_at + _align4(size)
 

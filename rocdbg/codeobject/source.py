@@ -36,16 +36,3 @@ class Source:
 
     def error(self, reason: str, *, section: str | None = None, offset: int | None = None) -> CodeObjectError:
         return CodeObjectError(self.name, reason, section=section, offset=offset)
-
-
-def c_string(data: bytes, offset: int) -> str | None:
-    """The NUL-terminated string at ``offset`` of ``data``; None if it does not end inside.
-
-    Bytes that are not UTF-8 are kept as backslash escapes: names of a damaged file must still be printable.
-    """
-    if not 0 <= offset < len(data):
-        return None
-    end = data.find(b"\0", offset)
-    if end < 0:
-        return None
-    return data[offset:end].decode("utf-8", "backslashreplace")

@@ -6,13 +6,14 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rocdbg.codeobject.elf import SHN_ABS, SHN_AMDGPU_LDS, SHN_UNDEF
-from rocdbg.codeobject.source import Source, c_string
+from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.string_table import StringTable
+from rocdbg.errors import remembered
 
 SYMBOL_DTYPE = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("shndx", "<u2"), ("value", "<u8"), ("size", "<u8")]
@@ -78,7 +79,7 @@ class SymbolTable:
         self.array: np.ndarray[Any, np.dtype[Any]] = np.frombuffer(
             data, SYMBOL_DTYPE, count=len(data) // SYMBOL_DTYPE.itemsize
         )
-        self._strings = strings
+        self._raw_strings = strings
 
     def __len__(self) -> int:
         return len(self.array)
@@ -107,16 +108,18 @@ class SymbolTable:
 
         Of several the one that starts last and, starting together, a function first.
         """
-        starts, indices = self._by_address
-        for position in range(bisect_right(starts, address) - 1, -1, -1):
-            symbol = self[indices[position]]
-            if symbol.value == address or address < symbol.value + symbol.size:
-                return symbol
-            if symbol.size:
+        starts, indices, sized = self._by_address
+        position = bisect_right(starts, address) - 1
+        if position < 0:
+            return None
+        if starts[position] != address:
+            position = sized[position]  # a label is at its own address only
+            if position < 0:
                 return None
-        return None
+        symbol = self[indices[position]]
+        return symbol if symbol.value == address or address < symbol.value + symbol.size else None
 
-    @cached_property
+    @remembered
     def _by_name(self) -> dict[str, int]:
         defined = self.array["shndx"] != SHN_UNDEF
         found: dict[str, int] = {}
@@ -125,8 +128,9 @@ class SymbolTable:
                 found[name] = index
         return found
 
-    @cached_property
-    def _by_address(self) -> tuple[list[int], list[int]]:
+    @remembered
+    def _by_address(self) -> tuple[list[int], list[int], list[int]]:
+        """Addresses in order, their symbols, and at each position that of the last symbol that has a size (or -1)."""
         array = self.array
         kinds = array["info"] & 15
         wanted = (kinds <= SymbolType.FUNC) | (kinds == SymbolType.AMDGPU_HSA_KERNEL)
@@ -137,10 +141,18 @@ class SymbolTable:
             (kinds[indices] == SymbolType.FUNC, array["size"][indices] > 0, array["value"][indices])
         )
         indices = indices[order]
-        return array["value"][indices].tolist(), indices.tolist()
+        positions = np.where(array["size"][indices] > 0, np.arange(len(indices)), -1)
+        sized = np.maximum.accumulate(positions) if len(positions) else positions
+        return array["value"][indices].tolist(), indices.tolist(), sized.tolist()
+
+    @remembered
+    def _strings(self) -> StringTable:
+        table = StringTable(self.source, self.name, self._raw_strings)
+        table.check(self.array["name"])
+        return table
 
     def _name(self, offset: int) -> str:
-        name = c_string(self._strings, offset) if offset else ""
+        name = self._strings.get(offset) if offset else ""
         if name is None:
             raise self.source.error(f"a name at {offset:#x} lies outside the string table", section=self.name)
         return name

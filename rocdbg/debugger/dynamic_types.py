@@ -190,7 +190,8 @@ class Resolver:
     def _offset(self, value: Exprloc | Loclist, location: LocationDescription) -> int:
         """Bits from the object to a member whose location an expression gives, from the object's on the stack."""
         unit = self.context.unit
-        assert unit is not None
+        if unit is None:
+            raise DebuggerError("Where a member is depends on the object, which needs a frame with debug information.")
         what = expression(value, unit, self.context.program)
         if isinstance(what, dwarf.LocationList):
             raise DebuggerError("A member's location by a location list is not supported.")

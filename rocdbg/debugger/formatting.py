@@ -32,6 +32,12 @@ from rocdbg.dwarf.info.types import (
 )
 from rocdbg.errors import Error
 
+_LONGEST_RUN = 10_000
+"""Elements of an array that is there in part only which are compared with the one before."""
+_MOST_VALUES = 50_000
+"""Values in each other that one text shows: arrays of arrays of structures have many with few bytes."""
+_DEEPEST = 100
+
 FORMAT_LETTERS = "xduotcafszr"
 SIZE_LETTERS = {"b": 1, "h": 2, "w": 4, "g": 8}
 
@@ -140,6 +146,7 @@ class _Writer:
         self.fmt = fmt
         self.letter = fmt.letter if fmt.letter != "s" else ""
         self.strings = not self.letter
+        self.shown = 0
 
     # -- top level
 
@@ -173,6 +180,9 @@ class _Writer:
 
     def value(self, value: Value, depth: int) -> str:
         """A value as a part of something."""
+        self.shown += 1
+        if self.shown > _MOST_VALUES or depth > _DEEPEST:
+            return "..."
         if value.function is not None:
             return f"<internal function {value.function}>"
         if value.absence is not None:
@@ -369,7 +379,7 @@ class _Writer:
         parts: list[str] = []
         shown = index = 0
         while index < count:
-            if limit and shown >= limit:
+            if (limit and shown >= limit) or self.shown > _MOST_VALUES:
                 return parts, True
             run = self._run(value, index, count)
             text = self.value(value.element(index), depth + 1)
@@ -387,17 +397,15 @@ class _Writer:
     @staticmethod
     def _run(value: Value, start: int, count: int) -> int:
         """How many elements from ``start`` on are the same (absent ones are all the same)."""
+        _, _, stride = value.elements()
+        if stride == 0:
+            return count - start
         if value.data is not None:
-            _, _, stride = value.elements()
-            data = value.data
-            first = data[start * stride : (start + 1) * stride]
-            end = start + 1
-            while end < count and data[end * stride : (end + 1) * stride] == first:
-                end += 1
-            return end - start
+            return _repeats(value.data, start, count, stride)
         key = _key(value.element(start))
         end = start + 1
-        while end < count and _key(value.element(end)) == key:
+        stop = min(count, start + _LONGEST_RUN)
+        while end < stop and _key(value.element(end)) == key:
             end += 1
         return end - start
 
@@ -420,6 +428,20 @@ class _Writer:
         ]
         body = self._braced(parts, depth)
         return f"{result.text} = {body}" if result.text else body
+
+
+def _repeats(data: bytes, start: int, count: int, stride: int) -> int:
+    """How many elements of ``stride`` bytes from ``start`` on are the same."""
+    first = data[start * stride : (start + 1) * stride]
+    end, step = start + 1, 1
+    while end < count and step:
+        step = min(step, count - end)
+        if data[end * stride : (end + step) * stride] == first * step:
+            end += step
+            step *= 2
+        else:
+            step //= 2
+    return end - start
 
 
 def _try_fetch(value: Value) -> Value:

@@ -35,8 +35,8 @@ def format_float(type_: Type, data: bytes) -> str:
     """
     size = len(data)
     bits = int.from_bytes(data, "little")
+    number = decode_float(type_, data)  # raises for other sizes than these
     fraction_bits = {2: 7 if ctypes.is_bfloat(type_) else 10, 4: 23, 8: 52}[size]
-    number = decode_float(type_, data)
     if math.isnan(number):
         sign = "-" if bits >> (8 * size - 1) else ""
         return f"{sign}nan({bits & ((1 << fraction_bits) - 1):#x})"

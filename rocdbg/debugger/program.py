@@ -15,7 +15,7 @@ from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import MemoryAccessError
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
-from rocdbg.launch.debug_sections import DebugSections
+from rocdbg.launch.debug_sections import DebugSections, has_debug_info
 
 KERNEL_BODY = "__clang_ocl_kern_imp_"
 """How clang's name for the body of an OpenCL kernel begins."""
@@ -53,12 +53,17 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return DebugInfo(DebugSections(self.code_object))
+        return DebugInfo(self.debug_sections)
+
+    @cached_property
+    def debug_sections(self) -> DebugSections:
+        """The bytes of the debug sections, by their usual names."""
+        return DebugSections(self.code_object)
 
     @property
     def has_debug_info(self) -> bool:
         """Whether there is any."""
-        return ".debug_info" in self.code_object.sections
+        return has_debug_info(self.code_object)
 
     @property
     def uri(self) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import SourceFile
+from rocdbg.text import raw_text
 
 MAX_SOURCE_SIZE = 64 << 20
 
@@ -73,6 +75,8 @@ class SourceFiles:
             if not relative.is_absolute():
                 paths.append(str(self.program_directory / relative))
             paths.append(str(self.program_directory / relative.name))
+        # A name with bytes that are no UTF-8 is looked for as it is in the debug information.
+        paths += [raw_text(path) for path in paths]
         return [Path(path) for path in dict.fromkeys(paths)]
 
     def _substitute(self, path: str) -> str:
@@ -102,9 +106,12 @@ class SourceFiles:
                 if path.stat().st_size > MAX_SOURCE_SIZE:
                     reason = "the file is too large to be shown"
                     continue
-                data = path.read_bytes()
-            except OSError as error:
-                reason = error.strerror or str(error)
+                data = read_regular(path, MAX_SOURCE_SIZE)
+            except FileAccessError as error:
+                reason = error.reason
+                continue
+            except (OSError, ValueError) as error:  # ValueError: no path can be like that
+                reason = getattr(error, "strerror", None) or str(error)
                 continue
             return SourceText(file, tuple(data.decode("utf-8", "replace").splitlines()), path)
         raise SourceError(file.name, None, reason)

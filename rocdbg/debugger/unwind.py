@@ -92,13 +92,13 @@ class Unwinder:
     @cached_property
     def _sources(self) -> Sequence[tuple[str, RowSource]]:
         sources: list[tuple[str, RowSource]] = []
-        sections = self._program.code_object.sections
-        for name, is_eh in ((".debug_frame", False), (".eh_frame", True)):
-            section = sections.get(name)
-            if section is not None:
-                address = section.address if is_eh else 0
-                frames = _FrameSection(self._program, section.data, is_eh, address)
-                sources.append((f"DWARF CFI ({name})", frames))
+        debug_frame = self._program.debug_sections.get(".debug_frame")
+        if debug_frame is not None:
+            sources.append(("DWARF CFI (.debug_frame)", _FrameSection(self._program, debug_frame, False, 0)))
+        eh_frame = self._program.code_object.sections.get(".eh_frame")
+        if eh_frame is not None:
+            frames = _FrameSection(self._program, eh_frame.data, True, eh_frame.address)
+            sources.append(("DWARF CFI (.eh_frame)", frames))
         return sources
 
     def row(self, pc: int, wave_size: int | None = None) -> FoundRow | None:

@@ -55,6 +55,8 @@ class Value:
     def of_int(cls, type_: Type, number: int) -> Value:
         """An integer, pointer, enum or bool value, wrapped to the type's width."""
         size = ctypes.size_of(type_)
+        if size > MAX_VALUE_SIZE:
+            raise DebuggerError(f"value requires {size} bytes, which is more than max-value-size")
         if ctypes.is_bool(type_):
             number = int(bool(number))
         return cls(type_, data=(number & ((1 << 8 * size) - 1)).to_bytes(size, "little"))
@@ -119,7 +121,7 @@ class Value:
     def _widen(self, bits: int) -> bytes:
         assert self.bit_size is not None
         bits &= (1 << self.bit_size) - 1
-        if ctypes.is_signed(self.type) and bits >> (self.bit_size - 1):
+        if self.bit_size and ctypes.is_signed(self.type) and bits >> (self.bit_size - 1):
             bits -= 1 << self.bit_size
         return (bits & ((1 << 8 * self.size) - 1)).to_bytes(self.size, "little")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rocdbg.codeobject import Kernel, KernelArg, ValueKind
 from rocdbg.errors import Error
-from rocdbg.launch.elements import ArrayType
+from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch, compare
 from rocdbg.launch.spec import ArgumentSpec, Dim3
@@ -20,6 +20,9 @@ from rocdbg.sim.dispatch import Dispatch
 from rocdbg.sim.kernarg import MAX_SEGMENT_SIZE
 from rocdbg.sim.machine import Machine
 from rocdbg.sim.memory import Allocation
+
+MAX_BUFFERS_SIZE = 3 * MAX_BUFFER_SIZE
+"""Bytes that all buffers of a described launch may take on the host."""
 
 _POINTER_SIZE = 8
 _DEFAULT_LOCAL_ALIGN = 16
@@ -153,6 +156,8 @@ def bind(
                     raise LaunchError(what, "LDS is given for a parameter that is no local pointer")
                 align = parameter.pointee_align or _DEFAULT_LOCAL_ALIGN
                 lds_end = -(-lds_end // align) * align
+                if lds_end >> 8 * min(parameter.size, 4):
+                    raise LaunchError(what, f"its LDS would start at {lds_end}, out of range")
                 data.append(lds_end.to_bytes(parameter.size, "little"))
                 lds_end += argument.size
             elif parameter.value_kind is ValueKind.DYNAMIC_SHARED_POINTER:
@@ -180,6 +185,12 @@ def arguments_from_specs(specs: Sequence[ArgumentSpec], names: Sequence[str | No
     A buffer without a name of its own takes the parameter's from ``names``.
     """
     known = [*names, *[None] * len(specs)]
+    total = sum(
+        spec.buffer.nbytes * (2 if spec.expect is None else 3) for spec in specs if spec.buffer is not None
+    )
+    if total > MAX_BUFFERS_SIZE:
+        reason = f"with copies for the device and what is expected, they take {total} bytes"
+        raise LaunchError("buffers", f"{reason}, the limit is {MAX_BUFFERS_SIZE}")
     return [_from_spec(spec, spec.name or known[index] or f"arg{index}") for index, spec in enumerate(specs)]
 
 

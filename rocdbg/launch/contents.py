@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -13,10 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocdbg.codeobject.regular_file import FileAccessError
 from rocdbg.launch.elements import ArrayType, encode
-from rocdbg.launch.errors import LaunchError
+from rocdbg.launch.errors import LaunchError, shown
+from rocdbg.launch.npy_file import NpyError, NpyTooLargeError, read_npy
 
-_NPY_MAGIC = b"\x93NUMPY"
+_PIECE = 1 << 20
+"""Elements that are converted at a time; a multiple of what the random generator makes at once."""
+_WIDEST = 16
+"""Bytes of the widest number of a .npy file."""
 
 
 class ContentKind(Enum):
@@ -57,34 +62,36 @@ class Contents:
         if isinstance(description, list):
             return cls._of_list(description, where)
         if not isinstance(description, str):
-            raise LaunchError(where, f"expected text or a list, found {description!r}")
+            raise LaunchError(where, f"expected text or a list, found {shown(description)}")
         text = description.strip()
         if text.startswith("["):
-            try:
-                values = ast.literal_eval(text)
-            except (ValueError, SyntaxError):
-                raise LaunchError(where, f"`{text}` is not a list of numbers") from None
-            return cls._of_list(values if isinstance(values, list) else [values], where)
+            return cls._of_list(_numbers(text, where), where)
         word, colon, rest = text.partition(":")
         if word in ("zeros", "ones", "arange") and not colon:
             return cls(ContentKind(word), where)
         if word == "random" and colon:
             try:
-                return cls(ContentKind.RANDOM, where, seed=int(rest, 0))
+                seed = int(rest, 0)
+                if 0 <= seed < 1 << 128:
+                    return cls(ContentKind.RANDOM, where, seed=seed)
+                raise LaunchError(where, f"the seed {shown(seed)} is not from 0 to 2**128-1")
             except ValueError:
-                raise LaunchError(where, f"the seed `{rest}` is not a number; write random:42") from None
+                raise LaunchError(where, f"the seed `{shown(rest)[1:-1]}` is not a number; write random:42") from None
         if word == "file" and rest:
-            path = Path(rest).expanduser()
+            try:
+                path = Path(rest).expanduser()
+            except RuntimeError as error:
+                raise LaunchError(where, f"{shown(rest)}: {error}") from None
             return cls(ContentKind.FILE, where, path=path if directory is None else directory / path)
         raise LaunchError(
-            where, f"`{text}` is none of zeros, ones, arange, random:SEED, file:NAME.npy, [1, 2, 3]"
+            where, f"`{shown(text)[1:-1]}` is none of zeros, ones, arange, random:SEED, file:NAME.npy, [1, 2, 3]"
         )
 
     @classmethod
     def _of_list(cls, values: list[object], where: str) -> Contents:
         for index, value in enumerate(values):
             if not isinstance(value, (int, float)):
-                raise LaunchError(where, f"element {index} ({value!r}) is not a number")
+                raise LaunchError(where, f"element {index} ({shown(value)}) is not a number")
         numbers = tuple(value for value in values if isinstance(value, (int, float)))
         return cls(ContentKind.LIST, where, values=numbers)
 
@@ -96,12 +103,12 @@ class Contents:
         if self.kind is ContentKind.ZEROS:
             return np.zeros(array.count, array.dtype)
         if self.kind is ContentKind.ONES:
-            return encode(np.ones(array.count), array.element, self.where)
+            return self._filled(array, lambda start, stop: np.ones(stop - start))
         if self.kind is ContentKind.ARANGE:
             if array.dtype.kind in "iu" and array.element != "bf16":
                 # Small element types wrap around, as storing a counter would.
                 return np.arange(array.count, dtype=np.int64).astype(array.dtype)
-            return encode(np.arange(array.count), array.element, self.where)
+            return self._filled(array, np.arange)
         if self.kind is ContentKind.RANDOM:
             return self._random(array)
         if self.kind is ContentKind.FILE:
@@ -110,39 +117,72 @@ class Contents:
             raise LaunchError(self.where, f"the list has {len(self.values)} elements, the buffer is {array}")
         return encode(_number_array(self.values, self.where), array.element, self.where)
 
+    def _filled(self, array: ArrayType, part: Callable[[int, int], NDArray[Any]]) -> NDArray[Any]:
+        """A buffer of numbers made piece by piece: on the way they are wider than in it."""
+        result = np.empty(array.count, array.dtype)
+        for start in range(0, array.count, _PIECE):
+            stop = min(start + _PIECE, array.count)
+            result[start:stop] = encode(part(start, stop), array.element, self.where)
+        return result
+
     def _random(self, array: ArrayType) -> NDArray[Any]:
         generator = np.random.Generator(np.random.PCG64(self.seed))
         if array.dtype.kind == "f" or array.element == "bf16":
-            return encode(generator.random(array.count), array.element, self.where)
-        raw = generator.bytes(array.nbytes)
-        return np.frombuffer(raw, array.dtype).copy()
+            return self._filled(array, lambda start, stop: generator.random(stop - start))
+        result = np.empty(array.nbytes, np.uint8)
+        for start in range(0, array.nbytes, _PIECE):
+            piece = result[start : start + _PIECE]
+            piece[:] = np.frombuffer(generator.bytes(len(piece)), np.uint8)
+        return result.view(array.dtype)
 
     def _load(self, array: ArrayType) -> NDArray[Any]:
         assert self.path is not None
+        path = self.path
         try:
-            with self.path.open("rb") as stream:
-                if stream.read(len(_NPY_MAGIC)) != _NPY_MAGIC:
-                    raise LaunchError(self.where, f"{self.path} is not a NumPy .npy file")
-                stream.seek(0)
-                loaded: NDArray[Any] = np.load(stream, allow_pickle=False)
-        except OSError as error:
-            raise LaunchError(self.where, f"cannot read {self.path}: {error.strerror or error}") from error
-        except (ValueError, EOFError, MemoryError) as error:
-            raise LaunchError(self.where, f"{self.path} is a damaged .npy file ({error})") from error
-        flat = np.ascontiguousarray(loaded).reshape(-1)
+            # A file may hold its numbers wider than the buffer has them.
+            flat = read_npy(path, max(_WIDEST * array.count, array.nbytes))
+        except FileAccessError as error:
+            raise LaunchError(self.where, f"cannot read {path}: {error.reason}") from None
+        except NpyTooLargeError as error:
+            held = f"{error.size} bytes" if array.element == "bytes" else f"{error.count} elements"
+            raise LaunchError(self.where, f"{path} holds {held}, the buffer is {array}") from None
+        except NpyError as error:
+            raise LaunchError(self.where, f"{path} {error}") from None
         if array.element == "bytes" or (array.element == "bf16" and flat.dtype == np.uint16):
             if flat.nbytes != array.nbytes:
-                raise LaunchError(self.where, f"{self.path} holds {flat.nbytes} bytes, the buffer is {array}")
+                raise LaunchError(self.where, f"{path} holds {flat.nbytes} bytes, the buffer is {array}")
             return flat.view(np.uint8).view(array.dtype).copy()
         if flat.size != array.count:
-            raise LaunchError(self.where, f"{self.path} holds {flat.size} elements, the buffer is {array}")
-        return encode(flat, array.element, f"{self.where} ({self.path})")
+            raise LaunchError(self.where, f"{path} holds {flat.size} elements, the buffer is {array}")
+        where = f"{self.where} ({path})"
+        return encode(flat, array.element, where)
+
+
+def _numbers(text: str, where: str) -> list[object]:
+    """The numbers of ``[1, 2.5, 0x10]``."""
+    found: list[object] = []
+    body = text[1:-1].strip() if text.endswith("]") else None
+    for word in (body or "").removesuffix(",").split(",") if body else ():
+        try:
+            found.append(int(word, 0))
+        except ValueError:
+            try:
+                found.append(float(word))
+            except ValueError:
+                body = None
+                break
+    if body is None:
+        raise LaunchError(where, f"`{shown(text)[1:-1]}` is not a list of numbers")
+    return found
 
 
 def _number_array(values: tuple[int | float | bool, ...], where: str) -> NDArray[Any]:
     """Numbers as the narrowest of int64, uint64, float64 that holds them exactly."""
     if any(isinstance(value, float) for value in values):
-        return np.array(values, np.float64)
+        try:
+            return np.array(values, np.float64)
+        except OverflowError:
+            raise LaunchError(where, "the list's numbers are too large") from None
     if values and max(values) > np.iinfo(np.int64).max:
         if min(values) < 0 or max(values) > np.iinfo(np.uint64).max:
             raise LaunchError(where, "the list's numbers need more than 64 bits")

@@ -4,23 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rocdbg.codeobject import CodeObject
+from rocdbg.codeobject import CodeObject, CodeObjectError, Section, uncompressed_name
+from rocdbg.codeobject.compression import Budget
 
 
 class DebugSections(Mapping[str, bytes]):
-    """Bytes by section name, read when asked for."""
+    """Bytes by section name, read and uncompressed when asked for.
+
+    A section is known by its usual name (``.debug_info``) whichever way it is compressed. All together are
+    bounded in size; raises `CodeObjectError` for those that are too large or damaged.
+    """
 
     def __init__(self, code_object: CodeObject) -> None:
-        self._sections = code_object.sections
-        self._names = [name for name in self._sections if name.startswith(".debug_")]
+        self._sections: dict[str, Section] = {}
+        for name, section in code_object.sections.items():
+            plain = uncompressed_name(name)
+            if plain.startswith(".debug_"):
+                self._sections.setdefault(plain, section)
+        self._budget = Budget()
+        self._failures: dict[str, CodeObjectError] = {}
 
     def __getitem__(self, name: str) -> bytes:
-        if name not in self._names:
-            raise KeyError(name)
-        return self._sections[name].data
+        failure = self._failures.get(name)
+        if failure is not None:
+            raise failure.with_traceback(None)
+        try:
+            return self._sections[name].uncompressed(self._budget)
+        except CodeObjectError as error:
+            self._failures[name] = error  # unpacking it again takes as long
+            raise
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._sections)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._sections)
+
+
+def has_debug_info(code_object: CodeObject) -> bool:
+    """Whether there is any debug information of types, functions and variables."""
+    sections = code_object.sections
+    return ".debug_info" in sections or ".zdebug_info" in sections

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.launch.errors import LaunchError
+from rocdbg.launch.errors import LaunchError, shown
+
+MAX_BUFFER_SIZE = 256 << 20
+"""Bytes of one buffer: with what is expected in it, and the device's copy, it stays below a gigabyte."""
 
 ELEMENT_TYPES: dict[str, np.dtype[Any]] = {
     "i8": np.dtype("<i1"),
@@ -47,15 +50,20 @@ class ArrayType:
         match = _ARRAY.fullmatch(text)
         if match is None:
             raise LaunchError(
-                f"type `{text}`", "write a buffer's type as ELEMENT[COUNT], for example f32[1024]"
+                f"type `{shown(text)[1:-1]}`", "write a buffer's type as ELEMENT[COUNT], for example f32[1024]"
             )
         element, count_text = match.groups()
         check_element(element, f"type `{text}`")
         try:
             count = int(count_text, 0)
         except ValueError:
-            raise LaunchError(f"type `{text}`", f"`{count_text}` is not a number of elements") from None
-        return cls(element, count)
+            reason = f"`{shown(count_text)[1:-1]}` is not a number of elements"
+            raise LaunchError(f"type `{shown(text)[1:-1]}`", reason) from None
+        found = cls(element, count)
+        if found.nbytes > MAX_BUFFER_SIZE:
+            size = f"{shown(count)} elements are more than {MAX_BUFFER_SIZE} bytes"
+            raise LaunchError(f"type `{shown(text)[1:-1]}`", f"{size}, the most a buffer can have")
+        return found
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -74,7 +82,7 @@ class ArrayType:
 def check_element(name: str, what: str) -> str:
     """Return ``name`` if it is an element type. Raises LaunchError naming ``what`` otherwise."""
     if name not in ELEMENT_TYPES:
-        raise LaunchError(what, f"`{name}` is no element type; there are {', '.join(ELEMENT_TYPES)}")
+        raise LaunchError(what, f"`{shown(name)[1:-1]}` is no element type; there are {', '.join(ELEMENT_TYPES)}")
     return name
 
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from rocdbg.launch.elements import decode
 
+_PIECE = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
@@ -39,7 +41,24 @@ def compare(
     Without tolerances values must be equal (all NaNs are, and so are the zeros of both signs). With them
     ``abs(got - wanted) <= atol + rtol * abs(wanted)``.
     """
+    differing, first = 0, -1
+    for start in range(0, len(got), _PIECE):  # wide copies are made of pieces only
+        part = slice(start, start + _PIECE)
+        wrong = np.flatnonzero(~_equal(got[part], wanted[part], element, rtol, atol))
+        if wrong.size and first < 0:
+            first = start + int(wrong[0])
+        differing += int(wrong.size)
+    if not differing:
+        return None
+    left, right = (decode(storage[first : first + 1], element)[0] for storage in (got, wanted))
+    return Mismatch(name, first, left, right, differing, len(got))
+
+
+def _equal(
+    got: NDArray[Any], wanted: NDArray[Any], element: str, rtol: float, atol: float
+) -> NDArray[np.bool_]:
     left, right = decode(got, element), decode(wanted, element)
+    equal: NDArray[np.bool_]
     if left.dtype.kind == "f":
         equal = (left == right) | (np.isnan(left) & np.isnan(right))
     else:
@@ -48,8 +67,4 @@ def compare(
         wide_left, wide_right = left.astype(np.float64), right.astype(np.float64)
         with np.errstate(invalid="ignore"):
             equal |= np.abs(wide_left - wide_right) <= atol + rtol * np.abs(wide_right)
-    wrong = np.flatnonzero(~equal)
-    if not wrong.size:
-        return None
-    index = int(wrong[0])
-    return Mismatch(name, index, left[index], right[index], int(wrong.size), int(left.size))
+    return equal

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from rocdbg import text
 from rocdbg.codeobject import CodeObject, Kernel
 from rocdbg.codeobject.demangle import base_name, demangle, function_name, stands_for
 from rocdbg.dwarf.info import DebugInfo
@@ -20,7 +20,7 @@ _SIMPLE_MANGLED = re.compile(r"_Z(\d+)")
 
 def near_names(name: str, names: list[str]) -> str:
     """The end of a message about an unknown kernel: what there is."""
-    near = difflib.get_close_matches(name, names, n=3) or names[:8]
+    near = text.near_names(name, names) or names[:8]
     return f"; there are {', '.join(near)}" if near else "; the code object has none"
 
 

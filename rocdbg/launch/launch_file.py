@@ -23,18 +23,27 @@ local = 256                 # LDS bytes for a `local` pointer argument of OpenCL
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ELEMENT_TYPES, ArrayType, check_element
-from rocdbg.launch.errors import LaunchError
-from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions
+from rocdbg.launch.errors import LaunchError, shown
+from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, check_scalar, check_size
 
 _LAUNCH_KEYS = ("file", "arch", "kernel", "grid", "workgroup", "dynamic_lds")
 _ARGUMENT_KEYS = ("name", "value", "type", "buffer", "init", "expect", "rtol", "atol", "local")
-_MAX_FILE_SIZE = 16 << 20
+_MAX_FILE_SIZE = 2 << 20
+_MAX_ARGUMENTS = 1024
+
+# A key of that many parts; the parser's time for one is the square of them.
+_LONG_KEY = re.compile(
+    r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""",
+    re.ASCII,
+)
 
 
 def read_launch_file(path: str | Path) -> LaunchSpec:
@@ -42,23 +51,30 @@ def read_launch_file(path: str | Path) -> LaunchSpec:
     path = Path(path)
     try:
         if path.stat().st_size > _MAX_FILE_SIZE:
-            raise LaunchError(
-                "the file", f"larger than {_MAX_FILE_SIZE} bytes; put data into .npy files", str(path)
-            )
-        text = path.read_text(encoding="utf-8")
+            reason = f"larger than {_MAX_FILE_SIZE} bytes; put data into .npy files"
+            raise LaunchError("the file", reason, str(path))
+        text = read_regular(path, _MAX_FILE_SIZE).decode("utf-8")
+    except FileAccessError as error:
+        raise LaunchError("the file", error.reason, str(path)) from None
     except OSError as error:
         raise LaunchError("the file", f"cannot be read: {error.strerror or error}", str(path)) from error
     except UnicodeDecodeError as error:
         raise LaunchError("the file", f"is not UTF-8 text (byte {error.start})", str(path)) from error
+    except ValueError as error:  # a path that none can be
+        raise LaunchError("the file", f"cannot be read: {error}", str(path)) from None
     return parse_launch(text, path)
 
 
 def parse_launch(text: str, path: Path) -> LaunchSpec:
     """Parse the text of a launch file at ``path``. Raises LaunchError."""
     where = str(path)
+    found = _LONG_KEY.search(text)
+    if found is not None:
+        line = text.count("\n", 0, found.start()) + 1
+        raise LaunchError("TOML", f"a key of more than 64 parts (at line {line})", where)
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of tomllib's own, and of Python for a number of too many digits
         raise LaunchError("TOML", str(error), where) from error
     except RecursionError:
         raise LaunchError("TOML", "nested too deeply", where) from None
@@ -73,6 +89,8 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
         raise LaunchError("[launch] file", "missing; name the code object to load", where)
     spec.file = path.parent / file
     spec.arch = _text(table, "arch", "[launch]", where)
+    if spec.arch is not None and ("/" in spec.arch or "\0" in spec.arch):
+        raise LaunchError("[launch] arch", f"{shown(spec.arch)} is no target", where)
     spec.kernel = _text(table, "kernel", "[launch]", where)
     if "grid" not in table:
         raise LaunchError(
@@ -85,6 +103,8 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
     arguments = document.get("arg", [])
     if not isinstance(arguments, list) or not all(isinstance(entry, dict) for entry in arguments):
         raise LaunchError("arg", "write each argument as a [[arg]] table", where)
+    if len(arguments) > _MAX_ARGUMENTS:
+        raise LaunchError("arg", f"{len(arguments)} arguments, the limit is {_MAX_ARGUMENTS}", where)
     for index, entry in enumerate(arguments):
         try:
             spec.arguments.append(_argument(entry, f"arg {index}", path.parent))
@@ -135,12 +155,14 @@ def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
     value, type_name = table["value"], _text(table, "type", what)
     if type_name is not None and "[" in type_name:
         array = ArrayType.parse(type_name)
+        if array.nbytes > _MAX_FILE_SIZE:
+            raise LaunchError(f"{what} type", f"{array} is too large to be passed by value")
         if isinstance(value, str):
             try:
                 data = bytes.fromhex(value)
             except ValueError:
                 raise LaunchError(
-                    f"{what} value", f"`{value}` is not a string of hexadecimal bytes"
+                    f"{what} value", f"{shown(value)} is not a string of hexadecimal bytes"
                 ) from None
             if len(data) != array.nbytes:
                 raise LaunchError(f"{what} value", f"{len(data)} bytes are given, {array} has {array.nbytes}")
@@ -154,35 +176,38 @@ def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
     if isinstance(value, list):
         raise LaunchError(f"{what} type", 'a list needs its type, for example type = "f32[3]"')
     if not isinstance(value, (int, float)):
-        raise LaunchError(f"{what} value", f"{value!r} is not a number")
-    return ArgumentSpec(what, name, value=value, type=type_name)
+        raise LaunchError(f"{what} value", f"{shown(value)} is not a number")
+    return ArgumentSpec(what, name, value=check_scalar(value, f"{what} value"), type=type_name)
 
 
 def _check_keys(table: dict[str, Any], known: tuple[str, ...], what: str, where: str = "") -> None:
     for key in table:
         if key not in known:
-            raise LaunchError(what, f"unknown key `{key}`; there are {', '.join(known)}", where)
+            raise LaunchError(what, f"unknown key `{shown(key)[1:-1]}`; there are {', '.join(known)}", where)
 
 
 def _text(table: dict[str, Any], key: str, what: str, where: str = "") -> str | None:
     value = table.get(key)
     if value is not None and (not isinstance(value, str) or not value):
-        raise LaunchError(f"{what} {key}", f"expected text in quotes, found {value!r}", where)
+        raise LaunchError(f"{what} {key}", f"expected text in quotes, found {shown(value)}", where)
     return value
 
 
 def _size(table: dict[str, Any], key: str, what: str, where: str = "") -> int | None:
     value = table.get(key)
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise LaunchError(f"{what} {key}", f"expected a number of bytes, found {value!r}", where)
-    return value
+        raise LaunchError(f"{what} {key}", f"expected a number of bytes, found {shown(value)}", where)
+    return None if value is None else check_size(value, f"{what} {key}", where)
 
 
 def _tolerance(table: dict[str, Any], key: str, what: str) -> float:
     value = table.get(key, 0.0)
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not value >= 0:
-        raise LaunchError(f"{what} {key}", f"expected a number of at least 0, found {value!r}")
-    return float(value)
+        raise LaunchError(f"{what} {key}", f"expected a number of at least 0, found {shown(value)}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise LaunchError(f"{what} {key}", f"{shown(value)} is too large") from None
 
 
 __all__ = ["ELEMENT_TYPES", "ArgumentSpec", "LaunchSpec", "parse_launch", "read_launch_file"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.codeobject import Kernel, KernelArg
+from rocdbg.codeobject import CodeObjectError, Kernel, KernelArg
 from rocdbg.dwarf.info import BaseType, DebugInfo, DebugInfoError, Encoding, EnumType, Type, Variable
 
 # OpenCL C's type names, as the metadata of OpenCL kernels gives them, and C's fixed-width ones.
@@ -85,6 +85,6 @@ def _declared(kernel: Kernel, debug_info: DebugInfo | None) -> Sequence[Variable
         for function in debug_info.functions_named(kernel.name):
             if function.parameters:
                 return function.parameters
-    except DebugInfoError:
+    except (CodeObjectError, DebugInfoError):
         pass
     return ()

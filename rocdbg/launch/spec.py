@@ -11,13 +11,19 @@ from pathlib import Path
 
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ArrayType, check_element
-from rocdbg.launch.errors import LaunchError
+from rocdbg.launch.errors import LaunchError, shown
 
 Dim3 = tuple[int, int, int]
 Scalar = int | float | bool
 
 MAX_DIMENSION = 0xFFFF_FFFF
 """Largest grid dimension an AQL packet holds, in work-items."""
+
+MAX_VALUE_BITS = 1024
+"""Bits of the largest number that is passed by value."""
+
+MAX_LDS = 0xFFFF_FFFF
+"""Most bytes of LDS that an AQL packet can ask for; devices have far less."""
 
 _BUFFER = re.compile(r"(\w+\s*\[[^\]]*\])\s*(?::(.*))?", re.DOTALL)
 _TYPED = re.compile(r"([a-z]+\d*)\s*:\s*(.+)")
@@ -58,7 +64,7 @@ class ArgumentSpec:
             match = re.fullmatch(r"local\s*\[\s*(\w+)\s*\]", text)
             if match is None:
                 raise LaunchError(where, f"`{text}`: write the bytes of a local argument as local[256]")
-            return cls(where, local_size=parse_int(match.group(1), where))
+            return cls(where, local_size=check_size(parse_int(match.group(1), where), where))
         by_value = text.startswith("value ")
         match = _BUFFER.fullmatch(text.removeprefix("value ").strip())
         if match is not None:
@@ -151,13 +157,27 @@ def check_dimensions(values: object, what: str, where: str = "") -> Dim3:
     result = []
     for size in sizes:
         if isinstance(size, bool) or not hasattr(size, "__index__"):
-            raise LaunchError(what, f"{size!r} is not a whole number", where)
+            raise LaunchError(what, f"{shown(size)} is not a whole number", where)
         number = size.__index__()
         if not 1 <= number <= MAX_DIMENSION:
-            raise LaunchError(what, f"{number} is not from 1 to {MAX_DIMENSION}", where)
+            raise LaunchError(what, f"{shown(number)} is not from 1 to {MAX_DIMENSION}", where)
         result.append(number)
     x, y, z = result + [1] * (3 - len(result))
     return x, y, z
+
+
+def check_size(size: int, what: str, where: str = "") -> int:
+    """A number of bytes of LDS. Raises LaunchError if it is out of 0..2**32-1."""
+    if not 0 <= size <= MAX_LDS:
+        raise LaunchError(what, f"{shown(size)} bytes of LDS are out of range", where)
+    return size
+
+
+def check_scalar(value: Scalar, what: str) -> Scalar:
+    """A number to be passed to a kernel. Raises LaunchError if it has more bits than any argument."""
+    if isinstance(value, int) and value.bit_length() > MAX_VALUE_BITS:
+        raise LaunchError(what, f"{shown(value)} does not fit an argument")
+    return value
 
 
 def parse_int(text: str, what: str) -> int:
@@ -174,7 +194,7 @@ def parse_scalar(text: str, what: str) -> Scalar:
     if word in ("true", "false"):
         return word == "true"
     try:
-        return int(word, 0)
+        return check_scalar(int(word, 0), what)
     except ValueError:
         pass
     try:

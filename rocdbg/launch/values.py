@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocdbg.launch.elements import ELEMENT_TYPES, encode
-from rocdbg.launch.errors import LaunchError
+from rocdbg.launch.errors import LaunchError, shown
 
 _FLOATS = {2: "f16", 4: "f32", 8: "f64"}
 
@@ -35,7 +35,11 @@ def value_bytes(value: Any, size: int, element: str | None, what: str) -> bytes:
             return _integer_bytes(value, size, what)
     if ELEMENT_TYPES[element].kind in "iu" and element != "bf16":
         return _integer_bytes(value, size, what)
-    return encode(np.array([value], np.float64), element, what).tobytes()
+    try:
+        number = np.array([value], np.float64)
+    except OverflowError:
+        raise LaunchError(what, f"{shown(value)} is too large for {element}") from None
+    return encode(number, element, what).tobytes()
 
 
 def _integer_bytes(value: float, size: int, what: str) -> bytes:
@@ -47,7 +51,7 @@ def _integer_bytes(value: float, size: int, what: str) -> bytes:
             )
         value = int(value)
     if not -(1 << size * 8 - 1) <= value < 1 << size * 8:
-        raise LaunchError(what, f"{value} does not fit into {size} bytes")
+        raise LaunchError(what, f"{shown(value)} does not fit into {size} bytes")
     return (value & (1 << size * 8) - 1).to_bytes(size, "little")
 
 

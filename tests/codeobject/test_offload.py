@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from rocdbg.codeobject import ChoiceError, CodeObjectError, list_entries, open_file, open_modules
+from rocdbg.codeobject.compression import Budget
 from rocdbg.codeobject.offload import read_bundle
 from rocdbg.codeobject.source import Source
 
@@ -62,11 +63,11 @@ def test_bomb(method: int, make_ccob: Any) -> None:
     data = make_ccob(bytes(32 << 20), 3, method)
     assert len(data) < 1 << 16
     with pytest.raises(CodeObjectError, match="it unpacks to 33554432 bytes, the limit is 1048576"):
-        read_bundle(Source("bomb", data), 0, limit=1 << 20)
+        read_bundle(Source("bomb", data), 0, Budget(1 << 20))
     lying = bytearray(data)
     struct.pack_into("<Q", lying, 16, 1000)
     with pytest.raises(CodeObjectError, match="the stream gives more than 1000 bytes, the header says 1000"):
-        read_bundle(Source("bomb", bytes(lying)), 0, limit=1 << 20)
+        read_bundle(Source("bomb", bytes(lying)), 0, Budget(1 << 20))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
+_WIDEST = 1024
+"""Bytes beyond which no size is one of a number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -34,7 +37,7 @@ class Constant:
     def signed_value(self, size: int | None = None) -> int:
         """The value with its top bit taken as the sign; ``size`` in bytes, by default the form's own."""
         size = self.size if size is None else size
-        if size is None or self.value < 0:
+        if size is None or self.value < 0 or not 0 < size <= _WIDEST:
             return self.value
         bits = 8 * size
         value = self.value & ((1 << bits) - 1)

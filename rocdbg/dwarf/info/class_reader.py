@@ -8,6 +8,7 @@ from rocdbg.dwarf.info.attributes import Constant, Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.forms import uleb
+from rocdbg.dwarf.info.type_limits import LARGEST, LARGEST_SCALAR, checked, size_of
 from rocdbg.dwarf.info.types import Access, BaseClass, ClassBody, Member, Method, StaticMember, Type
 from rocdbg.dwarf.info.unit_index import NAMED_TYPE_TAGS
 
@@ -34,6 +35,7 @@ def read_class_body(types: TypeReader, die: Die) -> ClassBody:
         elif tag == Tag.INHERITANCE:
             offset, location = _member_location(child)
             virtual = bool(child.number(At.VIRTUALITY))
+            checked(child, offset, LARGEST, "a base class's offset")
             bases.append(BaseClass(types.type_of(child), offset, _access(child, default), virtual, location))
         elif tag == Tag.SUBPROGRAM:
             methods.append(_method(types, child, default))
@@ -52,7 +54,8 @@ def _is_static(die: Die) -> bool:
 
 def _member(types: TypeReader, die: Die, default: Access) -> Member:
     type = types.type_of(die)
-    bit_size = die.number(At.BIT_SIZE)
+    # No bit field is wider than its type; a type's size may be missing or nonsense.
+    bit_size = size_of(die, At.BIT_SIZE, 8 * min(max(type.size or 0, 8), LARGEST_SCALAR))
     byte_offset, location = _member_location(die)
     bit_offset = None if byte_offset is None else 8 * byte_offset
     data_bit_offset = die.number(At.DATA_BIT_OFFSET)
@@ -60,10 +63,11 @@ def _member(types: TypeReader, die: Die, default: Access) -> Member:
         bit_offset = data_bit_offset if bit_offset is None else bit_offset + data_bit_offset
     elif bit_size is not None and bit_offset is not None:
         # DWARF 2 and 3: the offset counts from the most significant bit of the storage unit.
-        storage = die.number(At.BYTE_SIZE) or type.size or 0
+        storage = size_of(die, At.BYTE_SIZE) or type.size or 0
         from_top = die.attribute(At.BIT_OFFSET)
         if isinstance(from_top, Constant):
             bit_offset += 8 * storage - from_top.signed_value() - bit_size
+    checked(die, bit_offset, 8 * LARGEST, "a member's offset")
     return Member(
         die.name, type, bit_offset, bit_size, _access(die, default), die.flag(At.ARTIFICIAL),
         location if bit_offset is None else None, die.offset,

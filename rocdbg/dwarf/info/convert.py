@@ -21,6 +21,7 @@ from rocdbg.dwarf.info.attributes import (
 )
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.forms import FORMS, Kind, Raw, Shape
+from rocdbg.text import decode_text
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
@@ -46,7 +47,7 @@ def convert(unit: Unit, code: int, kind: Kind, form: int, raw: Raw) -> Attribute
     to is missing."""
     if isinstance(raw, bytes):
         if kind is Kind.STRING:
-            return String(raw.decode("utf-8", "surrogateescape"))
+            return String(decode_text(raw))
         if kind is Kind.EXPRLOC or code not in _PLAIN_BLOCKS:
             return Exprloc(raw)
         return Block(raw)

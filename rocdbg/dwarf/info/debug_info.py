@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 
 from rocdbg.dwarf.info.code_locations import after_prologue, function_locations, line_locations, location_at
 from rocdbg.dwarf.info.die import Die
@@ -17,6 +16,7 @@ from rocdbg.dwarf.info.sections import Sections
 from rocdbg.dwarf.info.symbol_index import TypeIndex, VariableIndex
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.info.unit import Unit
+from rocdbg.errors import remembered
 
 
 class DebugInfo:
@@ -139,13 +139,13 @@ class DebugInfo:
 
     # Lines
 
-    @cached_property
+    @remembered
     def line_tables(self) -> tuple[LineTable, ...]:
         """The line tables of all units, each once."""
         tables = {unit.line_table: None for unit in self._entries.units}
         return tuple(table for table in tables if table is not None)
 
-    @cached_property
+    @remembered
     def source_files(self) -> list[SourceFile]:
         """All files of all line tables, each once, sorted by path."""
         files: dict[SourceFile, SourceFile] = {}

@@ -16,6 +16,10 @@ from rocdbg.dwarf.info.name_index import names_of_entries
 from rocdbg.dwarf.info.sections import Sections
 from rocdbg.dwarf.info.type_reader import TypeReader
 from rocdbg.dwarf.info.unit import Unit, read_unit_headers
+from rocdbg.errors import remembered
+
+_LONGEST_NAMES = 256 << 20
+"""Characters of all qualified names that are made of one object's entries."""
 
 
 class Entries:
@@ -37,6 +41,17 @@ class Entries:
         self.code = code
         self._abbreviations: dict[tuple[int, int, int, int], dict[int, Abbreviation]] = {}
         self._line_tables: dict[int, LineTable] = {}
+        self.scope_names: dict[int, tuple[str, ...]] = {}
+        """By entry: the names of the namespaces and classes around what is in it."""
+        self._qualified_size = 0
+
+    def qualified(self, names: tuple[str, ...]) -> str:
+        """Names as one, ``ns::S::f``. All together are bounded: each may have a long one in it."""
+        text = "::".join(names)
+        self._qualified_size += len(text)
+        if self._qualified_size > _LONGEST_NAMES:
+            raise self.error(0, f"qualified names of more than {_LONGEST_NAMES} characters")
+        return text
 
     @cached_property
     def address_sizes(self) -> Mapping[int, int]:
@@ -53,7 +68,7 @@ class Entries:
         """Types, one object per entry."""
         return TypeReader(self)
 
-    @cached_property
+    @remembered
     def listed_names(self) -> dict[int, list[str]]:
         """The names of entries by offset, as far as an index of the compiler's tells them (``.debug_names``)."""
         return names_of_entries(self.sections, {unit.offset for unit in self.units})
@@ -62,7 +77,7 @@ class Entries:
         """True when there can be code at ``address``."""
         return self.code is None or any(address in part for part in self.code)
 
-    @cached_property
+    @remembered
     def data(self) -> bytes:
         """The entries' bytes."""
         types = self.sections[".debug_types"]
@@ -81,7 +96,7 @@ class Entries:
         section, position = self.where(offset)
         return DebugInfoError(section, position, reason)
 
-    @cached_property
+    @remembered
     def units(self) -> list[Unit]:
         """All units, in order of offset."""
         info = self.sections[".debug_info"]

@@ -10,9 +10,12 @@ from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import FORMS, Kind, Raw, raw_reader, uleb
 from rocdbg.dwarf.info.model import SourceFile
 from rocdbg.dwarf.info.sections import Sections
+from rocdbg.text import decode_lines, decode_text
 
 SECTION: Final = ".debug_line"
 _MOST_FILES: Final = 1_000_000
+_LONGEST_PATHS: Final = 64 << 20
+"""Characters that the paths of a table come to: each has its directory's in it, which may be long."""
 
 
 class Content:
@@ -71,7 +74,7 @@ class _Cursor:
             raise IndexError
         text = self.data[self.pos:stop]
         self.pos = stop + 1
-        return text.decode("utf-8", "surrogateescape")
+        return decode_text(text)
 
     def check(self) -> None:
         if self.pos > self.end:
@@ -127,10 +130,20 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
     )
 
 
-def _join(comp_dir: str, directory: str, name: str, *, in_comp_dir: bool) -> tuple[str, str]:
-    """Name as GDB shows it (with the directory unless that is the compilation's), and the path."""
-    shown = name if in_comp_dir else posixpath.join(directory, name)
-    return shown, posixpath.normpath(posixpath.join(comp_dir, directory, name))
+class _Paths:
+    """Puts names and directories together, and counts what it comes to."""
+
+    def __init__(self, offset: int) -> None:
+        self._offset = offset
+        self._total = 0
+
+    def join(self, comp_dir: str, directory: str, name: str, *, in_comp_dir: bool) -> tuple[str, str]:
+        """Name as GDB shows it (with the directory unless that is the compilation's), and the path."""
+        self._total += len(comp_dir) + 2 * len(directory) + 2 * len(name)
+        if self._total > _LONGEST_PATHS:
+            raise DebugInfoError(SECTION, self._offset, f"paths of more than {_LONGEST_PATHS} characters")
+        shown = name if in_comp_dir else posixpath.join(directory, name)
+        return shown, posixpath.normpath(posixpath.join(comp_dir, directory, name))
 
 
 def _read_old_tables(cursor: _Cursor, comp_dir: str) -> tuple[SourceFile, ...]:
@@ -139,10 +152,11 @@ def _read_old_tables(cursor: _Cursor, comp_dir: str) -> tuple[SourceFile, ...]:
     while directory := cursor.string():
         directories.append(directory)
     files = []
+    paths = _Paths(cursor.pos)
     while name := cursor.string():
         index, modified, length = cursor.uleb(), cursor.uleb(), cursor.uleb()
         directory = directories[index] if index < len(directories) else comp_dir
-        shown, path = _join(comp_dir, directory, name, in_comp_dir=index == 0)
+        shown, path = paths.join(comp_dir, directory, name, in_comp_dir=index == 0)
         files.append(SourceFile(shown, directory, path, modified=modified or None, length=length or None))
     return tuple(files)
 
@@ -153,16 +167,17 @@ def _read_tables(
     """Tables of DWARF 5: self-describing; directory 0 is that of the compilation, file 0 the primary
     source."""
 
-    def text(form: int, raw: Raw | None) -> str:
+    def text(form: int, raw: Raw | None, *, lines: bool = False) -> str:
         if isinstance(raw, bytes):
-            return raw.decode("utf-8", "surrogateescape")
+            return decode_lines(raw) if lines else decode_text(raw)
         if raw is None:
             return ""
         kind = FORMS[form][2]
+        string = sections.lines if lines else sections.string
         if kind is Kind.LINE_STRING_OFFSET:
-            return sections.string(".debug_line_str", raw)
+            return string(".debug_line_str", raw)
         if kind is Kind.STRING_OFFSET:
-            return sections.string(".debug_str", raw)
+            return string(".debug_str", raw)
         raise DebugInfoError(SECTION, cursor.pos, f"form DW_FORM_{FORMS[form][0]} of a path is not supported")
 
     def table() -> list[dict[int, tuple[int, Raw]]]:
@@ -192,17 +207,18 @@ def _read_tables(
     directories = [text(*row.get(Content.PATH, absent)) for row in table()]
     root = posixpath.join(comp_dir, directories[0]) if directories else comp_dir
     files = []
+    paths = _Paths(cursor.pos)
     for row in table():
         name = text(*row.get(Content.PATH, absent))
         index = _number(row, Content.DIRECTORY_INDEX) or 0
         directory = directories[index] if index < len(directories) else root
-        shown, path = _join(root, directory, name, in_comp_dir=index == 0)
+        shown, path = paths.join(root, directory, name, in_comp_dir=index == 0)
         md5 = row.get(Content.MD5, absent)[1]
         valid = _number(row, Content.LLVM_IS_MD5)
         files.append(SourceFile(
             shown, directory, path,
             md5=md5.to_bytes(16, "little") if isinstance(md5, int) and valid != 0 else None,
-            source=_embedded(text(*row[Content.LLVM_SOURCE])) if Content.LLVM_SOURCE in row else None,
+            source=_embedded(text(*row[Content.LLVM_SOURCE], lines=True)) if Content.LLVM_SOURCE in row else None,
             modified=_number(row, Content.TIMESTAMP), length=_number(row, Content.SIZE),
         ))
     return tuple(files)

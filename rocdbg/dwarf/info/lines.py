@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 from rocdbg.dwarf.info import line_program
@@ -20,6 +20,7 @@ from rocdbg.dwarf.info.line_header import SECTION, LineHeader, read_line_header
 from rocdbg.dwarf.info.line_program import RawRow, Sequence
 from rocdbg.dwarf.info.model import AddressRange, LineRow, SourceFile
 from rocdbg.dwarf.info.sections import Sections
+from rocdbg.errors import remembered
 
 _END_SEQUENCE: Final = b"\x00\x01\x01"
 
@@ -39,7 +40,7 @@ class LineTable:
         self._code = code
         self._quick: dict[int, Sequence | None] = {}
 
-    @cached_property
+    @remembered
     def header(self) -> LineHeader:
         """The header."""
         return read_line_header(self._sections, self.offset, self._address_size, self._comp_dir)
@@ -54,7 +55,7 @@ class LineTable:
         index = number - self.header.first_file
         return self.header.files[index] if 0 <= index < len(self.header.files) else None
 
-    @cached_property
+    @remembered
     def sequences(self) -> list[Sequence]:
         """All sequences of live code, by address."""
         header = self.header
@@ -65,9 +66,14 @@ class LineTable:
         sequences.sort(key=lambda sequence: sequence.low)
         return sequences
 
-    @cached_property
+    @remembered
     def _lows(self) -> list[int]:
         return [sequence.low for sequence in self.sequences]
+
+    @remembered
+    def _reach(self) -> list[int]:
+        """For each sequence the highest address that it or one before it ends at."""
+        return list(accumulate((sequence.end for sequence in self.sequences), max))
 
     def _is_live(self, sequence: Sequence) -> bool:
         """False for code the linker dropped: it has the address -1, or 0, or -2."""
@@ -76,7 +82,7 @@ class LineTable:
             return False
         return self._code is None or any(low in part for part in self._code)
 
-    @cached_property
+    @remembered
     def _candidates(self) -> tuple[list[int], list[int]]:
         """Addresses that bytes looking like DW_LNE_set_address set, sorted, and where those bytes are."""
         header = self.header
@@ -97,6 +103,8 @@ class LineTable:
         for index in range(bisect_right(self._lows, pc) - 1, -1, -1):
             if pc < self.sequences[index].end:
                 return self.sequences[index]
+            if pc >= self._reach[index]:
+                break
         return None
 
     def _quick_sequence_at(self, pc: int) -> Sequence | None:

@@ -16,6 +16,7 @@ from typing import Final
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, INDIRECT, RawReader, raw_reader, uleb
 from rocdbg.dwarf.info.sections import Sections
+from rocdbg.text import decode_text, raw_text
 
 __all__ = [
     "Idx", "IndexEntry", "IndexedName", "NameIndex", "is_known_augmentation", "name_hash", "names_of_entries",
@@ -76,7 +77,7 @@ class _Abbreviation:
 def name_hash(name: str) -> int:
     """The 32-bit hash of a name: DJB's, of the name with simple case folding (DWARF 5 section 7.33)."""
     value = 5381
-    for byte in "".join(map(_fold, name)).encode("utf-8", "surrogateescape"):
+    for byte in "".join(map(_fold, raw_text(name))).encode("utf-8", "surrogateescape"):
         value = (value * 33 + byte) & 0xFFFFFFFF
     return value
 
@@ -138,7 +139,7 @@ class NameIndex:
         units, local, foreign, self.bucket_count, self.name_count, abbreviations, size = counts
         text, pos = self._take(pos, size)
         # LLVM pads the string with zero bytes and counts them in; the standard's count may leave them out
-        self.augmentation = text.rstrip(b"\0").decode("utf-8", "surrogateescape")
+        self.augmentation = decode_text(text.rstrip(b"\0"))
         pos += -size % 4
         self.compile_units, pos = self._numbers(pos, units, self.offset_size)
         self.local_type_units, pos = self._numbers(pos, local, self.offset_size)

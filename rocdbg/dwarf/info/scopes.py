@@ -102,7 +102,7 @@ class Entity:
     @cached_property
     def qualified_name(self) -> str | None:
         """Name with namespaces and classes: ``ns::S<float, 3>::get``."""
-        return None if self.name is None else "::".join((*self.scope_names, self.name))
+        return None if self.name is None else self.unit.entries.qualified((*self.scope_names, self.name))
 
     @cached_property
     def linkage_name(self) -> str | None:
@@ -135,20 +135,29 @@ class Entity:
 
 def enclosing_names(die: Die) -> tuple[str, ...]:
     """Names of the namespaces and classes around an entry, outermost first."""
-    names: list[str] = []
+    known = die.unit.entries.scope_names
+    around: list[Die] = []
     parent = die.parent
-    while parent is not None:
-        tag = parent.tag
-        if tag in NAMED_TYPE_TAGS or tag in (Tag.NAMESPACE, Tag.MODULE):
-            name = parent.find(At.NAME)
-            scoped = tag != Tag.ENUMERATION_TYPE or parent.has(At.ENUM_CLASS)
-            if isinstance(name, String):
-                if scoped:
-                    names.append(spelled(name.value))
-            elif tag == Tag.NAMESPACE:
-                names.append("(anonymous namespace)")
+    while parent is not None and parent.offset not in known:
+        around.append(parent)
         parent = parent.parent
-    return tuple(reversed(names))
+    names = () if parent is None else known[parent.offset]
+    for scope in reversed(around):
+        name = _scope_name(scope)
+        names = names if name is None else (*names, name)
+        known[scope.offset] = names
+    return names
+
+
+def _scope_name(die: Die) -> str | None:
+    """What an entry adds to the names of those in it; None for nothing."""
+    tag = die.tag
+    if tag not in NAMED_TYPE_TAGS and tag not in (Tag.NAMESPACE, Tag.MODULE):
+        return None
+    name = die.find(At.NAME)
+    if isinstance(name, String):
+        return spelled(name.value) if tag != Tag.ENUMERATION_TYPE or die.has(At.ENUM_CLASS) else None
+    return "(anonymous namespace)" if tag == Tag.NAMESPACE else None
 
 
 class Variable(Entity):

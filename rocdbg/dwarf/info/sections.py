@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.text import decode_lines, decode_text
+
+_LONG = 1024
+_SLACK = 1 << 20
 
 
 class Sections:
@@ -14,6 +18,8 @@ class Sections:
     def __init__(self, source: Mapping[str, bytes]) -> None:
         self._source = source
         self._bytes: dict[str, bytes] = {}
+        self._long: dict[tuple[str, int], str] = {}
+        self._long_total = 0
 
     def __getitem__(self, name: str) -> bytes:
         data = self._bytes.get(name)
@@ -22,12 +28,28 @@ class Sections:
         return data
 
     def string(self, name: str, offset: int) -> str:
-        """The null-terminated string at ``offset`` of a string section."""
+        """The null-terminated string at ``offset`` of a string section, as `rocdbg.text.decode_text` has it."""
+        return self._string(name, offset, decode_text)
+
+    def lines(self, name: str, offset: int) -> str:
+        """As `string`, of text with lines."""
+        return self._string(name, offset, decode_lines)
+
+    def _string(self, name: str, offset: int, decode: Callable[[bytes], str]) -> str:
         data = self[name]
         end = data.find(b"\0", offset) if offset < len(data) else -1
         if end < 0:
             raise DebugInfoError(name, offset, f"no string there (the section has {len(data)} bytes)")
-        return data[offset:end].decode("utf-8", "surrogateescape")
+        if end - offset <= _LONG:
+            return decode(data[offset:end])
+        # Strings may share their ends; a string per byte of a long one would take the square of its size.
+        text = self._long.get((name, offset))
+        if text is None:
+            self._long_total += end - offset
+            if self._long_total > 4 * len(data) + _SLACK:
+                raise DebugInfoError(name, offset, "strings overlap: they are several times as long as the section")
+            text = self._long[name, offset] = decode(data[offset:end])
+        return text
 
     def number(self, name: str, offset: int, size: int) -> int:
         """The unsigned number of ``size`` bytes at ``offset``."""

@@ -23,11 +23,21 @@ from rocdbg.dwarf.info.attributes import (
 from rocdbg.dwarf.info.class_reader import read_class_body
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.type_limits import (
+    LARGEST_SCALAR,
+    MOST_LEVELS,
+    MOST_PARTS,
+    Contents,
+    Growth,
+    checked,
+    size_of,
+)
 from rocdbg.dwarf.info.types import (
     VOID,
     ArrayType,
     BaseType,
     Bound,
+    ClassBody,
     ClassKind,
     ClassType,
     Encoding,
@@ -51,8 +61,8 @@ from rocdbg.dwarf.info.unit_index import CLASS_TAGS
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.entries import Entries
 
-_DEEPEST: Final = 128
-_MOST_MEMBERS: Final = 1_000_000
+_MOST_ELEMENTS: Final = 1_000_000
+_MOST_DIMENSIONS: Final = 32
 
 _POINTERS: Final = {
     Tag.POINTER_TYPE: PointerKind.POINTER,
@@ -85,6 +95,9 @@ class TypeReader:
         self._entries = entries
         self._types: dict[int, Type] = {}
         self._reading: set[int] = set()
+        self._growth = Growth()
+        self._bodies: dict[int, ClassBody] = {}
+        self._contents = Contents(self._unchecked_body)
 
     def at(self, offset: int) -> Type:
         """The type whose entry is at ``offset``."""
@@ -99,18 +112,40 @@ class TypeReader:
         """The type an entry describes."""
         known = self._types.get(die.offset)
         if known is not None:
+            self._growth.use(die.offset)
             return known
         if die.offset in self._reading:
             raise self._entries.error(die.offset, "a type is defined in terms of itself")
-        if len(self._reading) >= _DEEPEST:
-            raise self._entries.error(die.offset, f"more than {_DEEPEST} types are built one on the other")
+        if len(self._reading) >= MOST_LEVELS:
+            raise self._entries.error(die.offset, f"more than {MOST_LEVELS} types are built one on the other")
         self._reading.add(die.offset)
+        self._growth.begin()
+        result: Type | None = None
         try:
             result = self._read(die)
         finally:
             self._reading.discard(die.offset)
+            levels, parts = self._growth.end(die.offset, isinstance(result, ClassType), result is not None)
+        if levels > MOST_LEVELS:
+            raise self._entries.error(die.offset, f"more than {MOST_LEVELS} types are built one on the other")
+        if parts > MOST_PARTS:
+            raise self._entries.error(die.offset, f"a type that is put together from more than {MOST_PARTS}")
         self._types[die.offset] = result
+        self._growth.use(die.offset)
         return result
+
+    def class_body(self, die: Die) -> ClassBody:
+        """What is between the braces of the class at ``die``."""
+        problem = self._contents.problem(die.offset)
+        if problem is not None:
+            raise self._entries.error(die.offset, problem)
+        return self._unchecked_body(die.offset)
+
+    def _unchecked_body(self, offset: int) -> ClassBody:
+        body = self._bodies.get(offset)
+        if body is None:
+            body = self._bodies[offset] = read_class_body(self, self._entries.die(offset))
+        return body
 
     def _read(self, die: Die) -> Type:
         tag = die.tag
@@ -135,7 +170,7 @@ class TypeReader:
             case Tag.PTR_TO_MEMBER_TYPE:
                 containing = die.reference(At.CONTAINING_TYPE)
                 use = die.attribute(At.USE_LOCATION)
-                target, size = self.type_of(die), die.number(At.BYTE_SIZE)
+                target, size = self.type_of(die), size_of(die, At.BYTE_SIZE, LARGEST_SCALAR)
                 if size is None:  # of the Itanium ABI: an offset, or a function and an adjustment
                     size = die.unit.address_size * (2 if isinstance(target.strip_typedefs(), FunctionType) else 1)
                 return MemberPointerType(
@@ -143,35 +178,38 @@ class TypeReader:
                     use if isinstance(use, Exprloc | Loclist) else None, offset=die.offset,
                 )
             case Tag.UNSPECIFIED_TYPE:
-                return UnspecifiedType(die.name or "", die.number(At.BYTE_SIZE), offset=die.offset)
+                return UnspecifiedType(die.name or "", size_of(die, At.BYTE_SIZE, LARGEST_SCALAR), offset=die.offset)
             case Tag.SUBRANGE_TYPE:
                 return self.type_of(die)
             case Tag.STRING_TYPE:
-                size = die.number(At.BYTE_SIZE) or 0
+                size = size_of(die, At.BYTE_SIZE) or 0
                 return ArrayType(BaseType("char", Encoding.UNSIGNED_CHAR, 1), size, offset=die.offset)
         raise self._entries.error(die.offset, f"an entry with tag {tag:#x} is used as a type")
 
     def _base(self, die: Die) -> Type:
         name = die.name or ""
-        bit_size = die.number(At.BIT_SIZE)
-        byte_size = die.number(At.BYTE_SIZE)
+        bit_size = size_of(die, At.BIT_SIZE, 8 * LARGEST_SCALAR)
+        byte_size = size_of(die, At.BYTE_SIZE, LARGEST_SCALAR)
         if byte_size is None:
             byte_size = ((bit_size or 0) + 7) // 8
+        bit_size = checked(die, bit_size, 8 * byte_size, "a size in bits")
         code = die.number(At.ENCODING) or 0
         encoding = Encoding(code) if Encoding.ADDRESS <= code <= Encoding.ASCII else code
         base = BaseType(
             name, encoding, byte_size, bit_size if bit_size is not None and bit_size != 8 * byte_size else None,
-            die.number(At.DATA_BIT_OFFSET) or 0, die.number(At.ENDIANITY) == _BIG_ENDIAN, offset=die.offset,
+            size_of(die, At.DATA_BIT_OFFSET, 8 * byte_size) or 0, die.number(At.ENDIANITY) == _BIG_ENDIAN,
+            offset=die.offset,
         )
         # With a vector size (A.5.1 of the extensions) it is that many elements, each as the entry says without it.
         vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)) or 0
+        checked(die, vector_size, _MOST_ELEMENTS, "a vector")
         return VectorType(base, vector_size, vector_size * byte_size, offset=die.offset) if vector_size > 0 else base
 
     def _pointer(self, die: Die, kind: PointerKind) -> PointerType:
         space = die.number(At.ADDRESS_CLASS)
         if space is None:
             space = vendor_number(die, (At.LLVM22_ADDRESS_SPACE,))
-        size = die.number(At.BYTE_SIZE)
+        size = size_of(die, At.BYTE_SIZE, LARGEST_SCALAR)
         if size is None:
             size = self._entries.address_sizes.get(space or 0, die.unit.address_size)
         memory_space = vendor_number(die, (At.LLVM22_MEMORY_SPACE,))
@@ -186,14 +224,14 @@ class TypeReader:
         name = die.name
         return ClassType(
             _CLASSES[die.tag], name, None if name is None else _qualified(die, name),
-            die.number(At.BYTE_SIZE), lambda: read_class_body(self, die), not die.unit.is_cxx,
+            size_of(die, At.BYTE_SIZE), lambda: self.class_body(die), not die.unit.is_cxx,
             die.flag(At.DECLARATION), offset=die.offset,
         )
 
     def _enumeration(self, die: Die) -> EnumType:
         name = die.name
         underlying = self.type_of(die)
-        size = die.number(At.BYTE_SIZE)
+        size = size_of(die, At.BYTE_SIZE, LARGEST_SCALAR)
         base = underlying.strip_typedefs()
         signed = isinstance(base, BaseType) and base.encoding in _SIGNED
         enumerators = []
@@ -208,13 +246,16 @@ class TypeReader:
 
     def _array(self, die: Die) -> Type:
         element = self.type_of(die)
-        byte_size = die.number(At.BYTE_SIZE)
+        byte_size = size_of(die, At.BYTE_SIZE)
         dimensions = [
             child for child in die.children
             if child.tag in (Tag.SUBRANGE_TYPE, Tag.GENERIC_SUBRANGE, Tag.ENUMERATION_TYPE)
         ]
         if die.flag(At.GNU_VECTOR):
             return self._vector(die, element, dimensions, byte_size)
+        if len(dimensions) > _MOST_DIMENSIONS:
+            raise self._entries.error(die.offset, f"an array of {len(dimensions)} dimensions")
+        self._growth.add(len(dimensions), len(dimensions))
         if not dimensions:
             return ArrayType(element, None, byte_size=byte_size, offset=die.offset)
         result = element
@@ -232,7 +273,7 @@ class TypeReader:
     def _vector(self, die: Die, element: Type, dimensions: list[Die], byte_size: int | None) -> VectorType:
         count = self._count(dimensions[0], None) if dimensions else None
         size = element.size
-        if not isinstance(count, int) or count > _MOST_MEMBERS or size is None:
+        if not isinstance(count, int) or count > _MOST_ELEMENTS or size is None:
             raise self._entries.error(die.offset, "a vector type does not say how many elements it has")
         total = byte_size if byte_size is not None else count * size
         return VectorType(element, count, total, offset=die.offset)
@@ -240,7 +281,9 @@ class TypeReader:
     def _bound(self, die: Die, code: int) -> Bound | None:
         value = die.attribute(code)
         if isinstance(value, Constant):
-            return value.signed_value()
+            number = value.signed_value()
+            checked(die, abs(number), 1 << 64, "a bound")
+            return number
         return value if isinstance(value, Exprloc | Loclist | Reference) else None
 
     def _count(self, die: Die, lower: Bound | None) -> Bound | None:
@@ -249,7 +292,7 @@ class TypeReader:
             return sum(child.tag == Tag.ENUMERATOR for child in die.children)
         count = die.attribute(At.COUNT)
         if isinstance(count, Constant):
-            return count.value if count.value >= 0 else None
+            return checked(die, count.value, 1 << 64, "a bound") if count.value >= 0 else None
         if isinstance(count, Exprloc | Loclist | Reference):
             return count
         upper = die.attribute(At.UPPER_BOUND)
@@ -257,6 +300,7 @@ class TypeReader:
             first = lower if isinstance(lower, int) else 0
             # -1 in any width is how producers write "unknown" (and how GCC writes int a[0])
             last = upper.signed_value()
+            checked(die, abs(last), 1 << 64, "a bound")
             return last - first + 1 if last >= first else None if last == -1 else 0
         return upper if isinstance(upper, Exprloc | Loclist | Reference) else None
 
@@ -310,12 +354,12 @@ def _qualified(die: Die, name: str) -> str:
 
     if not die.unit.is_cxx:
         return name
-    return "::".join((*enclosing_names(die), name))
+    return die.unit.entries.qualified((*enclosing_names(die), name))
 
 
 def _enumerator_value(value: AttributeValue | None, signed: bool, size: int | None) -> int:
     if isinstance(value, Constant):
         return value.signed_value(size) if signed and value.size is not None else value.value
     if isinstance(value, Block):
-        return int.from_bytes(value.data, "little", signed=signed)
+        return int.from_bytes(value.data[:LARGEST_SCALAR], "little", signed=signed)
     return 0

@@ -14,6 +14,7 @@ from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
 from rocdbg.dwarf.info.ranges import ranges_of
 from rocdbg.dwarf.info.unit_index import UnitIndex
+from rocdbg.errors import remembered
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.entries import Entries
@@ -43,11 +44,13 @@ class Unit:
         self.abbrev_offset = abbrev_offset
         self.type_signature = type_signature
         self.type_offset = type_offset
+        self.subtree_ends: dict[int, int] = {}
+        """Ends of large lists of children by their start, as far as they are known (see ``walk``)."""
 
     def __repr__(self) -> str:
         return f"<Unit {self.offset:#x} {self.name!r}>"
 
-    @cached_property
+    @remembered
     def abbreviations(self) -> dict[int, Abbreviation]:
         """The unit's abbreviation table."""
         return self.entries.abbreviations(self)

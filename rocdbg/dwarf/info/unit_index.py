@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.info.forms import SKIP_BLOCK, SKIP_OTHER, SKIP_ULEB, uleb
 from rocdbg.dwarf.info.walk import skip_attributes
+from rocdbg.errors import remembered
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
@@ -27,7 +27,7 @@ _CONTAINERS: Final = CLASS_TAGS | _UNIT_TAGS | {Tag.NAMESPACE, Tag.MODULE, Tag.E
 _RECORDED: Final = NAMED_TYPE_TAGS | _CONTAINERS | {
     Tag.SUBPROGRAM, Tag.VARIABLE, Tag.CONSTANT, Tag.ENUMERATOR,
 }
-_DEEPEST: Final = 4096
+_DEEPEST: Final = 512
 
 _RECORD, _CONTAINER, _INLINED = 1, 2, 4
 
@@ -48,8 +48,9 @@ class UnitIndex:
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
+        self._children: dict[int, list[int]] = {}
 
-    @cached_property
+    @remembered
     def records(self) -> Records:
         """What the pass found."""
         return _scan(self._unit)
@@ -86,17 +87,25 @@ class UnitIndex:
             if die.end > offset:
                 break
             index = records.parents[index]
-        parent = unit.die(records.offsets[max(index, 0)] - unit.offset)
+        parent = records.offsets[max(index, 0)]
         for _ in range(_DEEPEST):
-            for child in parent.children:
-                if child.offset == offset:
-                    return parent.offset
-                if child.offset < offset < child.end:
-                    parent = child
-                    break
-            else:
+            children = self._children_of(parent)
+            place = bisect_right(children, offset) - 1
+            if place < 0:
                 break
+            if children[place] == offset:
+                return parent
+            parent = children[place]
         raise unit.entries.error(offset, "no entry starts there")
+
+
+    def _children_of(self, offset: int) -> list[int]:
+        """Offsets of the entries directly below one, kept: many may ask for the same."""
+        found = self._children.get(offset)
+        if found is None:
+            die = self._unit.die(offset - self._unit.offset)
+            found = self._children[offset] = [child.offset for child in die.children]
+        return found
 
 
 def _kind(tag: int) -> int:

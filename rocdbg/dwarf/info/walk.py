@@ -17,6 +17,9 @@ from rocdbg.dwarf.info.forms import (
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
+_LARGE = 512
+"""Bytes of a list of children from which on its end is remembered: lists may be in each other."""
+
 
 def skip_attributes(unit: Unit, pos: int, steps: tuple[int, ...]) -> int:
     """Position behind attributes whose compiled skip program is ``steps``. Raises IndexError at the data's
@@ -55,16 +58,21 @@ def subtree_end(unit: Unit, pos: int) -> int:
     A list that the unit ends without a null entry ends with the unit. Raises DebugInfoError for entries that
     cannot be read.
     """
-    data, end, table = unit.entries.data, unit.end, unit.abbreviations
-    depth = 1
+    data, end, table, ends = unit.entries.data, unit.end, unit.abbreviations, unit.subtree_ends
+    known = ends.get(pos)
+    if known is not None:
+        return known
+    open_lists = [pos]
     try:
         while pos < end:
             start = pos
             code = data[pos]
             pos += 1
             if code == 0:
-                depth -= 1
-                if depth == 0:
+                first = open_lists.pop()
+                if pos - first > _LARGE:
+                    ends[first] = pos
+                if not open_lists:
                     return pos
                 continue
             if code >= 0x80:
@@ -74,7 +82,13 @@ def subtree_end(unit: Unit, pos: int) -> int:
                 raise unit.entries.error(start, f"abbreviation {code} is not defined")
             pos = skip_attributes(unit, pos, abbreviation.steps)
             if abbreviation.has_children:
-                depth += 1
+                known = ends.get(pos)
+                if known is not None:
+                    pos = known
+                else:
+                    open_lists.append(pos)
     except IndexError:
         raise unit.entries.error(start, "entry is truncated") from None
+    for first in open_lists:
+        ends[first] = end
     return end

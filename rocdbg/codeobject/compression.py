@@ -1,0 +1,110 @@
+"""Compressed data in files: zlib and Zstandard streams whose uncompressed size is known and bounded.
+
+A stream of a few kilobytes can unpack to terabytes, so nothing is unpacked beyond the size that its header
+gives, and that size is bounded by its reader: see `Budget`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import zstandard
+
+from rocdbg.codeobject.source import Source
+
+ZLIB, ZSTD = "zlib", "zstd"
+
+MAX_UNCOMPRESSED = 384 << 20
+"""Bytes that may be unpacked at once: with a copy of a part still below a gigabyte."""
+
+_RATIO = 1100
+"""No zlib stream unpacks to more than 1032 times its size."""
+_SMALL = 1 << 20
+
+# Little input at first: streams may be small and many, and what is read beyond their end is read again.
+_FIRST_CHUNK = 1 << 10
+_ZLIB_CHUNK = 1 << 20
+_ZSTD_CHUNK = 1 << 10  # a kilobyte of it may be megabytes, and the decompressor takes no limit
+
+
+@dataclass
+class Budget:
+    """Bytes that may still be unpacked of one file, all its streams together."""
+
+    left: int = MAX_UNCOMPRESSED
+
+    @classmethod
+    def for_file(cls, size: int) -> Budget:
+        """What a file of ``size`` bytes may unpack to in all: real ones grow four to twenty times."""
+        return cls((128 << 20) + 64 * size)
+
+    def take(self, source: Source, size: int, compressed: int, what: str, offset: int) -> None:
+        """Account for a stream that says it unpacks to ``size`` bytes; raises `CodeObjectError` if that is too much."""
+        limit = min(self.left, MAX_UNCOMPRESSED)
+        if size > limit:
+            raise source.error(f"it unpacks to {size} bytes, the limit is {limit}", section=what, offset=offset)
+        if size > _SMALL + _RATIO * compressed:
+            reason = f"{compressed} bytes cannot unpack to the {size} that the header says"
+            raise source.error(reason, section=what, offset=offset)
+        self.left -= size
+
+
+def inflate(source: Source, start: int, end: int, size: int, method: str, what: str) -> tuple[bytearray, int]:
+    """Unpack the stream between two offsets, which must give ``size`` bytes; also the stream's length.
+
+    Raises `CodeObjectError` naming ``what`` for a damaged stream.
+    """
+    data, at, ended = _unpack(source, start, end, size, method, what)
+    if len(data) != size or not ended:
+        more = "more than " if len(data) > size else ""
+        reason = f"the stream gives {more}{min(len(data), size)} bytes, the header says {size}"
+        raise source.error(reason, section=what, offset=start)
+    return data, at - start
+
+
+def inflate_some(
+    source: Source, start: int, end: int, size: int, method: str, what: str
+) -> tuple[bytearray, int]:
+    """As `inflate`: the first ``size`` bytes, or all if there are fewer, and how much was read for them."""
+    data, at, _ = _unpack(source, start, end, size - 1, method, what)
+    del data[size:]
+    return data, at - start
+
+
+def _unpack(
+    source: Source, start: int, end: int, size: int, method: str, what: str
+) -> tuple[bytearray, int, bool]:
+    """A little more than ``size`` bytes, where the input was read to, and whether the stream ended."""
+    data = bytearray()
+    try:
+        unpack = _unzlib if method == ZLIB else _unzstd
+        at, ended = unpack(source, start, end, size, data)
+    except (zlib.error, zstandard.ZstdError, MemoryError) as error:
+        reason = f"the stream is damaged: {error or type(error).__name__}"
+        raise source.error(reason, section=what, offset=start) from None
+    return data, at, ended
+
+
+def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
+    """Unpack little more than ``size`` bytes: where the input was read to, and whether the stream ended."""
+    engine = zlib.decompressobj()
+    step = _FIRST_CHUNK
+    while at < end and not engine.eof and len(data) <= size:
+        chunk = source.data[at : min(end, at + step)]
+        step = min(2 * step, _ZLIB_CHUNK)
+        at += len(chunk)
+        while chunk and len(data) <= size:
+            data += engine.decompress(chunk, size + 1 - len(data))
+            chunk = engine.unconsumed_tail
+    return at - len(engine.unused_data), engine.eof
+
+
+def _unzstd(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
+    """As `_unzlib`; the decompressor takes no limit, so it gets little input at a time."""
+    engine = zstandard.ZstdDecompressor().decompressobj()
+    while at < end and not engine.eof and len(data) <= size:
+        chunk = source.data[at : min(end, at + _ZSTD_CHUNK)]
+        at += len(chunk)
+        data += engine.decompress(chunk)
+    return at - len(engine.unused_data), engine.eof

@@ -1,0 +1,72 @@
+"""Opening files that somebody else names: regular ones only, without waiting, and never more than was asked for.
+
+A pipe, a terminal or a device may block for ever when it is opened or read, or do something by being opened;
+a launch file, a debug section or a command line can name any of them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from rocdbg.codeobject.errors import one_line
+from rocdbg.errors import Error
+
+
+class FileAccessError(Error):
+    """A file that cannot be read. ``path`` as given, ``reason`` without it."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(one_line(f"{path}: {reason}"))
+
+
+def open_regular(path: str | Path, limit: int) -> BinaryIO:
+    """Open a regular file of at most ``limit`` bytes for reading.
+
+    Raises `FileAccessError`, for anything that is no regular file too.
+    """
+    name = str(path)
+    if "\0" in name:
+        raise FileAccessError(name, "a path cannot hold a NUL character")
+    try:
+        # Looked at first since opening can have effects; again afterwards since the name may have changed hands.
+        _check(name, os.stat(name), limit)  # noqa: PTH116
+        descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        file = os.fdopen(descriptor, "rb")
+        try:
+            _check(name, os.fstat(descriptor), limit)
+        except BaseException:
+            file.close()
+            raise
+    except OSError as error:
+        raise FileAccessError(name, f"cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # characters that no path can have
+        raise FileAccessError(name, f"cannot be read: {error}") from None
+    return file
+
+
+def read_regular(path: str | Path, limit: int) -> bytes:
+    """The content of a regular file of at most ``limit`` bytes. Raises `FileAccessError`."""
+    with open_regular(path, limit) as file:
+        try:
+            data = file.read(limit + 1)
+        except OSError as error:
+            raise FileAccessError(str(path), f"cannot be read: {error.strerror or error}") from None
+    if len(data) > limit:  # it has grown
+        raise _too_large(str(path), len(data), limit)
+    return data
+
+
+def _check(name: str, status: os.stat_result, limit: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise FileAccessError(name, "is not a regular file")
+    if status.st_size > limit:
+        raise _too_large(name, status.st_size, limit)
+
+
+def _too_large(name: str, size: int, limit: int) -> FileAccessError:
+    return FileAccessError(name, f"is larger than can be read: {size} bytes, the limit is {limit}")

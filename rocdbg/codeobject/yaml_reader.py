@@ -1,0 +1,67 @@
+"""YAML of code object V2, as plain maps, lists and text.
+
+The parser's events are put together here, with a count kept: a library's composer calls itself for every bracket
+(a deep text ends the process), and makes gigabytes of a few aliases that name each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+MAX_SIZE = 4 << 20
+"""Bytes of text that are read; a kernel takes about two kilobytes."""
+_DEEPEST = 32
+"""Nested maps and sequences; compilers need six."""
+
+
+class YamlDamage(Exception):
+    """Text that is not the YAML of metadata; the message says why."""
+
+
+def read_yaml(text: str) -> Any:
+    """The document in ``text``: maps with text for keys, lists, and scalars as text; None if it is empty.
+
+    Raises `YamlDamage`.
+    """
+    import yaml  # only code object V2 needs it, and it takes a while
+
+    if len(text) > MAX_SIZE:
+        raise YamlDamage(f"{len(text)} characters, the limit is {MAX_SIZE}")
+    documents: list[Any] = []
+    # Of each open map or list: itself, and the key that waits for its value (None where a key is next).
+    stack: list[tuple[dict[str, Any] | list[Any], str | None]] = []
+
+    def put(value: Any) -> None:
+        if not stack:
+            documents.append(value)
+            if len(documents) > 1:
+                raise YamlDamage("more than one document")
+            return
+        holder, key = stack[-1]
+        if isinstance(holder, list):
+            holder.append(value)
+        elif key is not None:
+            holder[key] = value
+            stack[-1] = (holder, None)
+        elif isinstance(value, str):
+            stack[-1] = (holder, value)
+        else:
+            raise YamlDamage("a key is no text")
+
+    try:
+        for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+            if isinstance(event, yaml.ScalarEvent):
+                put(event.value)
+            elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+                if len(stack) >= _DEEPEST:
+                    raise YamlDamage(f"nested deeper than {_DEEPEST}")
+                made: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
+                put(made)
+                stack.append((made, None))
+            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+                stack.pop()
+            elif isinstance(event, yaml.AliasEvent):
+                raise YamlDamage("aliases, which no compiler writes")
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise YamlDamage(str(error).splitlines()[0] if str(error) else type(error).__name__) from None
+    return documents[0] if documents else None

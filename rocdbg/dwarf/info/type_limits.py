@@ -1,0 +1,129 @@
+"""What debug information may say of types: sizes, places and nesting that a consumer can work with.
+
+What is beyond is damage, or made to hurt: a class that contains itself has no size, and types put together from
+each other twice at every step are exponentially large. All is checked while types are read, so that nobody who
+walks through them has to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from rocdbg.dwarf.info.types import ArrayType, BaseClass, ClassBody, ClassType, Member, Type, VectorType
+
+if TYPE_CHECKING:
+    from rocdbg.dwarf.info.die import Die
+
+MOST_LEVELS: Final = 128
+"""Types built one on the other, without passing through a class."""
+MOST_PARTS: Final = 4096
+"""Types that one is put together from, each counted as often as it occurs."""
+MOST_CLASSES: Final = 64
+"""Classes in each other, by value."""
+MOST_MEMBERS: Final = 1 << 16
+"""Members of a class with those of the classes in it."""
+LARGEST_SCALAR: Final = 1024
+"""Bytes of a number or pointer: more digits than these have, Python does not write."""
+LARGEST: Final = 1 << 48
+"""Bytes of anything, and distance of anything from the start of what it is in."""
+
+
+def checked(die: Die, number: int | None, largest: int, what: str) -> int | None:
+    """A number of an entry. Raises DebugInfoError if it is negative or larger than ``largest``."""
+    if number is not None and not 0 <= number <= largest:
+        raise die.unit.entries.error(die.offset, f"{what} of {_short(number)} is not supported")
+    return number
+
+
+def size_of(die: Die, code: int, largest: int = LARGEST) -> int | None:
+    """A size in bytes or bits that an attribute gives; see `checked`."""
+    return checked(die, die.number(code), largest, "a size")
+
+
+def _short(number: int) -> str:
+    return str(number) if number.bit_length() <= 256 else f"a number of {number.bit_length()} bits"
+
+
+class Growth:
+    """How deep and how large types are that are read: told as they are read, innermost first."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, int]] = {}
+        self._open: list[tuple[int, int]] = []
+
+    def begin(self) -> None:
+        """A type is going to be read."""
+        self._open.append((0, 1))
+
+    def add(self, levels: int, parts: int) -> None:
+        """What is being read has more in it than other entries."""
+        if self._open:
+            deep, large = self._open[-1]
+            self._open[-1] = (max(deep, levels), large + parts)
+
+    def use(self, offset: int) -> None:
+        """A type that was read before is a part of the one that is being read."""
+        levels, parts = self._known.get(offset, (0, 1))
+        self.add(levels + 1, parts)
+
+    def end(self, offset: int, is_class: bool, read: bool) -> tuple[int, int]:
+        """A type was read, or could not be: its levels and parts. A class hides what is in it."""
+        levels, parts = self._open.pop()
+        if read:
+            self._known[offset] = (0, 1) if is_class else (levels, parts)
+        return levels, parts
+
+
+class Contents:
+    """Checks what classes contain by value, each once."""
+
+    def __init__(self, body_of: Callable[[int], ClassBody]) -> None:
+        self._body_of = body_of
+        self._known: dict[int, tuple[int, int]] = {}
+
+    def problem(self, offset: int) -> str | None:
+        """What is wrong with what the class at ``offset`` contains, None if nothing is."""
+        within: set[int] = set()
+        stack = [offset]
+        while stack:
+            current = stack[-1]
+            if current in self._known:
+                stack.pop()
+                continue
+            parts = _contained(self._body_of(current))
+            if current not in within:
+                within.add(current)
+                for part in parts:
+                    if part in within and part not in self._known:
+                        return "a class contains itself"
+                stack += [part for part in dict.fromkeys(parts) if part not in self._known]
+                if len(within) > MOST_CLASSES:
+                    return f"more than {MOST_CLASSES} classes are in each other"
+                continue
+            stack.pop()
+            within.discard(current)
+            if any(part not in self._known for part in parts):
+                return "a class contains itself"
+            levels = 1 + max((self._known[part][0] for part in parts), default=0)
+            body = self._body_of(current)
+            members = len(body.members) + len(body.bases) + sum(self._known[part][1] for part in parts)
+            if levels > MOST_CLASSES:
+                return f"more than {MOST_CLASSES} classes are in each other"
+            if members > MOST_MEMBERS:
+                return f"a class of more than {MOST_MEMBERS} members"
+            self._known[current] = levels, members
+        return None
+
+
+def _contained(body: ClassBody) -> list[int]:
+    """The entries of the classes that a class contains, by value, as often as it does."""
+    found = []
+    parts: tuple[Member | BaseClass, ...] = (*body.members, *body.bases)
+    for part in parts:
+        type: Type = part.type.strip_typedefs()
+        while isinstance(type, ArrayType | VectorType):
+            type = type.element.strip_typedefs()
+        if isinstance(type, ClassType) and type.offset is not None:
+            found.append(type.offset)
+    return found
