@@ -1,6 +1,11 @@
 """rocdbg: a GDB-style debugger for AMD GPU kernels that needs no AMD GPU."""
 
-from __future__ import annotations
+import sys
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
+    # `python -m rocdbg`: Python looks for modules in the current folder first, where a numpy.py may lie that nobody
+    # asked for. Not even __future__ is imported before this; this package's own modules are found through it.
+    del sys.path[0]
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import BreakpointError
 from rocdbg.debugger.locspec import Location
 from rocdbg.errors import Error
@@ -272,10 +273,10 @@ def split_break_arguments(text: str) -> tuple[str, str | None, int | None, int |
             what = rest.split()[0] if rest else ""
             raise BreakpointError(f"Invalid {word} ID: {what}")
         if word == "lane":
-            lane = int(number[1])
+            lane = decimal(number[1])
         else:
-            thread = int(number[1])
-            lane = int(number[2]) if number[2] is not None else lane
+            thread = decimal(number[1])
+            lane = decimal(number[2]) if number[2] is not None else lane
         padded = " " + rest[number.end() :].strip()
         match = _TAIL.match(padded)
         if match is None and padded.strip():
@@ -290,8 +291,8 @@ def parse_numbers(text: str) -> list[int]:
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
         if match is None:
             raise BreakpointError(f"Bad breakpoint number '{word}'")
-        first = int(match[1])
-        last = int(match[2]) if match[2] else first
+        first = decimal(match[1])
+        last = decimal(match[2]) if match[2] else first
         if last < first:
             raise BreakpointError("inverted range")
         numbers += range(first, last + 1)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger import ctypes
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.numbers import format_char, format_float, format_integer, format_string
 from rocdbg.debugger.settings import PrintSettings
@@ -32,6 +33,8 @@ from rocdbg.dwarf.info.types import (
 )
 from rocdbg.errors import Error
 
+MAX_STRUCTURES = 100_000
+"""Structures within one value that are shown: types that hold each other twice over double at every level."""
 FORMAT_LETTERS = "xduotcafszr"
 SIZE_LETTERS = {"b": 1, "h": 2, "w": 4, "g": 8}
 
@@ -55,9 +58,9 @@ class Format:
         digits = 0
         negative = text.startswith("-")
         body = text[1:] if negative else text
-        while digits < len(body) and body[digits].isdigit():
+        while digits < len(body) and body[digits].isdecimal():
             digits += 1
-        count = int(body[:digits]) if digits else 1
+        count = decimal(body[:digits]) if digits else 1
         if (digits or negative) and not allow_count:
             raise ExpressionError("Item count other than 1 is meaningless in \"print\" command.")
         letter = size = ""
@@ -139,6 +142,7 @@ class _Writer:
         self.settings = formatter.settings
         self.fmt = fmt
         self.letter = fmt.letter if fmt.letter != "s" else ""
+        self.structures = 0
         self.strings = not self.letter
 
     # -- top level
@@ -302,7 +306,8 @@ class _Writer:
             return "<incomplete type>"
         if depth and type_.kind is ClassKind.UNION and not self.settings.union:
             return "{...}"
-        if 0 <= self.settings.max_depth <= depth:
+        self.structures += 1
+        if 0 <= self.settings.max_depth <= depth or self.structures > MAX_STRUCTURES:
             return "{...}"
         value = _try_fetch(value)
         parts: list[str] = []

@@ -15,5 +15,5 @@ def compile_pattern(text: str, ignore_case: bool = False) -> re.Pattern[str]:
     """The compiled expression. Raises `PatternError` saying what is wrong with it."""
     try:
         return re.compile(text, re.IGNORECASE if ignore_case else 0)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise PatternError(f"Invalid regexp: {error}: {text}") from None

@@ -79,7 +79,7 @@ class RegisterFile:
     def _type(name: str, size: int, lanes: int) -> Type:
         if name == "pc":
             return ctypes.CODE_POINTER
-        if name[0] in "va" and name[1:].isdigit():
+        if name[0] in "va" and name[1:].isdecimal():
             return VectorType(ctypes.INT, lanes, 4 * lanes)
         return {4: ctypes.INT, 8: ctypes.UNSIGNED_LONG}.get(size, ctypes.unsigned_of(size))
 

@@ -195,7 +195,7 @@ class SimTarget:
             return wave.m0
         if name == "flat_scratch":
             return wave.flat_scratch
-        if name.startswith("ttmp") and name[4:].isdigit() and int(name[4:]) < 16:
+        if name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             return wave.ttmp(int(name[4:]))
         return None
 
@@ -205,7 +205,7 @@ class SimTarget:
             setattr(wave, fields[name], value & 0xFFFF_FFFF)
         elif name == "m0":
             wave.m0 = value
-        elif name.startswith("ttmp") and name[4:].isdigit() and int(name[4:]) < 16:
+        elif name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             wave.set_sgpr(layout.TTMP0 + int(name[4:]), value)
         else:
             raise RegisterAccessError(f"Register ${name} cannot be written.")
@@ -311,6 +311,9 @@ class SimTarget:
 
     def interrupt(self) -> None:
         self.dispatch.interrupt()
+
+    def forget_interrupt(self) -> None:
+        self.dispatch._residency.set("interrupted", 0)
 
 
 def _target_stop(stop: Stop) -> TargetStop:

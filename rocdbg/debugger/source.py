@@ -36,6 +36,11 @@ class SourceText:
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else None
 
 
+def split_lines(text: str) -> tuple[str, ...]:
+    r"""Lines as compilers count them: they end at ``\n`` or ``\r\n`` and nowhere else (form feed, NEL, U+2028)."""
+    return tuple(line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")) if text else ()
+
+
 class SourceFiles:
     """Finds and keeps source texts. The cache lives until settings change (`forget`)."""
 
@@ -87,7 +92,7 @@ class SourceFiles:
         if found is not None:
             return found
         if file.source is not None:
-            text = SourceText(file, tuple(file.source.splitlines()), None)
+            text = SourceText(file, split_lines(file.source), None)
         else:
             text = self._read(file)
         self._texts[file.path] = text
@@ -106,7 +111,7 @@ class SourceFiles:
             except OSError as error:
                 reason = error.strerror or str(error)
                 continue
-            return SourceText(file, tuple(data.decode("utf-8", "replace").splitlines()), path)
+            return SourceText(file, split_lines(data.decode("utf-8", "replace")), path)
         raise SourceError(file.name, None, reason)
 
     def line(self, file: SourceFile, number: int) -> str:

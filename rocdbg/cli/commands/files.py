@@ -32,6 +32,7 @@ def file(shell: Shell, text: str) -> None:
     shell.line(f"Reading symbols from {words[0]}...")
     if not shell.session.symbols.program.has_debug_info:
         shell.line(f"(No debugging symbols found in {words[0]})")
+    shell.auto_load.program_script()
 
 
 @command("info files", category=Category.STATUS, aliases=("info target",))
