@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.internal import home_directory
 from rocdbg.cli.paths import expand
+from rocdbg.cli.registry import CommandError
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -43,13 +44,11 @@ class AutoLoad:
 
     def set_safe_path(self, text: str) -> None:
         """``set auto-load safe-path``: an empty one is the default. Entries are absolute from then on."""
-        entries = [str(expand(entry).absolute()) for entry in text.split(":") if entry]
-        self.safe_path = ":".join(entries) if text else default_safe_path()
+        self.safe_path = ":".join(_entries(text)) if text else default_safe_path()
 
     def add_safe_path(self, text: str) -> None:
         """``add-auto-load-safe-path``."""
-        added = [str(expand(entry).absolute()) for entry in text.split(":") if entry]
-        self.safe_path = ":".join([*filter(None, [self.safe_path]), *added])
+        self.safe_path = ":".join([*filter(None, [self.safe_path]), *_entries(text)])
 
     def is_safe(self, file: Path) -> bool:
         """Whether a file, with all links followed, is one of the safe path's or below one."""
@@ -83,6 +82,13 @@ class AutoLoad:
             self._shell.source(file)
         else:
             self._shell.warn(_declined(file, self.safe_path))
+
+
+def _entries(text: str) -> list[str]:
+    try:
+        return [str(expand(entry).absolute()) for entry in text.split(":") if entry] or ["/"]
+    except OSError as error:
+        raise CommandError(f"The current directory is not known: {error.strerror}.") from None
 
 
 def _covers(entry: str, place: str) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 from rocdbg.cli.autoload import AutoLoad
 from rocdbg.cli.internal import as_error
 from rocdbg.cli.paths import expand
-from rocdbg.cli.registry import CommandSpec, Registry, Repeat, Saved
+from rocdbg.cli.registry import WORD, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.errors import ControlFlow, DebuggerError, ExpressionError, NoSymbolError, NotRunningError
@@ -363,6 +363,9 @@ class Shell:
         spec = getattr(handler, "command_spec", None)
         if not isinstance(spec, CommandSpec):
             raise DebuggerError(f"{plugin.name} registers a command that is not declared with @command.")
+        names = (spec.words, *spec.aliases)
+        if not all(words and all(map(WORD.fullmatch, words)) for words in names):
+            raise DebuggerError(f"{plugin.name} registers a command by a name that cannot be typed.")
         host = self.session.plugins
 
         def guarded(shell: Shell, text: str) -> None:

@@ -419,6 +419,9 @@ class _Writer:
             # a text knows no format letter: with one, the value is shown as it is
             text = result if isinstance(result, str) else result.text or "{}"
             return None if self.letter else text
+        self.structures += 1
+        if 0 <= self.settings.max_depth <= depth or self.structures > MAX_STRUCTURES:
+            return "{...}"
         named = result.hint != "array"
         parts = [
             (f"{name} = " if named else "") + self.value(child, depth + 1) for name, child in result.children

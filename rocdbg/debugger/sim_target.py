@@ -29,7 +29,7 @@ from rocdbg.sim.aql import QUEUE_SIZE
 from rocdbg.sim.dispatch import Dispatch
 from rocdbg.sim.machine import Machine
 from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
-from rocdbg.sim.options import RunOptions
+from rocdbg.sim.options import RunOptions, RunRequestError
 from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, format_lanes
 from rocdbg.sim.wave import Wave
 
@@ -119,9 +119,11 @@ class SimTarget:
         return self._info(self._wave(thread))
 
     def _wave(self, thread: int | None) -> Wave:
-        for wave in self.dispatch.waves:
-            if wave.number == thread:
-                return wave
+        try:
+            if thread:
+                return self.dispatch.wave(thread)
+        except RunRequestError:
+            pass
         raise FocusError(f"Thread ID {thread} has terminated." if thread else "No thread selected")
 
     def _info(self, wave: Wave) -> WaveInfo:

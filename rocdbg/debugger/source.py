@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +38,14 @@ class SourceText:
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else None
 
 
+def _current_directory() -> Path | None:
+    """``None`` when it was deleted."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
 def split_lines(text: str) -> tuple[str, ...]:
     r"""Lines as compilers count them: they end at ``\n`` or ``\r\n`` and nowhere else (form feed, NEL, U+2028)."""
     return tuple(line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")) if text else ()
@@ -64,9 +74,11 @@ class SourceFiles:
             if directory == "$cdir":
                 base = Path(self._substitute(compile_directory)) if compile_directory else None
             elif directory == "$cwd":
-                base = Path.cwd()
+                base = _current_directory()
             else:
-                base = Path(directory).expanduser()
+                base = Path(directory)
+                with suppress(RuntimeError, KeyError):  # nobody's home
+                    base = base.expanduser()
             if base is None:
                 continue
             if not relative.is_absolute():
@@ -104,10 +116,12 @@ class SourceFiles:
             try:
                 if not path.is_file():
                     continue
-                if path.stat().st_size > MAX_SOURCE_SIZE:
+                # a file of /proc may have no size, or keep its reader waiting
+                with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as found:
+                    data = found.read(MAX_SOURCE_SIZE + 1)
+                if len(data) > MAX_SOURCE_SIZE:
                     reason = "the file is too large to be shown"
                     continue
-                data = path.read_bytes()
             except OSError as error:
                 reason = error.strerror or str(error)
                 continue

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
 
 from rocdbg.cli.escapes import unescape
+from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import (
     CATEGORY_TEXT,
     Category,
@@ -222,7 +222,7 @@ def set_logging_enabled(shell: Shell, text: str) -> None:
     """Start or stop copying the session to the log file."""
     wanted = parse_switch(text)
     if wanted and shell.out.log is None:
-        path = Path(str(shell.settings.get("logging file", "rocdbg.txt"))).expanduser()
+        path = expand(str(shell.settings.get("logging file", "rocdbg.txt")))
         overwrite = bool(shell.settings.get("logging overwrite"))
         try:
             shell.out.log = path.open("w" if overwrite else "a", encoding="utf-8")

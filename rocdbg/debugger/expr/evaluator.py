@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger import ctypes
@@ -39,11 +40,7 @@ _COMPONENTS = "xyzw"
 
 def evaluate(text: str, environment: Environment) -> Value:
     """The value of an expression; what it assigns is carried out. Raises `rocdbg.Error` subclasses."""
-    tree = parse_in(text, environment)
-    if isinstance(tree, ast.TypeExpression):
-        raise ExpressionError("Attempt to use a type name as an expression")
-    with _nesting_limited(text):
-        return Evaluator(environment).value(tree)
+    return Evaluator(environment).text(text)
 
 
 def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
@@ -58,8 +55,39 @@ def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
 
 def parse_in(text: str, environment: Environment) -> ast.Expression:
     """Parse with an environment's types."""
+    asked_types: list[tuple[str, bool]] = []
+    asked_names: list[tuple[str, bool]] = []
+
+    def is_type(name: str) -> bool:
+        asked_types.append((name, environment.is_type(name)))
+        return asked_types[-1][1]
+
+    def is_known(name: str) -> bool:
+        asked_names.append((name, environment.is_known(name)))
+        return asked_names[-1][1]
+
+    key = text, environment.input_radix
+    known = _TREES.get(key)
+    if known is not None:
+        tree, types, names = known
+        same_types = all(environment.is_type(name) is answer for name, answer in types)
+        if same_types and all(environment.is_known(name) is answer for name, answer in names):
+            return tree
     with _nesting_limited(text):
-        return parse(text, environment.is_type, environment.is_known, environment.input_radix)
+        tree = parse(text, is_type, is_known, environment.input_radix)
+    if len(text) <= MAX_KEPT_TEXT:
+        if len(_TREES) >= MAX_KEPT:
+            _TREES.clear()
+        _TREES[key] = tree, tuple(dict(asked_types).items()), tuple(dict(asked_names).items())
+    return tree
+
+
+_Answers: TypeAlias = tuple[tuple[str, bool], ...]
+_TREES: dict[tuple[str, int], tuple[ast.Expression, _Answers, _Answers]] = {}
+"""Trees of texts that were parsed (loops and conditions evaluate the same ones over and over), with what was asked of
+the environment meanwhile: `is_type` and `is_known`. A tree holds wherever the answers are the same."""
+MAX_KEPT = 1024
+MAX_KEPT_TEXT = 1024
 
 
 @contextmanager
@@ -77,8 +105,18 @@ class Evaluator:
 
     environment: Environment
     avoid_side_effects: bool = False
+    has_stored: bool = False
+    """Whether something was assigned to other than a convenience variable: what is known of the target may be wrong."""
 
     # -- entry points
+
+    def text(self, text: str) -> Value:
+        """The value of an expression as typed."""
+        tree = parse_in(text, self.environment)
+        if isinstance(tree, ast.TypeExpression):
+            raise ExpressionError("Attempt to use a type name as an expression")
+        with _nesting_limited(text):
+            return self.value(tree)
 
     def value(self, node: ast.Expression) -> Value:
         """The value of a tree; arrays, functions and references come as they are.
@@ -410,6 +448,7 @@ class Evaluator:
             converted = self._assign_aggregate(target, new)
         else:
             converted = self.cast(target.type, self.decay(new), implicit=True)
+        self.has_stored = True
         return target.store(converted.contents())
 
     @staticmethod
