@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
+import threading
 import time
 import traceback
+import warnings
 from pathlib import Path
 
 import rocdbg
@@ -50,6 +53,21 @@ def as_error(error: BaseException, command: str) -> Error:
     return InternalError(
         f"{head}\nA problem internal to rocdbg has been detected, further debugging may prove unreliable{kept}.", report
     )
+
+
+def keep_stray_reports() -> None:
+    """Errors that nobody can catch (in finalisers, in the thread of the progress bar) go to a report, and no warning of a
+    library's to the terminal. Only for a process that is the debugger's own.
+    """
+    sys.unraisablehook = lambda found: _keep_stray(found.exc_value)
+    threading.excepthook = lambda found: _keep_stray(found.exc_value)
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+
+
+def _keep_stray(error: BaseException | None) -> None:
+    if error is not None and not isinstance(error, MemoryError | KeyboardInterrupt):
+        write_report(error, "")
 
 
 def _described(error: BaseException) -> str:

@@ -115,7 +115,9 @@ def _make_shell(options: argparse.Namespace) -> Shell:
     interactive = sys.stdin.isatty() and sys.stdout.isatty() and not options.batch
     colour = interactive and os.environ.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in os.environ
     shell = Shell(Session(), Writer(sys.stdout, colour), Writer(sys.stderr), interactive)
-    shell.reports_internal_errors = internal.are_reported()
+    if internal.are_reported():
+        shell.reports_internal_errors = True
+        internal.keep_stray_reports()
     if options.batch:
         shell.settings["confirm"] = False
     return shell
@@ -152,7 +154,7 @@ def _start(shell: Shell, options: argparse.Namespace) -> bool:
     good = True
     home = internal.home_directory()
     init = home / ".rocdbginit" if home is not None else None
-    if not options.no_init and init is not None and init.exists():
+    if not options.no_init and init is not None and os.path.exists(init):  # noqa: PTH110 - never raises
         good = run_scripts(shell, [("file", str(init))])
     good = run_scripts(shell, options.init) and good
     if not options.no_init:

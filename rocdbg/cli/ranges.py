@@ -28,7 +28,7 @@ def parse_ranges(words: list[str]) -> list[int]:
         high = decimal(match.group(2)) if match.group(2) else low
         if high < low:
             raise RangeError("inverted range")
-        if high - low > LIMIT:
+        if len(found) + high - low > LIMIT:
             raise RangeError(f"range {word} is too long")
         found.update(dict.fromkeys(range(low, high + 1)))
     return list(found)

@@ -72,14 +72,30 @@ def _run_lines(shell: Shell) -> int:
         return line.rstrip("\n")
 
     while True:
-        line: list[str] = []
         try:
-            if not attempt(shell, lambda line=line: line.append(read(PROMPT)) is None):  # type: ignore[misc]
-                continue
+            line = _read(shell, lambda: read(PROMPT))
         except EOFError:
             shell.line("quit")
             return 0
-        run_statement(shell, line[0], read)
+        if line is not None:
+            run_statement(shell, line, read)
+
+
+def _read(shell: Shell, read: Callable[[], str]) -> str | None:
+    """A line; ``None`` after "Quit", or when it could not be had. Raises EOFError."""
+    lines: list[str] = []
+    ended: list[EOFError] = []
+
+    def take() -> None:
+        try:
+            lines.append(read())
+        except EOFError as error:
+            ended.append(error)
+
+    attempt(shell, lambda: shell.guard(take, "reading a line"))
+    if ended:
+        raise EOFError
+    return lines[0] if lines else None
 
 
 def history_path() -> Path | None:
@@ -151,7 +167,10 @@ def make_prompt(shell: Shell) -> PromptSession[str]:
 
 
 def _run_terminal(shell: Shell) -> int:
-    session = make_prompt(shell)
+    made: list[PromptSession[str]] = []
+    if not shell.guard(lambda: made.append(make_prompt(shell)), "the prompt"):
+        return _run_lines(shell)
+    session = made[0]
 
     def read(prompt: str) -> str:
         signals = shell.signals
@@ -174,11 +193,8 @@ def _run_terminal(shell: Shell) -> int:
 
     shell.ask = read
     while True:
-        line: list[str] = []
         try:
-            prompt = str(shell.settings.get("prompt") or PROMPT)
-            if not attempt(shell, lambda line=line, prompt=prompt: line.append(read(prompt)) is None):  # type: ignore[misc]
-                continue
+            line = _read(shell, lambda: read(str(shell.settings.get("prompt") or PROMPT)))
         except EOFError:
             shell.line("quit")
             try:
@@ -188,4 +204,5 @@ def _run_terminal(shell: Shell) -> int:
             if not sys.stdin.isatty():
                 return 0
             continue
-        run_statement(shell, line[0], read)
+        if line is not None:
+            run_statement(shell, line, read)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from rocdbg.cli.autoload import AutoLoad
 from rocdbg.cli.internal import as_error
@@ -185,20 +185,27 @@ class Shell:
         if repeatable:
             self._last = (resolved.spec, resolved.text)
         try:
-            resolved.spec.handler(self, resolved.text)
-        except (Error, ControlFlow, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            self._internal(error, line)
+            self._contain(lambda: resolved.spec.handler(self, resolved.text), line)
         finally:
             for warning in self.session.take_warnings():
                 self.warn(warning)
 
-    def _internal(self, error: BaseException, line: str) -> NoReturn:
-        """A bug: raised as it is, or as an `Error` where somebody works with the session."""
+    def _contain(self, action: Callable[[], object], what: str) -> None:
+        """Do something; a bug in it is raised as it is, or as an `Error` where somebody works with the session."""
         if not self.reports_internal_errors:
-            raise error
-        raise as_error(error, line) from error
+            action()
+            return
+        try:
+            action()
+            return
+        except (Error, ControlFlow, KeyboardInterrupt):
+            raise
+        except (MemoryError, RecursionError) as error:
+            report = as_error(type(error)(), what)
+        except BaseException as error:
+            report = as_error(error, what)
+        # outside of the handlers: what the frames of the traceback held is free now, and memory is there again
+        raise report
 
     def repeat_last(self) -> None:
         """What an empty line does: the last command again, as its declaration says."""
@@ -226,12 +233,7 @@ class Shell:
     def guard(self, action: Callable[[], object], what: str) -> bool:
         """Do something, reporting an error instead of raising it; whether it went well. ``what`` is for reports."""
         try:
-            try:
-                action()
-            except (Error, ControlFlow, KeyboardInterrupt):
-                raise
-            except BaseException as error:
-                self._internal(error, what)
+            self._contain(action, what)
         except Error as error:
             self.report(error)
             return False

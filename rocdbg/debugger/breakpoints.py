@@ -284,6 +284,10 @@ def split_break_arguments(text: str) -> tuple[str, str | None, int | None, int |
     return location, condition, thread, lane
 
 
+MAX_NUMBERS = 1 << 20
+"""Numbers that one command names."""
+
+
 def parse_numbers(text: str) -> list[int]:
     """``1 3-5``: numbers and ranges. Raises `BreakpointError`."""
     numbers: list[int] = []
@@ -295,5 +299,7 @@ def parse_numbers(text: str) -> list[int]:
         last = decimal(match[2]) if match[2] else first
         if last < first:
             raise BreakpointError("inverted range")
+        if len(numbers) + last - first > MAX_NUMBERS:
+            raise BreakpointError(f"range {word} is too long")
         numbers += range(first, last + 1)
     return numbers

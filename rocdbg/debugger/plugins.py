@@ -7,6 +7,7 @@ group ``rocdbg.plugins``, or by the path of a Python file. A fault in it costs o
 from __future__ import annotations
 
 import importlib.util
+import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -122,14 +123,15 @@ class PluginHost:
             path = Path(what)
             with suppress(RuntimeError, KeyError):  # nobody's home
                 path = path.expanduser()
-            if path.suffix != ".py" and not path.is_file():
+            is_file = os.path.isfile(path)  # noqa: PTH113 - never raises
+            if path.suffix != ".py" and not is_file:
                 module_and_source = self._shipped(what)
                 if module_and_source is None:
                     known = ", ".join(sorted({*points, *_shipped_names()})) or "none"
                     raise PluginError(f"There is no plug-in {what}; installed are: {known}.")
                 name, (module, source) = what, module_and_source
             else:
-                if not path.is_file():
+                if not is_file:
                     raise PluginError(f"{path}: No such file or directory.")
                 name, source = path.stem, str(path)
                 if name in self.plugins:
