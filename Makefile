@@ -2,7 +2,7 @@
 PYTHON ?= $(firstword $(wildcard .venv-test/bin/python .venv/bin/python) python3)
 FUZZ_SECONDS ?= 60
 
-.PHONY: test fuzz fuzz-guided bench lint
+.PHONY: test fuzz fuzz-guided fuzz-session bench lint
 
 test:
 	./test
@@ -14,6 +14,10 @@ lint:
 # Bounded in time; prints how to replay an input that fails.
 fuzz:
 	$(PYTHON) benchmarks/fuzz_dwarf.py --seconds $(FUZZ_SECONDS)
+
+# Random command lines and signals in every state; prints how to replay a session that fails.
+fuzz-session:
+	$(PYTHON) benchmarks/fuzz_session.py --seconds $(FUZZ_SECONDS)
 
 # Guided by coverage; needs atheris (pip install atheris).
 fuzz-guided:

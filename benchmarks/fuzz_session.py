@@ -10,6 +10,7 @@ traceback or an internal error, death by a signal, a hang, a control character t
 does not answer at its end. The exit status is 1 if there was one.
 """
 
+# ruff: noqa: E501  (tables)
 from __future__ import annotations
 
 import argparse
@@ -106,7 +107,23 @@ LOCATIONS = ("saxpy", "calls", "9", "saxpy.hip:9", "*$pc", "*0", "nosuch", "nosu
              "'saxpy.hip':9", "99999999999999999999", "*x", "*1/0")  # fmt: skip
 FILES = ("hostile.toml", "hostile.co", "script", "fifo", "empty", "binary", "/nosuch", "/dev/zero", ".", "self",
          f"{DEMOS}/saxpy/saxpy.toml", f"{DEMOS}/trap/trap.toml", f"{DEMOS}/calls/calls.O2.gfx90a.co")  # fmt: skip
-RANGES = ("1", "1-3", "0", "*", "all", "1:5", "*:*", "5", "1-99999999", "3-1", "1 2 3", "-1", "64", "0-63", "$_thread")
+RANGES = (
+    "1",
+    "1-3",
+    "0",
+    "*",
+    "all",
+    "1:5",
+    "*:*",
+    "5",
+    "1-99999999",
+    "3-1",
+    "1 2 3",
+    "-1",
+    "64",
+    "0-63",
+    "$_thread",
+)
 REGEXPS = ("", ".", "sax", "(", "[", "*", "a{9999999999}", "^$", "\\d+", "x|y", ".*")
 
 
@@ -138,7 +155,9 @@ class Maker:
         if kind < 0.93:
             return f"{inner}[{self.expression(depth + 1)}]"
         if kind < 0.96:
-            return f"{self.pick(('local', 'private_lane', 'global', 'generic', 'region', 'gibberish'))}#{inner}"
+            return (
+                f"{self.pick(('local', 'private_lane', 'global', 'generic', 'region', 'gibberish'))}#{inner}"
+            )
         if kind < 0.98:
             return f"${self.pick(('_strlen', '_regex', '_streq', '_memeq', '_as_string', '_isvoid', 'i'))}({inner})"
         return self.pick(OPERATORS).join([inner[:20]] * self.rng.choice((3, 50, 2000)))
@@ -169,12 +188,19 @@ class Maker:
         if words.split()[0] in SKIPPED:
             words = "print"
         parts = [words]
-        if spec.words[0] in ("print", "x", "output", "display", "disassemble", "call") and self.rng.random() < 0.5:
+        if (
+            spec.words[0] in ("print", "x", "output", "display", "disassemble", "call")
+            and self.rng.random() < 0.5
+        ):
             parts[0] += self.pick(FORMATS)
         if spec.options and self.rng.random() < 0.4:
             parts.append(self.rng.choice(spec.options))
         if "apply" in spec.words:
-            parts += [self.pick(RANGES), self.pick(("", "-q", "-c", "-s", "-active", "-all")), self.line(depth + 1) if depth < 3 else ""]
+            parts += [
+                self.pick(RANGES),
+                self.pick(("", "-q", "-c", "-s", "-active", "-all")),
+                self.line(depth + 1) if depth < 3 else "",
+            ]
         elif spec.words == ("printf",):
             parts.append(self.printf())
         elif self.rng.random() < 0.85:
@@ -182,7 +208,25 @@ class Maker:
         return " ".join(parts)
 
     def printf(self) -> str:
-        conversions = ("%d", "%s", "%c", "%f", "%5.2lf", "%llu", "%p", "%x", "%%", "%", "%z", "%99999999d", "%*d", "%.3s", "%n", "%a", "%hhd")
+        conversions = (
+            "%d",
+            "%s",
+            "%c",
+            "%f",
+            "%5.2lf",
+            "%llu",
+            "%p",
+            "%x",
+            "%%",
+            "%",
+            "%z",
+            "%99999999d",
+            "%*d",
+            "%.3s",
+            "%n",
+            "%a",
+            "%hhd",
+        )
         chosen = [self.pick(conversions) for _ in range(self.rng.randrange(4))]
         arguments = [self.expression(2) for _ in range(self.rng.choice((len(chosen), len(chosen), 0, 5)))]
         return ", ".join([f'"{" ".join(chosen)}\\n"', *arguments])
@@ -194,7 +238,19 @@ class Maker:
             return [self.line()]
         body = [self.line() for _ in range(self.rng.randrange(3))]
         head = self.rng.choice(
-            ("define a", "define b", "document a", "if $_lane", "while $i++ < 5", "while 1", "commands", "commands 1", "if", "while", "define")
+            (
+                "define a",
+                "define b",
+                "document a",
+                "if $_lane",
+                "while $i++ < 5",
+                "while 1",
+                "commands",
+                "commands 1",
+                "if",
+                "while",
+                "define",
+            )
         )
         return [head, *body, *(["a"] if head == "define a" else []), "end"]
 
@@ -205,12 +261,15 @@ def entries(number: int, registry: Registry) -> list[tuple[list[str], float]]:
     found = []
     for _ in range(maker.rng.randrange(5, 25)):
         kind = maker.rng.random()
-        when = maker.rng.random() * 0.05 if kind < 0.1 else -maker.rng.random() * 0.05 if kind < 0.105 else 0.0
+        when = (
+            maker.rng.random() * 0.05 if kind < 0.1 else -maker.rng.random() * 0.05 if kind < 0.105 else 0.0
+        )
         found.append((maker.entry(), when))
     return found
 
 
 # Running
+
 
 class Output(io.StringIO):
     """What a session wrote since the last look."""
@@ -231,7 +290,12 @@ def play(shell: Shell, output: Output, number: int, tell: Callable[[str], None],
     signal.signal(
         signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGTERM if leaving[0] else signal.SIGINT)
     )
-    for lines, when in [*entries(number, shell.registry), (["echo"], 0.0), (["echo"], 0.0), (["output 6 * 7"], 0.0)]:
+    for lines, when in [
+        *entries(number, shell.registry),
+        (["echo"], 0.0),
+        (["echo"], 0.0),
+        (["output 6 * 7"], 0.0),
+    ]:
         tell("begin " + repr("\n".join(lines))[:300])
         if show:
             print(f"(rocdbg) {lines}", flush=True)
@@ -307,7 +371,9 @@ def watch(child: int, pipe: int) -> tuple[list[str], int]:
     if os.WIFSIGNALED(status):
         bad.append(f"{command}: death by signal {os.WTERMSIG(status)}")
     elif os.WEXITSTATUS(status):
-        bad.append(f"{command}: the process ended with status {os.WEXITSTATUS(status)}: {''.join(bad)[-300:]}")
+        bad.append(
+            f"{command}: the process ended with status {os.WEXITSTATUS(status)}: {''.join(bad)[-300:]}"
+        )
     return bad, count
 
 
@@ -320,11 +386,18 @@ def run_one(shell: Shell, output: Output, number: int) -> tuple[list[str], int]:
         status = 0
         try:
             limit_memory()
-            play(shell, output, number, lambda text: os.write(writer, text.encode("utf-8", "backslashreplace") + b"\n"))
+            play(
+                shell,
+                output,
+                number,
+                lambda text: os.write(writer, text.encode("utf-8", "backslashreplace") + b"\n"),
+            )
         except BaseException as error:
             import traceback
 
-            os.write(writer, f"bad {type(error).__name__} came out: {traceback.format_exc()[-1500:]!r}\n".encode())
+            os.write(
+                writer, f"bad {type(error).__name__} came out: {traceback.format_exc()[-1500:]!r}\n".encode()
+            )
             status = 1
         os._exit(status)
     os.close(writer)
@@ -381,6 +454,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--count", type=int, default=1 << 40, help="sessions at most")
     parser.add_argument("--first", type=int, default=0, help="number of the first session")
+    parser.add_argument(
+        "--stride", type=int, default=BATCH, help="sessions of each state before the next one's"
+    )
     parser.add_argument("--replay", type=int)
     options = parser.parse_args()
     prepare_folder()
@@ -388,21 +464,31 @@ def main() -> int:
         shell, output = make_shell(state_of(options.replay))
         print(f"state: {state_of(options.replay)}")
         limit_memory()
-        play(shell, output, options.replay, lambda text: None if text.startswith("begin") else print(text), show=True)
+        play(
+            shell,
+            output,
+            options.replay,
+            lambda text: None if text.startswith("begin") else print(text),
+            show=True,
+        )
         return 0
     stop_at = time.monotonic() + options.seconds
-    number, last = options.first, options.first + options.count
+    number, left = options.first, options.count
     done = commands = 0
     failures: Counter[str] = Counter()
-    while number < last and time.monotonic() < stop_at:
-        end = min(last, (number // BATCH + 1) * BATCH)
+    while left > 0 and time.monotonic() < stop_at:
+        end = min(number + left, number + options.stride, (number // BATCH + 1) * BATCH)
+        left -= end - number
         for found, bad, count in run_batch(list(range(number, end)), stop_at):
             done += 1
             commands += count
             for text in bad:
                 failures[text[-200:]] += 1
-                print(f"session {found} ({state_of(found)}): {text}\n    replay: {sys.argv[0]} --replay {found}", flush=True)
-        number = end
+                print(
+                    f"session {found} ({state_of(found)}): {text}\n    replay: {sys.argv[0]} --replay {found}",
+                    flush=True,
+                )
+        number = (number // BATCH + 1) * BATCH if options.stride < BATCH else end
     print(f"{done} sessions, {commands} commands, {sum(failures.values())} bad")
     return 1 if failures else 0
 

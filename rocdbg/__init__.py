@@ -1,11 +1,9 @@
 """rocdbg: a GDB-style debugger for AMD GPU kernels that needs no AMD GPU."""
 
-import sys
+from rocdbg import early
 
-if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
-    # `python -m rocdbg`: Python looks for modules in the current folder first, where a numpy.py may lie that nobody
-    # asked for. Not even __future__ is imported before this; this package's own modules are found through it.
-    del sys.path[0]
+if early.is_command():
+    early.prepare()  # before any other import, that of __future__ included
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

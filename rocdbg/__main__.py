@@ -1,26 +1,14 @@
-"""The ``rocdbg`` command and ``python -m rocdbg``.
-
-Ctrl-C is kept from the first line on, while modules are still imported: the session answers it.
-"""
+"""The ``rocdbg`` command and ``python -m rocdbg``."""
 
 from __future__ import annotations
 
-import signal
-from types import FrameType
-
-_interrupts: list[int] = []
-
-
-def _keep(number: int, frame: FrameType | None) -> None:
-    _interrupts.append(number)
+from rocdbg import early
+from rocdbg.cli.main import main
 
 
 def run() -> int:
     """Run the debugger on the command line's arguments; returns the exit status."""
-    signal.signal(signal.SIGINT, _keep)
-    from rocdbg.cli.main import main
-
-    return main(interrupts=_interrupts)
+    return main(interrupts=early.interrupts)
 
 
 if __name__ == "__main__":

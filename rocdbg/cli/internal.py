@@ -51,13 +51,15 @@ def as_error(error: BaseException, command: str) -> Error:
     report = write_report(error, command)
     kept = f"; its traceback is in {report}" if report is not None else ""
     return InternalError(
-        f"{head}\nA problem internal to rocdbg has been detected, further debugging may prove unreliable{kept}.", report
+        f"{head}\nA problem internal to rocdbg has been detected, further debugging may prove unreliable{kept}.",
+        report,
     )
 
 
 def keep_stray_reports() -> None:
-    """Errors that nobody can catch (in finalisers, in the thread of the progress bar) go to a report, and no warning of a
-    library's to the terminal. Only for a process that is the debugger's own.
+    """Errors that nobody can catch (in finalisers, in the progress bar's thread) go to a report, warnings nowhere.
+
+    Only for a process that is the debugger's own.
     """
     sys.unraisablehook = lambda found: _keep_stray(found.exc_value)
     threading.excepthook = lambda found: _keep_stray(found.exc_value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,6 @@ from rocdbg.cli.escapes import unescape
 from rocdbg.cli.visible import visible
 from rocdbg.debugger import ctypes
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.expr.operators import convert
 from rocdbg.debugger.expr.parser import split_arguments
 from rocdbg.errors import Error
 
@@ -78,7 +78,7 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
     if max(width, precision or 0) > MAX_WIDTH:
         raise PrintfError(f"Bad format string: a width over {MAX_WIDTH}")
     if kind in "diuoxXc":
-        number = convert(value, ctypes.LONG).as_int() if ctypes.is_float(value.type) else value.as_int()
+        number = _saturated(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
         if kind == "c":
             return _pad(visible(chr(number & 0xFF)), flags, width)
         return _integer(number, kind, match["length"] or "", flags, width, precision)
@@ -97,6 +97,15 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         string = session.read_string(value).decode("utf-8", "replace")
         return _pad(visible(string if precision is None else string[:precision]), flags, width)
     raise PrintfError(f"Unrecognized format specifier '{kind}' in printf")
+
+
+def _saturated(number: float) -> int:
+    """A float as a 64-bit integer: the nearest there is, 0 for NaN."""
+    if math.isnan(number):
+        return 0
+    if math.isinf(number):
+        return (1 << 63) - 1 if number > 0 else -1 << 63
+    return max(-1 << 63, min(int(number), (1 << 63) - 1))
 
 
 def _pad(text: str, flags: str, width: int) -> str:

@@ -180,7 +180,7 @@ class Shell:
         if self._arguments:
             line = self.substitute(line)
         if "\0" in line:
-            raise ScriptError("A command line cannot have a null character in it.")
+            raise DebuggerError("A command line cannot have a null character in it.")
         resolved = self.registry.find(line)
         if repeatable:
             self._last = (resolved.spec, resolved.text)

@@ -86,8 +86,8 @@ class Signals:
             self.shell.interrupted = True
             session.interrupt()
         elif self._open or self._pending >= PATIENCE:
-            # closed: the way out must not be interrupted too
-            self._open, self._pending = False, 0
+            # closed: the way out must not be interrupted too (that of a condition is short, and the program goes on)
+            self._open, self._pending = self._open and session.evaluating, 0
             raise Interrupted
 
     def _leave(self, number: int, frame: FrameType | None) -> None:

@@ -22,7 +22,9 @@ def open_missing_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
     reconfigure = getattr(sys.stdin, "reconfigure", None)
     if reconfigure is not None:
-        reconfigure(errors="surrogateescape")  # a byte that is no text is an error of its command, not of the session
+        reconfigure(
+            errors="surrogateescape"
+        )  # a byte that is no text is an error of its command, not of the session
 
 
 def finish_streams() -> None:

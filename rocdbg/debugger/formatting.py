@@ -156,7 +156,10 @@ class _Writer:
             except AbsentError as error:
                 if error.absence is not Absence.SYNTHETIC_POINTER:
                     return self.value(value, 0)
-        if value.absence is None and not self.letter and self._pretty(value, 0) is None:
+        if value.absence is None and not self.letter:
+            pretty = self._pretty(value, 0)
+            if pretty is not None:
+                return pretty
             if isinstance(stripped, PointerType) and stripped.kind is PointerKind.POINTER:
                 target = stripped.target.strip_typedefs()
                 named = isinstance(value.type.strip_qualifiers(), PointerType)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
 
 GROUP = "rocdbg.plugins"
-MAX_NESTED = 20
+MAX_NESTED = 8
 """How deep a pretty-printer may format values that it formats again; what is below is shown as it is."""
 MAX_CHILDREN = 100_000
 """Children that one value's pretty-printer may give."""
@@ -261,7 +261,7 @@ def checked(result: object) -> Pretty | str | None:
     Raises `TypeError`, or what a generator of children raises.
     """
     if result is None or isinstance(result, str):
-        return result
+        return result if result is None else str.__str__(result)  # of a subclass, the text alone
     if not isinstance(result, Pretty):
         raise TypeError(f"a pretty-printer gives Pretty, str or None, not {type(result).__name__}")
     if not isinstance(result.text, str | None):
@@ -272,7 +272,8 @@ def checked(result: object) -> Pretty | str | None:
     for child in children:
         if not (isinstance(child, tuple | list) and len(child) == 2 and isinstance(child[1], Value)):
             raise TypeError("a child of Pretty is a pair of a name and a Value")
-    return Pretty(result.text, tuple((str(name), value) for name, value in children), str(result.hint))
+    text = result.text if result.text is None else str.__str__(result.text)
+    return Pretty(text, tuple((str(name), value) for name, value in children), str(result.hint))
 
 
 def _is_fault(error: BaseException) -> bool:

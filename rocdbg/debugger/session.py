@@ -14,6 +14,7 @@ from rocdbg.debugger.conditions import check_condition
 from rocdbg.debugger.convenience import Convenience
 from rocdbg.debugger.disassembly import DisassemblyLine, disassemble
 from rocdbg.debugger.errors import (
+    ExpressionError,
     LocationSpecError,
     NoProgramError,
 )
@@ -89,6 +90,7 @@ class Session(SessionValues):
         self.inline_entered: dict[int, int] = {}
         self.behind_traps: dict[int, tuple[int, int]] = {}
         self._warnings: list[str] = []
+        self.evaluating = False  # a breakpoint's condition: Ctrl-C ends that, and the program stops there
         self._thread_names: dict[int, str] = {}
         self._lane_names: dict[tuple[int, int], str] = {}
         self._last_examine = Format("x", "w")
@@ -250,7 +252,7 @@ class Session(SessionValues):
     @property
     def busy(self) -> bool:
         """Whether the program is running right now (so that Ctrl-C interrupts it)."""
-        return self._runner.driving
+        return self._runner.driving and not self.evaluating
 
     @property
     def interrupting(self) -> bool:
@@ -287,9 +289,15 @@ class Session(SessionValues):
         """The truth of a breakpoint's condition for a lane; ``$_lane`` and the like are that lane's."""
         before = self.scope
         self.scope = scope
+        self.evaluating = True
         try:
             return self._truth(text, scope)
+        except KeyboardInterrupt:
+            self.evaluating = False
+            self.interrupt()
+            raise ExpressionError("Quit") from None
         finally:
+            self.evaluating = False
             self.scope = before
 
     def finished(self) -> ExitInfo:
