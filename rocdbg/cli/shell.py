@@ -200,8 +200,10 @@ class Shell:
             return
         except (Error, ControlFlow, KeyboardInterrupt):
             raise
-        except (MemoryError, RecursionError) as error:
-            report = as_error(type(error)(), what)
+        except MemoryError:
+            report = as_error(MemoryError(), what)
+        except RecursionError:
+            report = as_error(RecursionError(), what)
         except BaseException as error:
             report = as_error(error, what)
         # outside of the handlers: what the frames of the traceback held is free now, and memory is there again

@@ -1,5 +1,6 @@
 """Files that nobody named run only from the safe path, in GDB's words."""
 
+# ruff: noqa: E501  (messages)
 from __future__ import annotations
 
 import io

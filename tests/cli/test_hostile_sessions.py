@@ -1,5 +1,6 @@
-"""What a user, a terminal or a machine can do to a session, in a process of its own: it must neither die nor break out."""
+"""What a user, a terminal or a machine can do to a session: it must neither die nor break out."""
 
+# ruff: noqa: E501  (commands and messages)
 from __future__ import annotations
 
 import io

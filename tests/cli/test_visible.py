@@ -1,5 +1,6 @@
 """What a terminal is shown: no control sequence of a file or kernel gets there, by whichever command."""
 
+# ruff: noqa: E501  (commands and messages)
 from __future__ import annotations
 
 import io

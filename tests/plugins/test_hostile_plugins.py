@@ -1,5 +1,6 @@
 """Plug-ins that raise anything anywhere: a message names them, and the session goes on."""
 
+# ruff: noqa: E501  (commands and messages)
 from __future__ import annotations
 
 import io

@@ -24,7 +24,8 @@ def split_slash(text: str) -> tuple[str, str]:
 
 
 EXAMINE_PART = 4096
-"""Items that `x` reads before it shows them."""
+"""Items that `x` reads before it shows them; and the fewest, whole lines in every format."""
+EXAMINE_LEAST = 32
 PRINT_FLAGS = {
     "-address": "address", "-array": "array", "-array-indexes": "array_indexes", "-elements": "elements",
     "-max-depth": "max_depth", "-null-stop": "null_stop", "-pretty": "pretty", "-raw-values": "raw_values",
@@ -148,11 +149,17 @@ def examine(shell: Shell, text: str) -> None:
         value = shell.next_examine
     else:
         raise CommandError("Argument required (starting display address).")
-    left = fmt.count
+    left, size = fmt.count, EXAMINE_PART
     while True:
-        # a part at a time: memory that ends does not take with it what was shown before, nor a long listing Ctrl-C
-        part = min(left, EXAMINE_PART)
-        lines = session.examine(value, fmt, part)
+        # a part at a time: so a long listing can be interrupted, and shows what there is before memory ends
+        part = min(left, size)
+        try:
+            lines = session.examine(value, fmt, part)
+        except Error:
+            if part <= EXAMINE_LEAST:
+                raise
+            size = max(EXAMINE_LEAST, part // 2 // EXAMINE_LEAST * EXAMINE_LEAST)
+            continue
         for line in lines:
             shell.line(line.text)
         if lines:
