@@ -32,6 +32,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from rocdbg.cli.attempt import attempt  # noqa: E402
+from rocdbg.cli.completion import complete_line  # noqa: E402
 from rocdbg.cli.registry import Completes, Registry  # noqa: E402
 from rocdbg.cli.repl import run_statement  # noqa: E402
 from rocdbg.cli.shell import Quit, Shell  # noqa: E402
@@ -50,6 +52,8 @@ DEMOS = ROOT / "demo_kernels"
 ESCAPES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SPEAKS = re.compile(r"ec|printf|sh|!|make")
 """Lines in which the user may say anything to the terminal."""
+COMPLETE = "complete: "
+"""Marks a line that is not run: what may follow it is asked for."""
 SKIPPED = ("shell", "!", "make", "python", "quit", "tui", "edit", "pipe", "|", "dump", "save")
 
 # States
@@ -68,6 +72,20 @@ STATES: dict[str, tuple[str, ...]] = {
     "finished": (f"file {DEMOS}/saxpy/saxpy.toml", "run"),
     "killed": (f"file {DEMOS}/saxpy/saxpy.toml", "start", "kill"),
     "hostile": ("file hostile.toml", "start"),
+    "plugins": (
+        f"file {DEMOS}/vectors/vectors.toml",
+        "plugin load lanemap",
+        "plugin load vectors",
+        "start",
+        "next 2",
+    ),
+    "conditional": (
+        f"file {DEMOS}/reduce/reduce.O2.toml",
+        "break reduce if $_lane == 3",
+        "display $exec",
+        "commands",
+        "run",
+    ),
 }
 
 
@@ -234,8 +252,11 @@ class Maker:
     def entry(self) -> list[str]:
         """A line, or a block with its body."""
         kind = self.rng.random()
-        if kind < 0.93:
+        if kind < 0.9:
             return [self.line()]
+        if kind < 0.94:
+            line = self.line()
+            return [COMPLETE + line[: self.rng.randrange(len(line) + 1)]]
         body = [self.line() for _ in range(self.rng.randrange(3))]
         head = self.rng.choice(
             (
@@ -304,7 +325,13 @@ def play(shell: Shell, output: Output, number: int, tell: Callable[[str], None],
         if when:
             signal.setitimer(signal.ITIMER_REAL, abs(when))
         try:
-            run_statement(shell, lines[0], lambda prompt, rest=rest: next(rest, "end"))
+            if lines[0].startswith(COMPLETE):
+                text = lines[0].removeprefix(COMPLETE)
+                attempt(
+                    shell, lambda text=text: shell.guard(lambda: complete_line(shell, text), "completion")
+                )
+            else:
+                run_statement(shell, lines[0], lambda prompt, rest=rest: next(rest, "end"))
         except (Quit, Terminated, OutputLost):
             return
         finally:

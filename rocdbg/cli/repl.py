@@ -15,7 +15,6 @@ from rocdbg.cli.progress import progress_shown
 from rocdbg.cli.script import ScriptError, asking, parse
 from rocdbg.cli.shell import Quit, Shell
 from rocdbg.cli.signals import Interrupted
-from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -29,24 +28,21 @@ MAX_HISTORY = 64 << 20
 def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
     """Run one typed line, asking for the rest of a block; errors are shown. Whether it went well."""
 
-    def run() -> bool:
+    good: list[bool] = []
+
+    def run() -> None:
         with progress_shown(shell.session, sys.stdout):
             if not first.strip():
-                return shell.guard(shell.repeat_last, "")
-            # one statement: what the generator would read after a block's end is the next prompt's
-            statement = next(parse(asking(first, more)), None)
-            return statement is None or shell.run_guarded(statement, repeatable=True)
+                good.append(shell.guard(shell.repeat_last, ""))
+                return
+            try:
+                # one statement: what the generator would read after a block's end is the next prompt's
+                statement = next(parse(asking(first, more)), None)
+            except EOFError:
+                raise ScriptError("the input ended inside a block") from None
+            good.append(statement is None or shell.run_guarded(statement, repeatable=True))
 
-    try:
-        return attempt(shell, run)
-    except Error as error:
-        shell.report(error)
-        return False
-    except EOFError:
-        shell.report(ScriptError("the input ended inside a block"))
-        return False
-    finally:
-        shell.out.flush()
+    return attempt(shell, lambda: shell.guard(run, first)) and good == [True]
 
 
 def run_prompt(shell: Shell, quiet: bool = False) -> int:

@@ -62,7 +62,7 @@ MAX_DEPTH = 100
 MAX_SIZE = 16 << 20
 """Bytes of a command file."""
 FIFO_SECONDS = 2.0
-"""How long a FIFO may take until something is written to it."""
+"""How long a FIFO may take until somebody writes to it."""
 
 
 def opens_block(text: str) -> bool:
@@ -116,12 +116,12 @@ def read_script(path: Path) -> str:
             mode = os.fstat(handle).st_mode
             if stat.S_ISDIR(mode):
                 raise ScriptError(f"{path}: Is a directory.")
-            if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode) and not _is_null(path):
-                raise ScriptError(f"{path}: Not a regular file.")
             if stat.S_ISFIFO(mode):
-                if not select.select([handle], [], [], FIFO_SECONDS)[0]:
-                    raise ScriptError(f"{path}: Nothing is written to this pipe.")
-                os.set_blocking(handle, True)
+                if not _has_writer(handle):
+                    raise ScriptError(f"{path}: Nobody writes to this pipe.")
+            elif not stat.S_ISREG(mode) and not os.isatty(handle) and str(path) != os.devnull:
+                raise ScriptError(f"{path}: Not a regular file.")
+            os.set_blocking(handle, True)
             data = file.read(MAX_SIZE + 1)
     except OSError as error:
         raise ScriptError(f"{path}: {error.strerror}.") from None
@@ -132,8 +132,15 @@ def read_script(path: Path) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _is_null(path: Path) -> bool:
-    return str(path) == os.devnull
+def _has_writer(handle: int) -> bool:
+    """Whether something is written to a FIFO, or will be, or has been. A little time is given to open it."""
+    if select.select([handle], [], [], FIFO_SECONDS)[0]:
+        return True
+    try:
+        os.read(handle, 1)  # nothing is there: either nobody has it open for writing, and this is its end,
+    except BlockingIOError:  # or somebody is slow
+        return True
+    return False
 
 
 def numbered(text: str) -> Iterator[Line]:

@@ -134,8 +134,7 @@ class Shell:
         self._draining = False
         self.out.restore()
         self.err.restore()
-        self.session.recover()
-        self.out.flush()
+        self.guard(self.session.recover, "recovering")
         self.err.line("Quit")
         self.err.flush()
 

@@ -124,7 +124,7 @@ class PluginHost:
             with suppress(RuntimeError, KeyError):  # nobody's home
                 path = path.expanduser()
             is_file = os.path.isfile(path)  # noqa: PTH113 - never raises
-            if path.suffix != ".py" and not is_file:
+            if path.suffix != ".py" and "/" not in what:  # a name: no file of the current folder answers to it
                 module_and_source = self._shipped(what)
                 if module_and_source is None:
                     known = ", ".join(sorted({*points, *_shipped_names()})) or "none"

@@ -123,10 +123,9 @@ class Session(SessionValues):
 
     def _use(self, program: Program) -> None:
         """Make ``program`` the one whose names and places are meant."""
-        self.program = program
-        self.list_position = None
-        self._unwinder = Unwinder(program, prologue_rows)
-        self.exec_map = ExecMap(program)
+        unwinder, exec_map = Unwinder(program, prologue_rows), ExecMap(program)
+        # together: an interrupt must not leave one program's names with another's frames
+        self.program, self._unwinder, self.exec_map, self.list_position = program, unwinder, exec_map, None
         for name in self.launch.buffer_names():
             self.convenience.define_dynamic(name, partial(self.launch.buffer_value, name))
         for breakpoint_, _ in self.breakpoints.resolve_again():
