@@ -83,12 +83,12 @@ def _described(error: BaseException) -> str:
 
 def _place(error: BaseException) -> str:
     """``rocdbg/cli/shell.py:12``: where it was raised, the innermost place in rocdbg."""
-    root = Path(__file__).resolve().parents[2]
+    package = Path(__file__).resolve().parents[1]
     place = "?"
     for frame, line in traceback.walk_tb(error.__traceback__):
         path = Path(frame.f_code.co_filename)
-        if path.is_relative_to(root):
-            place = f"{path.relative_to(root)}:{line}"
+        if path.is_relative_to(package):
+            place = f"{path.relative_to(package.parent)}:{line}"
     return place
 
 

@@ -204,6 +204,8 @@ class Shell:
         except RecursionError:
             report = as_error(RecursionError(), what)
         except BaseException as error:
+            if self.signals is not None and self.signals.raised:
+                raise KeyboardInterrupt from None
             report = as_error(error, what)
         # outside of the handlers: what the frames of the traceback held is free now, and memory is there again
         raise report

@@ -41,6 +41,8 @@ class Signals:
         self.shell = shell
         self.leave_prompt: Callable[[BaseException], None] | None = None
         """Set while a prompt reads a line in a loop of its own, which has to be left from inside."""
+        self.raised = False
+        """Whether Ctrl-C was raised in the command under way. Libraries in C may make another exception of it."""
         self._open = False
         self._pending = 0  # interrupts that nothing has answered yet
         self._leaving: int | None = None
@@ -61,6 +63,7 @@ class Signals:
     def open(self) -> None:
         """A command or a read begins. Raises what came in the meantime."""
         self._open = True
+        self.raised = False
         self._raise_pending()
 
     def close(self) -> None:
@@ -88,6 +91,7 @@ class Signals:
         elif self._open or self._pending >= PATIENCE:
             # closed: the way out must not be interrupted too (that of a condition is short, and the program goes on)
             self._open, self._pending = self._open and session.evaluating, 0
+            self.raised = True
             raise Interrupted
 
     def _leave(self, number: int, frame: FrameType | None) -> None:
