@@ -2,7 +2,7 @@
 PYTHON ?= $(firstword $(wildcard .venv-test/bin/python .venv/bin/python) python3)
 FUZZ_SECONDS ?= 60
 
-.PHONY: test fuzz fuzz-files fuzz-guided bench lint
+.PHONY: test fuzz fuzz-files fuzz-guided fuzz-kernels fuzz-session bench lint
 
 test:
 	./test
@@ -19,6 +19,14 @@ fuzz:
 FUZZ_FIRST ?= 0
 fuzz-files:
 	$(PYTHON) benchmarks/fuzz_files.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
+
+# Random and mutated code, run straight, in single steps and optimised: they have to agree.
+fuzz-kernels:
+	$(PYTHON) benchmarks/fuzz_kernels.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
+
+# Random command lines and signals in every state; prints how to replay a session that fails.
+fuzz-session:
+	$(PYTHON) benchmarks/fuzz_session.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
 
 # Guided by coverage; needs atheris (pip install atheris).
 fuzz-guided:

@@ -1,6 +1,9 @@
 """rocdbg: a GDB-style debugger for AMD GPU kernels that needs no AMD GPU."""
 
-from __future__ import annotations
+from rocdbg import early
+
+if early.is_command():
+    early.prepare()  # before any other import, that of __future__ included
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

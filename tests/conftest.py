@@ -7,6 +7,9 @@ import shutil
 
 import pytest
 
+# A bug surfaces as the exception it is, in the commands that tests start, too.
+os.environ.setdefault("ROCDBG_INTERNAL_ERRORS", "raise")
+
 TOOLS = ("clang-22", "ld.lld-22", "llvm-mc-22", "llvm-objdump-22", "llvm-dwarfdump-22", "llvm-readelf-22")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.visible import visible
 from rocdbg.cli.writer import Capture
 from rocdbg.errors import Error
 
@@ -59,6 +60,7 @@ def run_for(shell: Shell, heading: str, line: str, flags: Flags) -> None:
     except Error as error:
         if flags.silent:
             return
-        text = captured.getvalue() + f"{error}\n"
+        text = captured.getvalue() + visible(f"{error}\n")
     if text or not flags.silent:
-        shell.write(head + text)
+        shell.write(head)
+        shell.out.raw(text)

@@ -1,9 +1,12 @@
-"""Coloured source: pygments' tokens as escape sequences, by the file's name and language."""
+"""Source as a terminal may see it, coloured: pygments' tokens as escape sequences, by the file's name and language."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePath
+
+from rocdbg.cli.visible import visible_source
 
 # What clang reads is C, C++ or assembly under many names that pygments does not know.
 LEXERS = {
@@ -12,14 +15,19 @@ LEXERS = {
 }  # fmt: skip
 
 
-def highlight_lines(lines: list[str], file: str, first: int = 0, count: int | None = None) -> list[str]:
-    """Lines [first, first + count) of a file, coloured; the whole file is lexed, so that comments are known.
+MAX_COLOURED = 1 << 20
+"""Characters of a file that is coloured; lexing a longer one would be felt."""
 
-    Every returned line ends with its colours reset.
+
+def shown_lines(lines: Sequence[str], file: str, first: int, count: int, colour: bool) -> list[str]:
+    """Lines [first, first + count) of a file, made visible, and then coloured if ``colour``.
+
+    The whole file is lexed, so that comments are known. Every coloured line ends with its colours reset.
     """
-    coloured = _highlight("\n".join(lines), file)
-    end = len(lines) if count is None else first + count
-    return list(coloured[first:end])
+    if not colour or sum(map(len, lines)) > MAX_COLOURED:
+        return [visible_source(line) for line in lines[first : first + count]]
+    coloured = _highlight("\n".join(map(visible_source, lines)), file)
+    return list(coloured[first : first + count])
 
 
 @lru_cache(maxsize=16)

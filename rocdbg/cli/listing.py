@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.highlight import highlight_lines
+from rocdbg.cli.highlight import shown_lines
 from rocdbg.debugger.disassembly import DisassemblyLine
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.locspec import Defaults
@@ -33,14 +33,9 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int, mark: int 
     if first > count:
         raise DebuggerError(f"Line number {first} out of range; {file.name} has {count} lines.")
     last = min(last, count)
-    lines = list(text.lines)
-    shown = (
-        highlight_lines(lines, file.name, first - 1, last - first + 1)
-        if shell.out.colour
-        else lines[first - 1 : last]
-    )
+    shown = shown_lines(text.lines, file.name, first - 1, last - first + 1, shell.out.colour)
     for number, line in enumerate(shown, first):
-        shell.line(f"{number}\t{line}")
+        shell.out.raw(f"{number}\t{line}\n")
     shell.last_listed = Listing(file, first, last)
     shell.session.list_position = Defaults(file, (first + last) // 2)
 

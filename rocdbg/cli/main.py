@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import suppress
+from functools import partial
+from typing import NoReturn
 
 import rocdbg
+from rocdbg.cli import internal
+from rocdbg.cli.attempt import attempt
 from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Quit, Shell
-from rocdbg.cli.writer import Writer
-from rocdbg.errors import Error
+from rocdbg.cli.signals import Signals, Terminated
+from rocdbg.cli.streams import TerminalState, finish_streams, open_missing_streams
+from rocdbg.cli.visible import visible
+from rocdbg.cli.writer import OutputLost, Writer
 
 EPILOG = """\
 FILE is an AMDGPU code object, an offload bundle, a host executable or library that carries one, or a launch
 file (.toml). Options may be written with one dash or two, as in GDB.
 """
+
+
+class _Parser(argparse.ArgumentParser):
+    """Names of files are among the arguments (``rocdbg *``): a message about them shows no control sequences."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(visible(message))
 
 
 class _Ordered(argparse.Action):
@@ -30,7 +44,7 @@ class _Ordered(argparse.Action):
 
 def make_parser() -> argparse.ArgumentParser:
     """The command line. Long options take one dash or two."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="rocdbg",
         description="Debug AMD GPU kernels without an AMD GPU.",
         epilog=EPILOG,
@@ -69,56 +83,91 @@ def run_scripts(shell: Shell, scripts: Sequence[tuple[str, str]]) -> bool:
     good = True
     for kind, text in scripts:
         if kind == "command":
-            good = shell.run_guarded(Line(text)) and good
-            continue
-        try:
-            shell.source(text)
-        except Error as error:
-            shell.report(error)
-            good = False
-        shell.out.flush()
+            good = attempt(shell, partial(shell.run_guarded, Line(text))) and good
+        else:
+            good = attempt(shell, partial(shell.guard, partial(shell.source, text), f"source {text}")) and good
     return good
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the debugger; returns the exit status."""
-    options = make_parser().parse_args(argv)
+def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> int:
+    """Run the debugger; returns the exit status. ``interrupts``: Ctrl-C that came before this was called."""
+    open_missing_streams()
+    terminal = TerminalState()
+    try:
+        options = make_parser().parse_args(argv)
+        shell = _make_shell(options)
+        shell.signals = signals = Signals(shell)
+        signals.install(len(interrupts))
+        try:
+            return _session(shell, options)
+        finally:
+            signals.restore()
+            terminal.restore()
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    finally:
+        finish_streams()
+
+
+def _make_shell(options: argparse.Namespace) -> Shell:
     from rocdbg.debugger.session import Session
 
     interactive = sys.stdin.isatty() and sys.stdout.isatty() and not options.batch
     colour = interactive and os.environ.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in os.environ
     shell = Shell(Session(), Writer(sys.stdout, colour), Writer(sys.stderr), interactive)
+    if internal.are_reported():
+        shell.reports_internal_errors = True
+        internal.keep_stray_reports()
     if options.batch:
         shell.settings["confirm"] = False
+    return shell
+
+
+def _session(shell: Shell, options: argparse.Namespace) -> int:
+    """From the first script to the last line."""
     try:
         good = _start(shell, options)
         if options.batch:
-            return 0 if good else 1
-        from rocdbg.cli.repl import run_prompt
+            status = 0 if good else 1
+        else:
+            from rocdbg.cli.repl import run_prompt
 
-        return run_prompt(shell, quiet=options.quiet)
-    except Quit as quit_request:
-        return quit_request.status
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader left; nothing more to say
-        return 1
+            status = run_prompt(shell, quiet=options.quiet)
+        shell.out.flush()
+    except (Quit, Terminated) as leaving:
+        status = leaving.status
+        with suppress(OutputLost):
+            shell.out.flush()
+    except OutputLost:
+        return 1  # the reader left; nothing more to say
+    finally:
+        if shell.out.log is not None:
+            with suppress(OSError):
+                shell.out.log.close()
+    return status or int(shell.out.failure is not None)
 
 
 def _start(shell: Shell, options: argparse.Namespace) -> bool:
     if not options.quiet and not options.batch:
         shell.line(f"rocdbg {rocdbg.__version__}: debugging AMD GPU kernels without an AMD GPU.")
         shell.line('For help, type "help".')
-    init = Path.home() / ".rocdbginit"
     good = True
-    if not options.no_init and init.exists():
+    home = internal.home_directory()
+    init = home / ".rocdbginit" if home is not None else None
+    if not options.no_init and init is not None and os.path.exists(init):  # noqa: PTH110 - never raises
         good = run_scripts(shell, [("file", str(init))])
     good = run_scripts(shell, options.init) and good
+    if not options.no_init:
+        attempt(shell, partial(shell.guard, shell.auto_load.local_init, "auto-load"))
     if options.file is not None:
-        try:
+
+        def load() -> None:
             shell.session.load(options.file, options.arch)
             if not options.quiet and not options.batch:
                 shell.line(f"Reading symbols from {options.file}...")
-        except Error as error:
-            shell.report(error)
-            good = False
+
+        loaded = attempt(shell, partial(shell.guard, load, f"file {options.file}"))
+        if loaded:
+            attempt(shell, partial(shell.guard, shell.auto_load.program_script, "auto-load"))
+        good = loaded and good
     return run_scripts(shell, options.script) and good

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.highlight import highlight_lines
+from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.listing import write_instructions
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import ctypes
@@ -71,15 +71,14 @@ def source_line(shell: Shell, frame: Frame, address: bool = False) -> None:
     if address and frame.shows_address and frame.level == 0:
         shell.out.styled([("address", f"{frame.pc:#018x}"), ("", "\t")])
     try:
-        text = shell.session.sources.line(frame.file, frame.line)
+        shell.session.sources.line(frame.file, frame.line)
     except Error as error:
         shell.line(str(error))
         next_instructions(shell, frame, has_source=False)
         return
-    if shell.out.colour:
-        lines = list(shell.session.sources.text(frame.file).lines)
-        text = highlight_lines(lines, frame.file.name, frame.line - 1, 1)[0]
-    shell.line(f"{frame.line}\t{text}")
+    lines = shell.session.sources.text(frame.file).lines
+    [text] = shown_lines(lines, frame.file.name, frame.line - 1, 1, shell.out.colour)
+    shell.out.raw(f"{frame.line}\t{text}\n")
     next_instructions(shell, frame, has_source=True)
 
 

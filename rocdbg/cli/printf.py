@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.escapes import unescape
+from rocdbg.cli.visible import visible
 from rocdbg.debugger import ctypes
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.expr.parser import split_arguments
 from rocdbg.errors import Error
 
@@ -47,7 +50,10 @@ def split_format(text: str) -> tuple[str, list[str]]:
 
 
 def format_printf(session: Session, text: str) -> str:
-    """What `printf TEXT` prints. Raises `PrintfError`, or what an argument's evaluation raises."""
+    """What `printf TEXT` prints. Raises `PrintfError`, or what an argument's evaluation raises.
+
+    The format is the user's and may hold any escape; what ``%s`` and ``%c`` fetch is made `visible`.
+    """
     template, expressions = split_format(text)
     values = [session.evaluate(expression) for expression in expressions]
     wanted = sum(1 for match in CONVERSION.finditer(template) if match["kind"] != "%")
@@ -67,14 +73,14 @@ def format_printf(session: Session, text: str) -> str:
 
 def _convert(session: Session, match: re.Match[str], value: Value) -> str:
     kind, flags = match["kind"], match["flags"]
-    width = int(match["width"] or 0)
-    precision = int(match["precision"] or 0) if match["precision"] is not None else None
+    width = decimal(match["width"] or "0")
+    precision = decimal(match["precision"] or "0") if match["precision"] is not None else None
     if max(width, precision or 0) > MAX_WIDTH:
         raise PrintfError(f"Bad format string: a width over {MAX_WIDTH}")
     if kind in "diuoxXc":
-        number = int(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
+        number = _saturated(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
         if kind == "c":
-            return _pad(chr(number & 0xFF), flags, width)
+            return _pad(visible(chr(number & 0xFF)), flags, width)
         return _integer(number, kind, match["length"] or "", flags, width, precision)
     if kind in "eEfFgGaA":
         spec = (
@@ -89,8 +95,17 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         return _pad(f"{address:#x}" if address else "(nil)", flags, width)
     if kind == "s":
         string = session.read_string(value).decode("utf-8", "replace")
-        return _pad(string if precision is None else string[:precision], flags, width)
+        return _pad(visible(string if precision is None else string[:precision]), flags, width)
     raise PrintfError(f"Unrecognized format specifier '{kind}' in printf")
+
+
+def _saturated(number: float) -> int:
+    """A float as a 64-bit integer: the nearest there is, 0 for NaN."""
+    if math.isnan(number):
+        return 0
+    if math.isinf(number):
+        return (1 << 63) - 1 if number > 0 else -1 << 63
+    return max(-1 << 63, min(int(number), (1 << 63) - 1))
 
 
 def _pad(text: str, flags: str, width: int) -> str:

@@ -26,6 +26,13 @@ class PromptCompleter(Completer):
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Candidates for the text before the cursor."""
         line = document.text_before_cursor
-        start, words = complete_line(self.shell, line)
-        for word in words:
+        found: list[tuple[int, str]] = []
+
+        def look() -> None:
+            start, words = complete_line(self.shell, line)
+            # a name that would steer the terminal cannot be typed either
+            found.extend((start, word) for word in words if word.isprintable())
+
+        self.shell.guard(look, f"completion of {line}")
+        for start, word in found:
             yield Completion(word, start_position=start - len(line))

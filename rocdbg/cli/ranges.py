@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rocdbg.debugger.digits import decimal
 from rocdbg.errors import Error
 
 ITEM = re.compile(r"(\d+)(?:-(\d+))?$")
@@ -23,11 +24,11 @@ def parse_ranges(words: list[str]) -> list[int]:
         match = ITEM.match(word)
         if match is None:
             raise RangeError(f"Invalid number or range: {word}")
-        low = int(match.group(1))
-        high = int(match.group(2)) if match.group(2) else low
+        low = decimal(match.group(1))
+        high = decimal(match.group(2)) if match.group(2) else low
         if high < low:
             raise RangeError("inverted range")
-        if high - low > LIMIT:
+        if len(found) + high - low > LIMIT:
             raise RangeError(f"range {word} is too long")
         found.update(dict.fromkeys(range(low, high + 1)))
     return list(found)

@@ -178,15 +178,25 @@ Saved = dict[tuple[str, ...], Node | None]
 """What stood at some names; ``None`` where there was nothing."""
 
 
+MAX_FOUND = 1024
+MAX_FOUND_LINE = 1024
+
+
 class Registry:
     """The commands of one shell."""
 
     def __init__(self) -> None:
         self.root = Node()
         self.user: set[str] = set()
+        self._found: dict[str, Resolved] = {}  # lines of loops come again and again
+
+    def changed(self) -> None:
+        """A command was added, replaced or taken away."""
+        self._found.clear()
 
     def add(self, spec: CommandSpec) -> None:
         """Add a command or replace the one of the same name; aliases lead to it."""
+        self.changed()
         node = self._place(spec.words)
         if node.is_alias:  # the name of its own takes the alias's place, and does not touch what that led to
             self._place(spec.words[:-1]).children[spec.words[-1]] = node = Node()
@@ -212,6 +222,7 @@ class Registry:
 
     def add_alias(self, words: tuple[str, ...], target: Node) -> None:
         """Give a command a further name."""
+        self.changed()
         node = self._place(words)
         node.spec, node.is_alias, node.children = target.spec, True, target.children
 
@@ -228,6 +239,7 @@ class Registry:
 
     def restore(self, saved: Saved) -> None:
         """Put back what stood at some names (when a plug-in is unloaded)."""
+        self.changed()
         for words, node in saved.items():
             siblings = self._place(words[:-1]).children
             if node is None:
@@ -246,6 +258,16 @@ class Registry:
 
     def find(self, line: str) -> Resolved:
         """The command a line names. Raises `CommandError` in GDB's words."""
+        found = self._found.get(line)
+        if found is None:
+            found = self._find(line)
+            if len(self._found) >= MAX_FOUND:
+                self._found.clear()
+            if len(line) <= MAX_FOUND_LINE:
+                self._found[line] = found
+        return found
+
+    def _find(self, line: str) -> Resolved:
         node = self.root
         rest = line.strip()
         path: list[str] = []

@@ -2,66 +2,47 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.attempt import attempt
+from rocdbg.cli.internal import home_directory
 from rocdbg.cli.progress import progress_shown
 from rocdbg.cli.script import ScriptError, asking, parse
 from rocdbg.cli.shell import Quit, Shell
-from rocdbg.errors import Error
+from rocdbg.cli.signals import Interrupted
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import History
 
 PROMPT = "(rocdbg) "
-
-
-@contextmanager
-def interruptible(shell: Shell) -> Iterator[None]:
-    """While this is open, Ctrl-C asks the engine to stop; a second one raises KeyboardInterrupt."""
-    asked = False
-
-    def handler(number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked or not shell.session.busy:
-            raise KeyboardInterrupt
-        asked = True
-        shell.session.interrupt()
-
-    previous = signal.signal(signal.SIGINT, handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
+MAX_HISTORY = 64 << 20
+"""Bytes of a history file that is read."""
 
 
 def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
     """Run one typed line, asking for the rest of a block; errors are shown. Whether it went well."""
-    try:
-        with interruptible(shell), progress_shown(shell.session, sys.stdout):
+
+    good: list[bool] = []
+
+    def run() -> None:
+        with progress_shown(shell.session, sys.stdout):
             if not first.strip():
-                shell.repeat_last()
-                return True
-            # one statement: what the generator would read after a block's end is the next prompt's
-            statement = next(parse(asking(first, more)), None)
-            return statement is None or shell.run_guarded(statement, repeatable=True)
-    except Error as error:
-        shell.report(error)
-        return False
-    except KeyboardInterrupt:
-        shell.line("Quit")
-        return False
-    except EOFError:
-        shell.report(ScriptError("the input ended inside a block"))
-        return False
-    finally:
-        shell.out.flush()
+                good.append(shell.guard(shell.repeat_last, ""))
+                return
+            try:
+                # one statement: what the generator would read after a block's end is the next prompt's
+                statement = next(parse(asking(first, more)), None)
+            except EOFError:
+                raise ScriptError("the input ended inside a block") from None
+            good.append(statement is None or shell.run_guarded(statement, repeatable=True))
+
+    return attempt(shell, lambda: shell.guard(run, first)) and good == [True]
 
 
 def run_prompt(shell: Shell, quiet: bool = False) -> int:
@@ -75,46 +56,105 @@ def _run_lines(shell: Shell) -> int:
     """Commands from a pipe or file: the prompt is plain text, as GDB's is."""
 
     def read(prompt: str) -> str:
-        shell.write(prompt)
+        shell.out.raw(prompt)
         shell.out.flush()
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline()
+        except OSError as error:  # a folder, a terminal that is gone
+            shell.warn(f"standard input: {error.strerror}.")
+            raise EOFError from None
         if not line:
             raise EOFError
         return line.rstrip("\n")
 
     while True:
         try:
-            line = read(PROMPT)
+            line = _read(shell, lambda: read(PROMPT))
         except EOFError:
             shell.line("quit")
             return 0
-        except KeyboardInterrupt:
-            shell.line("Quit")
-            continue
-        run_statement(shell, line, read)
+        if line is not None:
+            run_statement(shell, line, read)
 
 
-def history_path() -> Path:
-    """Where typed lines are kept: $ROCDBG_HISTFILE, else ~/.rocdbg_history."""
-    return Path(os.environ.get("ROCDBG_HISTFILE") or Path.home() / ".rocdbg_history")
+def _read(shell: Shell, read: Callable[[], str]) -> str | None:
+    """A line; ``None`` after "Quit", or when it could not be had. Raises EOFError."""
+    lines: list[str] = []
+    ended: list[EOFError] = []
+
+    def take() -> None:
+        try:
+            lines.append(read())
+        except EOFError as error:
+            ended.append(error)
+
+    attempt(shell, lambda: shell.guard(take, "reading a line"))
+    if ended:
+        raise EOFError
+    return lines[0] if lines else None
+
+
+def history_path() -> Path | None:
+    """Where typed lines are kept: $ROCDBG_HISTFILE, else ~/.rocdbg_history; ``None`` without a home."""
+    named = os.environ.get("ROCDBG_HISTFILE")
+    if named:
+        return Path(named)
+    home = home_directory()
+    return home / ".rocdbg_history" if home is not None else None
+
+
+def make_history(shell: Shell) -> History:
+    """Lines of earlier sessions and of this one. A file that cannot be used is no reason not to debug."""
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    class KeptHistory(FileHistory):
+        """Goes on in memory when the disk is full, after one warning."""
+
+        broken = False
+
+        def load_history_strings(self) -> Iterable[str]:
+            try:
+                if path is not None and path.stat().st_size > MAX_HISTORY:
+                    raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+                return list(super().load_history_strings())
+            except (OSError, ValueError) as error:
+                self._give_up(error)
+                return []
+
+        def store_string(self, string: str) -> None:
+            if self.broken:
+                return
+            try:
+                super().store_string(string.encode("utf-8", "replace").decode())
+            except (OSError, ValueError) as error:
+                self._give_up(error)
+
+        def _give_up(self, error: Exception) -> None:
+            self.broken = True
+            reason = getattr(error, "strerror", None) or error
+            shell.session.warn(f"history file {path}: {reason}; lines are not kept.")
+
+    path = history_path()
+    if path is None:
+        return InMemoryHistory()
+    try:
+        if not path.exists():
+            path.touch(mode=0o600)
+        elif not path.is_file():  # reading a FIFO would wait
+            return InMemoryHistory()
+    except (OSError, ValueError):
+        return InMemoryHistory()
+    return KeptHistory(str(path))
 
 
 def make_prompt(shell: Shell) -> PromptSession[str]:
     """The terminal prompt with history and completion."""
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
     from rocdbg.cli.prompt_completer import PromptCompleter
 
-    history: History
-    path = history_path()
-    try:
-        path.touch(mode=0o600)
-        history = FileHistory(str(path))
-    except OSError:  # a home that cannot be written to is no reason not to debug
-        history = InMemoryHistory()
     return PromptSession(
-        history=history,
+        history=make_history(shell),
         completer=PromptCompleter(shell),
         complete_while_typing=False,
         enable_history_search=True,
@@ -123,23 +163,42 @@ def make_prompt(shell: Shell) -> PromptSession[str]:
 
 
 def _run_terminal(shell: Shell) -> int:
-    session = make_prompt(shell)
+    made: list[PromptSession[str]] = []
+    if not shell.guard(lambda: made.append(make_prompt(shell)), "the prompt"):
+        return _run_lines(shell)
+    session = made[0]
 
-    def more(prompt: str) -> str:
-        return session.prompt(prompt)
+    def read(prompt: str) -> str:
+        signals = shell.signals
+        if signals is not None:
 
-    shell.ask = more
+            def leave(reason: BaseException) -> None:
+                if session.app.is_running and session.app.loop is not None:
+                    session.app.loop.call_soon_threadsafe(lambda: session.app.exit(exception=reason))
+
+            signals.leave_prompt = leave
+        try:
+            return session.prompt(prompt)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+        except OSError:  # the terminal is gone
+            raise EOFError from None
+        finally:
+            if signals is not None:
+                signals.leave_prompt = None
+
+    shell.ask = read
     while True:
         try:
-            line = session.prompt(shell.settings.get("prompt") or PROMPT)  # type: ignore[arg-type]
-        except KeyboardInterrupt:
-            shell.line("Quit")
-            continue
+            line = _read(shell, lambda: read(str(shell.settings.get("prompt") or PROMPT)))
         except EOFError:
             shell.line("quit")
             try:
-                shell.run_line("quit")
+                run_statement(shell, "quit", read)
             except Quit as request:
                 return request.status
+            if not sys.stdin.isatty():
+                return 0
             continue
-        run_statement(shell, line, more)
+        if line is not None:
+            run_statement(shell, line, read)

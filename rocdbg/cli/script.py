@@ -6,8 +6,12 @@ from a file, a string or a prompt that is asked for more while a block is open.
 
 from __future__ import annotations
 
+import os
+import select
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
 from rocdbg.errors import Error
@@ -55,6 +59,10 @@ Statement: TypeAlias = Line | Block
 BLOCKS = ("if", "while", "define", "document", "commands", "python", "py")
 VERBATIM = ("document", "python", "py")  # the body is text, not commands
 MAX_DEPTH = 100
+MAX_SIZE = 16 << 20
+"""Bytes of a command file."""
+FIFO_SECONDS = 2.0
+"""How long a FIFO may take until somebody writes to it."""
 
 
 def opens_block(text: str) -> bool:
@@ -97,10 +105,48 @@ def _statement(line: Line, lines: Iterator[Line], file: str, depth: int) -> Stat
     raise ScriptError(f'"{block.keyword}" without its "end"', file, line.number)
 
 
+def read_script(path: Path) -> str:
+    """The text of a command file. Raises `ScriptError` for one that is too big, or that would keep us waiting.
+
+    A pipe is read (``source <(command)``), to `MAX_SIZE`; a FIFO that nobody writes to is not waited for.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            mode = os.fstat(handle).st_mode
+            if stat.S_ISDIR(mode):
+                raise ScriptError(f"{path}: Is a directory.")
+            if stat.S_ISFIFO(mode):
+                if not _has_writer(handle):
+                    raise ScriptError(f"{path}: Nobody writes to this pipe.")
+            elif not stat.S_ISREG(mode) and not os.isatty(handle) and str(path) != os.devnull:
+                raise ScriptError(f"{path}: Not a regular file.")
+            os.set_blocking(handle, True)
+            data = file.read(MAX_SIZE + 1)
+    except OSError as error:
+        raise ScriptError(f"{path}: {error.strerror}.") from None
+    except ValueError as error:  # a null character in the name
+        raise ScriptError(f"{path}: {error}.") from None
+    if len(data) > MAX_SIZE:
+        raise ScriptError(f"{path}: File too big for a command file.")
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _has_writer(handle: int) -> bool:
+    """Whether something is written to a FIFO, or will be, or has been. A little time is given to open it."""
+    if select.select([handle], [], [], FIFO_SECONDS)[0]:
+        return True
+    try:
+        os.read(handle, 1)  # nothing is there: either nobody has it open for writing, and this is its end,
+    except BlockingIOError:  # or somebody is slow
+        return True
+    return False
+
+
 def numbered(text: str) -> Iterator[Line]:
     """The lines of a text, numbered from 1; a backslash at a line's end continues it."""
     pending, first = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.replace("\r\n", "\n").removesuffix("\n").split("\n"), 1):
         first = first or number
         if line.endswith("\\"):
             pending += line[:-1]

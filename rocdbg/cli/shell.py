@@ -1,7 +1,8 @@
 """The shell: a session, its commands, and the text that goes in and out.
 
 It runs lines and scripts for every front end alike: the prompt, ``-ex``, ``source``, the Python API.
-A `rocdbg.Error` ends a command, never the shell; any other exception is a bug and passes through.
+A `rocdbg.Error` ends a command, never the shell. Any other exception is a bug: it becomes an `InternalError` in a
+session with a user, and passes through elsewhere, so that tests and programs see it.
 """
 
 from __future__ import annotations
@@ -13,25 +14,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.registry import CommandSpec, Registry, Repeat, Saved
-from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse
+from rocdbg.cli.autoload import AutoLoad
+from rocdbg.cli.internal import as_error
+from rocdbg.cli.paths import expand
+from rocdbg.cli.registry import WORD, CommandSpec, Registry, Repeat, Saved
+from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
 from rocdbg.cli.writer import Writer
-from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoSymbolError, NotRunningError
+from rocdbg.debugger.errors import ControlFlow, DebuggerError, ExpressionError, NoSymbolError, NotRunningError
 from rocdbg.debugger.formatting import Format
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.listing import Listing
+    from rocdbg.cli.signals import Signals
     from rocdbg.debugger.plugins import Plugin
     from rocdbg.debugger.session import Session
     from rocdbg.debugger.stops import StopEvent
     from rocdbg.debugger.values import Value
 
 MAX_SOURCE_DEPTH = 50
-MAX_SCRIPT_SIZE = 16 << 20  # bytes
 
 
-class Quit(Exception):
+class Quit(ControlFlow):
     """`quit` was given: unwinds to the front end. ``status`` is the exit status."""
 
     def __init__(self, status: int = 0) -> None:
@@ -39,11 +43,11 @@ class Quit(Exception):
         super().__init__(status)
 
 
-class LoopBreak(Exception):
+class LoopBreak(ControlFlow):
     """`loop_break` inside `while`."""
 
 
-class LoopContinue(Exception):
+class LoopContinue(ControlFlow):
     """`loop_continue` inside `while`."""
 
 
@@ -58,6 +62,8 @@ class Shell:
         interactive: whether somebody can be asked (`confirm`).
         can_colour: whether the output is a terminal that shows colours (`set style enabled` decides if it does).
         settings: settings of the text front end (``confirm``, ``pagination``, ...).
+        reports_internal_errors: whether a bug ends the command alone, with a message, or is raised.
+        interrupted: whether Ctrl-C stopped the program since the last typed line; loops end then.
     """
 
     def __init__(
@@ -74,6 +80,11 @@ class Shell:
         self.can_colour = self.out.colour
         self.registry = Registry()
         self.settings: dict[str, object] = {}
+        self.reports_internal_errors = False
+        self.interrupted = False
+        self.signals: Signals | None = None  # who answers Ctrl-C; `None` where that is not our business
+        self.auto_load = AutoLoad(self)
+        self.out.failed = self.warn
         self.ask: Callable[[str], str] | None = None
         self._arguments: list[list[str]] = []  # $arg0... of the user-defined commands under way
         self._last: tuple[CommandSpec, str] | None = None
@@ -115,6 +126,18 @@ class Shell:
         self.err.line(str(error))
         self.err.flush()
 
+    def quit_command(self) -> None:
+        """Ctrl-C ended a command: say so, and forget what it was in the middle of."""
+        self._arguments.clear()
+        self._source_depth = self.loops = 0
+        self._queue = iter(())
+        self._draining = False
+        self.out.restore()
+        self.err.restore()
+        self.guard(self.session.recover, "recovering")
+        self.err.line("Quit")
+        self.err.flush()
+
     def confirm(self, question: str) -> bool:
         """Ask a yes/no question; yes without a person to ask or with ``set confirm off``."""
         if not self.interactive or self.ask is None or self.settings.get("confirm") is False:
@@ -122,7 +145,11 @@ class Shell:
         head, newline, last = question.rpartition("\n")
         self.write(head + newline)
         while True:
-            answer = self.ask(f"{last} (y or n) ").strip().lower()
+            try:
+                answer = self.ask(f"{last} (y or n) ").strip().lower()
+            except EOFError:
+                self.line("EOF [assumed Y]")
+                return True
             if answer in ("y", "yes"):
                 return True
             if answer in ("n", "no"):
@@ -151,14 +178,37 @@ class Shell:
         """Run one command line. Warnings that the engine has gathered are shown after it."""
         if self._arguments:
             line = self.substitute(line)
+        if "\0" in line:
+            raise DebuggerError("A command line cannot have a null character in it.")
         resolved = self.registry.find(line)
         if repeatable:
             self._last = (resolved.spec, resolved.text)
         try:
-            resolved.spec.handler(self, resolved.text)
+            self._contain(lambda: resolved.spec.handler(self, resolved.text), line)
         finally:
             for warning in self.session.take_warnings():
                 self.warn(warning)
+
+    def _contain(self, action: Callable[[], object], what: str) -> None:
+        """Do something; a bug in it is raised as it is, or as an `Error` where somebody works with the session."""
+        if not self.reports_internal_errors:
+            action()
+            return
+        try:
+            action()
+            return
+        except (Error, ControlFlow, KeyboardInterrupt):
+            raise
+        except MemoryError:
+            report = as_error(MemoryError(), what)
+        except RecursionError:
+            report = as_error(RecursionError(), what)
+        except BaseException as error:
+            if self.signals is not None and self.signals.raised:
+                raise KeyboardInterrupt from None
+            report = as_error(error, what)
+        # outside of the handlers: what the frames of the traceback held is free now, and memory is there again
+        raise report
 
     def repeat_last(self) -> None:
         """What an empty line does: the last command again, as its declaration says."""
@@ -173,11 +223,20 @@ class Shell:
 
     def run_guarded(self, statement: Statement, repeatable: bool = False) -> bool:
         """Run a statement, reporting an error instead of raising it; whether it went well."""
-        try:
+        self.interrupted = False
+
+        def run() -> None:
             if isinstance(statement, Line):
                 self.run_line(statement.text, repeatable)
             else:
                 self.run_statement(statement)
+
+        return self.guard(run, "")
+
+    def guard(self, action: Callable[[], object], what: str) -> bool:
+        """Do something, reporting an error instead of raising it; whether it went well. ``what`` is for reports."""
+        try:
+            self._contain(action, what)
         except Error as error:
             self.report(error)
             return False
@@ -187,15 +246,10 @@ class Shell:
 
     def source(self, path: str | Path, verbose: bool = False) -> None:
         """Run a file of commands. Raises `ScriptError`: it cannot be read, or where a command failed."""
-        path = Path(path).expanduser()
+        path = expand(path)
         if self._source_depth >= MAX_SOURCE_DEPTH:
             raise ScriptError("command files source each other without end", str(path))
-        try:
-            if path.stat().st_size > MAX_SCRIPT_SIZE:
-                raise ScriptError(f"{path}: File too big for a command file.")
-            text = path.read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise ScriptError(f"{path}: {error.strerror}.") from None
+        text = read_script(path)
         self._source_depth += 1
         try:
             for statement in parse(numbered(text), str(path)):
@@ -314,6 +368,9 @@ class Shell:
         spec = getattr(handler, "command_spec", None)
         if not isinstance(spec, CommandSpec):
             raise DebuggerError(f"{plugin.name} registers a command that is not declared with @command.")
+        names = (spec.words, *spec.aliases)
+        if not all(words and all(map(WORD.fullmatch, words)) for words in names):
+            raise DebuggerError(f"{plugin.name} registers a command by a name that cannot be typed.")
         host = self.session.plugins
 
         def guarded(shell: Shell, text: str) -> None:
@@ -339,6 +396,8 @@ class Shell:
                 while self._truth(block.argument):
                     with suppress(LoopContinue):
                         self._run_body(block.body)
+                    if self.interrupted:
+                        raise KeyboardInterrupt
             except LoopBreak:
                 pass
             finally:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rocdbg.cli.visible import one_line
+
 
 def render(head: Sequence[str], rows: Sequence[Sequence[str]], marks: Sequence[bool] | None = None) -> str:
     """A table as text. The last column is not padded; ``marks`` puts `* ` before the rows that are current.
 
     A column of ids has room for four digits, as in GDB.
     """
+    rows = [[one_line(cell) for cell in row] for row in rows]  # a width counts what is shown
     columns = len(head)
     widths = [max(len(row[k]) for row in (head, *rows)) for k in range(columns - 1)]
     if marks is not None and head[0] == "Id":

@@ -1,17 +1,21 @@
 """Where a shell's text goes: a stream or a string, styled or plain.
 
-Commands write through a `Writer` and never print. Styled text is a run of (style, text) parts, with the
-style names of `STYLES`; a writer without colour drops the styles.
+Commands write through a `Writer` and never print. What they write is made `visible` here, in one place, so that no
+text of a file or kernel steers the terminal; styles are added afterwards. Styled text is a run of (style, text)
+parts, with the style names of `STYLES`; a writer without colour drops the styles.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import TextIO
+
+from rocdbg.cli.visible import encodable, one_line, visible
+from rocdbg.debugger.errors import ControlFlow
 
 # GDB's default colours for what it styles.
 STYLES = {
@@ -25,28 +29,53 @@ STYLES = {
     "metadata": "\x1b[2m",
     "command": "\x1b[1m",
 }
+NAMES = ("file", "function", "variable")  # one line each, whatever is in them
 RESET = "\x1b[m"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 Styled = Iterable[tuple[str, str]]
 
 
+class OutputLost(ControlFlow):
+    """Nobody reads the output any more (``| head``): unwinds to the front end, past every guard."""
+
+
 class Writer:
-    """Text output. ``colour`` says whether styles become escape sequences."""
+    """Text output. ``colour`` says whether styles become escape sequences.
+
+    A full disk or a closed terminal does not end the session: what cannot be written is dropped from then on,
+    ``failure`` says why, and ``failed`` is called once with it.
+    """
 
     def __init__(self, stream: TextIO, colour: bool = False) -> None:
         self.stream = stream
         self.colour = colour
+        self._base = (stream, colour)
         self.at_line_start = True
         self.log: TextIO | None = None  # a copy without colour (`set logging`)
+        self.failure: OSError | ValueError | None = None
+        self.failed: Callable[[str], None] = lambda message: None
 
     def write(self, text: str) -> None:
-        """Write text as it is; nothing is added."""
-        if text:
-            self.stream.write(text)
-            if self.log is not None:
-                self.log.write(ESCAPES.sub("", text))
-            self.at_line_start = text.endswith("\n")
+        """Write text; control characters in it become visible, nothing is added."""
+        self.raw(visible(text))
+
+    def raw(self, text: str) -> None:
+        """Write text as it is: for what is already visible, and for the user's own `echo`."""
+        if not text:
+            return
+        self.at_line_start = text.endswith("\n")
+        if self.log is not None:
+            self._copy(self.log, ESCAPES.sub("", text))
+        if self.failure is not None:
+            return
+        try:
+            try:
+                self.stream.write(text)
+            except UnicodeError:
+                self.stream.write(encodable(text, getattr(self.stream, "encoding", None) or "ascii"))
+        except (OSError, ValueError) as error:
+            self._lost(error)
 
     def line(self, text: str = "") -> None:
         """Write a line."""
@@ -54,19 +83,48 @@ class Writer:
 
     def styled(self, parts: Styled) -> None:
         """Write styled parts."""
-        self.write(self.render(parts))
+        self.raw(self.render(parts))
 
     def render(self, parts: Styled) -> str:
-        """Styled parts as this writer shows them."""
-        if not self.colour:
-            return "".join(text for _, text in parts)
-        return "".join(
-            f"{STYLES[style]}{text}{RESET}" if STYLES[style] and text else text for style, text in parts
-        )
+        """Styled parts as this writer shows them, their text made visible."""
+        pieces = []
+        for style, text in parts:
+            shown = one_line(text) if style in NAMES else visible(text)
+            pieces.append(f"{STYLES[style]}{shown}{RESET}" if self.colour and STYLES[style] and text else shown)
+        return "".join(pieces)
 
     def flush(self) -> None:
         """Push out what is buffered."""
-        self.stream.flush()
+        if self.failure is not None:
+            return
+        try:
+            self.stream.flush()
+            if self.log is not None:
+                self.log.flush()
+        except (OSError, ValueError) as error:
+            self._lost(error)
+
+    def restore(self) -> None:
+        """Back to the stream of the beginning, whatever a `Capture` did that was interrupted."""
+        self.stream, self.colour = self._base
+
+    def _lost(self, error: OSError | ValueError) -> None:
+        """The stream takes no more. ValueError is a closed one."""
+        if isinstance(error, BrokenPipeError):
+            raise OutputLost from None
+        self.failure = error
+        self.failed(f"output: {getattr(error, 'strerror', None) or error}; what follows is not shown.")
+
+    def _copy(self, log: TextIO, text: str) -> None:
+        try:
+            log.write(text)
+            log.flush()
+        except (OSError, ValueError) as error:
+            self.log = None
+            with suppress(OSError, ValueError):
+                log.close()
+            name = getattr(log, "name", "the log file")
+            self.failed(f"logging to {name} ended: {getattr(error, 'strerror', None) or error}.")
 
 
 class Capture(AbstractContextManager[io.StringIO]):
@@ -75,15 +133,17 @@ class Capture(AbstractContextManager[io.StringIO]):
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
         self.text = io.StringIO()
-        self._saved: tuple[TextIO, bool, bool] | None = None
+        self._saved: tuple[TextIO, bool, bool, OSError | ValueError | None] | None = None
 
     def __enter__(self) -> io.StringIO:
-        self._saved = (self.writer.stream, self.writer.colour, self.writer.at_line_start)
-        self.writer.stream, self.writer.colour, self.writer.at_line_start = self.text, False, True
+        writer = self.writer
+        self._saved = (writer.stream, writer.colour, writer.at_line_start, writer.failure)
+        writer.stream, writer.colour, writer.at_line_start, writer.failure = self.text, False, True, None
         return self.text
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._saved is not None
-        self.writer.stream, self.writer.colour, self.writer.at_line_start = self._saved
+        writer = self.writer
+        writer.stream, writer.colour, writer.at_line_start, writer.failure = self._saved

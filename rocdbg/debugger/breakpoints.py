@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import BreakpointError
 from rocdbg.debugger.locspec import Location
 from rocdbg.errors import Error
@@ -272,15 +273,19 @@ def split_break_arguments(text: str) -> tuple[str, str | None, int | None, int |
             what = rest.split()[0] if rest else ""
             raise BreakpointError(f"Invalid {word} ID: {what}")
         if word == "lane":
-            lane = int(number[1])
+            lane = decimal(number[1])
         else:
-            thread = int(number[1])
-            lane = int(number[2]) if number[2] is not None else lane
+            thread = decimal(number[1])
+            lane = decimal(number[2]) if number[2] is not None else lane
         padded = " " + rest[number.end() :].strip()
         match = _TAIL.match(padded)
         if match is None and padded.strip():
             raise BreakpointError("Junk at end of arguments.")
     return location, condition, thread, lane
+
+
+MAX_NUMBERS = 1 << 20
+"""Numbers that one command names."""
 
 
 def parse_numbers(text: str) -> list[int]:
@@ -290,9 +295,11 @@ def parse_numbers(text: str) -> list[int]:
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
         if match is None:
             raise BreakpointError(f"Bad breakpoint number '{word}'")
-        first = int(match[1])
-        last = int(match[2]) if match[2] else first
+        first = decimal(match[1])
+        last = decimal(match[2]) if match[2] else first
         if last < first:
             raise BreakpointError("inverted range")
+        if len(numbers) + last - first > MAX_NUMBERS:
+            raise BreakpointError(f"range {word} is too long")
         numbers += range(first, last + 1)
     return numbers

@@ -45,11 +45,12 @@ def check_condition(session: SessionValues, text: str, locations: Sequence[Locat
 
 def _names(node: object) -> Iterator[str]:
     """The plain names in a tree."""
-    if isinstance(node, ast.Name):
-        yield node.name
-    elif isinstance(node, tuple | list):
-        for item in node:
-            yield from _names(item)
-    elif is_dataclass(node):
-        for field in fields(node):
-            yield from _names(getattr(node, field.name))
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name):
+            yield node.name
+        elif isinstance(node, tuple | list):
+            waiting.extend(reversed(node))
+        elif is_dataclass(node):
+            waiting.extend(getattr(node, field.name) for field in reversed(fields(node)))

@@ -103,7 +103,7 @@ def _regex(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     pattern = host.read_string(arguments[1]).decode("utf-8", "replace")
     try:
         return Value.of_int(ctypes.INT, re.match(pattern, text) is not None)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ExpressionError(f"Bad regular expression: {error}.") from None
 
 

@@ -9,6 +9,10 @@ class DebuggerError(Error):
     """Base of the engine's own errors; the message is what a front end shows."""
 
 
+class ControlFlow(BaseException):
+    """Not an error: unwinds to the front end (`quit`, a closed pipe). Guards of commands and plug-ins let it pass."""
+
+
 class NoProgramError(DebuggerError):
     """A command needs a code object and none is loaded."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from rocdbg.debugger.breakpoints import Arrival, BreakpointTable, Hit
@@ -73,7 +74,10 @@ class Runner:
 
     host: Host
     pending_signal: str = ""
-    running: bool = False
+    driving: bool = False
+    """Whether the session runs the program: while this is so, an interrupt stops it."""
+    interrupting: bool = False
+    """Whether it was interrupted and has not stopped yet."""
     started: Callable[[], None] | None = None
     """Called before the target goes on, and ``ended`` when it has stopped."""
     ended: Callable[[], None] | None = None
@@ -94,16 +98,38 @@ class Runner:
         """One resume of the target."""
         self.host.state_changed()
         self.host.inline_entered.clear()
-        self.running = True
+        if self.interrupting:  # between two steps: the target stops before it goes on
+            request = replace(request, mode=ResumeMode.RUN)
+            self.target.interrupt()
         if self.started is not None:
             self.started()
         try:
-            return self.target.resume(request)
+            stop = self.target.resume(request)
+            if stop.kind is TargetStopKind.INTERRUPTED:
+                self.interrupting = False
+            return stop
         finally:
-            self.running = False
             if self.ended is not None:
                 self.ended()
             self.host.state_changed()
+
+    @contextmanager
+    def drive(self) -> Iterator[None]:
+        """While this is open, `interrupt` stops the program."""
+        self.driving, self.interrupting = True, False
+        try:
+            yield
+        finally:
+            if self.interrupting and self.host.target is not None:
+                self.host.target.forget_interrupt()  # it stopped for another reason
+            self.driving = self.interrupting = False
+
+    def interrupt(self) -> None:
+        """Have the program stop soon; callable from a signal handler or another thread."""
+        if self.driving:
+            self.interrupting = True
+        if self.host.target is not None:
+            self.host.target.interrupt()
 
     def stop_addresses(self, internal: Internal | None = None) -> frozenset[int]:
         """Loaded addresses of all enabled breakpoints and of an internal stop."""

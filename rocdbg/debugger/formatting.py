@@ -8,6 +8,7 @@ from typing import Protocol
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger import ctypes
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.numbers import format_char, format_float, format_integer, format_string
 from rocdbg.debugger.settings import PrintSettings
@@ -61,9 +62,9 @@ class Format:
         digits = 0
         negative = text.startswith("-")
         body = text[1:] if negative else text
-        while digits < len(body) and body[digits].isdigit():
+        while digits < len(body) and body[digits].isdecimal():
             digits += 1
-        count = int(body[:digits]) if digits else 1
+        count = decimal(body[:digits]) if digits else 1
         if (digits or negative) and not allow_count:
             raise ExpressionError("Item count other than 1 is meaningless in \"print\" command.")
         letter = size = ""
@@ -159,7 +160,10 @@ class _Writer:
             except AbsentError as error:
                 if error.absence is not Absence.SYNTHETIC_POINTER:
                     return self.value(value, 0)
-        if value.absence is None and not self.letter and self._pretty(value, 0) is None:
+        if value.absence is None and not self.letter:
+            pretty = self._pretty(value, 0)
+            if pretty is not None:
+                return pretty
             if isinstance(stripped, PointerType) and stripped.kind is PointerKind.POINTER:
                 target = stripped.target.strip_typedefs()
                 named = isinstance(value.type.strip_qualifiers(), PointerType)
@@ -422,6 +426,8 @@ class _Writer:
             # a text knows no format letter: with one, the value is shown as it is
             text = result if isinstance(result, str) else result.text or "{}"
             return None if self.letter else text
+        if 0 <= self.settings.max_depth <= depth:
+            return "{...}"
         named = result.hint != "array"
         parts = [
             (f"{name} = " if named else "") + self.value(child, depth + 1) for name, child in result.children

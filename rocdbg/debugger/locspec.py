@@ -12,6 +12,7 @@ from functools import cached_property
 
 from rocdbg.codeobject import Symbol
 from rocdbg.codeobject.demangle import stands_for
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
 from rocdbg.debugger.program import Program, same_function
 from rocdbg.dwarf.info import CodeLocation, Function, SourceFile
@@ -85,15 +86,15 @@ def parse_spec(text: str) -> Spec:
     if text.startswith("*"):
         return AddressSpec(text[1:].strip())
     if text[:1] in "+-" and _NUMBER.fullmatch(text[1:].strip()):
-        number = int(text[1:])
+        number = decimal(text[1:])
         return LineSpec(None, -number if text[0] == "-" else number, relative=True)
     if _NUMBER.fullmatch(text):
-        return LineSpec(None, int(text))
+        return LineSpec(None, decimal(text))
     file, rest = _split_file(text)
     if file is not None:
         rest = rest.strip()
         if _NUMBER.fullmatch(rest):
-            return LineSpec(file, int(rest))
+            return LineSpec(file, decimal(rest))
         if rest[:1] == "*":
             return AddressSpec(rest[1:].strip())
         if not rest:
@@ -140,7 +141,7 @@ def _explicit(text: str) -> Spec:
         return FunctionSpec(_unquote(options["function"]), file)
     line = options.get("line", "")
     if _NUMBER.fullmatch(line):
-        return LineSpec(file, int(line))
+        return LineSpec(file, decimal(line))
     raise LocationSpecError("Source filename requires function, label, or line offset.")
 
 

@@ -7,15 +7,19 @@ group ``rocdbg.plugins``, or by the path of a Python file. A fault in it costs o
 from __future__ import annotations
 
 import importlib.util
+import os
+import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rocdbg.debugger.convenience import EvaluationHost, Function
-from rocdbg.debugger.errors import PluginError
+from rocdbg.debugger.errors import ControlFlow, PluginError
 from rocdbg.debugger.formatting import Pretty, PrettyPrinter
 from rocdbg.debugger.stops import StopEvent
 from rocdbg.debugger.values import Value
@@ -25,6 +29,10 @@ if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
 
 GROUP = "rocdbg.plugins"
+MAX_NESTED = 8
+"""How deep a pretty-printer may format values that it formats again; what is below is shown as it is."""
+MAX_CHILDREN = 100_000
+"""Children that one value's pretty-printer may give."""
 T = TypeVar("T")
 
 StopHook = Callable[["Session", StopEvent], None]
@@ -64,11 +72,17 @@ class PluginApi:
 
     def function(self, name: str, function: Function) -> None:
         """Add the convenience function ``$name``: ``function(host, values) -> Value``."""
+        if not isinstance(name, str) or not name.isidentifier():
+            raise PluginError(f"Plug-in {self._plugin.name}: {name!r} is no name for a convenience function.")
         self._plugin.functions.append(name)
         plugin, host = self._plugin, self._host
 
         def guarded(evaluation: EvaluationHost, arguments: Sequence[Value]) -> Value:
-            return host.call(plugin, f"function ${name}", lambda: function(evaluation, arguments))
+            result: object = host.call(plugin, f"function ${name}", lambda: function(evaluation, arguments))
+            if not isinstance(result, Value):
+                kind = type(result).__name__
+                raise PluginError(f"Plug-in {plugin.name}: function ${name} gave {kind}, not a Value.")
+            return result
 
         self._host.session.convenience.functions[name] = guarded
 
@@ -87,6 +101,7 @@ class PluginHost:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.plugins: dict[str, Plugin] = {}
+        self._printing: list[PrettyPrinter] = []  # the pretty-printers under way
         self.command_added: Callable[[Plugin, Any], None] = lambda plugin, command: None
         self.command_removed: Callable[[Any], None] = lambda command: None
 
@@ -105,15 +120,18 @@ class PluginHost:
             name, source = what, points[what].value
             module = self._import(what, lambda: points[what].load())
         else:
-            path = Path(what).expanduser()
-            if path.suffix != ".py" and not path.is_file():
+            path = Path(what)
+            with suppress(RuntimeError, KeyError):  # nobody's home
+                path = path.expanduser()
+            is_file = os.path.isfile(path)  # noqa: PTH113 - never raises
+            if path.suffix != ".py" and "/" not in what:  # a name: no file of the current folder answers to it
                 module_and_source = self._shipped(what)
                 if module_and_source is None:
                     known = ", ".join(sorted({*points, *_shipped_names()})) or "none"
                     raise PluginError(f"There is no plug-in {what}; installed are: {known}.")
                 name, (module, source) = what, module_and_source
             else:
-                if not path.is_file():
+                if not is_file:
                     raise PluginError(f"{path}: No such file or directory.")
                 name, source = path.stem, str(path)
                 if name in self.plugins:
@@ -124,27 +142,32 @@ class PluginHost:
     def _shipped(self, name: str) -> tuple[ModuleType, str] | None:
         """A plug-in of the source tree's ``plugins`` folder, where rocdbg runs without being installed."""
         path = Path(__file__).resolve().parents[2] / "plugins" / f"{name}.py"
-        if not name.isidentifier() or not path.is_file():
+        if name not in _shipped_names():
             return None
         return self._import(name, lambda: _load_file(path)), str(path)
 
     def _import(self, name: str, load: Callable[[], Any]) -> ModuleType:
         try:
             module = load()
-        except Exception as error:  # the guard: whatever a plug-in does at import is its own fault
+            registers = callable(getattr(module, "register", None))
+        except BaseException as error:  # the guard: whatever a plug-in does at import is its own fault
+            if not _is_fault(error):
+                raise
             raise PluginError(f"Plug-in {name} cannot be loaded: {_describe(error)}") from error
-        if not callable(getattr(module, "register", None)):
+        if not registers:
             raise PluginError(f"Plug-in {name} has no function register(api).")
         return module  # type: ignore[no-any-return]
 
     def _register(self, name: str, source: str, module: ModuleType) -> Plugin:
-        text = (module.__doc__ or "").strip()
+        text = str(module.__doc__ or "").strip()
         plugin = Plugin(name, source, text.splitlines()[0] if text else "")
         self.plugins[name] = plugin
         try:
             module.register(PluginApi(self, plugin))
-        except Exception as error:  # the guard
+        except BaseException as error:
             self.unload(name)
+            if not _is_fault(error):
+                raise
             raise PluginError(f"Plug-in {name} cannot be loaded: {_describe(error)}") from error
         return plugin
 
@@ -166,7 +189,9 @@ class PluginHost:
             return function()
         except Error:
             raise
-        except Exception as error:  # the guard
+        except BaseException as error:  # the guard
+            if not _is_fault(error):
+                raise
             plugin.faults += 1
             raise PluginError(f"Plug-in {plugin.name}: {what} failed: {_describe(error)}") from error
 
@@ -174,16 +199,23 @@ class PluginHost:
         """Ask the pretty-printers, newest plug-in first; a faulty one is switched off with a warning."""
         for plugin in reversed(self.plugins.values()):
             for printer in list(plugin.printers) if plugin.enabled else ():
+                if self._printing.count(printer) >= MAX_NESTED:
+                    continue  # it asks for the text of a value while it makes one, and so on
+                self._printing.append(printer)
                 try:
-                    result = printer(value)
+                    result = checked(printer(value))
                 except Error:
                     raise
-                except Exception as error:  # the guard
+                except BaseException as error:  # the guard
+                    if not _is_fault(error):
+                        raise
                     plugin.faults += 1
                     plugin.printers.remove(printer)
                     what = "a pretty-printer failed and is switched off"
                     self.session.warn(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
                     continue
+                finally:
+                    self._printing.remove(printer)
                 if result is not None:
                     return result
         return None
@@ -199,7 +231,9 @@ class PluginHost:
             for hook in list(plugin.stop_hooks) if plugin.enabled else ():
                 try:
                     hook(self.session, event)
-                except Exception as error:  # the guard
+                except BaseException as error:  # the guard
+                    if not _is_fault(error):
+                        raise
                     plugin.faults += 1
                     plugin.stop_hooks.remove(hook)
                     what = "a stop hook failed and is switched off"
@@ -221,5 +255,42 @@ def _load_file(path: Path) -> ModuleType:
     return module
 
 
+def checked(result: object) -> Pretty | str | None:
+    """A pretty-printer's answer, of the types that are allowed, children listed and not without end.
+
+    Raises `TypeError`, or what a generator of children raises.
+    """
+    if result is None or isinstance(result, str):
+        return result if result is None else str.__str__(result)  # of a subclass, the text alone
+    if not isinstance(result, Pretty):
+        raise TypeError(f"a pretty-printer gives Pretty, str or None, not {type(result).__name__}")
+    if not isinstance(result.text, str | None):
+        raise TypeError(f"the text of Pretty is str or None, not {type(result.text).__name__}")
+    children = tuple(islice(result.children, MAX_CHILDREN + 1))
+    if len(children) > MAX_CHILDREN:
+        raise ValueError(f"more than {MAX_CHILDREN} children")
+    for child in children:
+        if not (isinstance(child, tuple | list) and len(child) == 2 and isinstance(child[1], Value)):
+            raise TypeError("a child of Pretty is a pair of a name and a Value")
+    text = result.text if result.text is None else str.__str__(result.text)
+    return Pretty(text, tuple((str(name), value) for name, value in children), str(result.hint))
+
+
+def _is_fault(error: BaseException) -> bool:
+    """Whether an exception out of a plug-in is its fault: all but the user's Ctrl-C and what unwinds a session.
+
+    Under handlers of a front end Ctrl-C is a subclass of KeyboardInterrupt; a plain one then is the plug-in's own.
+    """
+    if isinstance(error, ControlFlow):
+        return False
+    if isinstance(error, KeyboardInterrupt):
+        return type(error) is KeyboardInterrupt and signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    return True
+
+
 def _describe(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    try:
+        text = str(error).partition("\n")[0]
+    except Exception:  # what its own exception does is the plug-in's fault, too
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rocdbg.arch.registers import UnknownRegisterError, dwarf_register, register_number
 from rocdbg.debugger import ctypes
@@ -18,7 +19,7 @@ from rocdbg.dwarf.info.types import ArrayType, Type, VectorType
 
 _NUMBERED = re.compile(r"(s|v|a|ttmp)(0|[1-9]\d*)")
 _GFX12 = ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")
-_PLAIN = ("pc", "exec", "vcc", "status", "m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
+_PLAIN = ("pc", "pc_32", "exec", "vcc", "status", "m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
 _ALIASES = {"sp": "s32", "fp": "s33"}
 _HALVES = {"exec_lo": ("exec", 0), "exec_hi": ("exec", 4), "vcc_lo": ("vcc", 0), "vcc_hi": ("vcc", 4)}
 _SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
@@ -30,6 +31,7 @@ def special_names(target: Target, thread: int) -> list[str]:
     return [name for name in _SPECIAL if target.read_special(thread, name) is not None]
 
 
+@lru_cache(maxsize=4096)
 def is_register_name(name: str) -> bool:
     """Whether any wave has a register of this name."""
     return (
@@ -50,6 +52,8 @@ class RegisterFile:
 
         Vector registers are vectors over lanes, the PC is a code pointer, all others integers.
         """
+        if not is_register_name(name):  # most names: convenience variables
+            return None
         name = _ALIASES.get(name, name)
         if name in _HALVES:
             whole, offset = _HALVES[name]
@@ -79,7 +83,7 @@ class RegisterFile:
     def _type(name: str, size: int, lanes: int) -> Type:
         if name == "pc":
             return ctypes.CODE_POINTER
-        if name[0] in "va" and name[1:].isdigit():
+        if name[0] in "va" and name[1:].isdecimal():
             return VectorType(ctypes.INT, lanes, 4 * lanes)
         return {4: ctypes.INT, 8: ctypes.UNSIGNED_LONG}.get(size, ctypes.unsigned_of(size))
 

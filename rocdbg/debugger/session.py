@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from rocdbg.debugger.breakpoints import Breakpoint, BreakpointTable
 from rocdbg.debugger.completion import complete
@@ -13,6 +14,7 @@ from rocdbg.debugger.conditions import check_condition
 from rocdbg.debugger.convenience import Convenience
 from rocdbg.debugger.disassembly import DisassemblyLine, disassemble
 from rocdbg.debugger.errors import (
+    ExpressionError,
     LocationSpecError,
     NoProgramError,
 )
@@ -43,6 +45,8 @@ from rocdbg.debugger.wave_variables import define_wave_variables
 from rocdbg.dwarf.info import Function
 from rocdbg.errors import Error
 from rocdbg.sim.object_cache import take_warnings
+
+T = TypeVar("T")
 
 
 class Session(SessionValues):
@@ -87,6 +91,7 @@ class Session(SessionValues):
         self.inline_entered: dict[int, int] = {}
         self.behind_traps: dict[int, tuple[int, int]] = {}
         self._warnings: list[str] = []
+        self.evaluating = False  # a breakpoint's condition: Ctrl-C ends that, and the program stops there
         self._thread_names: dict[int, str] = {}
         self._lane_names: dict[tuple[int, int], str] = {}
         self._last_examine = Format("x", "w")
@@ -119,10 +124,9 @@ class Session(SessionValues):
 
     def _use(self, program: Program) -> None:
         """Make ``program`` the one whose names and places are meant."""
-        self.program = program
-        self.list_position = None
-        self._unwinder = Unwinder(program, prologue_rows)
-        self.exec_map = ExecMap(program)
+        unwinder, exec_map = Unwinder(program, prologue_rows), ExecMap(program)
+        # together: an interrupt must not leave one program's names with another's frames
+        self.program, self._unwinder, self.exec_map, self.list_position = program, unwinder, exec_map, None
         for name in self.launch.buffer_names():
             self.convenience.define_dynamic(name, partial(self.launch.buffer_value, name))
         for breakpoint_, _ in self.breakpoints.resolve_again():
@@ -133,7 +137,7 @@ class Session(SessionValues):
     def run(self) -> StopEvent:
         """Dispatch the kernel and go on to the first stop."""
         self._begin()
-        return self._done(self._runner.run())
+        return self._done(self._driven(self._runner.run))
 
     def start(self) -> StopEvent:
         """`run` with a temporary breakpoint on the kernel."""
@@ -156,7 +160,7 @@ class Session(SessionValues):
             pc = self.wave(self.scope.thread).pc
             for breakpoint_ in self.breakpoints.at(pc):
                 breakpoint_.ignore_count = ignore_count - 1
-        return self._done(self._runner.run())
+        return self._done(self._driven(self._runner.run))
 
     def step(self, count: int = 1) -> StopEvent:
         """To another source line of the focused lane, into calls."""
@@ -176,12 +180,12 @@ class Session(SessionValues):
 
     def finish(self) -> StopEvent:
         """Until the selected frame returns."""
-        return self._done(self._stepper.finish(self._running_scope()))
+        return self._done(self._driven(lambda: self._stepper.finish(self._running_scope())))
 
     def until(self, location: str | None = None) -> StopEvent:
         """``until``: `next` without going backwards; with a location to there or out of the frame."""
         if location is None:
-            return self._done(self._stepper.until_next(self._lane_scope()))
+            return self._done(self._driven(lambda: self._stepper.until_next(self._lane_scope())))
         return self._to_location(location)
 
     def advance(self, location: str) -> StopEvent:
@@ -191,21 +195,29 @@ class Session(SessionValues):
     def _to_location(self, text: str) -> StopEvent:
         scope = self._running_scope()
         addresses = frozenset(place.address for place in self.resolve(text))
-        return self._done(self._stepper.run_to_location(scope, addresses, or_return=True))
+        return self._done(
+            self._driven(lambda: self._stepper.run_to_location(scope, addresses, or_return=True))
+        )
 
     def _repeat(self, count: int, step: Callable[[], StopEvent]) -> StopEvent:
         self._running_scope()
         event = None
         new_frame = new_thread = new_lane = False
-        for _ in range(max(1, count)):
-            event = step()
-            new_frame |= event.new_frame
-            new_thread |= event.new_thread
-            new_lane |= event.new_lane
-            if event.reason is not StopReason.STEP:
-                break
+        with self._runner.drive():
+            for _ in range(max(1, count)):
+                event = step()
+                new_frame |= event.new_frame
+                new_thread |= event.new_thread
+                new_lane |= event.new_lane
+                if event.reason is not StopReason.STEP:
+                    break
         assert event is not None
         return self._done(replace(event, new_frame=new_frame, new_thread=new_thread, new_lane=new_lane))
+
+    def _driven(self, action: Callable[[], T]) -> T:
+        """Do something that runs the program, so that `interrupt` stops it."""
+        with self._runner.drive():
+            return action()
 
     def _done(self, event: StopEvent | None) -> StopEvent:
         """Record what a stop leaves behind and tell the plug-ins."""
@@ -228,9 +240,7 @@ class Session(SessionValues):
 
     def interrupt(self) -> None:
         """Make a running command stop soon; safe to call from a signal handler or another thread."""
-        target = self.target
-        if target is not None:
-            target.interrupt()
+        self._runner.interrupt()
 
     def progress(self) -> Progress | None:
         """How far the program is, ``None`` if there is none; callable from another thread while it runs."""
@@ -244,7 +254,27 @@ class Session(SessionValues):
     @property
     def busy(self) -> bool:
         """Whether the program is running right now (so that Ctrl-C interrupts it)."""
-        return self._runner.running
+        return self._runner.driving and not self.evaluating
+
+    @property
+    def interrupting(self) -> bool:
+        """Whether the running program was told to stop, and has not yet."""
+        return self._runner.interrupting
+
+    def recover(self) -> None:
+        """After a command that was torn away in its middle: what is known of the target is read anew.
+
+        A focus that is on no wave of the program goes to the first, as after an interrupt.
+        """
+        self.state_changed()
+        if self.target is None:
+            self.scope = STATIC
+            return
+        waves = self.target.waves()
+        if not waves:
+            self._leave_target()
+        elif all(wave.number != self.scope.thread for wave in waves):
+            self.scope = Scope(waves[0].number, 0)
 
     def _leave_target(self) -> None:
         self.target = None
@@ -261,9 +291,15 @@ class Session(SessionValues):
         """The truth of a breakpoint's condition for a lane; ``$_lane`` and the like are that lane's."""
         before = self.scope
         self.scope = scope
+        self.evaluating = True
         try:
             return self._truth(text, scope)
+        except KeyboardInterrupt:
+            self.evaluating = False
+            self.interrupt()
+            raise ExpressionError("Quit") from None
         finally:
+            self.evaluating = False
             self.scope = before
 
     def finished(self) -> ExitInfo:

@@ -85,27 +85,25 @@ class SessionValues(SessionFocus):
 
     def evaluate(self, text: str, scope: Scope | None = None) -> Value:
         """The value of a C expression; assignments in it are carried out."""
-        value = evaluate(text, self.environment(scope))
-        if "=" in text or "++" in text or "--" in text:
-            value = self._after_assignment(value)
-        return value
-
-    def _after_assignment(self, value: Value) -> Value:
-        """Registers or memory may have changed: frames have to be unwound anew."""
+        evaluator = Evaluator(self.environment(scope))
         try:
-            value = value.fetched()
+            value = evaluator.text(text)
+            return value.fetched() if evaluator.has_stored else value
         finally:
-            self.state_changed()
-        return value
+            if evaluator.has_stored:  # registers or memory have changed: frames have to be unwound anew
+                self.state_changed()
 
     def truth(self, text: str) -> bool:
         """Whether an expression is non-zero (``if``, ``while`` of scripts)."""
         return self._truth(text, None)
 
     def _truth(self, text: str, scope: Scope | None) -> bool:
-        environment = self.environment(scope)
-        evaluator = Evaluator(environment)
-        return evaluator.decay(evaluator.follow(evaluate(text, environment))).is_true()
+        evaluator = Evaluator(self.environment(scope))
+        try:
+            return evaluator.decay(evaluator.follow(evaluator.text(text))).is_true()
+        finally:
+            if evaluator.has_stored:
+                self.state_changed()
 
     def integer(self, text: str) -> int:
         """The value of an integer expression (counts, line numbers, exit status)."""

@@ -29,7 +29,7 @@ from rocdbg.sim.aql import QUEUE_SIZE
 from rocdbg.sim.dispatch import Dispatch
 from rocdbg.sim.machine import Machine
 from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
-from rocdbg.sim.options import RunOptions
+from rocdbg.sim.options import RunOptions, RunRequestError
 from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, format_lanes
 from rocdbg.sim.wave import Wave
 
@@ -120,9 +120,11 @@ class SimTarget:
         return self._info(self._wave(thread))
 
     def _wave(self, thread: int | None) -> Wave:
-        for wave in self.dispatch.waves:
-            if wave.number == thread:
-                return wave
+        try:
+            if thread:
+                return self.dispatch.wave(thread)
+        except RunRequestError:
+            pass
         raise FocusError(f"Thread ID {thread} has terminated." if thread else "No thread selected")
 
     def _info(self, wave: Wave) -> WaveInfo:
@@ -196,7 +198,7 @@ class SimTarget:
             return wave.m0
         if name == "flat_scratch":
             return wave.flat_scratch
-        if name.startswith("ttmp") and name[4:].isdigit() and int(name[4:]) < 16:
+        if name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             return wave.ttmp(int(name[4:]))
         return None
 
@@ -206,7 +208,7 @@ class SimTarget:
             setattr(wave, fields[name], value & 0xFFFF_FFFF)
         elif name == "m0":
             wave.m0 = value
-        elif name.startswith("ttmp") and name[4:].isdigit() and int(name[4:]) < 16:
+        elif name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             wave.set_sgpr(layout.TTMP0 + int(name[4:]), value)
         else:
             raise RegisterAccessError(f"Register ${name} cannot be written.")
@@ -312,6 +314,9 @@ class SimTarget:
 
     def interrupt(self) -> None:
         self.dispatch.interrupt()
+
+    def forget_interrupt(self) -> None:
+        self.dispatch._residency.set("interrupted", 0)
 
 
 def _target_stop(stop: Stop) -> TargetStop:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +39,19 @@ class SourceText:
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else None
 
 
+def _current_directory() -> Path | None:
+    """``None`` when it was deleted."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    r"""Lines as compilers count them: they end at ``\n`` or ``\r\n`` and nowhere else (form feed, NEL, U+2028)."""
+    return tuple(line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")) if text else ()
+
+
 class SourceFiles:
     """Finds and keeps source texts. The cache lives until settings change (`forget`)."""
 
@@ -61,9 +75,11 @@ class SourceFiles:
             if directory == "$cdir":
                 base = Path(self._substitute(compile_directory)) if compile_directory else None
             elif directory == "$cwd":
-                base = Path.cwd()
+                base = _current_directory()
             else:
-                base = Path(directory).expanduser()
+                base = Path(directory)
+                with suppress(RuntimeError, KeyError):  # nobody's home
+                    base = base.expanduser()
             if base is None:
                 continue
             if not relative.is_absolute():
@@ -91,7 +107,7 @@ class SourceFiles:
         if found is not None:
             return found
         if file.source is not None:
-            text = SourceText(file, tuple(file.source.splitlines()), None)
+            text = SourceText(file, split_lines(file.source), None)
         else:
             text = self._read(file)
         self._texts[file.path] = text
@@ -103,9 +119,6 @@ class SourceFiles:
             try:
                 if not path.is_file():
                     continue
-                if path.stat().st_size > MAX_SOURCE_SIZE:
-                    reason = "the file is too large to be shown"
-                    continue
                 data = read_regular(path, MAX_SOURCE_SIZE)
             except FileAccessError as error:
                 reason = error.reason
@@ -113,7 +126,7 @@ class SourceFiles:
             except (OSError, ValueError) as error:  # ValueError: no path can be like that
                 reason = getattr(error, "strerror", None) or str(error)
                 continue
-            return SourceText(file, tuple(data.decode("utf-8", "replace").splitlines()), path)
+            return SourceText(file, split_lines(data.decode("utf-8", "replace")), path)
         raise SourceError(file.name, None, reason)
 
     def line(self, file: SourceFile, number: int) -> str:

@@ -13,6 +13,7 @@ from rocdbg.debugger.lds import place_variables
 from rocdbg.debugger.location_words import static_words
 from rocdbg.debugger.locations import has_fixed_address
 from rocdbg.debugger.locspec import Location
+from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.program import Program
 from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import (
@@ -199,16 +200,13 @@ class Symbols:
         return list(dict.fromkeys(name for name in names if name))
 
     def _info_matching(self, query: Callable[[re.Pattern[str]], list[T]], pattern: str) -> list[T]:
-        try:
-            compiled = re.compile(pattern)
-        except re.error as error:
-            raise DebuggerError(f"Invalid regexp: {pattern}: {error}") from None
+        compiled = compile_pattern(pattern)
         return query(compiled) if self.program.has_debug_info else []
 
     def plain_symbols(self, pattern: str = "", code: bool = True) -> list[PlainSymbol]:
         """Symbols that no debug information describes, by address."""
         program = self.program
-        compiled = re.compile(pattern)
+        compiled = compile_pattern(pattern)
         rows = []
         for symbol in program.code_object.symbols:
             if not symbol.is_defined or symbol.is_absolute or symbol.is_lds or not symbol.name:

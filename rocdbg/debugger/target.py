@@ -241,3 +241,6 @@ class Target(Protocol):
 
     def interrupt(self) -> None:
         """Ask a running `resume` to come back soon; callable from a signal handler."""
+
+    def forget_interrupt(self) -> None:
+        """Take an `interrupt` back that no run has answered."""

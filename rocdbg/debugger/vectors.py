@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rocdbg.debugger import ctypes
+from rocdbg.debugger.digits import decimal
 from rocdbg.dwarf.info.types import ClassBody, ClassKind, ClassType, Member, Type, TypedefType, VectorType
 
 _ELEMENTS: dict[str, Type] = {
@@ -29,7 +30,7 @@ def builtin_type(name: str) -> Type | None:
     match = _VECTOR.fullmatch(name)
     if match is not None:
         element = _ELEMENTS[match[1]]
-        count = int(match[2])
+        count = decimal(match[2])
         size = ctypes.size_of(element) * (4 if count == 3 else count)
         return TypedefType(name, VectorType(element, count, size), name)
     alias = _ALIASES.get(name)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 def add_all(registry: Registry) -> None:
     """Add the commands that every shell has."""
     from rocdbg.cli.commands import (
+        autoload,
         breakpoints,
         data,
         dwarf,
@@ -29,9 +30,10 @@ def add_all(registry: Registry) -> None:
     )
 
     for module in (
-        support, scripting, settings, running, breakpoints, stack, lanes, data, sources, info, files, plugins,
+        support, scripting, settings, autoload, running, breakpoints, stack, lanes, data, sources, info, files, plugins,
         maintenance, dwarf,
     ):  # fmt: skip
         registry.add_module(module)
     settings.add_options(registry)
+    autoload.add_kinds(registry)
     unavailable.add_unavailable(registry)

@@ -7,6 +7,7 @@ from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, comma
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.breakpoints import Breakpoint, BreakpointLocation, parse_numbers, split_break_arguments
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
 
 BREAKPOINTS = Category.BREAKPOINTS
@@ -152,8 +153,8 @@ def _switch(shell: Shell, text: str, enabled: bool) -> None:
     table = shell.session.breakpoints
     for word in text.split() or [str(row.number) for row in table]:
         number, dot, location = word.partition(".")
-        if dot and number.isdigit() and location.isdigit():
-            table.enable(int(number), enabled, int(location))
+        if dot and number.isdecimal() and location.isdecimal():
+            table.enable(decimal(number), enabled, decimal(location))
             continue
         for one in parse_numbers(word):
             table.enable(one, enabled)
@@ -177,10 +178,10 @@ def condition(shell: Shell, text: str) -> None:
     number, _, expression = text.partition(" ")
     if not number:
         raise CommandError("Argument required (breakpoint number).")
-    if not number.isdigit():
+    if not number.isdecimal():
         raise CommandError(f"Bad breakpoint argument: '{number}'")
-    shell.session.breakpoints.get(int(number))
-    shell.session.set_condition(int(number), expression.strip() or None)
+    shell.session.breakpoints.get(decimal(number))
+    shell.session.set_condition(decimal(number), expression.strip() or None)
     if not expression.strip():
         shell.line(f"Breakpoint {number} now unconditional.")
 
@@ -189,11 +190,11 @@ def condition(shell: Shell, text: str) -> None:
 def ignore(shell: Shell, text: str) -> None:
     """Set ignore-count of breakpoint number N to COUNT."""
     words = text.split(None, 1)
-    if not words or not words[0].isdigit():
+    if not words or not words[0].isdecimal():
         raise CommandError("Argument required (a breakpoint number).")
     if len(words) < 2:
         raise CommandError("Second argument (specified ignore-count) is missing.")
-    number, count = int(words[0]), max(0, shell.session.integer(words[1]))
+    number, count = decimal(words[0]), max(0, shell.session.integer(words[1]))
     shell.session.breakpoints.set_ignore(number, count)
     if count == 0:
         shell.line(f"Will stop next time breakpoint {number} is reached.")
@@ -245,7 +246,7 @@ def info_breakpoints(shell: Shell, text: str) -> None:
                 )
                 notes.append([])
     titles = ("Num    ", "Type          ", "Disp", "Enb", "Address           ", "What")
-    lines = render(titles, cells).splitlines()
+    lines = render(titles, cells).split("\n")[:-1]
     shell.line(lines[0])
     for line, extra in zip(lines[1:], notes, strict=True):
         shell.line(line)

@@ -7,6 +7,7 @@ from rocdbg.cli.ranges import parse_ranges
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger import ctypes
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.formatting import Format
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.errors import Error
@@ -22,11 +23,22 @@ def split_slash(text: str) -> tuple[str, str]:
     return fmt, rest.strip()
 
 
+EXAMINE_PART = 4096
+"""Items that `x` reads before it shows them; and the fewest, whole lines in every format."""
+EXAMINE_LEAST = 32
 PRINT_FLAGS = {
     "-address": "address", "-array": "array", "-array-indexes": "array_indexes", "-elements": "elements",
     "-max-depth": "max_depth", "-null-stop": "null_stop", "-pretty": "pretty", "-raw-values": "raw_values",
     "-repeats": "repeats", "-static-members": "static_members", "-symbol": "symbol", "-union": "union",
 }  # fmt: skip
+
+
+def _limit(option: str, text: str) -> int:
+    """A limit given to `print`; only the depth may be -1 for none."""
+    number = -decimal(text[1:]) if text.startswith("-") else decimal(text)
+    if not (-1 if option == "-max-depth" else 0) <= number < 1 << 31:
+        raise CommandError(f"integer {text} out of range")
+    return number
 
 
 def split_print_options(shell: Shell, text: str) -> tuple[PrintSettings, str]:
@@ -45,9 +57,9 @@ def split_print_options(shell: Shell, text: str) -> tuple[PrintSettings, str]:
             changes[name] = value not in ("off", "no", "0")
             index += 2 if value in ("on", "off", "yes", "no", "0", "1") else 1
         else:
-            if value != "unlimited" and not value.lstrip("-").isdigit():
+            if value != "unlimited" and not value.removeprefix("-").isdecimal():
                 raise CommandError(f"{words[index]} requires an argument")
-            changes[name] = 0 if value == "unlimited" else int(value)
+            changes[name] = 0 if value == "unlimited" else _limit(words[index], value)
             index += 2
     if not index:
         return settings, text
@@ -106,7 +118,7 @@ def output(shell: Shell, text: str) -> None:
 @command("printf", category=DATA, usage='printf "FORMAT", ARG...', completes=Completes.EXPRESSION)
 def printf(shell: Shell, text: str) -> None:
     """Formatted printing, like the C "printf" function."""
-    shell.write(format_printf(shell.session, text))
+    shell.out.raw(format_printf(shell.session, text))
 
 
 @command(
@@ -137,11 +149,24 @@ def examine(shell: Shell, text: str) -> None:
         value = shell.next_examine
     else:
         raise CommandError("Argument required (starting display address).")
-    lines = session.examine(value, fmt, fmt.count)
-    for line in lines:
-        shell.line(line.text)
-    if lines:
-        shell.next_examine = lines[-1].following
+    left, size = fmt.count, EXAMINE_PART
+    while True:
+        # a part at a time: so a long listing can be interrupted, and shows what there is before memory ends
+        part = min(left, size)
+        try:
+            lines = session.examine(value, fmt, part)
+        except Error:
+            if part <= EXAMINE_LEAST:
+                raise
+            size = max(EXAMINE_LEAST, part // 2 // EXAMINE_LEAST * EXAMINE_LEAST)
+            continue
+        for line in lines:
+            shell.line(line.text)
+        if lines:
+            value = shell.next_examine = lines[-1].following
+        left -= part
+        if left <= 0 or not lines:
+            return
 
 
 @command("ptype", category=DATA, usage="ptype[/FLAGS] TYPE|EXPRESSION", completes=Completes.TYPE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.shell import Shell
 
@@ -32,6 +33,7 @@ def file(shell: Shell, text: str) -> None:
     shell.line(f"Reading symbols from {words[0]}...")
     if not shell.session.symbols.program.has_debug_info:
         shell.line(f"(No debugging symbols found in {words[0]})")
+    shell.auto_load.program_script()
 
 
 @command("info files", category=Category.STATUS, aliases=("info target",))
@@ -50,16 +52,19 @@ def info_files(shell: Shell, text: str) -> None:
 @command("cd", category=FILES, usage="cd [DIR]", completes=Completes.FILE)
 def cd(shell: Shell, text: str) -> None:
     """Set working directory to DIR for the debugger."""
-    path = Path(text or "~").expanduser()
+    path = expand(text or "~")
     try:
         os.chdir(path)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}.") from None
     shell.session.sources.forget()
-    shell.line(f"Working directory {Path.cwd()}.")
+    pwd(shell, "")
 
 
 @command("pwd", category=FILES)
 def pwd(shell: Shell, text: str) -> None:
     """Print working directory."""
-    shell.line(f"Working directory {Path.cwd()}.")
+    try:
+        shell.line(f"Working directory {Path.cwd()}.")
+    except OSError as error:
+        raise CommandError(f"Error finding name of working directory: {error.strerror}") from None

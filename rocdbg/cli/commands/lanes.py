@@ -10,6 +10,7 @@ from rocdbg.cli.ranges import is_thread_spec, parse_ranges, parse_thread_spec, t
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import FocusError
 from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.rows import LaneRow, LaneState, ThreadRow
@@ -39,9 +40,9 @@ def thread(shell: Shell, text: str) -> None:
     if not is_thread_spec(text) or "*" in text or "-" in text:
         raise CommandError(f"Invalid thread ID: {text}")
     spec = parse_thread_spec(text)
-    lane = int(spec.lanes) if spec.lanes is not None else None
+    lane = decimal(spec.lanes) if spec.lanes is not None else None
     shell.need_threads()
-    session.select_thread(int(spec.threads), lane)
+    session.select_thread(decimal(spec.threads), lane)
     show_focus(shell)
 
 

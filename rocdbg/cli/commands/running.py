@@ -6,6 +6,7 @@ from rocdbg.cli.commands.breakpoints import announce
 from rocdbg.cli.present import frame_parts, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.places import launch_lines
 from rocdbg.debugger.stops import StopEvent
 
@@ -177,6 +178,7 @@ def launch(shell: Shell, text: str) -> None:
     if not text:
         raise CommandError("Argument required (a launch file).")
     shell.session.load(text)
+    shell.auto_load.program_script()
 
 
 @command("kernel", category=RUNNING, usage="kernel [NAME]", completes=Completes.KERNEL)
@@ -220,14 +222,14 @@ def set_arg(shell: Shell, text: str) -> None:
     file:data.npy.
     """
     index, _, value = text.partition(" ")
-    if not index.isdigit() or not value.strip():
+    if not index.isdecimal() or not value.strip():
         raise CommandError("Usage: set arg N VALUE, or set arg N TYPE[COUNT][:INIT]")
     launch_ = shell.session.launch
     metadata = launch_.kernel.metadata
-    if metadata is not None and int(index) >= len(metadata.explicit_args):
+    if metadata is not None and decimal(index) >= len(metadata.explicit_args):
         count = len(metadata.explicit_args)
         raise CommandError(f"Kernel {launch_.kernel.name} takes {count} arguments; there is no argument {index}.")
-    launch_.set_argument(int(index), value.strip())
+    launch_.set_argument(decimal(index), value.strip())
 
 
 @command("show launch", category=RUNNING)

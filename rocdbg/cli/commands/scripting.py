@@ -54,6 +54,7 @@ def document(shell: Shell, name: str, body: list[Statement]) -> None:
     if name not in shell.registry.user or node is None or node.spec is None:
         raise CommandError(f"Command {name} not built by user." if node else f'Undefined command: "{name}".')
     text = "\n".join(line.text.strip() for line in body if isinstance(line, Line))
+    shell.registry.changed()
     node.spec = CommandSpec(node.spec.words, node.spec.handler, Category.USER, text, usage=node.spec.usage)
 
 

@@ -11,6 +11,9 @@ from rocdbg.cli.shell import Shell
 from rocdbg.debugger.launch import LDS_OUT_OF_RANGE
 
 SUPPORT = Category.SUPPORT
+MAX_SETTING = 1 << 31
+MAX_NUMBER = 40
+"""Characters of a number; longer ones are out of range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ def parse_value(option: Option, text: str) -> object:
     if text == "unlimited":
         return -1 if option.kind == "integer" else 0
     try:
-        number = int(text, 0)
+        number = int(text, 0) if len(text) < MAX_NUMBER else MAX_SETTING
     except ValueError:
         what = (
             'Argument required (integer to set it to, or "unlimited".).'
@@ -151,8 +154,8 @@ def parse_value(option: Option, text: str) -> object:
             else f'Invalid number "{text}".'
         )
         raise CommandError(what) from None
-    if not (-1 if option.kind == "integer" else 0) <= number < 1 << 31:
-        raise CommandError(f"integer {number} out of range")
+    if not (-1 if option.kind == "integer" else 0) <= number < MAX_SETTING:
+        raise CommandError(f"integer {text[:MAX_NUMBER]} out of range")
     return number
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from rocdbg.cli.highlight import highlight_lines
+from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.listing import around, show_lines, write_instructions
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.disassembly import DisassemblyLine
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.places import default_place, disassembly_range, source_place, unit_facts
@@ -62,10 +63,10 @@ def _list_range(shell: Shell, text: str, size: int) -> None:
     if not last_text:
         show_lines(shell, begin.file, begin.line, begin.line + size - 1)
         return
-    if last_text.isdigit():
-        last = int(last_text)
-    elif last_text.startswith("+") and last_text[1:].isdigit():
-        last = begin.line + int(last_text[1:])
+    if last_text.isdecimal():
+        last = decimal(last_text)
+    elif last_text.startswith("+") and last_text[1:].isdecimal():
+        last = begin.line + decimal(last_text[1:])
     else:
         last = source_place(session, last_text).line
     show_lines(shell, begin.file, begin.line, last)
@@ -117,13 +118,12 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
                 shell.line(f"{file.name}:")
             previous = file
             try:
-                text = shell.session.sources.line(file, number)
-                if shell.out.colour:
-                    whole = list(shell.session.sources.text(file).lines)
-                    text = highlight_lines(whole, file.name, number - 1, 1)[0]
+                shell.session.sources.line(file, number)
+                whole = shell.session.sources.text(file).lines
+                [text] = shown_lines(whole, file.name, number - 1, 1, shell.out.colour)
             except Error:
                 text = ""
-            shell.line(f"{number}\t{text}")
+            shell.out.raw(f"{number}\t{text}\n")
         write_instructions(shell, run, raw, "function")
         shell.line()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
 
 from rocdbg.cli.escapes import unescape
+from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import (
     CATEGORY_TEXT,
     Category,
@@ -130,7 +130,7 @@ def apropos(shell: Shell, text: str) -> None:
         raise CommandError("REGEXP string is empty")
     try:
         compiled = re.compile(pattern, re.IGNORECASE)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise CommandError(f"Error in regular expression: {error}") from None
     for spec in shell.registry.specs():
         if compiled.search(spec.name) or compiled.search(spec.help):
@@ -163,7 +163,7 @@ def echo(shell: Shell, text: str) -> None:
     C escape sequences may be used: \n for a new line, "\ " for leading spaces. No newline is added at the
     end; a final backslash keeps trailing spaces.
     """
-    shell.write(unescape(text))
+    shell.out.raw(unescape(text))
 
 
 @command("shell", category=SUPPORT, aliases=("!",), usage="shell [COMMAND]", completes=Completes.FILE)
@@ -181,7 +181,7 @@ def shell_(shell: Shell, text: str) -> None:
             text, shell=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL, errors="replace", text=True,
         )  # fmt: skip
-        shell.write(done.stdout)
+        shell.out.raw(done.stdout)
         status = done.returncode
     name = "_shell_exitcode" if status >= 0 else "_shell_exitsignal"
     shell.session.evaluate(f"${name} = {abs(status)}")
@@ -222,7 +222,7 @@ def set_logging_enabled(shell: Shell, text: str) -> None:
     """Start or stop copying the session to the log file."""
     wanted = parse_switch(text)
     if wanted and shell.out.log is None:
-        path = Path(str(shell.settings.get("logging file", "rocdbg.txt"))).expanduser()
+        path = expand(str(shell.settings.get("logging file", "rocdbg.txt")))
         overwrite = bool(shell.settings.get("logging overwrite"))
         try:
             shell.out.log = path.open("w" if overwrite else "a", encoding="utf-8")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger import ctypes
 from rocdbg.debugger.convenience import MAX_STRING, string_value
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.environment import Environment
@@ -37,24 +40,63 @@ _COMPONENTS = "xyzw"
 
 def evaluate(text: str, environment: Environment) -> Value:
     """The value of an expression; what it assigns is carried out. Raises `rocdbg.Error` subclasses."""
-    tree = parse_in(text, environment)
-    if isinstance(tree, ast.TypeExpression):
-        raise ExpressionError("Attempt to use a type name as an expression")
-    return Evaluator(environment).value(tree)
+    return Evaluator(environment).text(text)
 
 
 def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
     """The type of an expression or type name, without side effects; and whether it was a type name."""
     tree = parse_in(text, environment)
     evaluator = Evaluator(environment, avoid_side_effects=True)
-    if isinstance(tree, ast.TypeExpression):
-        return evaluator.type(tree.type), True
-    return evaluator.value(tree).type, False
+    with _nesting_limited(text):
+        if isinstance(tree, ast.TypeExpression):
+            return evaluator.type(tree.type), True
+        return evaluator.value(tree).type, False
 
 
 def parse_in(text: str, environment: Environment) -> ast.Expression:
     """Parse with an environment's types."""
-    return parse(text, environment.is_type, environment.is_known, environment.input_radix)
+    asked_types: list[tuple[str, bool]] = []
+    asked_names: list[tuple[str, bool]] = []
+
+    def is_type(name: str) -> bool:
+        asked_types.append((name, environment.is_type(name)))
+        return asked_types[-1][1]
+
+    def is_known(name: str) -> bool:
+        asked_names.append((name, environment.is_known(name)))
+        return asked_names[-1][1]
+
+    key = text, environment.input_radix
+    known = _TREES.get(key)
+    if known is not None:
+        tree, types, names = known
+        same_types = all(environment.is_type(name) is answer for name, answer in types)
+        if same_types and all(environment.is_known(name) is answer for name, answer in names):
+            return tree
+    with _nesting_limited(text):
+        tree = parse(text, is_type, is_known, environment.input_radix)
+    if len(text) <= MAX_KEPT_TEXT:
+        if len(_TREES) >= MAX_KEPT:
+            _TREES.clear()
+        _TREES[key] = tree, tuple(dict(asked_types).items()), tuple(dict(asked_names).items())
+    return tree
+
+
+_Answers: TypeAlias = tuple[tuple[str, bool], ...]
+_TREES: dict[tuple[str, int], tuple[ast.Expression, _Answers, _Answers]] = {}
+"""Trees of texts that were parsed (loops and conditions evaluate the same ones over and over), with what was asked of
+the environment meanwhile: `is_type` and `is_known`. A tree holds wherever the answers are the same."""
+MAX_KEPT = 1024
+MAX_KEPT_TEXT = 1024
+
+
+@contextmanager
+def _nesting_limited(text: str) -> Iterator[None]:
+    """Too little stack for a deep expression is a fault of the expression: it says so in one line."""
+    try:
+        yield
+    except RecursionError:
+        raise ExpressionError("The expression is nested too deeply.", text) from None
 
 
 @dataclass(slots=True)
@@ -63,11 +105,46 @@ class Evaluator:
 
     environment: Environment
     avoid_side_effects: bool = False
+    has_stored: bool = False
+    """Whether something was assigned to other than a convenience variable: what is known of the target may be wrong."""
 
     # -- entry points
 
+    def text(self, text: str) -> Value:
+        """The value of an expression as typed."""
+        tree = parse_in(text, self.environment)
+        if isinstance(tree, ast.TypeExpression):
+            raise ExpressionError("Attempt to use a type name as an expression")
+        with _nesting_limited(text):
+            return self.value(tree)
+
     def value(self, node: ast.Expression) -> Value:
-        """The value of a tree; arrays, functions and references come as they are."""
+        """The value of a tree; arrays, functions and references come as they are.
+
+        What leans to the left (sums, chains of members) is followed in a loop, so that its length is not limited.
+        """
+        spine: list[ast.Binary | ast.Index | ast.Member] = []
+        while True:
+            if isinstance(node, ast.Binary):
+                spine.append(node)
+                node = node.left
+            elif isinstance(node, ast.Index | ast.Member):
+                spine.append(node)
+                node = node.base
+            else:
+                break
+        value = self._value(node)
+        for outer in reversed(spine):
+            if isinstance(outer, ast.Binary):
+                value = self._binary(outer.operator, value, outer.right)
+            elif isinstance(outer, ast.Index):
+                value = self._index(self.follow(value), self.operand(outer.index))
+            else:
+                value = self._member(self.follow(value), outer)
+        return value
+
+    def _value(self, node: ast.Expression) -> Value:
+        """`value` of a tree that does not lean to the left."""
         match node:
             case ast.Integer(number, suffix, radix):
                 return Value.of_int(ctypes.literal_type(number, suffix, radix), number)
@@ -98,8 +175,6 @@ class Evaluator:
                 before = old.rvalue()
                 self._assign(operand, old, self._step(before, operator))
                 return before
-            case ast.Binary(operator, left, right):
-                return self._binary(operator, left, right)
             case ast.Assign():
                 return self._assignment(node)
             case ast.Conditional(condition, then, otherwise):
@@ -108,10 +183,6 @@ class Evaluator:
                 return self._cast(self.type(type_name), operand)
             case ast.Sizeof():
                 return self._sizeof(node)
-            case ast.Index(base, index):
-                return self._index(self.lvalue(base), self.operand(index))
-            case ast.Member():
-                return self._member(node)
             case ast.Call(function, arguments):
                 return self._call(function, arguments)
             case ast.TypedMemory(type_name, address):
@@ -120,7 +191,7 @@ class Evaluator:
                 return self._array_literal(elements)
             case ast.SpaceAddress(space, address):
                 return self._space_address(space, address)
-            case ast.TypeExpression():
+            case _:  # ast.TypeExpression
                 raise ExpressionError("Attempt to use a type name as an expression")
 
     def lvalue(self, node: ast.Expression) -> Value:
@@ -224,10 +295,10 @@ class Evaluator:
             return history.relative(0)
         if body == "$":
             return history.relative(1)
-        if body.startswith("$") and body[1:].isdigit():
-            return history.relative(int(body[1:]))
-        if body.isdigit():
-            return history.get(int(body)) if body != "0" else history.relative(0)
+        if body.startswith("$") and body[1:].isdecimal():
+            return history.relative(decimal(body[1:]))
+        if body.isdecimal():
+            return history.get(decimal(body)) if body != "0" else history.relative(0)
         register = self.environment.register(body)
         if register is not None:
             return register
@@ -307,8 +378,10 @@ class Evaluator:
         return None
 
     def _number(self, node: ast.Expression) -> Value:
-        """An operand; where nothing may be read, a zero of its type."""
-        value = self.operand(node)
+        """An operand; where nothing may be read, a one of its type."""
+        return self._readable(self.operand(node))
+
+    def _readable(self, value: Value) -> Value:
         if self.avoid_side_effects and ctypes.is_scalar(value.type):
             if ctypes.is_float(value.type):
                 return Value.of_float(value.type, 1)
@@ -324,24 +397,23 @@ class Evaluator:
             return advance(old, one)
         return convert(binary("+", old, Value.of_int(ctypes.INT, one)), old.type)
 
-    def _binary(self, operator: str, left: ast.Expression, right: ast.Expression) -> Value:
+    def _binary(self, operator: str, left: Value, right: ast.Expression) -> Value:
         if operator == ",":
-            self.value(left)
             return self.value(right)
+        left = self.follow(left)
         if operator in ("&&", "||"):
-            answer = self.operand(left).is_true()
+            answer = self.decay(left).is_true()
             if answer == (operator == "&&"):
                 answer = self.operand(right).is_true()
             return Value.of_int(self._bool(), answer)
         if operator in (".*", "->*"):
-            return self._pointed_member(operator, left, right)
+            return self._pointed_member(left, right)
         if operator == "@":
-            return self._repeat(self.lvalue(left), self.operand(right))
-        return binary(operator, self._number(left), self._number(right), self._bool())
+            return self._repeat(left, self.operand(right))
+        return binary(operator, self._readable(self.decay(left)), self._number(right), self._bool())
 
-    def _pointed_member(self, operator: str, left: ast.Expression, right: ast.Expression) -> Value:
+    def _pointed_member(self, object_: Value, right: ast.Expression) -> Value:
         """``object.*member``, ``pointer->*member``; as GDB, either operator takes objects and pointers."""
-        object_ = self.lvalue(left)
         if isinstance(object_.bare, PointerType):
             object_ = self._target(object_)
         return self.environment.pointed_member(self.operand(right), object_)
@@ -376,6 +448,7 @@ class Evaluator:
             converted = self._assign_aggregate(target, new)
         else:
             converted = self.cast(target.type, self.decay(new), implicit=True)
+        self.has_stored = True
         return target.store(converted.contents())
 
     @staticmethod
@@ -390,7 +463,7 @@ class Evaluator:
         if not isinstance(node, ast.Dollar):
             return False
         body = node.name[1:]
-        if body in ("", "$") or body.lstrip("$").isdigit():
+        if body in ("", "$") or body.lstrip("$").isdecimal():
             return False
         return self.environment.register(body) is None
 
@@ -489,8 +562,7 @@ class Evaluator:
             raise ExpressionError(f"cannot subscript something of type `{base.type}'")
         raise ExpressionError(f"cannot subscript something of type `{base.type}'")
 
-    def _member(self, node: ast.Member) -> Value:
-        base = self.lvalue(node.base)
+    def _member(self, base: Value, node: ast.Member) -> Value:
         if isinstance(base.bare, PointerType):
             # GDB takes "." for "->" where the left side is a pointer
             base = self._target(base)
@@ -616,9 +688,11 @@ def _alignment(type_: Type) -> int:
 
 
 def _comma_list(node: ast.Expression) -> list[ast.Expression]:
-    if isinstance(node, ast.Binary) and node.operator == ",":
-        return [*_comma_list(node.left), node.right]
-    return [node]
+    elements = []
+    while isinstance(node, ast.Binary) and node.operator == ",":
+        elements.append(node.right)
+        node = node.left
+    return [node, *reversed(elements)]
 
 
 def _swizzle_indices(name: str, count: int) -> list[int] | None:

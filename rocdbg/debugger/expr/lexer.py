@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError
 
 
@@ -70,6 +73,18 @@ class _Lexer:
         self.position = 0
         self.is_known = is_known
         self.input_radix = input_radix
+
+    @cached_property
+    def angles(self) -> dict[int, int]:
+        """For each ``<`` that is closed, the index after its ``>``; found in one pass."""
+        closed = {}
+        opened = []
+        for found in re.finditer("[<>]", self.text):
+            if found[0] == "<":
+                opened.append(found.start())
+            elif opened:
+                closed[opened.pop()] = found.end()
+        return closed
 
     def next_token(self) -> Token:
         text = self.text
@@ -137,7 +152,7 @@ class _Lexer:
             return self.next_token()
         name = text[start:end]
         if text[end : end + 1] == "<":
-            close = _matching_angle(text, end)
+            close = self.angles.get(end)
             if close is not None and self.is_known(text[start:close]):
                 name, end = text[start:close], close
         self.position = end
@@ -170,7 +185,7 @@ class _Lexer:
                 return bytes(out), position + 1
             position += 1
             if char != "\\":
-                out += char.encode()
+                out += _encoded(char)
                 continue
             if position >= len(text):
                 break
@@ -188,12 +203,12 @@ class _Lexer:
                     end += 1
                 if end == position:
                     raise ExpressionError("\\x escape without a following hex digit", text, position)
-                out.append(int(text[position:end], 16) & 0xFF)
+                out.append(int(text[max(position, end - 2) : end], 16))
                 position = end
             elif escape in _ESCAPES:
                 out.append(_ESCAPES[escape])
             else:
-                out += escape.encode()
+                out += _encoded(escape)
         raise ExpressionError(unterminated, text, position)
 
 
@@ -213,7 +228,7 @@ def _integer(word: str, digits: str, offset: int, input_radix: int) -> Token | N
         end += 1
     if end == 0 or body[end:] not in _INTEGER_SUFFIXES:
         return None
-    return Token(TokenKind.INTEGER, word, offset, int(body[:end], radix), body[end:], radix)
+    return Token(TokenKind.INTEGER, word, offset, decimal(body[:end], radix), body[end:], radix)
 
 
 def _float(word: str, digits: str, offset: int) -> Token | None:
@@ -230,14 +245,6 @@ def _float(word: str, digits: str, offset: int) -> Token | None:
     return None
 
 
-def _matching_angle(text: str, start: int) -> int | None:
-    """The index after the ``>`` that closes the ``<`` at ``start``, or ``None``."""
-    depth = 0
-    for index in range(start, len(text)):
-        if text[index] == "<":
-            depth += 1
-        elif text[index] == ">":
-            depth -= 1
-            if depth == 0:
-                return index + 1
-    return None
+def _encoded(char: str) -> bytes:
+    """A character's bytes; one that stands for a byte that was no UTF-8 (PEP 383) is that byte."""
+    return char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")

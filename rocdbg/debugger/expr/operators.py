@@ -25,6 +25,13 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
 
     Arrays must have decayed already. ``bool_type`` is the type of comparisons: int in C, bool in C++.
     """
+    if left.type is ctypes.INT and right.type is ctypes.INT and operator not in ("<<", ">>"):
+        # what scripts count with; the general way below does the same
+        a = int.from_bytes(left.contents(), "little", signed=True)
+        b = int.from_bytes(right.contents(), "little", signed=True)
+        if operator in _COMPARE:
+            return Value.of_int(bool_type, _COMPARE[operator](a, b))
+        return Value.of_int(ctypes.INT, _integer(operator, a, b))
     if isinstance(left.bare, VectorType) or isinstance(right.bare, VectorType):
         return _vector_binary(operator, left, right)
     if operator in ("&&", "||"):

@@ -1,0 +1,25 @@
+"""One command at the outermost level: Ctrl-C ends it, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+
+def attempt(shell: Shell, action: Callable[[], bool]) -> bool:
+    """Do something that reports its own errors; gives its answer, or False after "Quit"."""
+    signals = shell.signals
+    try:
+        try:
+            if signals is not None:
+                signals.open()
+            return action()
+        finally:
+            if signals is not None:
+                signals.close()
+    except KeyboardInterrupt:
+        shell.quit_command()
+        return False

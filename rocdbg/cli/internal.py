@@ -1,0 +1,139 @@
+"""Internal errors: what a session says of a bug in rocdbg, and where it keeps the traceback.
+
+A command that meets one ends with one message, as in GDB, and the session lives on. ``ROCDBG_INTERNAL_ERRORS=raise``
+lets exceptions out as they are, for those who look for bugs; shells of Python programs and tests do so by default.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import threading
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+import rocdbg
+from rocdbg.errors import Error
+
+MAX_REPORTS = 20
+"""Reports that are kept; the oldest go first."""
+VARIABLE = "ROCDBG_INTERNAL_ERRORS"
+_PREFIX = "internal-error-"
+
+
+class InternalError(Error):
+    """A bug in rocdbg, met by a command; ``report`` is the file with its traceback, if one could be written."""
+
+    def __init__(self, message: str, report: Path | None = None) -> None:
+        self.report = report
+        super().__init__(message)
+
+
+class ResourceError(Error):
+    """A command that needs more memory or stack than there is."""
+
+
+def are_reported() -> bool:
+    """Whether the user wants internal errors reported, rather than raised."""
+    return os.environ.get(VARIABLE) != "raise"
+
+
+def as_error(error: BaseException, command: str) -> Error:
+    """What to tell the user of an exception that no command should let out."""
+    if isinstance(error, MemoryError):
+        return ResourceError("virtual memory exhausted.")
+    if isinstance(error, RecursionError):
+        return ResourceError("The command needs more stack than there is: something is nested too deeply.")
+    head = f"{_place(error)}: internal-error: {_described(error)}"
+    report = write_report(error, command)
+    kept = f"; its traceback is in {report}" if report is not None else ""
+    return InternalError(
+        f"{head}\nA problem internal to rocdbg has been detected, further debugging may prove unreliable{kept}.",
+        report,
+    )
+
+
+def keep_stray_reports() -> None:
+    """Errors that nobody can catch (in finalisers, in the progress bar's thread) go to a report, warnings nowhere.
+
+    Only for a process that is the debugger's own.
+    """
+    sys.unraisablehook = lambda found: _keep_stray(found.exc_value)
+    threading.excepthook = lambda found: _keep_stray(found.exc_value)
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+
+
+def _keep_stray(error: BaseException | None) -> None:
+    if error is not None and not isinstance(error, MemoryError | KeyboardInterrupt):
+        write_report(error, "")
+
+
+def _described(error: BaseException) -> str:
+    """The exception in one line, whatever its own text does."""
+    try:
+        text = str(error).strip().partition("\n")[0][:200]
+    except Exception:  # a bug in the exception: its name has to do
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _place(error: BaseException) -> str:
+    """``rocdbg/cli/shell.py:12``: where it was raised, the innermost place in rocdbg."""
+    package = Path(__file__).resolve().parents[1]
+    place = "?"
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        path = Path(frame.f_code.co_filename)
+        if path.is_relative_to(package):
+            place = f"{path.relative_to(package.parent)}:{line}"
+    return place
+
+
+def state_directory() -> Path | None:
+    """``$XDG_STATE_HOME/rocdbg``, else ``~/.local/state/rocdbg``; ``None`` for a user without a home."""
+    named = os.environ.get("XDG_STATE_HOME", "")
+    if Path(named).is_absolute():
+        return Path(named) / "rocdbg"
+    home = home_directory()
+    return home / ".local" / "state" / "rocdbg" if home is not None else None
+
+
+def home_directory() -> Path | None:
+    """The user's home; ``None`` where there is none, or no absolute one (it would be the current folder)."""
+    try:
+        home = Path.home()
+    except (RuntimeError, KeyError, OSError):
+        return None
+    return home if home.is_absolute() else None
+
+
+def write_report(error: BaseException, command: str) -> Path | None:
+    """Keep the traceback in a file that only the user can read; ``None`` if that cannot be done."""
+    folder = state_directory()
+    if folder is None:
+        return None
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _drop_oldest(folder)
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        path = folder / f"{_PREFIX}{stamp}-{os.getpid()}-{time.monotonic_ns() % 1_000_000}.txt"
+        text = (
+            f"rocdbg {rocdbg.__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+            f"Command: {command[:1000]!r}\n\n{''.join(traceback.format_exception(error, limit=-50))}"
+        )
+        # O_EXCL: no file or link that somebody put there is written to
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except Exception:  # a report that fails must not hide what it was about
+        return None
+    return path
+
+
+def _drop_oldest(folder: Path) -> None:
+    reports = sorted(folder.glob(f"{_PREFIX}*.txt"), key=lambda path: path.lstat().st_mtime)
+    for path in reports[: max(0, len(reports) - MAX_REPORTS + 1)]:
+        path.unlink(missing_ok=True)

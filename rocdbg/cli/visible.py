@@ -1,0 +1,66 @@
+"""Text that a terminal may see: what would steer it, or reorder what it shows, as octal escapes.
+
+Names, paths, source lines and strings come from files and kernels, which nobody vouches for. A `Writer` passes
+everything through `visible`; colours are added afterwards. Only what the user's own `echo`, `printf` format or
+`shell` command says goes past it.
+"""
+
+from __future__ import annotations
+
+import re
+
+# C0 but for tab and newline, DEL and C1 (NEL, CSI); marks and overrides of direction (UAX 9); line and paragraph
+# separators; zero-width and other invisible format characters, tags; surrogates (undecodable bytes). The joiners
+# U+200C and U+200D stay: scripts need them, and they only shape their neighbours.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f\ud800-\udfff]"
+)
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def visible(text: str) -> str:
+    r"""Text without control sequences: ``ESC`` becomes ``\033``, as GDB prints it in strings.
+
+    Tabs and newlines stay. Characters beyond ASCII are shown by their bytes in UTF-8 (``\302\205`` for NEL), bytes that
+    were no UTF-8 as they were.
+    """
+    return _UNSAFE.sub(_octal, text) if not text.isascii() or _UNSAFE.search(text) is not None else text
+
+
+def visible_source(line: str) -> str:
+    """A source line as `list` shows it: control characters as GDB's ``^[``, the rest as in `visible`."""
+    return visible(_CONTROL.sub(lambda found: f"^{chr(ord(found[0]) ^ 0x40)}", line))
+
+
+def one_line(text: str) -> str:
+    r"""`visible`, and on one line: newlines become ``\n``."""
+    return visible(text).replace("\n", "\\n")
+
+
+def encodable(text: str, encoding: str) -> str:
+    """Text in which what ``encoding`` does not have is shown by its bytes in UTF-8."""
+    try:
+        text.encode(encoding)
+    except UnicodeError:
+        return "".join(char if _fits(char, encoding) else _bytes(char) for char in text)
+    return text
+
+
+def _fits(char: str, encoding: str) -> bool:
+    try:
+        char.encode(encoding)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _octal(found: re.Match[str]) -> str:
+    return _bytes(found[0])
+
+
+def _bytes(char: str) -> str:
+    # a byte that could not be decoded is itself; a surrogate from elsewhere has three
+    code = ord(char)
+    data = bytes([code - 0xDC00]) if 0xDC80 <= code <= 0xDCFF else char.encode("utf-8", "surrogatepass")
+    return "".join(f"\\{byte:03o}" for byte in data)

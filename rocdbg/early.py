@@ -1,0 +1,23 @@
+"""What has to happen before the ``rocdbg`` command imports anything else.
+
+Only built-in modules are used here: with `python -m rocdbg` Python would look for others in the current folder first.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import sys
+
+interrupts: list[int] = []
+"""Ctrl-C that came before there was a session to answer it."""
+
+
+def is_command() -> bool:
+    """Whether this process is the debugger's own: ``python -m rocdbg``, or the installed command."""
+    name = sys.argv[0] if sys.argv else ""
+    return (name == "-m" and "rocdbg" in sys.orig_argv) or name.rpartition("/")[2] == "rocdbg"
+
+
+def prepare() -> None:
+    """Take the current folder off the module path, where a numpy.py may lie that nobody asked for; keep Ctrl-C."""
+    if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
+        del sys.path[0]  # the package's own modules are found through the package
+    _signal.signal(_signal.SIGINT, lambda number, frame: interrupts.append(number))

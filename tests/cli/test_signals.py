@@ -1,0 +1,86 @@
+"""Ctrl-C at moments that a process cannot be made to meet on purpose."""
+
+from __future__ import annotations
+
+import io
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from rocdbg.cli.repl import run_statement
+from rocdbg.cli.shell import Shell
+from rocdbg.cli.signals import Signals, Terminated
+
+MakeShell = Callable[..., tuple[Shell, io.StringIO]]
+
+
+@pytest.fixture(name="shell")
+def shell_fixture(make_shell: MakeShell) -> Iterator[tuple[Shell, io.StringIO]]:
+    shell, text = make_shell()
+    shell.reports_internal_errors = True
+    shell.signals = Signals(shell)
+    shell.signals.install()
+    yield shell, text
+    shell.signals.restore()
+
+
+def replaced(shell: Shell, action: Callable[[Shell, str], None]) -> None:
+    """Have `output` do something else."""
+    shell.registry.add(replace(shell.registry.find("output").spec, handler=action))
+
+
+def run(shell: Shell, *lines: str) -> None:
+    for line in lines:
+        run_statement(shell, line, lambda prompt: "end")
+
+
+def test_before_a_command(shell: tuple[Shell, io.StringIO]) -> None:
+    signal.raise_signal(signal.SIGINT)
+    run(shell[0], "print 1", "print 2")
+    assert shell[1].getvalue() == "Quit\n$1 = 2\n"
+
+
+def test_a_library_that_makes_another_exception_of_it(shell: tuple[Shell, io.StringIO]) -> None:
+    def load(inner: Shell, text: str) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise TypeError("expected str, not BufferedReader") from None
+
+    replaced(shell[0], load)
+    run(shell[0], "output", "print 2")
+    assert shell[1].getvalue() == "Quit\n$1 = 2\n"
+
+
+def test_in_a_user_defined_command(shell: tuple[Shell, io.StringIO]) -> None:
+    """Its arguments are gone afterwards, and so is what it was in the middle of."""
+    replaced(shell[0], lambda inner, text: signal.raise_signal(signal.SIGINT))
+    shell[0].execute("define a\nwhile 1\noutput\nend\nend")
+    run(shell[0], "a 1 2 3", "print $argc", "loop_break")
+    assert shell[1].getvalue() == "Quit\n$1 = void\nThis command cannot be used at the top level.\n"
+
+
+def test_on_the_way_out_of_one(shell: tuple[Shell, io.StringIO]) -> None:
+    """What a command cleans up is not torn; the second Ctrl-C is the next command's."""
+    cleaned = []
+
+    def command(inner: Shell, text: str) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+            cleaned.append(True)
+
+    replaced(shell[0], command)
+    run(shell[0], "output", "print 1", "print 2")
+    assert (cleaned, shell[1].getvalue()) == ([True], "Quit\nQuit\n$1 = 2\n")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_told_to_end(number: signal.Signals, status: int, shell: tuple[Shell, io.StringIO]) -> None:
+    replaced(shell[0], lambda inner, text: signal.raise_signal(number))
+    with pytest.raises(Terminated) as leaving:
+        run(shell[0], "output")
+    assert leaving.value.status == status
