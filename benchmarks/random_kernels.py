@@ -225,23 +225,16 @@ class Rig:
             starts.append(self.code.address + n * SLOT)
             self.memory.write(starts[-1], code)
         for engine in (self.plain, self.fast):
-            self._forget(engine)
+            engine.invalidate(self.code.address, self.code.end)
         return starts
-
-    def _forget(self, engine: Engine) -> None:
-        """`Engine.invalidate` for all of the code at once."""
-        for known in (engine._instructions, engine._installed, engine._compiled, engine._single):
-            known.clear()
-        first = (self.code.address & layout.PAGE_SIZE - 1) // 4
-        for table in (engine._blocks, engine._steps):
-            for page in table._pages.values():
-                page[first : first + self.code.size // 4] = 0
 
     def translate(self, starts: list[int], mode: int) -> None:
         """Translate the beginnings of all programs at once: three modules instead of hundreds."""
         key = layout.mode_key(mode, 0 if self.target.generation == 9 else None, self.target.is_gfx125)
         for engine, table in ((self.plain, "blocks"), (self.plain, "steps"), (self.fast, "blocks")):
             decode = engine._decoding(key)
+            engine._code.fill(self.code.address)
+            engine._begin_again_if_full()
             blocks = [form_block(start, decode, lambda _: False) for start in starts]
             blocks = [block for block in blocks if block.instructions]
             if table == "steps":

@@ -112,6 +112,15 @@ def home_directory() -> Path | None:
 
 def write_report(error: BaseException, command: str) -> Path | None:
     """Keep the traceback in a file that only the user can read; ``None`` if that cannot be done."""
+    try:
+        text = f"Command: {command[:1000]!r}\n\n{''.join(traceback.format_exception(error, limit=-50))}"
+    except Exception:  # a report that fails must not hide what it was about
+        return None
+    return write_report_text(text)
+
+
+def write_report_text(text: str) -> Path | None:
+    """Keep a text, headed by versions, in a file that only the user can read; ``None`` if that cannot be done."""
     folder = state_directory()
     if folder is None:
         return None
@@ -120,14 +129,11 @@ def write_report(error: BaseException, command: str) -> Path | None:
         _drop_oldest(folder)
         stamp = time.strftime("%Y%m%d-%H%M%S")
         path = folder / f"{_PREFIX}{stamp}-{os.getpid()}-{time.monotonic_ns() % 1_000_000}.txt"
-        text = (
-            f"rocdbg {rocdbg.__version__}, Python {platform.python_version()}, {platform.platform()}\n"
-            f"Command: {command[:1000]!r}\n\n{''.join(traceback.format_exception(error, limit=-50))}"
-        )
+        head = f"rocdbg {rocdbg.__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         # O_EXCL: no file or link that somebody put there is written to
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+            file.write(f"{head}{text}")
     except Exception:  # a report that fails must not hide what it was about
         return None
     return path

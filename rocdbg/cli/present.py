@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
+from rocdbg.cli.internal import write_report_text
 from rocdbg.cli.listing import write_instructions
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import ctypes
@@ -35,7 +36,7 @@ def argument_text(shell: Shell, value: Value) -> str:
 def frame_parts(shell: Shell, frame: Frame, number: bool, address: bool | None = None) -> Styled:
     """A frame line without its newline: ``#0  f (x=1) at k.hip:9``. ``address`` None: shown when in mid-line."""
     if number:
-        yield "", f"#{frame.level:<3}"
+        yield "", f"#{frame.level:<2} "
     shown = frame.shows_address if address is None else address
     if shown and shell.session.settings.print.address:
         yield "address", f"{frame.pc:#018x}"
@@ -160,6 +161,8 @@ def _show_reason(shell: Shell, event: StopEvent) -> None:
         shell.line(f"\n{title} received signal {event.signal.name}, {event.signal.description}.")
         if event.detail:
             shell.line(event.detail)
+        if event.report and (path := write_report_text(event.report)) is not None:
+            shell.line(f"A report is in {path}.")
     elif event.reason is StopReason.INTERRUPTED:
         shell.line(f"\n{title} received signal SIGINT, Interrupt.")
         if event.detail:

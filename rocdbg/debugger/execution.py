@@ -67,7 +67,6 @@ class Internal:
     accept: Callable[[TargetStop], bool] = field(default=lambda stop: True)
 
 
-
 @dataclass(slots=True)
 class Runner:
     """Resumes the target and turns its stops into events. ``pending_signal`` is the fatal signal of the last."""
@@ -81,6 +80,8 @@ class Runner:
     started: Callable[[], None] | None = None
     """Called before the target goes on, and ``ended`` when it has stopped."""
     ended: Callable[[], None] | None = None
+    budget: int | None = None
+    """Instructions that the command may still execute, however often it resumes the target; ``None``: any number."""
 
     @property
     def target(self) -> Target:
@@ -104,7 +105,7 @@ class Runner:
         if self.started is not None:
             self.started()
         try:
-            stop = self.target.resume(request)
+            stop = self._spend(request)
             if stop.kind is TargetStopKind.INTERRUPTED:
                 self.interrupting = False
             return stop
@@ -113,10 +114,22 @@ class Runner:
                 self.ended()
             self.host.state_changed()
 
+    def _spend(self, request: Resume) -> TargetStop:
+        """Resume the target within what is left of the command's budget."""
+        if self.budget is None:
+            return self.target.resume(request)
+        before = self.target.progress().instructions
+        if not self.budget:  # nothing may run any more, by whatever steps
+            request = replace(request, mode=ResumeMode.RUN)
+        stop = self.target.resume(replace(request, budget=self.budget))
+        self.budget = max(0, self.budget - (self.target.progress().instructions - before))
+        return stop
+
     @contextmanager
     def drive(self) -> Iterator[None]:
         """While this is open, `interrupt` stops the program."""
         self.driving, self.interrupting = True, False
+        self.budget = self.host.settings.instruction_budget or None
         try:
             yield
         finally:
@@ -146,7 +159,6 @@ class Runner:
         ended = self.check_pending_signal()
         if ended is not None:
             return ended
-        budget = self.host.settings.instruction_budget or None
         only = thread is not None or self.host.settings.scheduler_locking == "on"
         focus = thread if thread is not None else self.host.scope.thread
         while True:
@@ -156,7 +168,6 @@ class Runner:
                     focus if only else None,
                     stop_addresses=self.stop_addresses(internal),
                     only=only,
-                    budget=budget,
                 )
             )
             if stop.kind is TargetStopKind.WAVE_DONE:
@@ -261,8 +272,9 @@ class Runner:
         if nobodys and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
             lanes = 1 << focus.lane  # nothing that a lane did: the focus stays
         return self._focused(
-            reason, thread, lanes, signal=SIGNALS[signal] if signal else None, detail=stop.detail
-        )
+            reason, thread, lanes, signal=SIGNALS[signal] if signal else None, detail=stop.detail,
+            report=stop.report,
+        )  # fmt: skip
 
     def _focused(self, reason: StopReason, thread: int, lanes: int, **fields: object) -> StopEvent:
         """Move the focus to the first lane concerned and say whether it moved."""

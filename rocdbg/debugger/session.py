@@ -289,6 +289,8 @@ class Session(SessionValues):
 
     def condition_holds(self, text: str, scope: Scope) -> bool:
         """The truth of a breakpoint's condition for a lane; ``$_lane`` and the like are that lane's."""
+        if self.interrupting:  # between the program's stop and here: a condition may take for ever
+            raise ExpressionError("Quit")
         before = self.scope
         self.scope = scope
         self.evaluating = True

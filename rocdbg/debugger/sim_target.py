@@ -316,7 +316,7 @@ class SimTarget:
         self.dispatch.interrupt()
 
     def forget_interrupt(self) -> None:
-        self.dispatch._residency.set("interrupted", 0)
+        self.dispatch.forget_interrupt()
 
 
 def _target_stop(stop: Stop) -> TargetStop:
@@ -364,4 +364,5 @@ def _target_stop(stop: Stop) -> TargetStop:
         stop.trap,
         trap_pc,
         stop.fault.address if stop.fault is not None else None,
+        stop.report,
     )

@@ -297,7 +297,6 @@ class Stepper:
                 high,
                 stop_addresses=self.runner.stop_addresses(),
                 only=self.runner.locked,
-                budget=self.runner.host.settings.instruction_budget or None,
             )
         )
 

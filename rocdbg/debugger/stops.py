@@ -76,7 +76,8 @@ class StopEvent:
     that hit the breakpoint, or faulted). ``breakpoints`` are the numbers hit (``temporary`` if the
     first was one); ``new_thread`` and ``new_lane`` say whether the focus moved there; ``new_frame``
     whether a front end should show the frame line and not only the source line. ``detail`` is a
-    sentence on an exception; ``returned`` the value a finished function gave back (already in the
+    sentence on an exception, ``report`` what there is to say of one that is a fault of ours, for its developers;
+    ``returned`` the value a finished function gave back (already in the
     value history under ``returned_number``), ``returned_type`` its type where the value cannot be told.
     """
 
@@ -90,6 +91,7 @@ class StopEvent:
     new_frame: bool = True
     signal: Signal | None = None
     detail: str = ""
+    report: str = ""
     returned: Value | None = None
     returned_number: int | None = None
     returned_type: Type | None = None

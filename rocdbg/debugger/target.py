@@ -141,7 +141,8 @@ class TargetStop:
     """One return of the target: which wave (``None`` when all are done), where, and what about it.
 
     ``lanes`` is the mask of lanes concerned (faults), ``detail`` a sentence about the exception,
-    ``trap_id`` the number of an ``s_trap``, ``trap_pc`` where it is if ``pc`` is behind it (a debug trap).
+    ``trap_id`` the number of an ``s_trap``, ``trap_pc`` where it is if ``pc`` is behind it (a debug trap),
+    ``report`` what developers of the target want to know of its internal errors.
     """
 
     kind: TargetStopKind
@@ -153,6 +154,7 @@ class TargetStop:
     trap_id: int | None = None
     trap_pc: int | None = None
     address: int | None = None
+    report: str = ""
 
 
 class ResumeMode(Enum):

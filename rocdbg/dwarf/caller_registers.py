@@ -34,7 +34,7 @@ class KeepsRegisters(Protocol):
 
 
 class CallerRegisters:
-    """The registers of the frame that called `callee`; implements `HasRegisters`.
+    """The registers of the frame that called `callee` (A.6.4.1); implements `HasRegisters`.
 
     `locate(number)` follows the callee's rules. `row` are those rules where they are known, `below` the registers of
     the callee if that was called itself: what no frame in between has modified is then found in a loop, not by
@@ -55,7 +55,7 @@ class CallerRegisters:
         self._failures: dict[int, Error] = {}
 
     def location(self, number: int, architecture: Architecture) -> LocationDescription:
-        """Where the register is; raises what the rule for it raises."""
+        """Where the register is (A.6.4.1); raises what the rule for it raises."""
         found = self._locations.get(number)
         if found is not None:
             return found

@@ -112,5 +112,8 @@ class Queue:
 
 
 def grid_sync(groups: int) -> bytes:
-    """The 48 bytes through which ``groups`` workgroups of a cooperative launch on one device wait for each other."""
-    return _GRID_SYNC.pack(0, 0, 0, 0, 0, 0, 0, groups, 0)
+    """The 48 bytes through which ``groups`` workgroups of a cooperative launch on one device wait for each other.
+
+    A grid of more than 32 bits of workgroups is never resident as a whole: it cannot wait for itself.
+    """
+    return _GRID_SYNC.pack(0, 0, 0, 0, 0, 0, 0, min(groups, 0xFFFF_FFFF), 0)

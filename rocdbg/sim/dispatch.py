@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
-from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_at, instruction_text
+from rocdbg.sim.faults import crash_report, describe_fault, fetch_fault, instruction_at, instruction_text
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import Allocation, GlobalMemory
@@ -118,6 +118,10 @@ class Dispatch:
         handler or another thread.
         """
         self._residency.set("interrupted", 1)
+
+    def forget_interrupt(self) -> None:
+        """Take back an `interrupt` that no run has answered."""
+        self._residency.set("interrupted", 0)
 
     def release(self) -> None:
         """End the dispatch wherever it is and give its memory back. The waves are gone afterwards."""
@@ -345,8 +349,9 @@ class Dispatch:
         of this dispatch."""
         wave.set_field("limit", 0)
         reason = f"generated code of the block at {wave.pc:#x} crashed: {self._engine.crash().text}"
-        text = self._text(wave, wave.pc)
-        self._crashed = self._report(StopKind.INTERNAL, wave, instruction=text, reason=reason)
+        stop = self._report(StopKind.INTERNAL, wave, instruction=self._text(wave, wave.pc), reason=reason)
+        report = crash_report(wave, self._engine.crash(), self.memory)
+        self._crashed = replace(stop, report=f"{reason}\n{report}")
         return self._crashed
 
     def _trap(self, wave: Wave) -> Stop:

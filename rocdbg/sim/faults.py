@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.arch.targets import Target
 from rocdbg.isa.decoder import DecodeError, decode
-from rocdbg.isa.instruction import Instruction
+from rocdbg.isa.instruction import Flow, Instruction
 from rocdbg.sim import layout
 from rocdbg.sim.memory import GlobalMemory
 from rocdbg.sim.stops import Access, Fault, Space
@@ -14,6 +14,7 @@ from rocdbg.sim.wave import Wave
 
 if TYPE_CHECKING:
     from rocdbg.sim.native import Fault as EngineFault
+    from rocdbg.sim.native_guard import Crash
 
 _ACCESS = {
     layout.Access.LOAD: Access.READ,
@@ -23,6 +24,7 @@ _ACCESS = {
 _NULL_PAGE = 1 << 16
 _APERTURE_SIZE = 1 << 32
 _LONGEST_INSTRUCTION = 20
+_MOST_LINES = 128
 _ADDRESS_MASK = (1 << 64) - 1
 
 
@@ -64,6 +66,29 @@ def fetch_fault(pc: int, memory: GlobalMemory) -> Fault:
         memory.nearest(pc),
         _global_where(pc, 4, memory),
     )
+
+
+def crash_report(wave: Wave, crash: Crash, memory: GlobalMemory) -> str:
+    """What developers want to know of generated code that crashed: the block, the wave, and what lay where."""
+    state, lds = wave.address, int(wave.lds.ctypes.data)
+    lines = [
+        f"{crash.text}; state at {state:#x} to {state + wave.state.size:#x}, "
+        f"LDS at {lds:#x} to {lds + wave.lds.size:#x}",
+        f"{wave.target.name}, wave{wave.wave_size}, MODE {wave.mode:#x}, EXEC {wave.exec:#x}, M0 {wave.m0:#x}, "
+        f"{wave.sgpr_count} SGPRs, {wave.vgpr_count} VGPRs, {wave.agpr_count} AGPRs, {wave.instructions} instructions",
+        "SGPRs: " + " ".join(f"{value:x}" for value in wave.sgprs.tolist()),
+        *(f"{a.label}: host {a.host_address:#x}" for a in memory.allocations[:_MOST_LINES]),
+    ]
+    pc = wave.pc
+    for _ in range(_MOST_LINES):
+        found = instruction_at(wave.target, wave.wave_size, pc, memory)
+        if found is None:
+            break
+        lines.append(f"{pc:#x}: {memory.read(pc, found.size).hex()} {found.text}")
+        pc += max(found.size, 4)
+        if found.flow is not Flow.NEXT:
+            break
+    return "\n".join(lines)
 
 
 def instruction_text(target: Target, wave_size: int, pc: int, memory: GlobalMemory) -> str | None:

@@ -91,10 +91,12 @@ def _map(rows: int, stride: int, first: int, row: int) -> mmap.mmap:
     global _guards
     ends = [_pages(first + n * stride + row) for n in range(rows)]
     size = ends[-1] + _PAGE
-    try:
-        memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    except (OSError, ValueError, OverflowError):
-        raise MemoryError(f"no {size} bytes of memory") from None
+    memory = _private(size)
+    if memory is None:  # what is kept for later may be what is missing now
+        _keep_none()
+        memory = _private(size)
+    if memory is None:
+        raise MemoryError(f"no {size} bytes of memory")
     _guards += rows + 1
     if size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a host without them
@@ -105,6 +107,13 @@ def _map(rows: int, stride: int, first: int, row: int) -> mmap.mmap:
         if protect(start + at, _PAGE, _NOTHING):
             break  # others have used up the mappings
     return memory
+
+
+def _private(size: int) -> mmap.mmap | None:
+    try:
+        return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, ValueError, OverflowError):
+        return None
 
 
 def _take(rows: int, size: int) -> _Mapping | None:

@@ -109,7 +109,7 @@ class Stop:
     are the lanes concerned: the faulting ones, those that raised an exception (none for a scalar instruction), or
     the active ones for other kinds. ``causes`` are the arithmetic exceptions, ``instruction_pc`` is the address of
     the instruction that raised them. ``reason`` says what is wrong with an instruction that is illegal only for this
-    wave (the registers it names), and what a hang is due to.
+    wave (the registers it names), and what a hang is due to. ``report`` is about an internal error, for developers.
     """
 
     kind: StopKind
@@ -122,6 +122,7 @@ class Stop:
     causes: tuple[Cause, ...] = ()
     instruction_pc: int | None = None
     reason: str | None = None
+    report: str = ""
 
     @property
     def is_exception(self) -> bool:
