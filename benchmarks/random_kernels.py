@@ -5,7 +5,8 @@ likely and unlikely operands), or a stretch of a demo kernel with some bits chan
 pointers to the edges of everything: buffers, LDS, private memory, code, apertures.
 
 A program is run three ways: straight, in single steps, and by optimised code. Bad is what differs between them, what
-stops as an internal error, an exception, and any byte changed that no program can reach.
+stops as an internal error, an exception, and any byte changed that no program can reach. One instruction by itself is
+also run with other contents in all vector registers that it does not name: they must neither matter nor change.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind, Target, target_by_name
 from rocdbg.codeobject import open_file
-from rocdbg.isa.decoder import DecodeError, decoder_for
+from rocdbg.isa.decoder import DecodeError, decode, decoder_for
 from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
 from rocdbg.isa.generate.soak import CODES, LITERALS
-from rocdbg.isa.instruction import Flow
+from rocdbg.isa.instruction import Flow, OperandKind
 from rocdbg.sim import layout
 from rocdbg.sim.guarded import ALIGN, guarded
 from rocdbg.sim.layout import HEADER, PageFlags, Status
@@ -204,6 +206,10 @@ class Rig:
         page_table = self.memory.page_table_address
         self.plain, self.fast = (Engine(self.target, wave_size, page_table, self._fetch) for _ in range(2))
         self.fast.optimise()
+        self.end = 0xBFB00000 if self.target.generation >= 11 else 0xBF810000
+        """s_endpgm."""
+        self.executed = 0
+        """Instructions that all programs have executed, straight."""
         self.buffers = (self.large, self.small, self.constant, self.scratch)
 
     def link_all(self) -> None:
@@ -216,9 +222,14 @@ class Rig:
             return b""
         return self.memory.read(address, min(size, self.code.end - address))
 
+    @property
+    def registers(self) -> NDArray[np.uint32]:
+        """The vector registers, uint32[number, lane]; AGPRs follow the VGPRs."""
+        return self.state[layout.VGPRS :].view(np.uint32).reshape(-1, self.wave_size)
+
     def load(self, programs: Iterable[bytes]) -> list[int]:
         """Replace the code by programs; where each begins. What follows a program ends it."""
-        end = (0xBFB00000 if self.target.generation >= 11 else 0xBF810000).to_bytes(4, "little")
+        end = self.end.to_bytes(4, "little")
         starts = []
         self.memory.write(self.code.address, end * (SLOT * BATCH // 4))
         for n, code in enumerate(programs):
@@ -293,7 +304,7 @@ class Rig:
         wave.set_sgpr(m0_code(self.target), int(values.choice((0, 1, 255, 0x10001, 0xFFFFFFFF, 300))))
         wave.set_sgpr64(106, int(values.integers(0, 1 << 63)))
         lanes = self.wave_size
-        registers = self.state[layout.VGPRS :].view(np.uint32).reshape(-1, lanes)
+        registers = self.registers
         registers[:] = values.integers(0, 1 << 32, lanes, dtype=np.uint32)
         registers ^= (np.arange(len(registers), dtype=np.uint32) * np.uint32(0x9E3779B9))[:, None]
         table = np.array(interesting, np.uint64)
@@ -322,7 +333,10 @@ class Rig:
 
     def straight(self, engine: Engine) -> Outcome:
         """From the prepared state, in one go."""
-        return self._outcome(engine, engine.run(self._address, budget=BUDGET))
+        outcome = self._outcome(engine, engine.run(self._address, budget=BUDGET))
+        field = HEADER["instructions"]
+        self.executed += int(self.state[field.offset : field.offset + field.size].view(field.dtype)[0])
+        return outcome
 
     def stepped(self) -> Outcome:
         """The same, one instruction at a time."""
@@ -354,6 +368,34 @@ class Rig:
             if beyond and any(ctypes.string_at(start, beyond)):
                 return f"bytes behind {name} were written"
         return ""
+
+
+CHOOSES_AT_RUN_TIME = ("movrel", "swaprel")
+"""Instructions that reach other vector registers than they name."""
+
+
+def footprint(rig: Rig, engine: Engine, number: int, start: int, mode: int) -> str:
+    """Whether a program of one instruction depends on, or changes, vector registers that the instruction does not name:
+    it is run twice, with different contents in all of those."""
+    found = decode(rig.memory.read(start, 24), rig.target, start, wave_size=rig.wave_size)
+    following = int.from_bytes(rig.memory.read(start + max(found.size, 4), 4), "little")
+    if found.illegal or following != rig.end or any(word in found.name for word in CHOOSES_AT_RUN_TIME):
+        return ""
+    named = np.zeros(len(rig.registers), bool)
+    for operand in found.operands:
+        if operand.kind in (OperandKind.VGPR, OperandKind.AGPR):
+            first = operand.index + (rig.target.vgpr_file if operand.kind is OperandKind.AGPR else 0)
+            named[first : first + max(1, operand.dwords)] = True
+    results = []
+    for junk in (0, 0x5A5A5A5A):
+        rig.prepare(number, start, mode)
+        rig.registers[~named] ^= np.uint32(junk)
+        before = rig.registers[~named].copy()
+        outcome = rig.straight(engine)
+        if not np.array_equal(rig.registers[~named], before):
+            return f"{found.text}: registers are changed that it does not name"
+        results.append((outcome.status, outcome.memory, outcome.state[: layout.VGPRS], rig.registers[named].tobytes()))
+    return "" if results[0] == results[1] else f"{found.text}: depends on registers that it does not name"
 
 
 def describe(outcome: Outcome, other: Outcome, wave_size: int) -> str:
@@ -397,5 +439,8 @@ def run_program(rig: Rig, number: int, start: int, mode: int) -> str:
     for name, other in zip(("stepped", "optimised"), outcomes[1:], strict=True):
         if difference := describe(outcomes[0], other, rig.wave_size):
             return f"straight / {name}: {difference}"
+    for engine in (rig.plain, rig.fast):
+        if bad := footprint(rig, engine, number, start, mode):
+            return bad
     return ""
 

@@ -1,0 +1,45 @@
+"""A short run of `benchmarks/fuzz_kernels.py`: random code, straight, in single steps and optimised."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def programs() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("random_kernels", BENCHMARKS / "random_kernels.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["random_kernels"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("batch", [3, 8, 10, 15], ids=["gfx90a", "gfx1030", "gfx1100", "gfx1201"])
+def test_three_ways_agree(programs: ModuleType, batch: int) -> None:
+    rig, mode = programs.Rig(*programs.VARIANTS[batch]), programs.mode_of(batch)
+    numbers = range(batch * programs.BATCH, (batch + 1) * programs.BATCH)
+    starts = rig.load(programs.make_code(number, rig.target.name) for number in numbers)
+    rig.translate(starts, mode)
+    found = {n: programs.run_program(rig, n, s, mode) for n, s in zip(numbers, starts, strict=True)}
+    assert {n: bad for n, bad in found.items() if bad} == {}
+    assert rig.executed > 30  # the programs do something
+
+
+def test_a_difference_is_found(programs: ModuleType) -> None:
+    """The comparison is of everything: one bit of a register, one byte of memory, how the run ended."""
+    state, memory = bytes(200_000), bytes(5000)
+    changed = bytearray(state)
+    changed[1024 + 256 * 7 + 4 * 5] ^= 1
+    same = programs.Outcome("END", state, memory)
+    others = [("END", bytes(changed), memory), ("END", state, b"\1" + memory[1:]), ("BUDGET", state, memory)]
+    said = [programs.describe(same, programs.Outcome(*other), 64) for other in others]
+    assert programs.describe(same, same, 64) == ""
+    assert said == ["END: state differs at v7 lane 5", "END: memory differs at byte 0", "END / BUDGET"]
