@@ -191,19 +191,16 @@ class Writer(Arithmetic):
 
     def contains(self, name: str, table: Sequence[int], key: Value, where: Value) -> Value:
         uniform = key.uniform and where.uniform
-        width = 1 if uniform else self.width
-        function = f"rocdbg.contains.{name}.{width}"
+        function = f"rocdbg.contains.{name}" if uniform else f"rocdbg.contains.{name}.v{self.width}"
         if function not in self.directed:
-            self.declare("llvm.cttz.i64", "i64", ["i64", "i1"])
             self.directed[f"{name}.table"] = _table(name, table)
-            self.directed[function] = _search(function, name, len(table), width)
-        refs = [self.ref(key, uniform), self.ref(where, uniform)]
-        if uniform:
-            for n, kind in enumerate(("i32", "i1")):
-                refs[n] = str(self.new(I1, True, f"insertelement <1 x {kind}> poison, {kind} {refs[n]}, i32 0").ref)
-        call = f"call <{width} x i1> @{function}(<{width} x i32> {refs[0]}, <{width} x i1> {refs[1]})"
-        result = self.new(I1, uniform, call)
-        return self.new(I1, True, f"extractelement <1 x i1> {result.ref}, i32 0") if uniform else result
+            if uniform:
+                self.directed[function] = _search(function, name, len(table))
+            else:
+                self.declare("llvm.cttz.i64", "i64", ["i64", "i1"])
+                self.directed[function] = _search_lanes(function, name, len(table), self.width)
+        texts = ", ".join(f"{self.text_type(a.type, uniform)} {self.ref(a, uniform)}" for a in (key, where))
+        return self.new(I1, uniform, f"call {self.text_type(I1, uniform)} @{function}({texts})")
 
     # -- directed rounding --------------------
 
@@ -377,7 +374,40 @@ def _table(name: str, table: Sequence[int]) -> str:
     return f"@{name} = private constant [{len(table)} x i32] [{', '.join(f'i32 {n}' for n in table)}]"
 
 
-def _search(function: str, table: str, count: int, width: int) -> str:
+def _search_loop(table: str, count: int, before: str) -> str:
+    """Blocks of a binary search for ``%key`` from block ``before``; ``found`` begins with whether ``%same``."""
+    return f"""search:
+  %low = phi i64 [ 0, %{before} ], [ %low.next, %search ]
+  %length = phi i64 [ {count}, %{before} ], [ %length.next, %search ]
+  %half = lshr i64 %length, 1
+  %middle = add i64 %low, %half
+  %at.middle = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %middle
+  %there = load i32, ptr %at.middle
+  %beyond = icmp ule i32 %there, %key
+  %low.next = select i1 %beyond, i64 %middle, i64 %low
+  %length.next = sub i64 %length, %half
+  %more = icmp ugt i64 %length.next, 1
+  br i1 %more, label %search, label %found
+found:
+  %at = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %low.next
+  %value = load i32, ptr %at
+  %same = icmp eq i32 %value, %key"""
+
+
+def _search(function: str, table: str, count: int) -> str:
+    """A function of one key and whether to look for it."""
+    return f"""define internal i1 @{function}(i32 %key, i1 %where) noinline #0 {{
+entry:
+  br i1 %where, label %search, label %done
+{_search_loop(table, count, "entry")}
+  br label %done
+done:
+  %answer = phi i1 [ false, %entry ], [ %same, %found ]
+  ret i1 %answer
+}}"""
+
+
+def _search_lanes(function: str, table: str, count: int, width: int) -> str:
     """A function of keys and conditions: a binary search for each lane whose condition holds."""
     lanes, keys, conditions = f"i{width}", f"<{width} x i32>", f"<{width} x i1>"
     return f"""define internal {conditions} @{function}({keys} %keys, {conditions} %where) noinline #0 {{
@@ -392,22 +422,7 @@ lane:
   %number = call i64 @llvm.cttz.i64(i64 %left, i1 true)
   %key = extractelement {keys} %keys, i64 %number
   br label %search
-search:
-  %low = phi i64 [ 0, %lane ], [ %low.next, %search ]
-  %length = phi i64 [ {count}, %lane ], [ %length.next, %search ]
-  %half = lshr i64 %length, 1
-  %middle = add i64 %low, %half
-  %at.middle = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %middle
-  %there = load i32, ptr %at.middle
-  %beyond = icmp ule i32 %there, %key
-  %low.next = select i1 %beyond, i64 %middle, i64 %low
-  %length.next = sub i64 %length, %half
-  %more = icmp ugt i64 %length.next, 1
-  br i1 %more, label %search, label %found
-found:
-  %at = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %low.next
-  %value = load i32, ptr %at
-  %same = icmp eq i32 %value, %key
+{_search_loop(table, count, "lane")}
   %bit = zext i1 %same to i64
   %bits = shl i64 %bit, %number
   %result.next = or i64 %result, %bits

@@ -1,0 +1,111 @@
+"""The forms of instructions: one example of each way in which an instruction's operands and fields can be chosen.
+
+Two encodings are the same *form* if they have the same name and encoding, operands of the same kinds and widths (each
+special register is a kind of its own), the same signs and halves, and the same modifiers, of which the small ones
+count with their values.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable, Iterator
+
+from rocdbg.isa.decoder import decoder_for
+from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
+from rocdbg.isa.generate.soak import _bases, _fixed
+from rocdbg.isa.instruction import Instruction, Operand, OperandKind
+from rocdbg.sim.translator.blocks import obstacle
+
+TARGETS = (
+    "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200",
+    "gfx1250",
+)  # fmt: skip
+"""One target for each instruction set that differs from the others in semantics."""
+
+CODES = (
+    4, 5, 100, 101, 102, 104, 105, 106, 107, 108, 110, 122, 123, 124, 125, 126, 127, 128, 137, 193, 230, 235, 236, 240,
+    248, 251, 252, 253, 254, 255, 256, 258, 259, 384, 385, 510, 511,
+)  # fmt: skip
+"""Codes of operands: of each kind, and at the ends of each kind."""
+LITERAL = 0x3F801234
+_VALUES = (0, 1, 2, 3, 5, 7, 15, 0x1B, 0x80, 0x111, 0x130, 0x142, 0x15F, 0x16A, 0xE4E4E4, 0x8005, -1)
+"""Values of modifiers and immediates, as far as they fit."""
+
+
+def _operand_key(operand: Operand) -> Hashable:
+    special = operand.index if operand.kind is OperandKind.SPECIAL else None
+    return (
+        operand.name, operand.kind, operand.dwords, operand.bits, operand.half, operand.neg, operand.abs, operand.sext,
+        special,
+    )  # fmt: skip
+
+
+_VALUED = frozenset(("op_sel", "op_sel_hi", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "omod", "opy"))
+"""Modifiers whose values are forms of their own."""
+
+
+def _modifier_key(name: str, value: int | str) -> Hashable:
+    if name == "dpp_ctrl":
+        return int(value) >> 4
+    return value if name in _VALUED else None
+
+
+def form_key(instruction: Instruction) -> Hashable:
+    """What instructions of one form have in common."""
+    modifiers = tuple((name, _modifier_key(name, value)) for name, value in sorted(instruction.modifiers.items()))
+    return instruction.mnemonic, instruction.encoding, modifiers, tuple(map(_operand_key, instruction.operands))
+
+
+def _plain(layout: Layout, generator: random.Random, kind: int, fixed: int) -> int:
+    """Registers of one kind in all operands: vector (0) or scalar (1)."""
+    word = 0
+    for bits in layout.operands.values():
+        size = width(bits)
+        code = generator.randrange(8, 120, 8) | 256 if kind == 0 else generator.randrange(0, 96, 8)
+        word = word & ~insert(bits, -1) | insert(bits, code if size >= 9 else code & 0xFF if size == 8 else code >> 2)
+    return word & ~fixed
+
+
+def words(layout: Layout, opcode: int, generator: random.Random, mixtures: int) -> Iterator[int]:
+    """Encodings of one opcode: every operand field through `CODES`, every other field through its values, mixtures."""
+    fixed = _fixed(layout)
+    after = LITERAL << 32 * layout.dwords
+    others = {**layout.modifiers, **layout.immediates}
+    for base in _bases(layout, opcode, generator):
+        for kind in (0, 1):
+            word = base | _plain(layout, generator, kind, fixed)
+            yield word | after
+            for field in layout.operands.values():
+                for code in CODES:
+                    if code >> width(field) == 0:
+                        yield word & ~insert(field, -1) | insert(field, code) & ~fixed | base & fixed | after
+            for field in others.values():
+                for value in _VALUES:
+                    if value >> width(field) <= 0:
+                        yield word & ~insert(field, -1) | insert(field, value) & ~fixed | base & fixed | after
+        for number in range(mixtures):
+            word = base | _plain(layout, generator, number & 1, fixed)
+            for field in layout.operands.values():
+                if generator.random() < 0.5:
+                    word = word & ~insert(field, -1) | insert(field, generator.choice(CODES))
+            for field in others.values():
+                if generator.random() < 0.4:
+                    word = word & ~insert(field, -1) | insert(field, generator.getrandbits(width(field)))
+            yield word & ~fixed | base & fixed | after
+
+
+def forms(target: str, wave_size: int, mixtures: int = 4, seed: int = 1) -> Iterator[Instruction]:
+    """One instruction of each form that can be translated."""
+    generator = random.Random(seed)
+    decoder = decoder_for(target, wave_size)
+    seen: set[Hashable] = set()
+
+    for layout in layouts(family_of(target)):
+        for opcode in layout.opcodes or range(1 << width(layout.opcode)):
+            for word in words(layout, opcode, generator, mixtures):
+                instruction = decoder.decode(word.to_bytes(40, "little")[:20])
+                key = form_key(instruction)
+                if key not in seen:
+                    seen.add(key)
+                    if obstacle(instruction) is None:
+                        yield instruction
