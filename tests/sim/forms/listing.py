@@ -109,3 +109,65 @@ def forms(target: str, wave_size: int, mixtures: int = 4, seed: int = 1) -> Iter
                     seen.add(key)
                     if obstacle(instruction) is None:
                         yield instruction
+
+
+_COVERING = (260, 8, 106, 126, 124, 125, 110, 129, 242, 255, 235, 253, 193)
+"""A code of each kind: VGPR, SGPR, vcc, exec, m0 or null, null or m0, ttmp, integer, float, literal, aperture, scc, -1."""
+
+
+def _rotated(layout: Layout, opcode: int, generator: random.Random) -> Iterator[int]:
+    """Encodings of one opcode in which every operand field goes through the kinds, all at once; then a few mixtures."""
+    fixed = _fixed(layout)
+    after = LITERAL << 32 * layout.dwords
+    others = {**layout.modifiers, **layout.immediates}
+    for base in _bases(layout, opcode, generator):
+        for kind in (0, 1):
+            yield base | _plain(layout, generator, kind, fixed) | after
+        for turn in range(len(_COVERING)):
+            word = _plain(layout, generator, 0, fixed)
+            for place, field in enumerate(layout.operands.values()):
+                code = _COVERING[(turn + 5 * place) % len(_COVERING)]
+                if code >> width(field) == 0:
+                    word = word & ~insert(field, -1) | insert(field, code)
+            yield base | word & ~fixed | after
+        for kind in (0, 0, 1, 1):
+            word = _plain(layout, generator, kind, fixed)
+            for field in others.values():
+                if generator.random() < 0.5:
+                    word = word & ~insert(field, -1) | insert(field, generator.getrandbits(width(field)))
+            yield base | word & ~fixed | after
+
+
+def _aspects(instruction: Instruction) -> Iterator[Hashable]:
+    """What a form shows of its instruction's semantic."""
+    for operand in instruction.operands:
+        special = operand.index if operand.kind is OperandKind.SPECIAL else None
+        yield operand.kind, special
+        for sign in ("neg", "abs", "sext"):
+            if getattr(operand, sign):
+                yield sign
+        if operand.half is not None:
+            yield operand.name, operand.half
+    for name, value in instruction.modifiers.items():
+        yield name, bool(value)
+
+
+def covering(target: str, wave_size: int, seen: set[Hashable], seed: int = 1) -> Iterator[Instruction]:
+    """Few forms that show every operand kind and modifier of every instruction not yet in ``seen``, which grows."""
+    generator = random.Random(seed)
+    decoder = decoder_for(target, wave_size)
+    names: set[Hashable] = set()
+    for layout in layouts(family_of(target)):
+        for opcode in layout.opcodes or range(1 << width(layout.opcode)):
+            for word in _rotated(layout, opcode, generator):
+                instruction = decoder.decode(word.to_bytes(40, "little")[:20])
+                if instruction.illegal:
+                    continue
+                if (instruction.mnemonic, layout.name) in seen:
+                    break
+                names.add((instruction.mnemonic, layout.name))
+                new = {(instruction.name, aspect) for aspect in _aspects(instruction)} - seen
+                if new and obstacle(instruction) is None:
+                    seen |= new
+                    yield instruction
+    seen |= names

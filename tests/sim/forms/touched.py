@@ -34,8 +34,8 @@ _WORD = 0xFFFFFFFF
 class Recorder(WaveBuilder):
     """Notes what is touched: VGPR numbers (AGPR n is 256 + n), scalar codes, dwords of the transfer buffer."""
 
-    def __init__(self, wave_size: int) -> None:
-        super().__init__(wave_size, 8, False, HELPERS)
+    def __init__(self, wave_size: int, width: int = 8, masked_stores: bool = False) -> None:
+        super().__init__(wave_size, width, masked_stores, HELPERS)
         self.vectors: set[int] = set()
         self.scalars: set[int] = set()
         self.data: set[int] = set()
@@ -177,21 +177,19 @@ def implied(instruction: Instruction, context: Context) -> set[int]:
     return codes
 
 
-def excess(recorder: Recorder, instruction: Instruction, context: Context) -> str:
-    """What an instruction's translation touches beyond what it may; empty if nothing (or if it is refused)."""
+def excess(recorder: Recorder, instruction: Instruction, context: Context, name: str = "f") -> str:
+    """What an instruction's translation touches beyond what it may; empty if nothing (or if it is refused). The function
+    ``name`` is added to the recorder's, unless the instruction is refused."""
     semantic = lookup(instruction.name)
     assert semantic is not None
-    recorder.begin("f", instruction.address, 1)
+    recorder.begin(name, instruction.address, 1)
     recorder.instruction(instruction.address, instruction.size)
     recorder.forget()
     try:
         execute(recorder, instruction, semantic, context)
-        if not recorder.ended:
-            recorder.finish()
     except Unsupported:
         return ""
-    finally:
-        recorder.functions.clear()
+    recorder.finish()
     vectors, scalars = declared(instruction)
     found = []
     if more := recorder.vectors - vectors:
@@ -220,6 +218,7 @@ def main() -> int:
             recorder, total = Recorder(wave_size), 0
             for instruction in itertools.islice(forms(name, wave_size), 0, None, arguments.every):
                 total += 1
+                recorder.functions.clear()
                 try:
                     what = excess(recorder, instruction, context)
                 except Exception as error:  # noqa: BLE001
