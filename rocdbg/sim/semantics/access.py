@@ -417,7 +417,7 @@ class Access:
                 return code
             if dwords > operand.dwords:
                 raise Unsupported(f"{self.insn.text}: operand {operand.text} has not {dwords} registers")
-            if 0 <= code and code + dwords <= self._scalars_end(code):
+            if code >= 0 and code + dwords <= self._scalars_end(code):
                 return code
         raise Unsupported(f"{self.insn.text}: operand {operand.text} is no scalar register")
 

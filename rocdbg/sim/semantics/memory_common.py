@@ -15,8 +15,7 @@ from rocdbg.arch.targets import ScratchKind
 from rocdbg.isa.instruction import Operand
 from rocdbg.sim.builder import I8, I16, I32, I64, Value
 from rocdbg.sim.layout import FLUSH_INPUTS, FLUSH_RESULTS
-from rocdbg.sim.semantics.access import Access, Unsupported
-from rocdbg.sim.semantics.access import vector_number as register
+from rocdbg.sim.semantics.access import Access, Unsupported, vector_number
 from rocdbg.sim.semantics.registry import Kind, semantic
 from rocdbg.sim.translator.atomics import BY_NAME
 
@@ -85,6 +84,9 @@ def required(i: Access, name: str) -> Operand:
     if operand is None:
         raise Unsupported(f"{i.insn.text}: operand {name} is missing")
     return operand
+
+
+register = vector_number
 
 
 def address64(i: Access, operand: Operand) -> Value:

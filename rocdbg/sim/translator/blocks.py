@@ -48,11 +48,14 @@ Decode = Callable[[int], Instruction | None]
 
 
 def is_illegal(instruction: Instruction) -> bool:
-    """Whether hardware has no such instruction. Some that LLVM prints have a result that goes nowhere: to a constant, or
-    to what can only be read."""
+    """Whether hardware has no such instruction. Some that LLVM prints have a result that goes nowhere: to a constant,
+    or to what can only be read."""
     return instruction.illegal or any(
         operand.name in DESTINATIONS
-        and ("/*Invalid immediate" in operand.text or (operand.kind is OperandKind.SPECIAL and operand.index >= SGPR_COUNT))
+        and (
+            "/*Invalid immediate" in operand.text
+            or (operand.kind is OperandKind.SPECIAL and operand.index >= SGPR_COUNT)
+        )
         for operand in instruction.operands
     )
 

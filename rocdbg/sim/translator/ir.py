@@ -182,8 +182,8 @@ class Writer(Arithmetic):
         return f"%{stem}{self._counter}"
 
     def text_type(self, type: Type, uniform: bool) -> str:
-        """The one place where types become text: scalars of `builder.Type`, and vectors with one of them per lane. LLVM's
-        code generator asserts on vectors of one element."""
+        """The one place where types become text: scalars of `builder.Type`, and vectors with one of them per lane.
+        LLVM's code generator asserts on vectors of one element."""
         name = scalar_type(type)
         if uniform:
             return name
@@ -248,7 +248,8 @@ class Writer(Arithmetic):
 
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
         """As `Arithmetic.emit`. What has no meaning (operands of other types) is an error here: LLVM would abort the
-        process. What LLVM leaves undefined is defined: shifts are by the count modulo the width, divisors at least 1."""
+        process. What LLVM leaves undefined is defined: shifts are by the count modulo the width, divisors at
+        least 1."""
         if not well_typed(op, type, [a.type for a in args]):
             raise TypeError(f"{op.name} of {', '.join(a.type.name for a in args)} to {type.name}")
         self.check_exact(op, type)

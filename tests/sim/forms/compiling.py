@@ -2,7 +2,7 @@
 
     python -m tests.sim.forms.compiling [TARGET...] [--every N] [--mode HEX] [--exceptions]
 
-LLVM aborts the process if it meets what it cannot translate, so batches are worked on in processes of their own; a batch
+LLVM aborts the process if it meets what it cannot translate, so batches are worked on in processes of their own; one
 in whose process something goes wrong is halved until one form is left.
 """
 

@@ -112,7 +112,7 @@ def forms(target: str, wave_size: int, mixtures: int = 4, seed: int = 1) -> Iter
 
 
 _COVERING = (260, 8, 106, 126, 124, 125, 110, 129, 242, 255, 235, 253, 193)
-"""A code of each kind: VGPR, SGPR, vcc, exec, m0 or null, null or m0, ttmp, integer, float, literal, aperture, scc, -1."""
+"""A code of each kind: VGPR, SGPR, vcc, exec, m0, null, ttmp, integer, float, literal, aperture, scc, -1."""
 
 
 def _rotated(layout: Layout, opcode: int, generator: random.Random) -> Iterator[int]:

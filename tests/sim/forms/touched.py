@@ -2,8 +2,8 @@
 
     python -m tests.sim.forms.touched [TARGET...] [--every N]
 
-`Recorder` is the translator's builder, which notes every register and dword of the transfer buffer that a semantic names.
-A vector register must be among an operand's, a scalar one too or be implied by the instruction (`implied`).
+`Recorder` is the translator's builder, which notes every register and dword of the transfer buffer that a semantic
+names. A vector register must be among an operand's, a scalar one too or be implied by the instruction (`implied`).
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rocdbg.arch.targets import Generation, target_by_name
 from rocdbg.isa.instruction import Instruction, OperandKind
 from rocdbg.sim import layout
-from rocdbg.sim.builder import Type, Value
+from rocdbg.sim.builder import Value
 from rocdbg.sim.layout import EXEC_LO, MAX_DATA, SGPR_COUNT, TTMP0, VCC_LO, VGPR_COUNT, Mode, mode_key
 from rocdbg.sim.semantics.access import Context, Unsupported
 from rocdbg.sim.semantics.registry import lookup
 from rocdbg.sim.translator.helpers import PLACE_BITS, helper_names
-from rocdbg.sim.translator.matrix_shapes import BY_HELPER as MATRICES
 from rocdbg.sim.translator.translate import execute
 from rocdbg.sim.translator.wave_builder import WaveBuilder
-from rocdbg.sim.translator.wmma_shapes import BY_HELPER as WAVE_MATRICES
 from tests.sim.forms.listing import TARGETS, forms
 
 HELPERS = {name: slot for slot, name in enumerate(helper_names())}
@@ -178,8 +176,10 @@ def implied(instruction: Instruction, context: Context) -> set[int]:
 
 
 def excess(recorder: Recorder, instruction: Instruction, context: Context, name: str = "f") -> str:
-    """What an instruction's translation touches beyond what it may; empty if nothing (or if it is refused). The function
-    ``name`` is added to the recorder's, unless the instruction is refused."""
+    """What an instruction's translation touches beyond what it may; empty if nothing (or if it is refused).
+
+    The function ``name`` is added to the recorder's, unless the instruction is refused.
+    """
     semantic = lookup(instruction.name)
     assert semantic is not None
     recorder.begin(name, instruction.address, 1)
@@ -221,7 +221,7 @@ def main() -> int:
                 recorder.functions.clear()
                 try:
                     what = excess(recorder, instruction, context)
-                except Exception as error:  # noqa: BLE001
+                except Exception as error:
                     what = f"{type(error).__name__}: {error}"
                 if what:
                     bad += 1
