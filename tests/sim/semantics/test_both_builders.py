@@ -97,11 +97,15 @@ def test_builders_agree(run, target, mode, part, parts):
     context = Context(TARGETS[target], LANES, layout.Mode(layout.mode_key(mode)))
     instructions = [_scalar(n) if n.startswith(("s_", "v_s_")) else _vector(n) for n in names]
     functions = run.compile(instructions, context)
+    optimised = run.compile(instructions, context, optimised=True)
     different = []
-    for seed, (instruction, function) in enumerate(zip(instructions, functions, strict=True)):
-        compiled, interpreted = _state(seed), _state(seed)
+    for seed, instruction in enumerate(instructions):
+        compiled, interpreted, fast = _state(seed), _state(seed), _state(seed)
         env = np.zeros(layout.ENV_SIZE, np.uint8)
-        assert function(compiled.ctypes.data, env.ctypes.data) == 0
+        assert functions[seed](compiled.ctypes.data, env.ctypes.data) == 0
+        assert optimised[seed](fast.ctypes.data, env.ctypes.data) == 0
+        if not np.array_equal(compiled, fast):
+            different.append(f"{instruction.name}, optimised")
         builder = ReferenceBuilder(interpreted, LANES)
         semantic = registry.lookup(instruction.name)
         builder.instruction(0, instruction.size)
