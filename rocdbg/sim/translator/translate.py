@@ -17,8 +17,8 @@ from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.wave_builder import LaneCodeError, RunConflict, WaveBuilder
 
 MAX_BLOCK_LINES, MAX_MODULE_LINES = 8_000, 16_000
-"""Lines of IR after which a block, a module is closed. A line costs up to 20 microseconds at -O0 and 50 at -O1, and LLVM
-cannot be interrupted. Compilers' code stays far below; long instructions that watch for exceptions do not."""
+"""Lines of IR after which a block, a module is closed. A line costs up to 20 microseconds at -O0 and 50 at -O1, and
+LLVM cannot be interrupted. Compilers' code stays far below; long instructions that watch for exceptions do not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,21 +138,35 @@ def _rotated(layout: Layout, opcode: int, generator: random.Random) -> Iterator[
             yield base | word & ~fixed | after
 
 
-def _aspects(instruction: Instruction) -> Iterator[Hashable]:
-    """What a form shows of its instruction's semantic."""
+_FAMILY = {"dpp_ctrl": "dpp", "dpp8": "dpp8", "sdwa": "sdwa", "tfe": "tfe", "gds": "gds", "lds": "lds", "clamp": "clamp"}
+_FAMILY |= {"omod": "omod", "op_sel": "op_sel", "glc": "returns", "sc0": "returns", "th": "returns"}
+"""Modifiers that change more than a detail; others count as one."""
+
+
+def _aspects(instruction: Instruction, fine: bool) -> Iterator[Hashable]:
+    """What a form shows of its instruction's semantic; every special register by itself if ``fine``."""
     for operand in instruction.operands:
-        special = operand.index if operand.kind is OperandKind.SPECIAL else None
-        yield operand.kind, special
-        for sign in ("neg", "abs", "sext"):
-            if getattr(operand, sign):
-                yield sign
+        kind, special = operand.kind, operand.index if operand.kind is OperandKind.SPECIAL else None
+        if fine:
+            yield kind, special
+        elif special is None:
+            yield OperandKind.SGPR if kind is OperandKind.TTMP else kind
+        else:
+            yield "only read" if special >= 128 else "m0, null, exec" if special >= 124 else "vcc"
+        if operand.neg or operand.abs or operand.sext:
+            yield "signs"
         if operand.half is not None:
             yield operand.name, operand.half
     for name, value in instruction.modifiers.items():
-        yield name, bool(value)
+        if fine:
+            yield name, bool(value)
+        else:
+            yield _FAMILY.get(name, "modified")
 
 
-def covering(target: str, wave_size: int, seen: set[Hashable], seed: int = 1) -> Iterator[Instruction]:
+def covering(
+    target: str, wave_size: int, seen: set[Hashable], fine: bool = False, seed: int = 1
+) -> Iterator[Instruction]:
     """Few forms that show every operand kind and modifier of every instruction not yet in ``seen``, which grows."""
     generator = random.Random(seed)
     decoder = decoder_for(target, wave_size)
@@ -166,7 +180,7 @@ def covering(target: str, wave_size: int, seen: set[Hashable], seed: int = 1) ->
                 if (instruction.mnemonic, layout.name) in seen:
                     break
                 names.add((instruction.mnemonic, layout.name))
-                new = {(instruction.name, aspect) for aspect in _aspects(instruction)} - seen
+                new = {(instruction.name, aspect) for aspect in _aspects(instruction, fine)} - seen
                 if new and obstacle(instruction) is None:
                     seen |= new
                     yield instruction
