@@ -138,8 +138,8 @@ def _rotated(layout: Layout, opcode: int, generator: random.Random) -> Iterator[
             yield base | word & ~fixed | after
 
 
-_FAMILY = {"dpp_ctrl": "dpp", "dpp8": "dpp8", "sdwa": "sdwa", "tfe": "tfe", "gds": "gds", "lds": "lds", "clamp": "clamp"}
-_FAMILY |= {"omod": "omod", "op_sel": "op_sel", "glc": "returns", "sc0": "returns", "th": "returns"}
+_FAMILY = {"dpp_ctrl": "dpp", "dpp8": "dpp8", "sdwa": "sdwa", "tfe": "tfe", "gds": "gds", "lds": "lds"}
+_FAMILY |= {"clamp": "clamp", "omod": "omod", "op_sel": "op_sel", "glc": "returns", "sc0": "returns", "th": "returns"}
 """Modifiers that change more than a detail; others count as one."""
 
 
