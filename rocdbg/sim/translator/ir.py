@@ -248,13 +248,14 @@ class Writer(Arithmetic):
 
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
         """As `Arithmetic.emit`. What has no meaning (operands of other types) is an error here: LLVM would abort the
-        process. What LLVM leaves undefined is defined: shifts are by the count modulo the width, divisors at
-        least 1."""
+        process. What LLVM leaves undefined is defined: shifts are by the count modulo the width (by less than
+        the width where that is no power of two), divisors are at least 1."""
         if not well_typed(op, type, [a.type for a in args]):
             raise TypeError(f"{op.name} of {', '.join(a.type.name for a in args)} to {type.name}")
         self.check_exact(op, type)
         if op in _SHIFTS and most(args[1]) >= type.bits:
-            args = (args[0], args[1] & type.bits - 1)
+            limit = type.bits - 1  # routines of matrices have integers of 320 and 576 bits
+            args = (args[0], args[1].umin(limit) if type.bits & limit else args[1] & limit)
         elif op in _DIVISIONS and self.constant(args[1]) is None:
             args = (args[0], args[1].umax(1))
         result = self._emit(op, type, args)
