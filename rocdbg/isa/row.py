@@ -29,6 +29,8 @@ _ALWAYS = frozenset({
     "op_sel_hi", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "dpp_ctrl", "row_mask", "bank_mask", "dpp8", "format",
 })  # fmt: skip
 """Modifiers whose zero means something."""
+_NULL_FIRST = ("gfx11", *GFX12)
+"""Families in which NULL has code 124 and M0 125, else it is the other way round."""
 _NOT_MODIFIERS = frozenset({"saddr_off", "return", "sve", "imm", "soffset_en", "soffset_off"})
 """Selectors that the operands show already."""
 
@@ -40,7 +42,7 @@ def base_name(mnemonic: str) -> str:
     return _SUFFIX.sub("", mnemonic)
 
 
-def register_operand(name: str, text: str, code: int) -> Operand | None:
+def register_operand(name: str, text: str, family: str) -> Operand | None:
     """An operand from its text if that is a register or ``off``."""
     if match := _REGISTER.match(text):
         prefix, single, low, high, half = match.groups()
@@ -62,14 +64,15 @@ def register_operand(name: str, text: str, code: int) -> Operand | None:
     if plain in SPECIAL_CODES:
         return Operand(name, OperandKind.SPECIAL, SPECIAL_CODES[plain], text=text)
     if plain in ("m0", "null"):
-        return Operand(name, OperandKind.SPECIAL, code, text=text)
+        swapped = family in _NULL_FIRST
+        return Operand(name, OperandKind.SPECIAL, 124 if (plain == "null") == swapped else 125, text=text)
     return None
 
 
 class _OperandItem:
     """An operand whose text is chosen by bits; operands are made when first met."""
 
-    __slots__ = ("_made", "abs", "bits", "dwords", "literal", "name", "neg", "sext", "texts", "type")
+    __slots__ = ("_made", "abs", "bits", "dwords", "family", "literal", "name", "neg", "sext", "texts", "type")
 
     def __init__(self, item: list[Any], texts: Texts, mnemonic: str, table: RowTable) -> None:
         _, self.name, bits, number, self.literal, self.neg, self.abs, self.sext = item
@@ -82,6 +85,7 @@ class _OperandItem:
         self.type: str = style.rstrip("il") or constant_type(
             mnemonic, self.name, self.dwords, table.literal_types
         )
+        self.family = table.family
         self._made: dict[int, Operand] = {}
 
     def plain(self, code: int) -> Operand | None:
@@ -94,7 +98,7 @@ class _OperandItem:
         return made
 
     def _make(self, code: int, text: str) -> Operand:
-        operand = register_operand(self.name, text, code & 0x1FF)
+        operand = register_operand(self.name, text, self.family)
         if operand is not None:
             if operand.kind is OperandKind.SPECIAL and operand.dwords < self.dwords and operand.index >= 230:
                 operand = Operand(self.name, operand.kind, operand.index, self.dwords, text=text)
@@ -199,7 +203,7 @@ class CompiledRow:
             name = "saddr" if named and self._layout.encoding in ("GLOBAL", "SCRATCH") else "vaddr"
         elif self._layout.encoding == "VOPC" or position < 2:
             name = "sdst"
-        operand = register_operand(name, text, 124)
+        operand = register_operand(name, text, self._table.family)
         return operand or Operand(name, OperandKind.IMMEDIATE, -1, 0, text=text)
 
     def read(self, word: int, overflow: bool = False) -> Parts | None:

@@ -38,14 +38,14 @@ def engine_version() -> str:
     return digest.hexdigest()
 
 
-_TERNARY_LOGIC = re.compile(rb"\x62[\x00-\xff]{3}\x25[\x00-\xbf]", re.DOTALL)
+_TERNARY_LOGIC = re.compile(rb"\x62[\x00-\xff]{3}\x25[\x00-\xff]", re.DOTALL)
 
 
 def _masked_ternary_logic(code: bytes) -> bool:
-    """Whether x86 object code has a masked vpternlog with a memory operand (or bytes that look like one).
+    """Whether x86 object code has a masked vpternlog (or bytes that look like one).
 
     LLVM 22 selects it wrongly at -O1: ``select(c, x, (x & C) | (y & ~C))`` with C folded as a broadcast from memory
-    permutes the operands but not the truth table.
+    permutes the operands but not the truth table; in loops the load is then moved out, so that registers are left.
     """
     for match in _TERNARY_LOGIC.finditer(code):
         _, first, second, third, _, _ = match.group()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.sim.builder import F16, F32, F64, FLOAT, I1, I8, I16, I32, I64, Builder, Op, Type, Value
 from rocdbg.sim.builder import Operand as ValueOrNumber
-from rocdbg.sim.layout import EXEC_LO, SCRATCH_ADDRESSES, VCC_LO, VGPR_COUNT, Mode
+from rocdbg.sim.layout import EXEC_LO, SCRATCH_ADDRESSES, SGPR_COUNT, TTMP0, VCC_LO, VGPR_COUNT, Mode
 
 if TYPE_CHECKING:
     from rocdbg.arch.targets import Generation, Target
@@ -77,6 +77,16 @@ class Context:
 class Unsupported(Exception):
     """Raised by a semantic that cannot be exact for this form of the instruction: the wave stops there as
     UNSUPPORTED."""
+
+
+def vector_number(operand: Operand, dwords: int = 1) -> int:
+    """The builder's number of the first of ``dwords`` vector registers of an operand: AGPR n is 256 + n. What is none,
+    or has fewer, is refused."""
+    if operand.kind not in (OperandKind.VGPR, OperandKind.AGPR):
+        raise Unsupported(f"operand {operand.text} is no vector register")
+    if dwords > operand.dwords:
+        raise Unsupported(f"operand {operand.text} has not {dwords} registers")
+    return operand.index + (VGPR_COUNT if operand.kind is OperandKind.AGPR else 0)
 
 
 class Access:
@@ -250,7 +260,7 @@ class Access:
         """Write this lane's bit of lane-mask destination ``k`` (None or absent: VCC); inactive lanes get 0."""
         code = VCC_LO
         if k is not None and k < len(self.destinations):
-            code = self.scalar_code(self.destinations[k])
+            code = self.scalar_code(self.destinations[k], self.wave_size // 32)
         if code != self.context.null:
             if self.write_mask is not None:
                 bit = bit & self.b.lane_bit(self.write_mask)
@@ -370,21 +380,21 @@ class Access:
 
     def dword(self, operand: Operand, n: int) -> Value:
         """Dword ``n`` of a register or constant operand, without modifiers; lanes permuted for a DPP source."""
-        if operand.kind is OperandKind.VGPR:
+        if operand.kind in (OperandKind.VGPR, OperandKind.AGPR):
+            number = vector_number(operand, n + 1) + n
             if self.dpp_source is not None and operand is self.sources[0]:
                 return self._permuted(n)
-            if self._is_indexed(operand):
-                return self.b.read_vgpr_at(operand.index + n, self._index)
-            return self.b.read_vgpr(operand.index + n)
-        if operand.kind is OperandKind.AGPR:
-            return self.b.read_vgpr(VGPR_COUNT + operand.index + n)
+            if operand.kind is OperandKind.VGPR and self._is_indexed(operand):
+                return self.b.read_vgpr_at(number, self._index)
+            return self.b.read_vgpr(number)
         if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE):
             return self.b.const(operand.value >> 32 * n, I32)
-        if n and operand.kind is not OperandKind.SPECIAL:
-            return self.b.read_sgpr(self.scalar_code(operand) + n)
-        if operand.kind is OperandKind.SPECIAL and n:
+        if n == 0:
+            return self._scalar(operand, 1)
+        if operand.kind is OperandKind.SPECIAL and n == 1:
             return self._scalar(operand, 2).lshr(32).trunc(I32)
-        return self._scalar(operand, 1)
+        code = self.scalar_code(operand, n + 1)
+        return self.b.const(0, I32) if code == self.context.null else self.b.read_sgpr(code + n)
 
     # -- GFX9's register indexing --------------------
 
@@ -396,21 +406,35 @@ class Access:
     def _index(self) -> Value:
         return self.m0 & 0xFF
 
-    def scalar_code(self, operand: Operand) -> int:
-        """The hardware operand code of a scalar register operand."""
-        if operand.kind is OperandKind.TTMP:
-            return 108 + operand.index
-        if operand.kind in (OperandKind.SGPR, OperandKind.SPECIAL):
-            return operand.index
-        raise Unsupported(f"operand {operand.text} of {self.insn.text} is no scalar register")
+    def scalar_code(self, operand: Operand, dwords: int = 1) -> int:
+        """The hardware operand code of the first of ``dwords`` scalar registers, all of one kind, or of NULL.
+
+        What is no register (or reserved, as 125 is on GFX9), or goes on past the last one, is refused.
+        """
+        code = operand.index + (TTMP0 if operand.kind is OperandKind.TTMP else 0)
+        if operand.kind in (OperandKind.SGPR, OperandKind.TTMP, OperandKind.SPECIAL):
+            if code == self.context.null:
+                return code
+            if dwords > operand.dwords:
+                raise Unsupported(f"{self.insn.text}: operand {operand.text} has not {dwords} registers")
+            if code >= 0 and code + dwords <= self._scalars_end(code):
+                return code
+        raise Unsupported(f"{self.insn.text}: operand {operand.text} is no scalar register")
+
+    def _scalars_end(self, code: int) -> int:
+        """One past the last code of the registers among which ``code`` is; 0 if it is no register's."""
+        if code == self.context.m0:
+            return code + 1
+        if EXEC_LO <= code < SGPR_COUNT:
+            return SGPR_COUNT
+        return next((end for end in (VCC_LO, TTMP0, TTMP0 + 16) if code < end), 0)
 
     def _scalar(self, operand: Operand, dwords: int) -> Value:
-        code = self.scalar_code(operand)
         wide = I64 if dwords == 2 else I32
-        if code == self.context.null:
-            return self.b.const(0, wide)
-        if code < 128:
-            return self.b.read_sgpr(code, dwords)
+        code = operand.index
+        if operand.kind is not OperandKind.SPECIAL or code < SGPR_COUNT:
+            code = self.scalar_code(operand, dwords)
+            return self.b.const(0, wide) if code == self.context.null else self.b.read_sgpr(code, dwords)
         if code == 253:
             return self.b.read_scc().zext(wide)
         if code in (251, 252):
@@ -428,10 +452,10 @@ class Access:
         raise Unsupported(f"operand {operand.text}")
 
     def _mask_bit(self, operand: Operand) -> Value:
-        code = self.scalar_code(operand)
-        if code == self.context.null:
-            return self.b.lane_bit(self.b.const(0, self.b.mask_type))
-        return self.b.read_lane_mask(code)
+        dwords = self.wave_size // 32
+        if operand.kind is OperandKind.SPECIAL and (operand.index >= SGPR_COUNT or operand.index == self.context.null):
+            return self.b.lane_bit(self._scalar(operand, dwords))
+        return self.b.read_lane_mask(self.scalar_code(operand, dwords))
 
     def _modify(self, operand: Operand, raw: Value, type: Type, flush: bool | None) -> Value:
         if not type.is_float:
@@ -559,7 +583,7 @@ class Access:
         if operand.kind in (OperandKind.VGPR, OperandKind.AGPR):
             self._store_vector(operand, value, preserve)
             return
-        code = self.scalar_code(operand)
+        code = self.scalar_code(operand, -(-value.type.bits // 32))
         if code == self.context.null:
             return
         if value.type.bits < 32:
@@ -569,7 +593,7 @@ class Access:
         self.b.write_sgpr(code, value)
 
     def _store_vector(self, operand: Operand, value: Value, preserve: bool | None) -> None:
-        base = operand.index + (VGPR_COUNT if operand.kind is OperandKind.AGPR else 0)
+        base = vector_number(operand, -(-value.type.bits // 32))
         self._write_indexed = operand.kind is OperandKind.VGPR and self._is_indexed(operand)
         if value.type is I1:
             value = value.zext(I32)
@@ -644,4 +668,5 @@ __all__ = [
     "Context",
     "Unsupported",
     "ValueOrNumber",
+    "vector_number",
 ]

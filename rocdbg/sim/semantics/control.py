@@ -204,8 +204,9 @@ def _(i: Access) -> None:
 
 @semantic("s_get_barrier_state", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
-    if _is_workgroup(i):
-        i.b.write_field("requested", i.const(i.scalar_code(i.destinations[0])))
+    code = i.scalar_code(i.destinations[0])
+    if _is_workgroup(i) and code != i.context.null:
+        i.b.write_field("requested", i.const(code))
         i.b.stop(Status.BARRIER_STATE)
     else:
         i.dst(0, i.const(0))
@@ -265,14 +266,18 @@ def _(i: Access) -> None:
     # One tick per wave-instruction: advances, and is the same in every run.
     operand = i.insn.operand("sdata") or i.insn.operand("sdst")
     assert operand is not None
-    i.b.write_sgpr(i.scalar_code(operand), i.b.read_field("instructions"))
+    code = i.scalar_code(operand, 2)
+    if code != i.context.null:
+        i.b.write_sgpr(code, i.b.read_field("instructions"))
 
 
 @semantic("s_get_waveid_in_workgroup")
 def _(i: Access) -> None:
     operand = i.insn.operand("sdata")
     assert operand is not None
-    i.b.write_sgpr(i.scalar_code(operand), i.b.read_field("wave_in_group"))
+    code = i.scalar_code(operand)
+    if code != i.context.null:
+        i.b.write_sgpr(code, i.b.read_field("wave_in_group"))
 
 
 _GET_REALTIME = 0x83

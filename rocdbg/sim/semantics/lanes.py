@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from rocdbg.isa.instruction import OperandKind
 from rocdbg.sim.builder import I32, Value
-from rocdbg.sim.layout import VGPR_COUNT
-from rocdbg.sim.semantics.access import Access, Unsupported
+from rocdbg.sim.semantics.access import Access, Unsupported, vector_number
 from rocdbg.sim.semantics.registry import Kind, semantic
 
 
 def _register(i: Access, k: int) -> int:
+    """The number of source ``k``, or -1 if it is scalar."""
     operand = i.sources[k]
-    if operand.kind is OperandKind.VGPR:
-        return operand.index
-    if operand.kind is OperandKind.AGPR:
-        return VGPR_COUNT + operand.index
-    return -1
+    return vector_number(operand) if operand.kind in (OperandKind.VGPR, OperandKind.AGPR) else -1
+
+
+def _destination(i: Access) -> int:
+    return vector_number(i.destinations[0])
 
 
 @semantic("v_readfirstlane_b32", kind=Kind.WAVE)
@@ -42,7 +42,7 @@ def _(i: Access) -> None:
 def _(i: Access) -> None:
     i.b.scalar()
     value = i.raw_operand(i.sources[0])
-    i.b.write_lane(i.destinations[0].index, i.raw_operand(i.sources[1]), value)
+    i.b.write_lane(_destination(i), i.raw_operand(i.sources[1]), value)
 
 
 def _move(i: Access, fetch_inactive: bool, group: int) -> tuple[Value, Value]:
@@ -59,13 +59,13 @@ def _(i: Access) -> None:
     assert address is not None and data is not None and vdst is not None
     i.b.scalar()
     # Lanes without EXEC can be sources of the _fi form: copied whatever EXEC says.
-    i.b.shuffle(data.index, list(range(i.wave_size)), 1)
+    i.b.shuffle(vector_number(data), list(range(i.wave_size)), 1)
     i.b.lanes()
     i.b.write_data(0, i.raw_operand(address) + i.modifier("offset"))
     # Wave64 of GFX10 and later runs as two halves, each of which sees its own 32 lanes.
     group = 32 if i.generation >= 10 else 64
     value, valid = _move(i, i.name.endswith("fi_b32"), group)
-    i.b.write_vgpr(vdst.index, valid.select(value, 0))
+    i.b.write_vgpr(vector_number(vdst), valid.select(value, 0))
 
 
 @semantic("ds_permute_b32", kind=Kind.WAVE)
@@ -78,7 +78,7 @@ def _(i: Access) -> None:
     i.b.scalar()
     i.b.call("permute", (i.exec, i.const(32 if i.generation >= 10 else 64)))
     i.b.lanes()
-    i.b.write_vgpr(vdst.index, i.b.read_data(2))
+    i.b.write_vgpr(vector_number(vdst), i.b.read_data(2))
 
 
 def swizzle_sources(offset: int, wave_size: int) -> list[int | None]:
@@ -108,10 +108,10 @@ def _(i: Access) -> None:
     assert data is not None and vdst is not None
     sources = swizzle_sources(i.modifier("offset"), i.wave_size)
     i.b.scalar()
-    i.b.shuffle(data.index, sources, 0)
+    i.b.shuffle(vector_number(data), sources, 0)
     valid = i.b.permute_mask(i.exec, sources)
     i.b.lanes()
-    i.b.write_vgpr(vdst.index, i.b.lane_bit(valid).select(i.b.read_data(0), 0))
+    i.b.write_vgpr(vector_number(vdst), i.b.lane_bit(valid).select(i.b.read_data(0), 0))
 
 
 @semantic("v_permlane16_b32", "v_permlanex16_b32", kind=Kind.WAVE)
@@ -135,9 +135,9 @@ def _(i: Access) -> None:
     b.write_data(0, (row | chosen).shl(2))
     fetch_inactive = bool(i.modifier("op_sel") & 1)
     value, valid = _move(i, fetch_inactive, 64)
-    old = b.read_vgpr(i.destinations[0].index)
+    old = b.read_vgpr(_destination(i))
     other = i.const(0) if i.modifier("op_sel") & 2 else old
-    b.write_vgpr(i.destinations[0].index, valid.select(value, other))
+    b.write_vgpr(_destination(i), valid.select(value, other))
 
 
 @semantic("v_permlane64_b32", kind=Kind.WAVE)
@@ -148,7 +148,7 @@ def _(i: Access) -> None:
     i.b.scalar()
     i.b.shuffle(register, [lane ^ 32 for lane in range(64)], 0)
     i.b.lanes()
-    i.b.write_vgpr(i.destinations[0].index, i.b.read_data(0))
+    i.b.write_vgpr(_destination(i), i.b.read_data(0))
 
 
 @semantic("v_permlane16_var_b32", "v_permlanex16_var_b32", kind=Kind.WAVE)
@@ -166,16 +166,16 @@ def _(i: Access) -> None:
         row = row ^ 16
     b.write_data(0, (row | i.raw_operand(i.sources[1]) & 15).shl(2))
     value, valid = _move(i, bool(i.modifier("op_sel") & 1), 64)
-    old = b.read_vgpr(i.destinations[0].index)
+    old = b.read_vgpr(_destination(i))
     other = i.const(0) if i.modifier("op_sel") & 2 else old
-    b.write_vgpr(i.destinations[0].index, valid.select(value, other))
+    b.write_vgpr(_destination(i), valid.select(value, other))
 
 
 @semantic("v_permlane16_swap_b32", "v_permlane32_swap_b32", kind=Kind.WAVE)
 def _(i: Access) -> None:
     """The odd rows (of 16 or 32 lanes) of the destination change places with the even rows of the source."""
     row = 16 if "16" in i.name else 32
-    source, destination = _register(i, 0), i.destinations[0].index
+    source, destination = vector_number(i.sources[0]), _destination(i)
     across = [lane ^ row for lane in range(i.wave_size)]
     b = i.b
     b.scalar()

@@ -71,6 +71,8 @@ def mask_lanes(row_mask: int, bank_mask: int, wave_size: int) -> int:
 def dpp_prepare(i: Access) -> None:
     """Permute src0 of a DPP form. A source lane outside the row, or inactive without fetch-inactive, reads as 0
     with bound_ctrl (and in DPP8); else the lane does not write."""
+    if not i.sources:  # v_nop
+        return
     b, n = i.b, i.wave_size
     operand = i.sources[0]
     if operand.kind is not OperandKind.VGPR:

@@ -34,7 +34,7 @@ def _access(i: Access, how: Addresses, access: str, number: int) -> None:
 
 def _load(how: Addresses) -> Callable[[Access], None]:
     def run(i: Access) -> None:
-        b, base = i.b, register(required(i, "vdst"))
+        b, base = i.b, register(required(i, "vdst"), _REGISTERS)
         for number in reversed(
             range(_REGISTERS)
         ):  # the first dword of the transfer buffer is needed until last
@@ -52,7 +52,7 @@ def _load(how: Addresses) -> Callable[[Access], None]:
 
 def _store(how: Addresses) -> Callable[[Access], None]:
     def run(i: Access) -> None:
-        base = register(required(i, "vdata"))
+        base = register(required(i, "vdata"), _REGISTERS)
         for number in range(_REGISTERS):
             _access(i, how, "check", number)
         for number in range(_REGISTERS):

@@ -12,7 +12,7 @@ from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.sim import buffer_request
 from rocdbg.sim.builder import I32, I64, Value
 from rocdbg.sim.layout import sgpr_offset
-from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import (
     ATOMICS,
     LOADS,
@@ -52,7 +52,10 @@ def _address(i: Access, flags: int) -> tuple[str, Value, Sequence[Value]]:
         if i.modifier("offen"):
             offset = offset + i.dword(vaddr, position)
     address = offset.zext(I64) | index.zext(I64).shl(32)
-    where = sgpr_offset(i.scalar_code(resource)) | flags
+    code = i.scalar_code(resource, 4)
+    if code == i.context.null:
+        raise Unsupported(f"{i.insn.text}: no resource")
+    where = sgpr_offset(code) | flags
     return "buffer", address, (i.const(where, I64), i.raw_operand(soffset).zext(I64))
 
 
@@ -116,8 +119,9 @@ def _load_format(what: _FormatOf) -> Callable[[Access], None]:
             transfer(i, lds_slot(4), "store", 4)
             return
         i.b.lanes()
-        base = register(required(i, "vdata"))
         words = [i.b.read_data(n) for n in range(what.channels)]
+        registers = 1 if what.high else -(-what.channels // 2) if what.d16 else what.channels
+        base = register(required(i, "vdata"), registers + bool(i.modifier("tfe")))
         if what.d16:
             words = _packed(i, words, base, what.high)
         for n, word in enumerate(words):
@@ -142,7 +146,7 @@ def _packed(i: Access, halves: list[Value], base: int, high: bool) -> list[Value
 def _store_format(what: _FormatOf) -> Callable[[Access], None]:
     def function(i: Access) -> None:
         i.b.lanes()
-        base = register(required(i, "vdata"))
+        base = register(required(i, "vdata"), -(-what.channels // 2) if what.d16 else what.channels)
         for n in range(what.channels):
             if not what.d16:
                 word = i.b.read_vgpr(base + n)

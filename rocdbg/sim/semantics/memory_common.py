@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rocdbg.arch.targets import ScratchKind
-from rocdbg.isa.instruction import Operand, OperandKind
+from rocdbg.isa.instruction import Operand
 from rocdbg.sim.builder import I8, I16, I32, I64, Value
-from rocdbg.sim.layout import FLUSH_INPUTS, FLUSH_RESULTS, VGPR_COUNT
-from rocdbg.sim.semantics.access import Access, Unsupported
+from rocdbg.sim.layout import FLUSH_INPUTS, FLUSH_RESULTS
+from rocdbg.sim.semantics.access import Access, Unsupported, vector_number
 from rocdbg.sim.semantics.registry import Kind, semantic
 from rocdbg.sim.translator.atomics import BY_NAME
 
@@ -86,9 +86,7 @@ def required(i: Access, name: str) -> Operand:
     return operand
 
 
-def register(operand: Operand) -> int:
-    """The builder's number of a vector register operand."""
-    return operand.index + (VGPR_COUNT if operand.kind is OperandKind.AGPR else 0)
+register = vector_number
 
 
 def address64(i: Access, operand: Operand) -> Value:
@@ -118,7 +116,7 @@ def flat_scratch(i: Access) -> Value:
 
 def store_lanes(i: Access, operand: Operand, form: Format, first: int = 0) -> None:
     """Lane code: put the data of a store into the transfer buffer."""
-    base = register(operand)
+    base = register(operand, max(1, form.size // 4))
     for n in range(max(1, form.size // 4)):
         word = i.b.read_vgpr(base + n)
         if form.high or operand.half == 1:
@@ -128,7 +126,7 @@ def store_lanes(i: Access, operand: Operand, form: Format, first: int = 0) -> No
 
 def load_lanes(i: Access, operand: Operand, form: Format, first: int = 0) -> None:
     """Lane code: put loaded data into registers."""
-    base = register(operand)
+    base = register(operand, max(1, form.size // 4))
     if form.size >= 4:
         for n in range(form.size // 4):
             put(i, base + n, i.b.read_data(first + n))
@@ -178,7 +176,8 @@ def load(i: Access, how: Addresses, destination: Operand, form: Format) -> None:
     i.b.lanes()
     load_lanes(i, destination, form)
     if i.modifier("tfe"):  # texture fail enable: one more dword says what was not resident, here nothing
-        i.b.write_vgpr(register(destination) + max(1, form.size // 4), i.const(0))
+        more = max(1, form.size // 4)
+        i.b.write_vgpr(register(destination, more + 1) + more, i.const(0))
 
 
 def lds_slot(size: int) -> Addresses:
@@ -244,7 +243,7 @@ def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], resu
     position = 0
     for operand in data:
         for n in range(operand.dwords):
-            i.b.write_data(position, i.b.read_vgpr(register(operand) + n))
+            i.b.write_data(position, i.b.read_vgpr(register(operand, n + 1) + n))
             position += 1
     space, address, extra = how(i)
     i.b.write_address(address)
@@ -256,7 +255,7 @@ def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], resu
     if result is not None:
         i.b.lanes()
         for n in range(size // 4):
-            put(i, register(result) + n, i.b.read_data(n))
+            put(i, register(result, size // 4) + n, i.b.read_data(n))
 
 
 def memory(name: str, function: Callable[[Access], None]) -> None:

@@ -53,7 +53,8 @@ def _whole(i: Access, access: str, size: int, data: Sequence[str], offsets: Sequ
     helper = f"lds_{access}_{size}"
     if i.modifier("gds") or helper not in _WHOLE:
         return False
-    registers = [register(required(i, name)) for name in ("addr", *data)]
+    words = max(1, size // 4) * (2 if access == "read2" else 1)
+    registers = [register(required(i, "addr")), *(register(required(i, name), words) for name in data)]
     places = pack_places(*(vgpr_offset(number, i.context.wave_size) for number in registers))
     packed = sum(offset << 32 * n for n, offset in enumerate(offsets))
     i.b.call(helper, (i.exec, i.const(size, I64), i.const(places, I64), i.const(packed, I64)))
@@ -102,7 +103,7 @@ def _load_two(size: int, stride: int) -> Callable[[Access], None]:
         load_lanes(i, destination, Format(size), _SECOND)
         words = size // 4
         for n in range(words):
-            put(i, register(destination) + words + n, i.b.read_data(n))
+            put(i, register(destination, 2 * words) + words + n, i.b.read_data(n))
 
     return function
 
@@ -201,8 +202,8 @@ def _swap_two(size: int, stride: int) -> Callable[[Access], None]:
         atomic(i, second, helper, (required(i, "data1"),), None)
         i.b.lanes()
         for n in range(words):
-            put(i, register(destination) + n, i.b.read_data(_SECOND + n))
-            put(i, register(destination) + words + n, i.b.read_data(n))
+            put(i, register(destination, 2 * words) + n, i.b.read_data(_SECOND + n))
+            put(i, register(destination, 2 * words) + words + n, i.b.read_data(n))
 
     return function
 

@@ -34,7 +34,9 @@ def _plain(i: Access, align: int = 4) -> Value:
 
 
 def _write(i: Access, destination: Operand, dwords: int) -> None:
-    code = i.scalar_code(destination)
+    code = i.scalar_code(destination, dwords)
+    if code == i.context.null:
+        return
     if dwords == 1:
         i.b.write_sgpr(code, i.b.read_transfer(0))
         return
@@ -69,13 +71,14 @@ def _narrow_load(bits: int, *, signed: bool) -> Callable[[Access], None]:
 
 def _write_narrow(i: Access, bits: int, *, signed: bool) -> None:
     field = integers.field(i.b.read_transfer(0), 0, bits, signed=signed)
-    i.b.write_sgpr(i.scalar_code(required(i, "sdata")), field)
+    code = i.scalar_code(required(i, "sdata"))
+    if code != i.context.null:
+        i.b.write_sgpr(code, field)
 
 
 def _range(i: Access, align: int = 4) -> tuple[Value, Value]:
     """A buffer's base address and its size: num_records bytes, or records of stride bytes."""
-    code = i.scalar_code(required(i, "sbase"))
-    low, high, records = i.b.read_sgpr(code), i.b.read_sgpr(code + 1), i.b.read_sgpr(code + 2)
+    low, high, records = (i.dword(required(i, "sbase"), n) for n in range(3))
     base = (low & -align).zext(I64) | (high & 0xFFFF).zext(I64).shl(32)
     stride = (high.lshr(16) & 0x3FFF).zext(I64)
     return base, stride.eq(0).select(records.zext(I64), records.zext(I64) * stride)
@@ -120,9 +123,8 @@ def _one_lane(i: Access, helper: str, address: Value, size: Value) -> None:
 
 
 def _put(i: Access, source: Operand, dwords: int) -> None:
-    code = i.scalar_code(source)
     for n in range(dwords):
-        i.b.write_scalar_data(n, i.b.read_sgpr(code + n))
+        i.b.write_scalar_data(n, i.dword(source, n))
 
 
 def _scratch(i: Access) -> Value:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.sim.builder import Type, Value
 from rocdbg.sim.layout import VCC_LO
-from rocdbg.sim.semantics.access import I32, I64, Access
+from rocdbg.sim.semantics.access import I32, I64, Access, Unsupported
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 
 _COUNT = VCC_LO
 """s0 .. s105 can be reached."""
+
+
+def _base(i: Access, operand: Operand) -> int:
+    if operand.kind is not OperandKind.SGPR:
+        raise Unsupported(f"{i.insn.text}: only s0 to s105 are chosen by M0")
+    return operand.index
 
 
 def _read(i: Access, base: int, offset: Value, type: Type) -> Value:
@@ -27,14 +34,14 @@ def _write(i: Access, base: int, offset: Value, value: Value) -> None:
 
 def _relative_source(type: Type) -> SemanticFunction:
     def run(i: Access) -> None:
-        i.dst(0, _read(i, i.sources[0].index, i.m0, type))
+        i.dst(0, _read(i, _base(i, i.sources[0]), i.m0, type))
 
     return run
 
 
 def _relative_destination(type: Type) -> SemanticFunction:
     def run(i: Access) -> None:
-        _write(i, i.destinations[0].index, i.m0, i.src(0, type))
+        _write(i, _base(i, i.destinations[0]), i.m0, i.src(0, type))
 
     return run
 
@@ -46,5 +53,5 @@ for _type in (I32, I64):
 
 @semantic("s_movrelsd_2_b32")
 def _(i: Access) -> None:
-    value = _read(i, i.sources[0].index, i.m0 & 0x3FF, I32)
-    _write(i, i.destinations[0].index, i.m0.lshr(16) & 0x3FF, value)
+    value = _read(i, _base(i, i.sources[0]), i.m0 & 0x3FF, I32)
+    _write(i, _base(i, i.destinations[0]), i.m0.lshr(16) & 0x3FF, value)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from rocdbg.sim.builder import F16, I8, I16, I32, I64, Type, Value
 from rocdbg.sim.semantics import integers
-from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.access import Access, vector_number
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 from rocdbg.sim.semantics.valu_float import preserves_half
 
@@ -53,7 +53,7 @@ semantic("v_mov_b16")(_copy(I16))
 def _(i: Access) -> None:
     source, old = i.src(0), i.old(0)
     i.dst(0, source)
-    i.b.write_vgpr(i.sources[0].index, old)
+    i.b.write_vgpr(vector_number(i.sources[0]), old)
 
 
 @semantic("v_swap_b16")
@@ -61,9 +61,9 @@ def _(i: Access) -> None:
     source, old = i.src(0, I16), i.old(0, I16)
     i.dst(0, source)
     operand = i.sources[0]
-    word = i.b.read_vgpr(operand.index)  # after the first write: both halves may be of one register
+    word = i.b.read_vgpr(vector_number(operand))  # after the first write: both halves may be of one register
     merged = (word & 0xFFFF) | old.zext(I32).shl(16) if operand.half else (word & 0xFFFF0000) | old.zext(I32)
-    i.b.write_vgpr(operand.index, merged)
+    i.b.write_vgpr(vector_number(operand), merged)
 
 
 @semantic("v_cndmask_b32")

@@ -71,7 +71,11 @@ def _pair(i: Access) -> None:
         half = _Half(i, _half(i.insn, mnemonic, letter))
         meaning = lookup(half.name)
         assert meaning is not None, half.name
-        meaning.function(half)
+        if meaning.any_rounding or meaning.approximate:
+            with i.b.nearest():
+                meaning.function(half)
+        else:
+            meaning.function(half)
         halves.append(half)
     for half in halves:
         for number, word in half.writes:

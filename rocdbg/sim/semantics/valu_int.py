@@ -5,7 +5,6 @@ sums of absolute differences."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from rocdbg.sim.builder import I16, I32, I64, I128, Type, Value
 from rocdbg.sim.semantics import integers
@@ -370,9 +369,7 @@ semantic("v_mqsad_pk_u16_u8")(_quad_sad16(masked=True))
 @semantic("v_mqsad_u32_u8")
 def _(i: Access) -> None:
     window, reference = i.src(0, I64), i.src(1)
-    source = i.sources[2]
-    # 128 bits: the access knows sources up to 64.
-    totals = [i.raw_operand(replace(source, index=source.index + n, dwords=1)) for n in range(4)]
+    totals = [i.dword(i.sources[2], n) for n in range(4)]
     sums = []
     for n in range(4):
         part = window.lshr(8 * n).trunc(I32) if n else window.trunc(I32)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.sim.builder import Value
-from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.access import Access, vector_number
 from rocdbg.sim.semantics.registry import Kind, semantic
 
 
@@ -27,11 +27,11 @@ def _indexed(name: str) -> Callable[[Callable[[Access], None]], None]:
 
 
 def _read(i: Access, offset: Value) -> Value:
-    return i.b.read_vgpr_at(i.sources[0].index, offset)
+    return i.b.read_vgpr_at(vector_number(i.sources[0]), offset)
 
 
 def _write(i: Access, offset: Value, value: Value) -> None:
-    i.b.write_vgpr_at(i.destinations[0].index, offset, value)
+    i.b.write_vgpr_at(vector_number(i.destinations[0]), offset, value)
 
 
 @_indexed("v_movrels_b32")
@@ -56,7 +56,7 @@ def _(i: Access) -> None:
 
 @_indexed("v_swaprel_b32")
 def _(i: Access) -> None:
-    to, source = i.destinations[0].index, i.sources[0].index
+    to, source = vector_number(i.destinations[0]), vector_number(i.sources[0])
     at_source, at_destination = i.m0 & 0x3FF, i.m0.lshr(16) & 0x3FF
     moved, replaced = i.b.read_vgpr_at(source, at_source), i.b.read_vgpr_at(to, at_destination)
     i.b.write_vgpr_at(to, at_destination, moved)

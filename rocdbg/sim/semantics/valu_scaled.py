@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rocdbg.isa.instruction import Operand
 from rocdbg.sim.builder import F16, F32, F64, FLOAT, I16, I32, I64, Value
-from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.access import Access, vector_number
 from rocdbg.sim.semantics.float8 import Float8, formats, round_scaled, widen
 from rocdbg.sim.semantics.floats import power_of_two
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
@@ -211,7 +211,7 @@ def _write_row(i: Access, codes: list[Value], bits: int) -> None:
             put(word + 1, code.lshr(32 - shift))
     for n, value in enumerate(words):
         assert value is not None
-        i.b.write_vgpr(destination.index + n, value)
+        i.b.write_vgpr(vector_number(destination, len(words)) + n, value)
 
 
 def _wide_row(i: Access, operand: Operand, kind: str, numbers: int) -> list[_Wide]:

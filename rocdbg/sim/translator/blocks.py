@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rocdbg.isa.instruction import Flow, Instruction
-from rocdbg.sim.layout import Status
+from rocdbg.isa.instruction import Flow, Instruction, OperandKind
+from rocdbg.sim.layout import SGPR_COUNT, Status
 from rocdbg.sim.semantics.access import DESTINATIONS
 from rocdbg.sim.semantics.registry import Ends, Semantic, lookup
 
@@ -48,9 +48,15 @@ Decode = Callable[[int], Instruction | None]
 
 
 def is_illegal(instruction: Instruction) -> bool:
-    """Whether hardware has no such instruction. Some that LLVM prints have a result that goes nowhere."""
+    """Whether hardware has no such instruction. Some that LLVM prints have a result that goes nowhere: to a constant,
+    or to what can only be read."""
     return instruction.illegal or any(
-        "/*Invalid immediate" in operand.text and operand.name in DESTINATIONS for operand in instruction.operands
+        operand.name in DESTINATIONS
+        and (
+            "/*Invalid immediate" in operand.text
+            or (operand.kind is OperandKind.SPECIAL and operand.index >= SGPR_COUNT)
+        )
+        for operand in instruction.operands
     )
 
 

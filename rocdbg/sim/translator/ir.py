@@ -34,8 +34,55 @@ _INTRINSIC = {
     Op.SSUB_SAT: "ssub.sat", Op.FMA: "fma", Op.SQRT: "sqrt", Op.FLOOR: "floor", Op.CEIL: "ceil", Op.FTRUNC: "trunc",
     Op.RINT: "rint",
 }  # fmt: skip
+_SHIFTS = frozenset((Op.SHL, Op.LSHR, Op.ASHR))
+_DIVISIONS = frozenset((Op.UDIV, Op.UREM))
 _VIA_F32 = frozenset((Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.SQRT, Op.FLOOR, Op.CEIL, Op.FTRUNC, Op.RINT))
 _FLOAT_COMPARES = frozenset((Op.FEQ, Op.FLT, Op.FLE, Op.FNE, Op.FUNO))
+
+
+_SAME_INTEGERS = {
+    **dict.fromkeys((
+        Op.ADD, Op.SUB, Op.MUL, Op.UDIV, Op.UREM, Op.AND, Op.OR, Op.XOR, Op.SHL, Op.LSHR, Op.ASHR, Op.UMIN, Op.UMAX,
+        Op.SMIN, Op.SMAX, Op.UADD_SAT, Op.USUB_SAT, Op.SADD_SAT, Op.SSUB_SAT,
+    ), 2),
+    **dict.fromkeys((Op.CTPOP, Op.CTLZ, Op.CTTZ, Op.BITREVERSE), 1), Op.FSHL: 3, Op.FSHR: 3,
+}  # fmt: skip
+"""Primitives of integers of one type, and how many they take; likewise of floats."""
+_SAME_FLOATS = {
+    **dict.fromkeys((Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV), 2), Op.FMA: 3,
+    **dict.fromkeys((Op.SQRT, Op.FLOOR, Op.CEIL, Op.FTRUNC, Op.RINT, Op.FNEG, Op.FABS), 1),
+}  # fmt: skip
+
+
+def well_typed(op: Op, type: Type, types: Sequence[Type]) -> bool:
+    """Whether a primitive exists for these types of its operands and this one of its result."""
+    first = types[0]
+    if op in _SAME_INTEGERS:
+        return not type.is_float and len(types) == _SAME_INTEGERS[op] and all(t is type for t in types)
+    if op in _SAME_FLOATS:
+        return type.is_float and len(types) == _SAME_FLOATS[op] and all(t is type for t in types)
+    if op in _COMPARE:
+        return type is I1 and len(types) == 2 and first is types[1] and first.is_float == (op in _FLOAT_COMPARES)
+    if op is Op.SELECT:
+        return len(types) == 3 and first is I1 and types[1] is type and types[2] is type
+    if len(types) != 1:
+        return False
+    match op:
+        case Op.ZEXT | Op.SEXT:
+            return not first.is_float and not type.is_float and first.bits < type.bits
+        case Op.TRUNC:
+            return not first.is_float and not type.is_float and first.bits > type.bits
+        case Op.BITCAST:
+            return first.bits == type.bits
+        case Op.FPEXT:
+            return first.is_float and type.is_float and first.bits < type.bits
+        case Op.FPTRUNC:
+            return first.is_float and type.is_float and first.bits > type.bits
+        case Op.FPTOSI | Op.FPTOUI:
+            return first.is_float and not type.is_float
+        case Op.SITOFP | Op.UITOFP:
+            return not first.is_float and type.is_float
+    return False
 
 
 def float_literal(value: float, type: Type) -> str:
@@ -65,6 +112,57 @@ class Constant(str):
     __slots__ = ()
 
 
+class Bounded(str):
+    """A reference to an integer that is known to be ``most`` at most, unsigned."""
+
+    __slots__ = ("most",)
+
+    most: int
+
+
+_SMALL = 256
+"""Only bounds below this are kept: they are there to prove that a shift is by less than the width."""
+
+
+def most(value: Value) -> int:
+    """The greatest unsigned number that an integer may be, as far as is known."""
+    if isinstance(value.ref, Bounded):
+        return value.ref.most
+    if isinstance(value.ref, Constant):
+        text = str(value.ref)
+        return {"true": 1, "false": 0}[text] if value.type is I1 else int(text) & (1 << value.type.bits) - 1
+    return (1 << value.type.bits) - 1
+
+
+def _bound(op: Op, type: Type, args: Sequence[Value]) -> int:
+    """What the result of a primitive on integers is at most."""
+    every = (1 << type.bits) - 1
+    match op:
+        case Op.AND | Op.UMIN:
+            return min(most(args[0]), most(args[1]))
+        case Op.OR | Op.XOR:
+            return (1 << max(most(args[0]), most(args[1])).bit_length()) - 1
+        case Op.UMAX:
+            return max(most(args[0]), most(args[1]))
+        case Op.SELECT:
+            return max(most(args[1]), most(args[2]))
+        case Op.ZEXT | Op.TRUNC:
+            return min(most(args[0]), every)
+        case Op.CTPOP | Op.CTLZ | Op.CTTZ:
+            return type.bits
+        case Op.ADD:
+            return min(most(args[0]) + most(args[1]), every)
+        case Op.SUB if isinstance(args[0].ref, Constant) and most(args[1]) <= most(args[0]):
+            return most(args[0])
+        case Op.LSHR if isinstance(args[1].ref, Constant):
+            return most(args[0]) >> most(args[1])
+        case Op.SHL if isinstance(args[1].ref, Constant):
+            return min(most(args[0]) << most(args[1]), every)
+        case Op.UREM:
+            return min(max(0, most(args[1]) - 1), most(args[0]))
+    return every
+
+
 class Writer(Arithmetic):
     """Emits primitives. ``lines`` receives uniform code, ``lane_lines`` varying code."""
 
@@ -84,8 +182,14 @@ class Writer(Arithmetic):
         return f"%{stem}{self._counter}"
 
     def text_type(self, type: Type, uniform: bool) -> str:
+        """The one place where types become text: scalars of `builder.Type`, and vectors with one of them per lane.
+        LLVM's code generator asserts on vectors of one element."""
         name = scalar_type(type)
-        return name if uniform else f"<{self.width} x {name}>"
+        if uniform:
+            return name
+        if self.width < 2:
+            raise TypeError("a lane's value is used where there are no lanes")
+        return f"<{self.width} x {name}>"
 
     def put(self, uniform: bool, line: str) -> None:
         """Append a line to the uniform or the lane code."""
@@ -128,7 +232,7 @@ class Writer(Arithmetic):
             return "<" + ", ".join([f"{scalar} {name}"] * self.width) + ">"
         splat = self._splats.get(name)
         if splat is None:
-            vector = f"<{self.width} x {scalar}>"
+            vector = self.text_type(value.type, False)
             first, splat = self.fresh("i"), self.fresh("s")
             self.lines.append(f"{first} = insertelement {vector} poison, {scalar} {name}, i32 0")
             self.lines.append(
@@ -143,12 +247,35 @@ class Writer(Arithmetic):
     # -- primitives --------------------
 
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
+        """As `Arithmetic.emit`. What has no meaning (operands of other types) is an error here: LLVM would abort the
+        process. What LLVM leaves undefined is defined: shifts are by the count modulo the width (by less than
+        the width where that is no power of two), divisors are at least 1."""
+        if not well_typed(op, type, [a.type for a in args]):
+            raise TypeError(f"{op.name} of {', '.join(a.type.name for a in args)} to {type.name}")
         self.check_exact(op, type)
+        if op in _SHIFTS and most(args[1]) >= type.bits:
+            limit = type.bits - 1  # routines of matrices have integers of 320 and 576 bits
+            args = (args[0], args[1].umin(limit) if type.bits & limit else args[1] & limit)
+        elif op in _DIVISIONS and self.constant(args[1]) is None:
+            args = (args[0], args[1].umax(1))
+        result = self._emit(op, type, args)
+        if type.bits > 1 and not type.is_float and result.ref.__class__ is str:
+            bound = _bound(op, type, args)
+            if bound < _SMALL:
+                name = Bounded(result.ref)
+                name.most = bound
+                return Value(self, type, name, result.uniform)
+        return result
+
+    def _emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
         folded = _fold(self, op, type, args)
         if folded is not None:
             return folded
-        if F16 in (type, *(a.type for a in args)) and (special := self._half(op, type, args)) is not None:
-            return special
+        if type is F16 or any(a.type is F16 for a in args):
+            with self.nearest():  # the steps in wider types are exact, or made such that rounding them rounds once
+                special = self._half(op, type, args)
+            if special is not None:
+                return special
         uniform = all(a.uniform for a in args)
         t = self.text_type(args[-1].type, uniform)
         refs = [self.ref(a, uniform) for a in args]
@@ -191,19 +318,16 @@ class Writer(Arithmetic):
 
     def contains(self, name: str, table: Sequence[int], key: Value, where: Value) -> Value:
         uniform = key.uniform and where.uniform
-        width = 1 if uniform else self.width
-        function = f"rocdbg.contains.{name}.{width}"
+        function = f"rocdbg.contains.{name}" if uniform else f"rocdbg.contains.{name}.v{self.width}"
         if function not in self.directed:
-            self.declare("llvm.cttz.i64", "i64", ["i64", "i1"])
             self.directed[f"{name}.table"] = _table(name, table)
-            self.directed[function] = _search(function, name, len(table), width)
-        refs = [self.ref(key, uniform), self.ref(where, uniform)]
-        if uniform:
-            for n, kind in enumerate(("i32", "i1")):
-                refs[n] = str(self.new(I1, True, f"insertelement <1 x {kind}> poison, {kind} {refs[n]}, i32 0").ref)
-        call = f"call <{width} x i1> @{function}(<{width} x i32> {refs[0]}, <{width} x i1> {refs[1]})"
-        result = self.new(I1, uniform, call)
-        return self.new(I1, True, f"extractelement <1 x i1> {result.ref}, i32 0") if uniform else result
+            if uniform:
+                self.directed[function] = _search(function, name, len(table))
+            else:
+                self.declare("llvm.cttz.i64", "i64", ["i64", "i1"])
+                self.directed[function] = _search_lanes(function, name, len(table), self.width)
+        texts = ", ".join(f"{self.text_type(a.type, uniform)} {self.ref(a, uniform)}" for a in (key, where))
+        return self.new(I1, uniform, f"call {self.text_type(I1, uniform)} @{function}({texts})")
 
     # -- directed rounding --------------------
 
@@ -377,7 +501,40 @@ def _table(name: str, table: Sequence[int]) -> str:
     return f"@{name} = private constant [{len(table)} x i32] [{', '.join(f'i32 {n}' for n in table)}]"
 
 
-def _search(function: str, table: str, count: int, width: int) -> str:
+def _search_loop(table: str, count: int, before: str) -> str:
+    """Blocks of a binary search for ``%key`` from block ``before``; ``found`` begins with whether ``%same``."""
+    return f"""search:
+  %low = phi i64 [ 0, %{before} ], [ %low.next, %search ]
+  %length = phi i64 [ {count}, %{before} ], [ %length.next, %search ]
+  %half = lshr i64 %length, 1
+  %middle = add i64 %low, %half
+  %at.middle = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %middle
+  %there = load i32, ptr %at.middle
+  %beyond = icmp ule i32 %there, %key
+  %low.next = select i1 %beyond, i64 %middle, i64 %low
+  %length.next = sub i64 %length, %half
+  %more = icmp ugt i64 %length.next, 1
+  br i1 %more, label %search, label %found
+found:
+  %at = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %low.next
+  %value = load i32, ptr %at
+  %same = icmp eq i32 %value, %key"""
+
+
+def _search(function: str, table: str, count: int) -> str:
+    """A function of one key and whether to look for it."""
+    return f"""define internal i1 @{function}(i32 %key, i1 %where) noinline #0 {{
+entry:
+  br i1 %where, label %search, label %done
+{_search_loop(table, count, "entry")}
+  br label %done
+done:
+  %answer = phi i1 [ false, %entry ], [ %same, %found ]
+  ret i1 %answer
+}}"""
+
+
+def _search_lanes(function: str, table: str, count: int, width: int) -> str:
     """A function of keys and conditions: a binary search for each lane whose condition holds."""
     lanes, keys, conditions = f"i{width}", f"<{width} x i32>", f"<{width} x i1>"
     return f"""define internal {conditions} @{function}({keys} %keys, {conditions} %where) noinline #0 {{
@@ -392,22 +549,7 @@ lane:
   %number = call i64 @llvm.cttz.i64(i64 %left, i1 true)
   %key = extractelement {keys} %keys, i64 %number
   br label %search
-search:
-  %low = phi i64 [ 0, %lane ], [ %low.next, %search ]
-  %length = phi i64 [ {count}, %lane ], [ %length.next, %search ]
-  %half = lshr i64 %length, 1
-  %middle = add i64 %low, %half
-  %at.middle = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %middle
-  %there = load i32, ptr %at.middle
-  %beyond = icmp ule i32 %there, %key
-  %low.next = select i1 %beyond, i64 %middle, i64 %low
-  %length.next = sub i64 %length, %half
-  %more = icmp ugt i64 %length.next, 1
-  br i1 %more, label %search, label %found
-found:
-  %at = getelementptr [{count} x i32], ptr @{table}, i64 0, i64 %low.next
-  %value = load i32, ptr %at
-  %same = icmp eq i32 %value, %key
+{_search_loop(table, count, "lane")}
   %bit = zext i1 %same to i64
   %bits = shl i64 %bit, %number
   %result.next = or i64 %result, %bits

@@ -16,11 +16,16 @@ from rocdbg.sim.semantics.registry import Ends, Kind, Semantic, lookup
 from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.wave_builder import LaneCodeError, RunConflict, WaveBuilder
 
+MAX_BLOCK_LINES, MAX_MODULE_LINES = 8_000, 16_000
+"""Lines of IR after which a block, a module is closed. A line costs up to 20 microseconds at -O0 and 50 at -O1, and
+LLVM cannot be interrupted. Compilers' code stays far below; long instructions that watch for exceptions do not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Translated:
     """A module of blocks. ``blocks`` may be shorter than asked for: an instruction that turned out to be unsupported
-    in its form ends its block before it."""
+    in its form ends its block before it, much IR ends a block after it, and blocks may be left out (but the first)
+    where a module is full: they are empty then."""
 
     text: str
     names: tuple[str, ...]
@@ -32,14 +37,16 @@ def translate(
 ) -> Translated:
     """Translate non-empty blocks into one module; block k becomes function ``names[k]``."""
     done: list[Block] = []
+    lines = 0
     for block, name in zip(blocks, names, strict=True):
-        current = block
+        current = block if lines < MAX_MODULE_LINES else Block(block.start, ())
         while current.instructions:
             count = _record(builder, current, name, context)
             if count == len(current.instructions):
                 break
             current = Block(block.start, block.instructions[:count], None if count else Status.UNSUPPORTED)
         done.append(current)
+        lines += _size(builder) if current.instructions else 0
     return Translated(builder.module(), tuple(names), tuple(done))
 
 
@@ -58,8 +65,18 @@ def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> 
         more = number + 1 < len(block.instructions)
         if more and context.mode.indexed and _writes_m0(instruction, context):
             return number + 1  # M0[15:12] is part of the key under which the next instruction is translated
+        if more and _size(builder) > MAX_BLOCK_LINES:
+            return number + 1
     builder.finish()
     return len(block.instructions)
+
+
+def _size(builder: WaveBuilder) -> int:
+    """Lines of IR of the block being recorded."""
+    try:
+        return len(builder.lines) + len(builder.lane_lines())
+    except TypeError:  # no lane code is open
+        return len(builder.lines)
 
 
 def _writes_m0(instruction: Instruction, context: Context) -> bool:

@@ -8,6 +8,7 @@ instruction is translated as any block is, compiled, and run on as many waves as
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ import pytest
 from rocdbg.arch.targets import TARGETS
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.sim import layout
+from rocdbg.sim.native_jit import _masked_ternary_logic
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.translate import translate
@@ -65,25 +67,29 @@ class Runner:
         return self._functions[key]
 
     def compile(
-        self, instructions: Sequence[Instruction], context: Context
+        self, instructions: Sequence[Instruction], context: Context, optimised: bool = False
     ) -> list[Callable[[int, int], int]]:
-        """Functions of several instructions, compiled in one module."""
-        builder = WaveBuilder(context.wave_size, 8, False, {})
-        blocks = [Block(0, (instruction,)) for instruction in instructions]
-        names = [f"g{k}" for k in range(len(blocks))]
-        made = translate(builder, blocks, names, context)
-        unsupported = [b.start for b in made.blocks if not b.instructions]
-        assert not unsupported
-        engine = self._engine(made.text)
+        """Functions of several instructions, in as few modules as `translate` makes of them."""
+        functions: list[Callable[[int, int], int]] = []
         kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-        return [kind(engine.get_function_address(name)) for name in names]
+        while len(functions) < len(instructions):
+            builder = WaveBuilder(context.wave_size, 8, False, {})
+            blocks = [Block(0, (instruction,)) for instruction in instructions[len(functions) :]]
+            names = [f"g{k}" for k in range(len(blocks))]
+            made = translate(builder, blocks, names, context)
+            done = list(itertools.takewhile(lambda block: block.instructions, made.blocks))
+            assert done, f"unsupported: {blocks[0].instructions[0].text}"
+            engine = self._engine(made.text, optimised)
+            functions += [kind(engine.get_function_address(name)) for name in names[: len(done)]]
+        return functions
 
-    def _engine(self, text: str) -> llvm.ExecutionEngine:
-        # Not -O1: see _masked_ternary_logic in native_jit.
+    def _engine(self, text: str, optimised: bool = False) -> llvm.ExecutionEngine:
         module = llvm.parse_assembly(text)
         machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=0
+            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=int(optimised)
         )
+        if optimised and _masked_ternary_logic(machine.emit_object(module)):
+            return self._engine(text)
         engine = llvm.create_mcjit_compiler(module, machine)
         engine.finalize_object()
         self._keep += [module, machine, engine]

@@ -51,13 +51,13 @@ def _interesting(rng: np.random.Generator, count: int) -> np.ndarray:
 def _vector(name: str) -> Instruction:
     """Sources v0, v8, v16 (as wide as anything asks for), destination v100, masks s[20:21] and s[22:23]."""
     compare = name.startswith(("v_cmp_", "v_cmpx_"))
-    operands = [] if compare else [Operand("vdst", OperandKind.VGPR, 100, 4)]
+    operands = [] if compare else [Operand("vdst", OperandKind.VGPR, 100, 32)]
     if compare or CARRY_OUT.search(name):
         operands.append(Operand("sdst", OperandKind.SGPR, 22, 1))
     for k in range(3):
         mask = k == 2 and CARRY_IN.search(name)
         operands.append(
-            Operand(f"src{k}", OperandKind.SGPR if mask else OperandKind.VGPR, 20 if mask else 8 * k, 4)
+            Operand(f"src{k}", OperandKind.SGPR if mask else OperandKind.VGPR, 20 if mask else 8 * k, 32)
         )
     packed = bool(PACKED.search(name)) and "fmac" not in name
     modifiers = {"op_sel_hi": 7} if packed else {}
@@ -97,11 +97,15 @@ def test_builders_agree(run, target, mode, part, parts):
     context = Context(TARGETS[target], LANES, layout.Mode(layout.mode_key(mode)))
     instructions = [_scalar(n) if n.startswith(("s_", "v_s_")) else _vector(n) for n in names]
     functions = run.compile(instructions, context)
+    optimised = run.compile(instructions, context, optimised=True)
     different = []
-    for seed, (instruction, function) in enumerate(zip(instructions, functions, strict=True)):
-        compiled, interpreted = _state(seed), _state(seed)
+    for seed, instruction in enumerate(instructions):
+        compiled, interpreted, fast = _state(seed), _state(seed), _state(seed)
         env = np.zeros(layout.ENV_SIZE, np.uint8)
-        assert function(compiled.ctypes.data, env.ctypes.data) == 0
+        assert functions[seed](compiled.ctypes.data, env.ctypes.data) == 0
+        assert optimised[seed](fast.ctypes.data, env.ctypes.data) == 0
+        if not np.array_equal(compiled, fast):
+            different.append(f"{instruction.name}, optimised")
         builder = ReferenceBuilder(interpreted, LANES)
         semantic = registry.lookup(instruction.name)
         builder.instruction(0, instruction.size)

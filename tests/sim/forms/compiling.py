@@ -1,0 +1,158 @@
+"""Compiles forms in both tiers, runs them, and holds them to what they declare.
+
+    python -m tests.sim.forms.compiling [TARGET...] [--every N] [--mode HEX] [--exceptions]
+
+LLVM aborts the process if it meets what it cannot translate, so batches are worked on in processes of their own; one
+in whose process something goes wrong is halved until one form is left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import itertools
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from rocdbg.arch.targets import target_by_name
+from rocdbg.isa.instruction import Instruction
+from rocdbg.sim import layout
+from rocdbg.sim.layout import EXEC_LO, Mode, mode_key
+from rocdbg.sim.native_jit import Jit
+from rocdbg.sim.semantics.access import Context
+from tests.sim.forms.listing import TARGETS, forms
+from tests.sim.forms.touched import Recorder, excess
+
+_SPECIAL = np.array(
+    (0, 1, 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7F800001, 0x7FC00000,
+     0x400, 0x3C003C00, 0x7C00FC00, 0x7C01FE00, 0x18001, 0x7FF00000, 0x3FF00000, 31, 33), np.uint32
+)  # fmt: skip
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A form with which something is wrong, and what."""
+
+    form: str
+    what: str
+
+
+def random_state(wave_size: int, rng: np.random.Generator) -> np.ndarray:
+    """A wave's state block with numbers of all sorts in its registers."""
+    state = np.zeros(layout.state_size(wave_size, False, 1024), np.uint8)
+    words = state[layout.SGPRS :].view(np.uint32)
+    noise = rng.integers(0, 1 << 32, len(words), np.uint32)
+    small = (rng.standard_normal(len(words)) * 100).astype(np.float32).view(np.uint32)
+    words[:] = np.choose(rng.integers(0, 3, len(words)), [noise, rng.choice(_SPECIAL, len(words)), small])
+    words[EXEC_LO : EXEC_LO + 2] = rng.integers(0, 1 << 32, 2, np.uint32)
+    state[layout.HEADER["limit"].offset :][:8].view("<u8")[0] = 1 << 40
+    state[layout.HEADER["vgpr_limit"].offset :][:4].view("<u4")[0] = 256
+    state[layout.HEADER["scc"].offset] = rng.integers(0, 2)
+    return state
+
+
+def _link(jit: Jit, text: str, optimised: bool) -> Callable[[str, np.ndarray], int]:
+    """Compile a module in one tier; returns what runs a function of it on a state and gives its status."""
+    prefix = f"tier{int(optimised)}_"
+    data = jit.compile(text.replace("define i32 @f", f"define i32 @{prefix}f"), optimised)
+    if data:
+        jit.linker.add_object_file(llvm.ObjectFileRef.from_data(data))
+        jit.linker.finalize_object()
+
+    def run(name: str, state: np.ndarray) -> int:
+        env = np.zeros(layout.ENV_SIZE, np.uint8)
+        return int(_FUNCTION(jit.address(prefix + name))(state.ctypes.data, env.ctypes.data))
+
+    return run
+
+
+def examine(jit: Jit, instructions: Sequence[Instruction], context: Context) -> None:
+    """Translate, compile and run; raises what is wrong. Instructions that call routines are compiled only."""
+    recorder = Recorder(context.wave_size, jit.width, jit.masked_stores)
+    names: list[str] = []
+    plain: list[tuple[str, str]] = []
+    for instruction in instructions:
+        recorder.called.clear()
+        name = f"f{len(names)}"
+        if what := excess(recorder, instruction, context, name):
+            raise AssertionError(f"touches {what}")
+        if len(recorder.functions) > len(names):
+            names.append(name)
+            if not recorder.called:
+                plain.append((name, instruction.text))
+    text = recorder.module()
+    llvm.parse_assembly(text).verify()
+    quick, good = (_link(jit, text, optimised) for optimised in (False, True))
+    rng = np.random.default_rng(len(text))
+    for name, _ in plain:
+        state = random_state(context.wave_size, rng)
+        other = state.copy()
+        if quick(name, state) != good(name, other) or not np.array_equal(state, other):
+            raise AssertionError("the tiers differ")
+
+
+def _said(jit: Jit, instructions: Sequence[Instruction], context: Context) -> str:
+    """Examine in a child process; returns what went wrong, if anything."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            examine(jit, instructions, context)
+        except BaseException as error:
+            os.write(writer, f"{type(error).__name__}: {error}"[:2000].encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        said = pipe.read().decode(errors="replace")
+    _, status = os.waitpid(child, 0)
+    return said or (f"died of signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "")
+
+
+def troubles(jit: Jit, instructions: Sequence[Instruction], context: Context) -> Iterator[Trouble]:
+    """The forms with which something is wrong."""
+    said = _said(jit, instructions, context)
+    if not said:
+        return
+    if len(instructions) == 1:
+        yield Trouble(f"{context.target.name} wave{context.wave_size} {instructions[0].text}", said)
+        return
+    half = len(instructions) // 2
+    yield from troubles(jit, instructions[:half], context)
+    yield from troubles(jit, instructions[half:], context)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("targets", nargs="*", default=TARGETS)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="take one of N forms")
+    parser.add_argument("--batch", type=int, default=200, metavar="N", help="forms in one module")
+    parser.add_argument("--mode", type=lambda text: int(text, 16), default=0x3F0, help="MODE, hexadecimal")
+    parser.add_argument("--exceptions", action="store_true", help="watch arithmetic exceptions")
+    arguments = parser.parse_args()
+    jit, bad = Jit(None), 0
+    for name in arguments.targets or TARGETS:
+        target = target_by_name(name)
+        for wave_size in target.wave_sizes:
+            start, total = time.monotonic(), 0
+            context = Context(target, wave_size, Mode(mode_key(arguments.mode)), arguments.exceptions)
+            stream = itertools.islice(forms(name, wave_size), 0, None, arguments.every)
+            while batch := list(itertools.islice(stream, arguments.batch)):
+                total += len(batch)
+                for trouble in troubles(jit, batch, context):
+                    bad += 1
+                    print(f"{trouble.form}: {trouble.what}", flush=True)
+            print(f"{name} wave{wave_size}: {total} forms, {time.monotonic() - start:.0f} s", flush=True)
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
