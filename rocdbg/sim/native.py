@@ -272,6 +272,8 @@ class Engine:
         """Execute the instruction at pc."""
         pc, key = _u64(state, "pc").value, self._key(state)
         function = self._single.get((key, pc))
+        if pc & 3:
+            return Status.FETCH
         if function is None:
             blocked = self._translate_steps(pc, key)
             if blocked is not None:

@@ -289,3 +289,11 @@ def test_a_stop_outside_simulated_memory_is_never_reached() -> None:
     bench = fresh()
     bench.engine.set_stops(frozenset((bench.text.address + (1 << 63), -8)))
     assert bench.run() is Status.END
+
+
+@pytest.mark.parametrize("odd", [1, 2, 3])
+def test_no_instruction_begins_between_dwords(odd: int) -> None:
+    bench = Bench("s_mov_b32 s0, 1\ns_mov_b32 s1, 2\ns_endpgm")
+    for way in (bench.run, bench.step):
+        bench.set("pc", bench.text.address + odd)
+        assert way() is Status.FETCH and bench.pc == odd and not bench.sgprs[:2].any()

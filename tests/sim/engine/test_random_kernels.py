@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -43,3 +44,30 @@ def test_a_difference_is_found(programs: ModuleType) -> None:
     said = [programs.describe(same, programs.Outcome(*other), 64) for other in others]
     assert programs.describe(same, same, 64) == ""
     assert said == ["END: state differs at v7 lane 5", "END: memory differs at byte 0", "END / BUDGET"]
+
+
+MATRIX = ("v_mfma", "v_smfmac", "v_wmma", "v_swmmac")
+
+
+@pytest.mark.parametrize("variant", [2, 5, 10, 15], ids=["gfx908", "gfx950", "gfx1100", "gfx1201"])
+def test_matrix_instructions_touch_what_they_name(programs: ModuleType, variant: int) -> None:
+    """Their routines get places in the state: registers beside those of the operands must neither matter nor change."""
+    name, wave_size = programs.VARIANTS[variant]
+    rig, decoder, tried = programs.Rig(name, wave_size), programs.decoder_for(name, wave_size), set()
+    generator = random.Random(variant)
+    for layout, opcode in programs._opcodes(name):
+        for _ in range(40):
+            data = programs._word(generator, layout, opcode).to_bytes(4 * layout.dwords + 20, "little")
+            try:
+                found = decoder.decode(data)
+            except programs.DecodeError:
+                continue
+            if found.illegal:
+                continue
+            if not found.name.startswith(MATRIX):
+                break
+            (start,) = rig.load([data[: found.size]])
+            assert programs.footprint(rig, rig.plain, len(tried), start, 0x3F0) == ""
+            tried.add(found.name)
+            break
+    assert len(tried) >= 6, tried

@@ -62,13 +62,12 @@ def _link(jit: Jit, text: str, optimised: bool) -> Callable[[str, np.ndarray], i
     """Compile a module in one tier; returns what runs a function of it on a state and gives its status."""
     prefix = f"tier{int(optimised)}_"
     data = jit.compile(text.replace("define i32 @f", f"define i32 @{prefix}f"), optimised)
-    if data:
-        jit.linker.add_object_file(llvm.ObjectFileRef.from_data(data))
-        jit.linker.finalize_object()
+    generation = jit.generation()
+    generation.link(prefix, b"", data)
 
     def run(name: str, state: np.ndarray) -> int:
         env = np.zeros(layout.ENV_SIZE, np.uint8)
-        return int(_FUNCTION(jit.address(prefix + name))(state.ctypes.data, env.ctypes.data))
+        return int(_FUNCTION(generation.address(prefix + name))(state.ctypes.data, env.ctypes.data))
 
     return run
 
