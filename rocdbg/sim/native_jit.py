@@ -172,6 +172,7 @@ class Jit:
         module = llvm.parse_assembly(text)
         if "define " not in text:
             return b""
+        module.verify()  # raises what the code generator would end the process for
         self.compiled += 1
         data = bytes(self.machines[optimised].emit_object(module))
         if optimised and _masked_ternary_logic(data):
