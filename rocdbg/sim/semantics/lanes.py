@@ -53,6 +53,11 @@ def _move(i: Access, fetch_inactive: bool, group: int) -> tuple[Value, Value]:
     return i.b.read_data(2), i.b.read_data(3).ne(0)
 
 
+def _reach(i: Access) -> int:
+    """Lanes that exchange values: wave64 of GFX10 and GFX11 runs as two halves, each of which sees its own 32 lanes."""
+    return 32 if i.generation in (10, 11) else 64
+
+
 @semantic("ds_bpermute_b32", "ds_bpermute_fi_b32", kind=Kind.WAVE)
 def _(i: Access) -> None:
     address, data, vdst = i.insn.operand("addr"), i.insn.operand("data0"), i.insn.operand("vdst")
@@ -62,9 +67,7 @@ def _(i: Access) -> None:
     i.b.shuffle(vector_number(data), list(range(i.wave_size)), 1)
     i.b.lanes()
     i.b.write_data(0, i.raw_operand(address) + i.modifier("offset"))
-    # Wave64 of GFX10 and later runs as two halves, each of which sees its own 32 lanes.
-    group = 32 if i.generation >= 10 else 64
-    value, valid = _move(i, i.name.endswith("fi_b32"), group)
+    value, valid = _move(i, i.name.endswith("fi_b32"), _reach(i))
     i.b.write_vgpr(vector_number(vdst), valid.select(value, 0))
 
 
@@ -76,7 +79,7 @@ def _(i: Access) -> None:
     i.b.write_data(0, i.raw_operand(address) + i.modifier("offset"))
     i.b.write_data(1, i.raw_operand(data))
     i.b.scalar()
-    i.b.call("permute", (i.exec, i.const(32 if i.generation >= 10 else 64)))
+    i.b.call("permute", (i.exec, i.const(_reach(i))))
     i.b.lanes()
     i.b.write_vgpr(vector_number(vdst), i.b.read_data(2))
 

@@ -297,3 +297,16 @@ def test_no_instruction_begins_between_dwords(odd: int) -> None:
     for way in (bench.run, bench.step):
         bench.set("pc", bench.text.address + odd)
         assert way() is Status.FETCH and bench.pc == odd and not bench.sgprs[:2].any()
+
+
+@pytest.mark.parametrize(
+    ("target", "halves"), [("gfx90a", False), ("gfx1030", True), ("gfx1100", True), ("gfx1200", False)]
+)
+def test_lanes_that_ds_permutes_reach_in_wave64(target: str, halves: bool) -> None:
+    """RDNA4's document and LLVM (supportsWaveWideBPermute) say all 64 lanes from GFX12 on, as before GFX10."""
+    bench = Bench("ds_bpermute_b32 v2, v0, v1\nds_permute_b32 v3, v0, v1\ns_endpgm", target, 64, lds=64)
+    lanes = np.arange(64)
+    bench.vgpr(0)[:], bench.vgpr(1)[:] = (63 - lanes) * 4, lanes + 100
+    assert bench.run() is Status.END
+    expected = (63 - lanes) % 32 + lanes // 32 * 32 if halves else 63 - lanes
+    assert bench.vgpr(2).tolist() == bench.vgpr(3).tolist() == (expected + 100).tolist()
