@@ -36,3 +36,4 @@ fuzz-guided:
 bench:
 	$(PYTHON) benchmarks/dwarf_speed.py
 	$(PYTHON) benchmarks/startup.py
+	$(PYTHON) benchmarks/deep_stack.py
