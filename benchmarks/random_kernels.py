@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind, Target, target_by_name
 from rocdbg.codeobject import open_file
+from rocdbg.errors import Error
 from rocdbg.isa.decoder import DecodeError, decode, decoder_for
 from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
 from rocdbg.isa.generate.soak import CODES, LITERALS
@@ -83,7 +84,7 @@ def _demo_code(target: str) -> list[bytes]:
         name = path.name.split(".")[-2]
         try:
             same = target_by_name(name).generation is generation
-        except Exception:
+        except Error:
             continue
         if same:
             image = open_file(path).load(layout.WINDOW_BASE)
