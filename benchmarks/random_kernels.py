@@ -36,6 +36,7 @@ from rocdbg.sim.native import Engine
 from rocdbg.sim.register_bounds import bounds
 from rocdbg.sim.translator.blocks import Block, form_block
 from rocdbg.sim.translator.helpers import helper_names
+from rocdbg.sim.vgpr_banks import in_banks
 from rocdbg.sim.wave import Wave, m0_code, state_block
 
 DEMOS = Path(__file__).resolve().parent.parent / "demo_kernels"
@@ -379,6 +380,8 @@ def footprint(rig: Rig, engine: Engine, number: int, start: int, mode: int) -> s
     """Whether a program of one instruction depends on, or changes, vector registers that the instruction does not name:
     it is run twice, with different contents in all of those."""
     found = decode(rig.memory.read(start, 24), rig.target, start, wave_size=rig.wave_size)
+    if rig.target.is_gfx125:
+        found = in_banks(found, mode >> layout.VGPR_MSB & 0xFF)
     following = int.from_bytes(rig.memory.read(start + max(found.size, 4), 4), "little")
     if found.illegal or following != rig.end or any(word in found.name for word in CHOOSES_AT_RUN_TIME):
         return ""

@@ -567,7 +567,8 @@ class Engine:
 
     def _set_env(self, name: str, value: int) -> None:
         field = ENV[name]
-        ctypes.memmove(self._env + field.offset, value.to_bytes(field.size, "little"), field.size)
+        cut = value & (1 << 8 * field.size) - 1  # line tables may name addresses beyond 64 bits
+        ctypes.memmove(self._env + field.offset, cut.to_bytes(field.size, "little"), field.size)
 
     def _get_env(self, name: str) -> int:
         field = ENV[name]

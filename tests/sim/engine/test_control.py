@@ -310,3 +310,9 @@ def test_lanes_that_ds_permutes_reach_in_wave64(target: str, halves: bool) -> No
     assert bench.run() is Status.END
     expected = (63 - lanes) % 32 + lanes // 32 * 32 if halves else 63 - lanes
     assert bench.vgpr(2).tolist() == bench.vgpr(3).tolist() == (expected + 100).tolist()
+
+
+def test_a_range_beyond_all_addresses_is_left_at_once() -> None:
+    bench = Bench("s_mov_b32 s0, 1\ns_mov_b32 s1, 2\ns_endpgm")
+    assert bench.run(range=(1 << 64, 1 << 65)) is Status.RANGE
+    assert bench.pc <= 4
