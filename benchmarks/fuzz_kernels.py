@@ -59,7 +59,7 @@ def work(batches: list[int], out: int) -> None:
         starts = rig.load(make_code(number, rig.target.name) for number in numbers)
         try:
             rig.translate(starts, mode)
-        except Exception:
+        except Exception:  # what no input may raise is what is looked for
             say(f"!{numbers[0]} translating: {traceback.format_exc().splitlines()[-1]}")
             continue
         for number, start in zip(numbers, starts, strict=True):
@@ -67,7 +67,7 @@ def work(batches: list[int], out: int) -> None:
             signal.alarm(SECONDS)
             try:
                 bad = run_program(rig, number, start, mode)
-            except Exception:
+            except Exception:  # the same
                 bad = traceback.format_exc().splitlines()[-1]
             if bad:
                 say(f"!{number} {bad}")
