@@ -27,7 +27,7 @@ from rocdbg.launch.kernel_names import KernelMap, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.spec import check_dimensions
-from rocdbg.sim.machine import LoadedCodeObject, Machine, MachineOptions
+from rocdbg.sim.device.machine import LoadedCodeObject, Machine, MachineOptions
 from rocdbg.sim.options import RunOptions
 from rocdbg.sim.stops import Fault, Stop, StopKind
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.shell import Shell
-from rocdbg.debugger import ctypes
-from rocdbg.debugger.formatting import Pretty
 from rocdbg.debugger.plugins import PluginApi
-from rocdbg.debugger.rows import LaneRow, LaneState
+from rocdbg.debugger.reports.rows import LaneRow, LaneState
+from rocdbg.debugger.running.stops import StopEvent, StopReason
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.stops import StopEvent, StopReason
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.formatting import Pretty
+from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, BaseType, ClassType, PointerType, Type, TypedefType, VectorType
 from rocdbg.errors import Error
 

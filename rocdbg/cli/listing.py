@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
-from rocdbg.debugger.disassembly import DisassemblyLine
 from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.locspec import Defaults
+from rocdbg.debugger.program.locspec import Defaults
+from rocdbg.debugger.reports.disassembly import DisassemblyLine
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.places import SourceFile
+    from rocdbg.debugger.reports.places import SourceFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.internal import write_report_text
 from rocdbg.cli.listing import write_instructions
 from rocdbg.cli.writer import Styled
-from rocdbg.debugger import ctypes
-from rocdbg.debugger.scope import lane_list, lane_ranges
-from rocdbg.debugger.stops import StopEvent, StopReason
+from rocdbg.debugger.focus import lane_list, lane_ranges
+from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.values import ctypes
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.frames import Frame
-    from rocdbg.debugger.scope import Scope
-    from rocdbg.debugger.values import Value
+    from rocdbg.debugger.focus import Focus
+    from rocdbg.debugger.frames.frames import Frame
+    from rocdbg.debugger.values.value import Value
 
 
 def argument_text(shell: Shell, value: Value) -> str:
@@ -108,13 +108,13 @@ def lanes_phrase(mask: int) -> str:
     return f"with lane {lanes[0]}" if len(lanes) == 1 else f"with lanes [{lane_ranges(mask)}]"
 
 
-def thread_title(shell: Shell, scope: Scope) -> str:
+def thread_title(shell: Shell, scope: Focus) -> str:
     """``Thread 1 "saxpy"``."""
     assert scope.thread is not None
     return f'Thread {scope.thread} "{shell.session.wave(scope.thread).kernel}"'
 
 
-def switching(shell: Shell, scope: Scope) -> str:
+def switching(shell: Shell, scope: Focus) -> str:
     """``[Switching to thread 2, lane 5 (AMDGPU Lane ...)]``."""
     assert scope.thread is not None and scope.lane is not None
     wave = shell.session.wave(scope.thread)

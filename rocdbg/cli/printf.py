@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.escapes import unescape
 from rocdbg.cli.visible import visible
-from rocdbg.debugger import ctypes
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.expr.parser import split_arguments
+from rocdbg.debugger.values import ctypes
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
-    from rocdbg.debugger.values import Value
+    from rocdbg.debugger.values.value import Value
 
 CONVERSION = re.compile(
     r"%(?P<flags>[-+ #0]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?P<length>hh|h|ll|l|j|z|t|L)?(?P<kind>.)"

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from rocdbg.debugger.target import Progress
+from rocdbg.debugger.target.protocol import Progress
 
 if TYPE_CHECKING:
     from tqdm import tqdm

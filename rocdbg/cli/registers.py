@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.debugger import ctypes
-from rocdbg.debugger.rows import RegisterRow
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.reports.rows import RegisterRow
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value
 
 NAME_WIDTH = 15
 RAW_WIDTH = 19

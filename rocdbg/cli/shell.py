@@ -21,16 +21,16 @@ from rocdbg.cli.registry import WORD, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.errors import ControlFlow, DebuggerError, ExpressionError, NoSymbolError, NotRunningError
-from rocdbg.debugger.formatting import Format
+from rocdbg.debugger.values.formatting import Format
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.listing import Listing
     from rocdbg.cli.signals import Signals
     from rocdbg.debugger.plugins import Plugin
+    from rocdbg.debugger.running.stops import StopEvent
     from rocdbg.debugger.session import Session
-    from rocdbg.debugger.stops import StopEvent
-    from rocdbg.debugger.values import Value
+    from rocdbg.debugger.values.value import Value
 
 MAX_SOURCE_DEPTH = 50
 

@@ -7,17 +7,17 @@ what they return; requests that cannot be met raise subclasses of `rocdbg.Error`
 from __future__ import annotations
 
 from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.scope import Scope, lane_list, lane_ranges
+from rocdbg.debugger.focus import Focus, lane_list, lane_ranges
+from rocdbg.debugger.running.stops import ExitInfo, ExpectResult, Signal, StopEvent, StopReason
 from rocdbg.debugger.session import Session
 from rocdbg.debugger.settings import PrintSettings, Settings
-from rocdbg.debugger.stops import ExitInfo, ExpectResult, Signal, StopEvent, StopReason
 
 __all__ = [
     "DebuggerError",
     "ExitInfo",
     "ExpectResult",
+    "Focus",
     "PrintSettings",
-    "Scope",
     "Session",
     "Settings",
     "Signal",

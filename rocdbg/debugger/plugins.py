@@ -18,11 +18,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rocdbg.debugger.convenience import EvaluationHost, Function
 from rocdbg.debugger.errors import ControlFlow, PluginError
-from rocdbg.debugger.formatting import Pretty, PrettyPrinter
-from rocdbg.debugger.stops import StopEvent
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.expr.convenience import EvaluationHost, Function
+from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.values.formatting import Pretty, PrettyPrinter
+from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

@@ -8,40 +8,40 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from rocdbg.debugger.breakpoints import Breakpoint, BreakpointTable
-from rocdbg.debugger.completion import complete
-from rocdbg.debugger.conditions import check_condition
-from rocdbg.debugger.convenience import Convenience
-from rocdbg.debugger.disassembly import DisassemblyLine, disassemble
 from rocdbg.debugger.errors import (
     ExpressionError,
     LocationSpecError,
     NoProgramError,
 )
-from rocdbg.debugger.exec_map import ExecMap
-from rocdbg.debugger.execution import Runner
+from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate
-from rocdbg.debugger.formatting import Format
-from rocdbg.debugger.frames import FrameChain
-from rocdbg.debugger.history import ValueHistory
-from rocdbg.debugger.lane_pcs import LanePcs
-from rocdbg.debugger.launch import LaunchControl
-from rocdbg.debugger.locspec import Defaults, Location, LocationResolver
+from rocdbg.debugger.expr.wave_variables import define_wave_variables
+from rocdbg.debugger.focus import STATIC, Focus
+from rocdbg.debugger.frames.frames import FrameChain
+from rocdbg.debugger.frames.lane_pcs import LanePcs
+from rocdbg.debugger.frames.prologue import prologue_rows
+from rocdbg.debugger.frames.unwind import Unwinder
 from rocdbg.debugger.plugins import PluginHost
-from rocdbg.debugger.program import Program
-from rocdbg.debugger.prologue import prologue_rows
-from rocdbg.debugger.scope import STATIC, Scope
+from rocdbg.debugger.program.exec_map import ExecMap
+from rocdbg.debugger.program.locspec import Defaults, Location, LocationResolver
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.source import SourceFiles
+from rocdbg.debugger.reports.completion import complete
+from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble
+from rocdbg.debugger.reports.symbols import Symbols
+from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointTable
+from rocdbg.debugger.running.conditions import check_condition
+from rocdbg.debugger.running.launch import LaunchControl
+from rocdbg.debugger.running.runner import Runner
+from rocdbg.debugger.running.stepping import Stepper
+from rocdbg.debugger.running.stops import ExitInfo, StopEvent, StopReason
 from rocdbg.debugger.session_focus import DIVERGENT as DIVERGENT
 from rocdbg.debugger.session_values import SessionValues
 from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.sim_target import SimTarget
-from rocdbg.debugger.source import SourceFiles
-from rocdbg.debugger.stepping import Stepper
-from rocdbg.debugger.stops import ExitInfo, StopEvent, StopReason
-from rocdbg.debugger.symbols import Symbols
-from rocdbg.debugger.target import Progress, Target
-from rocdbg.debugger.unwind import Unwinder
-from rocdbg.debugger.wave_variables import define_wave_variables
+from rocdbg.debugger.target.protocol import Progress, Target
+from rocdbg.debugger.target.simulated import SimTarget
+from rocdbg.debugger.values.formatting import Format
+from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.dwarf.info import Function
 from rocdbg.errors import Error
 from rocdbg.sim.object_cache import take_warnings
@@ -72,7 +72,7 @@ class Session(SessionValues):
         self.settings = settings or Settings()
         self.program: Program | None = None
         self.target: Target | None = None
-        self.scope: Scope = STATIC
+        self.scope: Focus = STATIC
         self.history = ValueHistory()
         self.convenience = Convenience()
         self.launch = LaunchControl()
@@ -85,7 +85,7 @@ class Session(SessionValues):
         self._stepper = Stepper(self._runner)
         self._unwinder: Unwinder | None = None
         self.exec_map: ExecMap | None = None
-        self._chains: dict[Scope, FrameChain] = {}
+        self._chains: dict[Focus, FrameChain] = {}
         self._active: dict[int, tuple[int, int]] = {}
         self._lane_pcs: dict[int, LanePcs] = {}
         self.inline_entered: dict[int, int] = {}
@@ -274,7 +274,7 @@ class Session(SessionValues):
         if not waves:
             self._leave_target()
         elif all(wave.number != self.scope.thread for wave in waves):
-            self.scope = Scope(waves[0].number, 0)
+            self.scope = Focus(waves[0].number, 0)
 
     def _leave_target(self) -> None:
         self.target = None
@@ -287,7 +287,7 @@ class Session(SessionValues):
         self.state_changed()
         self.launch.release()
 
-    def condition_holds(self, text: str, scope: Scope) -> bool:
+    def condition_holds(self, text: str, scope: Focus) -> bool:
         """The truth of a breakpoint's condition for a lane; ``$_lane`` and the like are that lane's."""
         if self.interrupting:  # between the program's stop and here: a condition may take for ever
             raise ExpressionError("Quit")

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rocdbg.debugger import tables
-from rocdbg.debugger.convenience import Convenience
-from rocdbg.debugger.describe import describe_frame
-from rocdbg.debugger.environment import ProgramEnvironment
 from rocdbg.debugger.errors import FocusError, NoProgramError, NoRegistersError, NotRunningError
-from rocdbg.debugger.exec_map import ExecMap
-from rocdbg.debugger.frames import Frame, FrameChain
-from rocdbg.debugger.history import ValueHistory
-from rocdbg.debugger.lane_pcs import LanePcs, active_lanes, top_context
-from rocdbg.debugger.launch import LaunchControl
-from rocdbg.debugger.program import Program
-from rocdbg.debugger.rows import LaneRow, LibraryRow, ThreadRow
-from rocdbg.debugger.scope import Scope
+from rocdbg.debugger.expr.convenience import Convenience
+from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.frames import Frame, FrameChain
+from rocdbg.debugger.frames.lane_pcs import LanePcs, active_lanes, top_context
+from rocdbg.debugger.frames.unwind import FoundRow, Unwinder
+from rocdbg.debugger.program.exec_map import ExecMap
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.reports import tables
+from rocdbg.debugger.reports.frame import describe_frame
+from rocdbg.debugger.reports.rows import LaneRow, LibraryRow, ThreadRow
+from rocdbg.debugger.running.launch import LaunchControl
 from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.sim_target import SimTarget
-from rocdbg.debugger.target import AgentInfo, DispatchInfo, QueueInfo, Target, WaveInfo
-from rocdbg.debugger.unwind import FoundRow, Unwinder
+from rocdbg.debugger.target.protocol import AgentInfo, DispatchInfo, QueueInfo, Target, WaveInfo
+from rocdbg.debugger.target.simulated import SimTarget
+from rocdbg.debugger.values.history import ValueHistory
 
 DIVERGENT = "lane is divergent, skipping inactive frames"
 """The warning where a lane has not entered the innermost frames of its wave."""
@@ -36,12 +36,12 @@ class SessionFocus:
     launch: LaunchControl
     history: ValueHistory
     convenience: Convenience
-    scope: Scope
+    scope: Focus
     exec_map: ExecMap | None
     inline_entered: dict[int, int]
     behind_traps: dict[int, tuple[int, int]]
     _unwinder: Unwinder | None
-    _chains: dict[Scope, FrameChain]
+    _chains: dict[Focus, FrameChain]
     _active: dict[int, tuple[int, int]]
     _lane_pcs: dict[int, LanePcs]
     _warnings: list[str]
@@ -62,7 +62,7 @@ class SessionFocus:
 
     # -- lanes and frames as they are now
 
-    def chain(self, scope: Scope) -> FrameChain:
+    def chain(self, scope: Focus) -> FrameChain:
         """The frames of a lane as they are now; kept until the target runs."""
         key = scope.with_frame(0)
         found = self._chains.get(key)
@@ -97,7 +97,7 @@ class SessionFocus:
         found = self._active.get(thread)
         if found is None:
             program, target = self.need_program(), self.need_target()
-            innermost = top_context(program, target, Scope(thread, 0), self._unwinder)
+            innermost = top_context(program, target, Focus(thread, 0), self._unwinder)
             count = min(innermost.lanes, self.wave(thread).lane_count)
             active = active_lanes(program, target, thread, self._unwinder, self.exec_map)
             found = self._active[thread] = active & (1 << count) - 1, count
@@ -131,19 +131,19 @@ class SessionFocus:
 
     # -- focus
 
-    def _running_scope(self) -> Scope:
+    def _running_scope(self) -> Focus:
         if self.target is None or self.scope.thread is None:
             raise NotRunningError
         return self.scope
 
-    def _lane_scope(self) -> Scope:
+    def _lane_scope(self) -> Focus:
         return self._running_scope().with_frame(0)
 
     def wave(self, thread: int) -> WaveInfo:
         """A resident wave. Raises `FocusError` when it has ended, `NotRunningError` without a target."""
         return self.need_target().wave(thread)
 
-    def select_thread(self, thread: int, lane: int | None = None) -> Scope:
+    def select_thread(self, thread: int, lane: int | None = None) -> Focus:
         """``thread N`` or ``thread N:L``; frame 0 is selected. Raises `FocusError`."""
         target = self.target
         waves = target.waves() if target is not None else ()
@@ -157,16 +157,16 @@ class SessionFocus:
         self._check_lane(wave, lane)
         return self._focus(thread, lane)
 
-    def select_lane(self, lane: int) -> Scope:
+    def select_lane(self, lane: int) -> Focus:
         """``lane L``. Raises `FocusError`; an inactive (or unused) lane without logical PC costs a warning."""
         scope = self._running_scope()
         assert scope.thread is not None
         self._check_lane(self.wave(scope.thread), lane)
         return self._focus(scope.thread, lane)
 
-    def _focus(self, thread: int, lane: int) -> Scope:
+    def _focus(self, thread: int, lane: int) -> Focus:
         """Focus a lane, in the innermost frame that it is in."""
-        scope = Scope(thread, lane)
+        scope = Focus(thread, lane)
         self.scope = scope.with_frame(self.chain(scope).innermost)
         if self.scope.frame:
             self.warn(DIVERGENT)
@@ -191,7 +191,7 @@ class SessionFocus:
         """
         return self._lane_pcs_of(thread).vector(level)
 
-    def select_iteration(self, iteration: int) -> Scope:
+    def select_iteration(self, iteration: int) -> Focus:
         """``iteration N``: focus one of the loop iterations that run at once. Raises `FocusError`."""
         scope = self._running_scope()
         count = self.iteration_count()
@@ -205,7 +205,7 @@ class SessionFocus:
         self._running_scope()
         return self.frame().context.iterations
 
-    def select_frame(self, level: int) -> Scope:
+    def select_frame(self, level: int) -> Focus:
         """``frame N``. Raises `FocusError`."""
         scope = self._need_stack()
         chain = self.chain(scope)
@@ -214,7 +214,7 @@ class SessionFocus:
         self.scope = scope.with_frame(level)
         return self.scope
 
-    def up(self, count: int = 1) -> Scope:
+    def up(self, count: int = 1) -> Focus:
         """``up``; negative counts go down. Goes as far as there are frames; raises `FocusError` at the ends."""
         scope = self._need_stack()
         at = max(scope.frame, self.chain(scope).innermost)
@@ -232,7 +232,7 @@ class SessionFocus:
             wanted = innermost
         return self.select_frame(wanted)
 
-    def _need_stack(self) -> Scope:
+    def _need_stack(self) -> Focus:
         if self.target is None or self.scope.thread is None:
             raise NoRegistersError("stack")
         return self.scope
@@ -283,7 +283,7 @@ class SessionFocus:
 
     # -- frames and variables
 
-    def frames(self, scope: Scope | None = None) -> Iterator[Frame]:
+    def frames(self, scope: Focus | None = None) -> Iterator[Frame]:
         """The frames of a lane, innermost first, inline ones included; lazily unwound."""
         if scope is None:
             scope = self._need_stack()
@@ -297,11 +297,11 @@ class SessionFocus:
         wave_size = self.wave(self.scope.thread or 0).lane_count if running else program.wave_size
         return self._unwinder.row(program.to_file(pc), wave_size)
 
-    def is_divergent(self, scope: Scope | None = None) -> bool:
+    def is_divergent(self, scope: Focus | None = None) -> bool:
         """Whether there are frames that the lane has not entered, and which are not shown therefore."""
         return self.chain(scope or self._need_stack()).innermost > 0
 
-    def frame(self, scope: Scope | None = None) -> Frame:
+    def frame(self, scope: Focus | None = None) -> Frame:
         """The frame at ``scope.frame``. Raises `FocusError` when there is none."""
         if scope is None:
             scope = self._need_stack()
@@ -314,7 +314,7 @@ class SessionFocus:
         """The lines of ``info frame``."""
         return describe_frame(frame, self.chain(frame.scope).get(frame.level + 1) is not None)
 
-    def environment(self, scope: Scope | None = None) -> ProgramEnvironment:
+    def environment(self, scope: Focus | None = None) -> ProgramEnvironment:
         """What expressions are evaluated in at a scope (by default the current one)."""
         if scope is None:
             scope = self.scope

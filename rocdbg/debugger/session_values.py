@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rocdbg.debugger import ctypes, tables
-from rocdbg.debugger.environment import ProgramEnvironment
-from rocdbg.debugger.examine import ExamineLine, effective, examine
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type
-from rocdbg.debugger.formatting import PLAIN, Format, Formatter
-from rocdbg.debugger.frames import Frame
-from rocdbg.debugger.kernel_arguments import entry_value, is_absent
-from rocdbg.debugger.offsets import offset_lines
+from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.plugins import PluginHost
-from rocdbg.debugger.rows import RegisterRow, ScopeVariables
-from rocdbg.debugger.scope import Scope
+from rocdbg.debugger.reports import tables
+from rocdbg.debugger.reports.examine import ExamineLine, effective, examine
+from rocdbg.debugger.reports.offsets import offset_lines
+from rocdbg.debugger.reports.rows import RegisterRow, ScopeVariables
+from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.session_focus import SessionFocus
 from rocdbg.debugger.settings import PrintSettings
-from rocdbg.debugger.storage import FaultyStorage, MemoryStorage
-from rocdbg.debugger.symbols import Symbols
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.formatting import PLAIN, Format, Formatter
+from rocdbg.debugger.values.storage import FaultyStorage, MemoryStorage
+from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Type, Variable
 from rocdbg.dwarf.info.types import ClassType, TypedefType
 from rocdbg.errors import Error
@@ -77,13 +78,13 @@ class SessionValues(SessionFocus):
         except Error as error:
             return Value(variable.type, FaultyStorage(error))
 
-    def registers(self, names: Sequence[str] = (), scope: Scope | None = None) -> Sequence[RegisterRow]:
+    def registers(self, names: Sequence[str] = (), scope: Focus | None = None) -> Sequence[RegisterRow]:
         """``info registers``; without names the ones the wave has. Raises `NoRegistersError`, `Error`."""
         return tables.registers(self, names, scope or self.scope)
 
     # -- values
 
-    def evaluate(self, text: str, scope: Scope | None = None) -> Value:
+    def evaluate(self, text: str, scope: Focus | None = None) -> Value:
         """The value of a C expression; assignments in it are carried out."""
         evaluator = Evaluator(self.environment(scope))
         try:
@@ -97,7 +98,7 @@ class SessionValues(SessionFocus):
         """Whether an expression is non-zero (``if``, ``while`` of scripts)."""
         return self._truth(text, None)
 
-    def _truth(self, text: str, scope: Scope | None) -> bool:
+    def _truth(self, text: str, scope: Focus | None) -> bool:
         evaluator = Evaluator(self.environment(scope))
         try:
             return evaluator.decay(evaluator.follow(evaluator.text(text))).is_true()
@@ -133,7 +134,7 @@ class SessionValues(SessionFocus):
         lines = self.symbols.describe_type(type_)
         return [f"type = {lines[0]}", *lines[1:]] if lines else []
 
-    def formatter(self, settings: PrintSettings | None = None, scope: Scope | None = None) -> Formatter:
+    def formatter(self, settings: PrintSettings | None = None, scope: Focus | None = None) -> Formatter:
         """What formats values for the current place."""
         environment = self._environment_or_static(scope)
         program = self.program
@@ -146,7 +147,7 @@ class SessionValues(SessionFocus):
             lambda type_, name: _static_member(environment, type_, name),
         )
 
-    def _environment_or_static(self, scope: Scope | None) -> ProgramEnvironment:
+    def _environment_or_static(self, scope: Focus | None) -> ProgramEnvironment:
         try:
             return self.environment(scope)
         except Error:

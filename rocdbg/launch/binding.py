@@ -16,9 +16,9 @@ from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch, compare
 from rocdbg.launch.spec import ArgumentSpec, Dim3
 from rocdbg.launch.values import value_bytes
-from rocdbg.sim.dispatch import Dispatch
-from rocdbg.sim.kernarg import MAX_SEGMENT_SIZE
-from rocdbg.sim.machine import Machine
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
+from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.memory import Allocation
 
 MAX_BUFFERS_SIZE = 3 * MAX_BUFFER_SIZE

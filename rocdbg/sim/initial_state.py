@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
 from rocdbg.sim import layout
+from rocdbg.sim.device.schedule import Varying
 from rocdbg.sim.hardware_registers import gpr_alloc
 from rocdbg.sim.register_bounds import bounds
-from rocdbg.sim.schedule import Varying
 from rocdbg.sim.wave import Dim3, Wave, state_block
 
 # STATUS bits a running wave of a compute dispatch has: TRAP_EN, IN_TG (groups of several waves), VALID.

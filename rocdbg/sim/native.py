@@ -39,7 +39,7 @@ from rocdbg.sim.translator.helpers import helper_names, part_of, prefix, relied_
 from rocdbg.sim.vgpr_banks import in_banks
 
 if TYPE_CHECKING:
-    from rocdbg.sim.residency import Residency
+    from rocdbg.sim.device.residency import Residency
 
 _STEP_AHEAD = 24  # instructions translated one by one when single-stepping reaches new code
 _UNLIMITED = (1 << 64) - 1

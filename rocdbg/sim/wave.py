@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.sim import layout
 from rocdbg.sim.arithmetic_exceptions import CAUSES, causes, enabled, excp_flag_priv
+from rocdbg.sim.device.schedule import WaveFlag
 from rocdbg.sim.guarded import guarded
-from rocdbg.sim.schedule import WaveFlag
 
 Dim3 = tuple[int, int, int]
 """x, y, z."""

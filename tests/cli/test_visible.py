@@ -16,7 +16,7 @@ from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.cli.visible import encodable, visible, visible_source
 from rocdbg.cli.writer import STYLES, Capture, Writer
-from rocdbg.debugger.source import split_lines
+from rocdbg.debugger.program.source import split_lines
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy"

@@ -6,11 +6,11 @@ import struct
 
 import pytest
 
-from rocdbg.debugger import ctypes
-from rocdbg.debugger.formatting import Format, Formatter, Pretty
 from rocdbg.debugger.settings import PrintSettings
-from rocdbg.debugger.storage import Absence
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.formatting import Format, Formatter, Pretty
+from rocdbg.debugger.values.storage import Absence
+from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseClass,
@@ -127,7 +127,7 @@ def test_partly_optimised_structure() -> None:
         address = register = None
 
         def read(self, offset: int, size: int) -> bytes:
-            from rocdbg.debugger.storage import AbsentError
+            from rocdbg.debugger.values.storage import AbsentError
 
             if offset + size > 4:
                 raise AbsentError(Absence.OPTIMIZED_OUT)

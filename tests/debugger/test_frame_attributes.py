@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.context import FrameContext
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.dwarf.info.constants import At
 from tests.debugger.lane_pc_program import SOURCE, build
 

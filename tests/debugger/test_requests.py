@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session, lane_list, lane_ranges
-from rocdbg.debugger.breakpoints import parse_numbers, split_break_arguments
 from rocdbg.debugger.errors import BreakpointError, LocationSpecError, PluginError
-from rocdbg.debugger.locspec import AddressSpec, FunctionSpec, LineSpec, Spec, parse_spec
+from rocdbg.debugger.program.locspec import AddressSpec, FunctionSpec, LineSpec, Spec, parse_spec
+from rocdbg.debugger.running.breakpoints import parse_numbers, split_break_arguments
 
 SPECS: list[tuple[str, Spec]] = [
     ("12", LineSpec(None, 12)),
@@ -90,8 +90,8 @@ def test_lane_ranges(mask: int, text: str) -> None:
 
 PLUGIN = '''
 """Doubles numbers."""
-from rocdbg.debugger import ctypes
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value
 
 def double(host, values):
     return Value.of_int(ctypes.INT, 2 * values[0].as_int())

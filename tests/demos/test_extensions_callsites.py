@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rocdbg import dwarf
 from rocdbg.arch.registers import register_number
 from rocdbg.debugger import Session
-from rocdbg.debugger.context import FrameContext
-from rocdbg.debugger.scope import Scope
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.rules import CfaRegister, ExpressionRule, OffsetRule, Rule, ValOffsetRule
 
@@ -25,7 +25,7 @@ targets = pytest.mark.parametrize("target", WAVES)
 
 
 def innermost(session: Session, lane: int) -> FrameContext:
-    return session.frame(Scope(1, lane)).context
+    return session.frame(Focus(1, lane)).context
 
 
 @targets
@@ -38,9 +38,9 @@ def test_every_instruction_of_the_callee(extension: Open, extension_input: Input
     wave = WAVES[target]
     return_pc = session.need_program().to_file(innermost(session, 0).return_address() or 0)
     seen: set[str] = set()
-    while session.frame(Scope(1, 0)).name == "weigh":
+    while session.frame(Focus(1, 0)).name == "weigh":
         for lane in (0, 3, wave - 1):
-            scope = Scope(1, lane)
+            scope = Focus(1, lane)
             passed = int(n[lane]) + 1
             assert session.evaluate("x", scope).as_int() == passed
             assert session.evaluate("by", scope).as_int() == 8
@@ -73,7 +73,7 @@ def test_kinds_of_rules(extension: Open, target: str) -> None:
     wave = WAVES[target]
     pc, s12, s32, s40 = (register_number(name, wave) for name in ("pc", "s12", "s32", "s40"))
     found: list[tuple[object, Rule | None, Rule | None, Rule | None]] = []
-    while session.frame(Scope(1, 0)).name == "weigh":
+    while session.frame(Focus(1, 0)).name == "weigh":
         found_row = innermost(session, 0).found_row
         assert found_row is not None and isinstance(found_row.row, dwarf.Row)
         rules = found_row.row.cfa, found_row.row.rule(pc), found_row.row.rule(s40), found_row.row.rule(s32)
@@ -101,7 +101,7 @@ def test_frame_base_of_a_lane(extension: Open, target: str) -> None:
     session = extension("callsites", target)
     session.break_at("callsites.hip:18")
     session.run()
-    session.evaluate("weights.offset = 1000", Scope(1, 5))
+    session.evaluate("weights.offset = 1000", Focus(1, 5))
     for lane in range(WAVES[target]):
-        assert session.evaluate("weights.offset", Scope(1, lane)).as_int() == (1000 if lane == 5 else lane)
-        assert session.evaluate("weights.factor", Scope(1, lane)).as_int() == 3
+        assert session.evaluate("weights.offset", Focus(1, lane)).as_int() == (1000 if lane == 5 else lane)
+        assert session.evaluate("weights.factor", Focus(1, lane)).as_int() == 3

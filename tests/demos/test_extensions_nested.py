@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.frames import Frame
-from rocdbg.debugger.scope import Scope
-from rocdbg.debugger.stops import StopReason
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.running.stops import StopReason
 
 DIALECTS = ("amd", "proposal2020", "llvm22")
 WAVES = {"gfx90a": 64, "gfx1100": 32}
@@ -100,7 +100,7 @@ def test_variables_of_each_lane(
         frame = session.frame()
         assert frame.line == line and frame.name == "nested"
         for lane in range(0, WAVES[target], 7):
-            scope = Scope(1, lane)
+            scope = Focus(1, lane)
             assert session.evaluate("i", scope).as_int() == lane
             assert session.evaluate("x", scope).as_int() == x[lane]
             assert session.evaluate("r", scope).as_int() == r(int(x[lane]))
@@ -110,7 +110,7 @@ def test_variables_of_each_lane(
 
 def mask_at(session: Session, name: str) -> int:
     """The value of an artificial variable of the frame."""
-    return session.evaluate(name, Scope(1, 0)).as_int()
+    return session.evaluate(name, Focus(1, 0)).as_int()
 
 
 @pytest.mark.parametrize("target", WAVES)
@@ -127,14 +127,14 @@ def test_saved_masks_move_between_registers(
     session.run()
     # focus a lane that is active there, whose PC is the wave's
     lane = next(lane for lane in range(len(x)) if x[lane] & 1)
-    assert session.evaluate("__lex_1_save_exec", Scope(1, lane)).as_int() == all_lanes
+    assert session.evaluate("__lex_1_save_exec", Focus(1, lane)).as_int() == all_lanes
     session.proceed()
-    assert session.evaluate("$s10", Scope(1, lane)).as_int() == 0x5CA1AB1E
-    assert session.evaluate("__lex_1_save_exec", Scope(1, lane)).as_int() == all_lanes
-    assert session.evaluate("__lex_1_1_save_exec", Scope(1, lane)).as_int() == odd
+    assert session.evaluate("$s10", Focus(1, lane)).as_int() == 0x5CA1AB1E
+    assert session.evaluate("__lex_1_save_exec", Focus(1, lane)).as_int() == all_lanes
+    assert session.evaluate("__lex_1_1_save_exec", Focus(1, lane)).as_int() == odd
     session.proceed()
     lane = next(lane for lane in range(len(x)) if not x[lane] & 1)
-    assert session.evaluate("__lex_1_save_exec", Scope(1, lane)).as_int() == all_lanes
+    assert session.evaluate("__lex_1_save_exec", Focus(1, lane)).as_int() == all_lanes
 
 
 def test_assignment_changes_one_lane(extension: Callable[..., Session], extension_input: Inputs) -> None:
@@ -142,9 +142,9 @@ def test_assignment_changes_one_lane(extension: Callable[..., Session], extensio
     x = extension_input("nested")
     session.break_at("nested.hip:16")
     session.run()
-    before = [session.evaluate("x", Scope(1, lane)).as_int() for lane in range(64)]
-    session.evaluate("x = 1234", Scope(1, 9))
-    after = [session.evaluate("x", Scope(1, lane)).as_int() for lane in range(64)]
+    before = [session.evaluate("x", Focus(1, lane)).as_int() for lane in range(64)]
+    session.evaluate("x = 1234", Focus(1, 9))
+    after = [session.evaluate("x", Focus(1, lane)).as_int() for lane in range(64)]
     assert before == x[:64].tolist()
     assert after == [*before[:9], 1234, *before[10:]]
 

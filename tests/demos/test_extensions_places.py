@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from rocdbg import dwarf
 from rocdbg.debugger import Session
-from rocdbg.debugger.context import FrameContext, evaluate_location, expression
-from rocdbg.debugger.frames import top_context
-from rocdbg.debugger.scope import Scope
-from rocdbg.debugger.storage import AbsentError
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.context import FrameContext, evaluate_location, expression
+from rocdbg.debugger.frames.frames import top_context
+from rocdbg.debugger.values.storage import AbsentError
 from rocdbg.dwarf.info import Exprloc, Loclist, Variable
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.storage import StorageKind
@@ -26,8 +26,8 @@ targets = pytest.mark.parametrize("target", WAVES)
 
 def wave_context(session: Session, lane: int = 0, iteration: int = 0) -> FrameContext:
     """The innermost frame at the wave's own PC."""
-    unwinder = session.chain(Scope(1, 0)).unwinder
-    context = top_context(session.need_program(), session.need_target(), Scope(1, lane), unwinder)
+    unwinder = session.chain(Focus(1, 0)).unwinder
+    context = top_context(session.need_program(), session.need_target(), Focus(1, lane), unwinder)
     context.iteration = iteration
     context.iterations = iterations(session, context)
     return context
@@ -73,7 +73,7 @@ def test_active_lanes_in_whole_wave_mode(extension: Open, extension_input: Input
     session.break_at("wholewave.hip:7")
     session.run()
     seen = set()
-    while session.frame(Scope(1, took.bit_length() - 1)).line == 7:
+    while session.frame(Focus(1, took.bit_length() - 1)).line == 7:
         wave = session.wave(1)
         pcs = session.lane_pcs(1)
         assert pcs is not None
@@ -95,7 +95,7 @@ def test_sum_of_the_active_lanes(extension: Open, extension_input: Inputs, targe
     for lane in range(WAVES[target]):
         group = x[lane // 32 * 32 : lane // 32 * 32 + 32]
         if x[lane] > 50:
-            assert session.evaluate("total", Scope(1, lane)).as_int() == group[group > 50].sum()
+            assert session.evaluate("total", Focus(1, lane)).as_int() == group[group > 50].sum()
 
 
 # Pieces
@@ -114,10 +114,10 @@ def test_struct_in_pieces(extension: Open, extension_input: Inputs, target: str)
             "parts.constant": 42, "parts.literal": 1000, "quad[0]": x[0], "quad[3]": x[0],
             "nibbles": (x[1] & 15) | mine << 4,
         }  # fmt: skip
-        got = {name: session.evaluate(name, Scope(1, lane)).as_int() for name in expected}
+        got = {name: session.evaluate(name, Focus(1, lane)).as_int() for name in expected}
         assert got == expected
         with pytest.raises(AbsentError):
-            session.evaluate("parts.lost", Scope(1, lane)).as_int()
+            session.evaluate("parts.lost", Focus(1, lane)).as_int()
 
 
 def test_kinds_of_the_pieces(extension: Open) -> None:
@@ -144,15 +144,15 @@ def test_each_piece_is_written_where_it_is(extension: Open, extension_input: Inp
     session.break_at("pieces.hip:17")
     session.run()
     for name, value in {"scalar": 1, "vector": 20, "shared": 300, "scratch": 4000}.items():
-        session.evaluate(f"parts.{name} = {value}", Scope(1, 3))
-    others = Scope(1, 4)
+        session.evaluate(f"parts.{name} = {value}", Focus(1, 3))
+    others = Focus(1, 4)
     assert session.evaluate("parts.scalar", others).as_int() == 1  # an SGPR is everybody's
     assert session.evaluate("parts.vector", others).as_int() == x[4]
     assert session.evaluate("parts.shared", others).as_int() == 3 * x[4]
     assert session.evaluate("parts.scratch", others).as_int() == x[4] - 1
     session.break_at("pieces.hip:18")
     session.proceed()
-    total = session.evaluate(f"$v3[{3}]", Scope(1, 3)).as_int()
+    total = session.evaluate(f"$v3[{3}]", Focus(1, 3)).as_int()
     assert total == 1 + 20 + 300 + 4000
 
 
@@ -161,9 +161,9 @@ def test_members_before_they_have_values(extension: Open, extension_input: Input
     session = extension("pieces", target)
     session.break_at("pieces.hip:10")
     session.run()
-    assert session.evaluate("parts.scalar", Scope(1, 0)).as_int() == extension_input("pieces")[0]
+    assert session.evaluate("parts.scalar", Focus(1, 0)).as_int() == extension_input("pieces")[0]
     with pytest.raises(AbsentError):
-        session.evaluate("parts.vector", Scope(1, 0)).as_int()
+        session.evaluate("parts.vector", Focus(1, 0)).as_int()
 
 
 # Overlay and iterations
@@ -253,9 +253,9 @@ def test_write_through_an_implicit_pointer(extension: Open, extension_input: Inp
     session.run()
     context = wave_context(session, 5)
     pointee(pointee(located(session, "pp", 5), context), context).write(-9 & 0xFFFF_FFFF, 32, 32)
-    assert session.evaluate("pair.second", Scope(1, 5)).as_int() == -9
-    assert session.evaluate("pair.first", Scope(1, 5)).as_int() == x[5]
-    assert session.evaluate("pair.second", Scope(1, 6)).as_int() == 7
+    assert session.evaluate("pair.second", Focus(1, 5)).as_int() == -9
+    assert session.evaluate("pair.first", Focus(1, 5)).as_int() == x[5]
+    assert session.evaluate("pair.second", Focus(1, 6)).as_int() == 7
 
 
 @targets
@@ -264,7 +264,7 @@ def test_pointer_into_local_memory(extension: Open, extension_input: Inputs, tar
     x = extension_input("pointers")
     session.break_at("pointers.hip:16")
     session.run()
-    assert session.evaluate("slot", Scope(1, 2)).as_int() == 6 + 2 * x[2]
+    assert session.evaluate("slot", Focus(1, 2)).as_int() == 6 + 2 * x[2]
     context = wave_context(session, 2)
     value = dwarf.evaluate(bytes((0x94, 4)), context, kind="value", initial=(located(session, "shared", 2),))
     assert isinstance(value, dwarf.ImplicitPointerValue) and value.address_space == 3

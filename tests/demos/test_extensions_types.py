@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from rocdbg import dwarf
 from rocdbg.debugger import Session
-from rocdbg.debugger.context import evaluate_location, expression
-from rocdbg.debugger.scope import Scope
-from rocdbg.debugger.storage import Absence
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.context import evaluate_location, expression
+from rocdbg.debugger.values.storage import Absence
 from rocdbg.dwarf.info import Exprloc, Loclist
 from rocdbg.dwarf.info.types import MemberPointerType, VectorType
 
@@ -38,7 +38,7 @@ def test_values_of_every_lane(stopped: Open, extension_input: Inputs, target: st
     session = stopped(target)
     x = extension_input("types").reshape(100, 4)
     for lane in range(WAVES[target]):
-        scope = Scope(1, lane)
+        scope = Focus(1, lane)
         v = x[lane].tolist()
         count = 1 + (lane & 3)
         expected: dict[str, int] = {
@@ -56,7 +56,7 @@ def test_values_of_every_lane(stopped: Open, extension_input: Inputs, target: st
 
 def test_a_vector_base_type_is_of_elements(stopped: Open) -> None:
     """A.5.1: N elements, each one as the entry says without the attribute."""
-    type_ = stopped("gfx90a").evaluate("v", Scope(1, 0)).type
+    type_ = stopped("gfx90a").evaluate("v", Focus(1, 0)).type
     assert isinstance(type_, VectorType)
     assert (type_.count, type_.element.size, type_.size) == (4, 4, 16)
 
@@ -64,12 +64,12 @@ def test_a_vector_base_type_is_of_elements(stopped: Open) -> None:
 @targets
 def test_the_overlaid_bits_are_written_where_they_are(stopped: Open, target: str) -> None:
     session = stopped(target)
-    session.evaluate("flags = 0xfedcba98", Scope(1, 5))
-    assert session.evaluate("$s16", Scope(1, 0)).as_int() & 0xFFFFFFFF == 0xFEDCB098  # but for the nibble
-    assert session.evaluate("$v9[5]", Scope(1, 0)).as_int() == 0xA
+    session.evaluate("flags = 0xfedcba98", Focus(1, 5))
+    assert session.evaluate("$s16", Focus(1, 0)).as_int() & 0xFFFFFFFF == 0xFEDCB098  # but for the nibble
+    assert session.evaluate("$v9[5]", Focus(1, 0)).as_int() == 0xA
     for lane in range(WAVES[target]):
         nibble = 0xA if lane == 5 else lane & 15
-        assert session.evaluate("flags", Scope(1, lane)).as_int() == 0xFEDCB098 | nibble << 8
+        assert session.evaluate("flags", Focus(1, lane)).as_int() == 0xFEDCB098 | nibble << 8
 
 
 @targets
@@ -77,10 +77,10 @@ def test_a_pointer_to_member_finds_the_member(stopped: Open, extension_input: In
     session = stopped(target)
     x = extension_input("types").reshape(100, 4)
     for lane in (0, 1, 6, 7):
-        member, pair = (session.evaluate(name, Scope(1, lane)) for name in ("member", "pair"))
+        member, pair = (session.evaluate(name, Focus(1, lane)) for name in ("member", "pair"))
         type_ = member.type
         assert isinstance(type_, MemberPointerType) and isinstance(type_.use_location, Exprloc)
-        context = session.frame(Scope(1, lane)).context
+        context = session.frame(Focus(1, lane)).context
         first, second = dwarf.Value(None, 4 * (lane & 1)), _location(session, "pair", lane)
         place = dwarf.evaluate_location(type_.use_location.data, context, initial=(first, second))
         assert place.read(32) == int(x[lane, 3 * (lane & 1)]) & 0xFFFFFFFF
@@ -88,7 +88,7 @@ def test_a_pointer_to_member_finds_the_member(stopped: Open, extension_input: In
 
 
 def _location(session: Session, name: str, lane: int) -> dwarf.LocationDescription:
-    context = session.frame(Scope(1, lane)).context
+    context = session.frame(Focus(1, lane)).context
     assert context.function is not None
     variable = next(v for v in context.function.variables if v.name == name)
     assert isinstance(variable.location, Exprloc | Loclist)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from rocdbg import codeobject, dwarf, isa
 from rocdbg.arch.registers import register_number, register_size
 from rocdbg.debugger import Session
-from rocdbg.debugger.context import FrameContext
-from rocdbg.debugger.frames import top_context
-from rocdbg.debugger.scope import Scope
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.frames import top_context
 from rocdbg.dwarf.rules import (
     ExpressionRule,
     OffsetRule,
@@ -60,8 +60,8 @@ def read_all(session: Session, wave_size: int) -> dict[str, bytes]:
 
 def top(session: Session) -> FrameContext:
     """The innermost frame at the wave's own PC."""
-    chain = session.chain(Scope(1, 0))
-    return top_context(session.need_program(), session.need_target(), Scope(1, 0), chain.unwinder)
+    chain = session.chain(Focus(1, 0))
+    return top_context(session.need_program(), session.need_target(), Focus(1, 0), chain.unwinder)
 
 
 def check_frames(session: Session, calls: list[Call], wave_size: int) -> int:
@@ -121,7 +121,7 @@ def rules_of(session: Session, name: str) -> set[type[Rule]]:
     program = session.need_program()
     function = program.info.functions_named(name)[0]
     assert function.low_pc is not None and function.high_pc is not None
-    unwinder = session.chain(Scope(1, 0)).unwinder
+    unwinder = session.chain(Focus(1, 0)).unwinder
     kinds: set[type[Rule]] = set()
     for pc in range(function.low_pc, function.high_pc, 4):
         found = unwinder.row(pc)
@@ -159,13 +159,13 @@ def test_variables_of_each_frame(extension: Callable[..., Session], extension_in
             ("outer", 2, {"x": value, "k": 7 * value + 1, "r": 0}),
             ("unwinding", 3, {"x": value, "r": -value, "i": lane}),
         ]
-        frames = list(session.frames(Scope(1, lane)))
+        frames = list(session.frames(Focus(1, lane)))
         assert [(frame.name, frame.level, frame.line) for frame in frames] == [
             ("leaf", 0, 4), ("inner", 1, 10), ("outer", 2, 18), ("unwinding", 3, 27),
         ]  # fmt: skip
         for name, level, variables in expected:
             for variable, number in variables.items():
-                got = session.evaluate(variable, Scope(1, lane, level)).as_int()
+                got = session.evaluate(variable, Focus(1, lane, level)).as_int()
                 assert got == number, (name, variable, lane)
 
 
@@ -179,14 +179,14 @@ def test_spilled_register_is_written_where_it_is(
     session.break_at("unwinding.hip:4")
     session.run()
     lane = next(lane for lane in range(WAVES[target]) if x[lane] & 7 == 7)
-    register = session.evaluate(f"$v41[{lane}]", Scope(1, lane)).as_int()
-    session.evaluate("k = 555", Scope(1, lane, 2))
-    assert session.evaluate("k", Scope(1, lane, 2)).as_int() == 555
-    assert session.evaluate(f"$v41[{lane}]", Scope(1, lane)).as_int() == register  # inner's x, untouched
+    register = session.evaluate(f"$v41[{lane}]", Focus(1, lane)).as_int()
+    session.evaluate("k = 555", Focus(1, lane, 2))
+    assert session.evaluate("k", Focus(1, lane, 2)).as_int() == 555
+    assert session.evaluate(f"$v41[{lane}]", Focus(1, lane)).as_int() == register  # inner's x, untouched
     session.break_at("unwinding.hip:28")
     session.proceed()
     value = int(x[lane])
-    assert session.evaluate("r", Scope(1, lane)).as_int() == value * value + 1 + 555
+    assert session.evaluate("r", Focus(1, lane)).as_int() == value * value + 1 + 555
 
 
 def in_words(rule: object, dialect: str) -> str:

@@ -17,8 +17,8 @@ import pytest
 
 from rocdbg import isa
 from rocdbg.debugger import Session, StopReason
-from rocdbg.debugger.scope import Scope, lane_list
-from rocdbg.debugger.storage import AbsentError
+from rocdbg.debugger.focus import Focus, lane_list
+from rocdbg.debugger.values.storage import AbsentError
 from rocdbg.errors import Error
 from rocdbg.launch.contents import ContentKind, Contents
 from rocdbg.launch.elements import ArrayType
@@ -109,7 +109,7 @@ def follow_trace(session: Session, source: str, sample: int = 1) -> Comparison:
         assert line in lines, f"stopped at line {line}, which traces nothing"
         kind, slot_text, text = lines[line]
         for lane in lane_list(event.lanes):
-            scope = Scope(thread, lane)
+            scope = Focus(thread, lane)
             if slot_text.isdigit() and (line + lane) % sample:
                 result.stopped.add((int(slot_text), item_of(session, thread, lane)))
                 continue

@@ -8,8 +8,8 @@ import pytest
 
 from rocdbg import isa
 from rocdbg.debugger import Session, StopReason
-from rocdbg.debugger.scope import Scope, lane_list
-from rocdbg.debugger.storage import AbsentError
+from rocdbg.debugger.focus import Focus, lane_list
+from rocdbg.debugger.values.storage import AbsentError
 
 pytestmark = pytest.mark.llvm
 Start = Callable[..., Session]
@@ -65,7 +65,7 @@ def test_values_in_all_frames(start: Start, target: str, options: list[str]) -> 
         wave = session.wave(thread)
         for lane in lane_list(event.lanes)[::9]:
             item = wave.workgroup[0] * 80 + wave.index * wave.lane_count + lane
-            frames = list(session.frames(Scope(thread, lane)))
+            frames = list(session.frames(Focus(thread, lane)))
             stacks.add(tuple(frame.name for frame in frames))
             for (function, name), wanted in expected(item).items():
                 frame = next((frame for frame in frames if frame.name == function), None)

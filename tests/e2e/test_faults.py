@@ -10,7 +10,7 @@ import pytest
 
 from rocdbg.debugger import Session, StopEvent, StopReason
 from rocdbg.debugger.errors import NotRunningError
-from rocdbg.debugger.scope import lane_list
+from rocdbg.debugger.focus import lane_list
 
 pytestmark = pytest.mark.llvm
 Launch = Callable[..., Session]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from rocdbg.debugger import Session, StopReason
-from rocdbg.debugger.scope import Scope, lane_list
-from rocdbg.debugger.storage import AbsentError
+from rocdbg.debugger.focus import Focus, lane_list
+from rocdbg.debugger.values.storage import AbsentError
 
 pytestmark = pytest.mark.llvm
 Start = Callable[..., Session]
@@ -115,7 +115,7 @@ def test_locations_as_llvm_dwarfdump_tells_them(
         lanes = lane_list(wave.exec_mask & wave.used_lanes)
         for lane in {lanes[0], lanes[-1]}:
             by_hand = dwarfdump.ByHand(session, thread, lane, function.frame_base)
-            for frame in session.frames(Scope(thread, lane)):
+            for frame in session.frames(Focus(thread, lane)):
                 if frame.level_of_physical:
                     break
                 environment = session.environment(frame.scope)

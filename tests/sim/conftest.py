@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rocdbg.codeobject import open_file
-from rocdbg.sim.dispatch import Dispatch
-from rocdbg.sim.machine import Machine
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.machine import Machine
 
 
 class Assembled:

@@ -6,9 +6,14 @@ from rocdbg.cli.ranges import parse_ranges
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
-from rocdbg.debugger.breakpoints import Breakpoint, BreakpointLocation, parse_numbers, split_break_arguments
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
+from rocdbg.debugger.running.breakpoints import (
+    Breakpoint,
+    BreakpointLocation,
+    parse_numbers,
+    split_break_arguments,
+)
 
 BREAKPOINTS = Category.BREAKPOINTS
 

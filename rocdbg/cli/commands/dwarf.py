@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
-from rocdbg.debugger.dwarf_inspection import describe_row, evaluate_hex, explain_variable
+from rocdbg.debugger.reports.dwarf_inspection import describe_row, evaluate_hex, explain_variable
 
 INTERNALS = Category.INTERNALS
 

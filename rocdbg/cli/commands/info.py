@@ -11,10 +11,10 @@ from rocdbg.cli.registers import register_lines
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
-from rocdbg.debugger.ids import bracketed
-from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.debugger.places import SourceFile, describe_address, kernel_rows, type_lines
-from rocdbg.debugger.uninitialized import is_counting, uninitialized_rows
+from rocdbg.debugger.reports.patterns import compile_pattern
+from rocdbg.debugger.reports.places import SourceFile, describe_address, kernel_rows, type_lines
+from rocdbg.debugger.reports.uninitialized import is_counting, uninitialized_rows
+from rocdbg.debugger.target.ids import bracketed
 
 STATUS = Category.STATUS
 

@@ -12,8 +12,8 @@ from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import FocusError
-from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.debugger.rows import LaneRow, LaneState, ThreadRow
+from rocdbg.debugger.reports.patterns import compile_pattern
+from rocdbg.debugger.reports.rows import LaneRow, LaneState, ThreadRow
 
 RUNNING = Category.RUNNING
 STATUS = Category.STATUS

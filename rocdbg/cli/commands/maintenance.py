@@ -6,8 +6,8 @@ from rocdbg.cli.completion import complete_line
 from rocdbg.cli.registry import Category, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
-from rocdbg.debugger.isa_coverage import coverage_rows
-from rocdbg.debugger.places import line_table
+from rocdbg.debugger.reports.isa_coverage import coverage_rows
+from rocdbg.debugger.reports.places import line_table
 
 
 @command(

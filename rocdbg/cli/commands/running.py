@@ -7,8 +7,8 @@ from rocdbg.cli.present import frame_parts, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.places import launch_lines
-from rocdbg.debugger.stops import StopEvent
+from rocdbg.debugger.reports.places import launch_lines
+from rocdbg.debugger.running.stops import StopEvent
 
 RUNNING = Category.RUNNING
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rocdbg.cli.commands.support import parse_switch
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
 from rocdbg.cli.shell import Shell
-from rocdbg.debugger.launch import LDS_OUT_OF_RANGE
+from rocdbg.debugger.running.launch import LDS_OUT_OF_RANGE
 
 SUPPORT = Category.SUPPORT
 MAX_SETTING = 1 << 31

@@ -9,9 +9,9 @@ from rocdbg.cli.listing import around, show_lines, write_instructions
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.disassembly import DisassemblyLine
 from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.places import default_place, disassembly_range, source_place, unit_facts
+from rocdbg.debugger.reports.disassembly import DisassemblyLine
+from rocdbg.debugger.reports.places import default_place, disassembly_range, source_place, unit_facts
 from rocdbg.errors import Error
 
 FILES = Category.FILES
@@ -165,7 +165,7 @@ def info_source(shell: Shell, text: str) -> None:
 @command("info sources", category=STATUS, usage="info sources [REGEXP]")
 def info_sources(shell: Shell, text: str) -> None:
     """All source files in the program or those matching REGEXP."""
-    from rocdbg.debugger.patterns import compile_pattern
+    from rocdbg.debugger.reports.patterns import compile_pattern
 
     pattern = compile_pattern(text)
     names = sorted({file.path for file in shell.session.symbols.sources() if pattern.search(file.path)})

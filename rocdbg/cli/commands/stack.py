@@ -8,9 +8,9 @@ from rocdbg.cli.present import frame_parts, show_frame
 from rocdbg.cli.registry import Category, CommandError, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger.errors import FocusError
-from rocdbg.debugger.frames import Frame
+from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.session_focus import DIVERGENT
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
 STACK = Category.STACK
@@ -142,7 +142,7 @@ def info_args(shell: Shell, text: str) -> None:
 def _show_rows(
     shell: Shell, rows: list[tuple[str, Value]], words: list[str], what: str, frame: Frame
 ) -> None:
-    from rocdbg.debugger.patterns import compile_pattern
+    from rocdbg.debugger.reports.patterns import compile_pattern
 
     if not frame.has_debug_info:
         shell.line("No symbol table info available.")

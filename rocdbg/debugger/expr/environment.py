@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rocdbg.debugger.convenience import Convenience
-from rocdbg.debugger.history import ValueHistory
-from rocdbg.debugger.storage import Memory
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.expr.convenience import Convenience
+from rocdbg.debugger.values.history import ValueHistory
+from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.location import LocationDescription
 

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger import ctypes
-from rocdbg.debugger.convenience import MAX_STRING, string_value
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
 from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.convenience import MAX_STRING, string_value
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.operators import advance, binary, convert, unary
 from rocdbg.debugger.expr.parser import parse
-from rocdbg.debugger.locations import LocationStorage
-from rocdbg.debugger.memory import generic_address
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.locations import LocationStorage
+from rocdbg.debugger.values.memory import generic_address
+from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,

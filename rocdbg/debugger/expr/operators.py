@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from rocdbg.debugger import ctypes
 from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.values import Value
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerType, Type, VectorType, VoidType
 
 _COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {

@@ -1,7 +1,7 @@
 """The native scheduler: gives the resident waves their turns, keeps barriers, ends waves and creates workgroups.
 
-It does what `rocdbg.sim.residency` and `rocdbg.sim.dispatch` do, on the same memory (`rocdbg.sim.schedule`), and
-returns to them for everything else: CONTINUE when nothing is to be said (budget or time are used up, an interrupt is
+It does what `rocdbg.sim.device.residency` and `rocdbg.sim.device.dispatch` do, on the same memory
+(`rocdbg.sim.device.schedule`), and returns to them for everything else: CONTINUE when nothing is to be said (budget or time are used up, an interrupt is
 asked for, nobody is left or can run, the next wave was reported), MISS when code must be translated for the wave whose
 turn it is, or the status that ended the turn of ``current``.
 """
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.sim.builder import I8, I32, I64, INTEGER, Value
+from rocdbg.sim.device.schedule import SCHEDULE, Varying, WaveFlag
 from rocdbg.sim.layout import HEADER, SCALARS_END, VGPRS, Status
-from rocdbg.sim.schedule import SCHEDULE, Varying, WaveFlag
 from rocdbg.sim.translator.routine import Routine
 
 _NONE = 0xFFFF_FFFF

@@ -17,7 +17,7 @@ from rocdbg.arch.targets import target_by_name
 from rocdbg.codeobject.descriptor import decode_descriptor
 from rocdbg.codeobject.source import Source
 from rocdbg.sim import layout
-from rocdbg.sim.dispatch import Dispatch, DispatchPlan
+from rocdbg.sim.device.dispatch import Dispatch, DispatchPlan
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import GlobalMemory

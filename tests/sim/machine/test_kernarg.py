@@ -7,8 +7,8 @@ import struct
 import pytest
 
 from rocdbg.codeobject import KernelArg, KernelKind, KernelMetadata, ValueKind
-from rocdbg.sim.aql import DispatchPacket, Queue
-from rocdbg.sim.kernarg import HiddenValues, KernargError, build_segment
+from rocdbg.sim.device.aql import DispatchPacket, Queue
+from rocdbg.sim.device.kernarg import HiddenValues, KernargError, build_segment
 
 HIDDEN = HiddenValues((100, 7, 1), (32, 4, 1), 512, 0x20000, 0x10000, 0x7F00_0010_0000)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import rocdbg
 from rocdbg.api import Program
-from rocdbg.sim.machine import LaunchLimitError, MachineOptions
+from rocdbg.sim.device.machine import LaunchLimitError, MachineOptions
 from rocdbg.sim.options import RunOptions
 from rocdbg.sim.stops import Access, Space, StopKind
 

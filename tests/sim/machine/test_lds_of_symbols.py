@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg.codeobject import open_file
-from rocdbg.sim.machine import LaunchLimitError, Machine
+from rocdbg.sim.device.machine import LaunchLimitError, Machine
 
 pytestmark = pytest.mark.llvm
 SOURCE = """

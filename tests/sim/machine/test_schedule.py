@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from rocdbg.codeobject import open_file
-from rocdbg.sim.dispatch import Dispatch
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.machine import Machine, MachineOptions
 from rocdbg.sim.layout import Status
-from rocdbg.sim.machine import Machine, MachineOptions
 from rocdbg.sim.native import Engine
 from rocdbg.sim.options import RunOptions
 from rocdbg.sim.stops import StopKind

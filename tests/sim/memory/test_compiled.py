@@ -13,7 +13,7 @@ import pytest
 import rocdbg
 from rocdbg.api import Program
 from rocdbg.sim import layout
-from rocdbg.sim.machine import LdsOutOfRange, MachineOptions
+from rocdbg.sim.device.machine import LdsOutOfRange, MachineOptions
 
 pytestmark = pytest.mark.llvm
 HERE = Path(__file__).parent

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from rocdbg.codeobject import open_file
-from rocdbg.sim.dispatch import Dispatch
-from rocdbg.sim.machine import LoadedCodeObject, Machine
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.machine import LoadedCodeObject, Machine
 from rocdbg.sim.options import RunOptions
 from rocdbg.sim.stops import StopKind
 from rocdbg.sim.wave import Wave

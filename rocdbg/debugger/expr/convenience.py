@@ -1,0 +1,148 @@
+"""Convenience variables (``$foo``, ``$_thread``) and functions (``$_strlen``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.storage import ConvenienceStorage
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import EnumType
+
+MAX_STRING = 1 << 16
+"""Bytes a string function reads before it gives up."""
+
+
+class EvaluationHost(Protocol):
+    """What a convenience function may ask for."""
+
+    def read_string(self, value: Value, limit: int = MAX_STRING) -> bytes:
+        """The bytes of a char array or behind a char pointer, up to the first null."""
+
+    def read_bytes(self, value: Value, size: int) -> bytes:
+        """``size`` bytes behind a pointer or of an array."""
+
+
+Function = Callable[[EvaluationHost, Sequence[Value]], Value]
+Dynamic = Callable[[], Value]
+
+
+class Convenience:
+    """The user's variables, the ones computed when read, and the functions, by name without ``$``."""
+
+    def __init__(self) -> None:
+        self._variables: dict[str, Value] = {}
+        self._dynamic: dict[str, Dynamic] = {}
+        self.functions: dict[str, Function] = dict(_FUNCTIONS)
+
+    def forget_function(self, name: str) -> None:
+        """Drop a function that a plug-in defined; a built-in one of its name is back."""
+        self.functions.pop(name, None)
+        if name in _FUNCTIONS:
+            self.functions[name] = _FUNCTIONS[name]
+
+    def define_dynamic(self, name: str, reader: Dynamic) -> None:
+        """A read-only variable whose value is computed when it is read."""
+        self._dynamic[name] = reader
+
+    def get(self, name: str) -> Value:
+        """The variable's value as an lvalue; void when it was never set."""
+        if name in self._dynamic:
+            return self._dynamic[name]()
+        if name in self.functions and name not in self._variables:
+            return Value(ctypes.INTERNAL_FUNCTION, data=b"\0", function=name)
+        value = self._variables.get(name, Value(ctypes.VOID))
+        storage = ConvenienceStorage(name, value, lambda new: self.set(name, new))
+        return Value(value.type, storage, data=value.data, absence=value.absence)
+
+    def set(self, name: str, value: Value) -> None:
+        """Set a variable, with the value's type. Raises `ExpressionError` for read-only ones."""
+        if name in self._dynamic:
+            raise ExpressionError(f"Cannot assign to the read-only variable ${name}.")
+        self._variables[name] = Value(value.type, data=b"") if value.size == 0 else value.snapshot()
+
+    def set_int(self, name: str, number: int) -> None:
+        """Set a variable to an ``int`` (``$bpnum``, ``$_exitcode``)."""
+        self._variables[name] = Value.of_int(ctypes.INT, number)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._variables or name in self._dynamic
+
+    def rows(self) -> Iterator[tuple[str, Value]]:
+        """``show convenience``: name and value, last set first."""
+        for name in reversed(self._variables):
+            yield name, self._variables[name]
+
+    def names(self) -> list[str]:
+        """All names for completion."""
+        return sorted({*self._variables, *self._dynamic, *self.functions})
+
+
+def _need(name: str, arguments: Sequence[Value], count: int) -> None:
+    if len(arguments) != count:
+        words = {1: "one argument", 2: "two arguments", 3: "three arguments"}
+        raise ExpressionError(f"You must provide {words[count]} for ${name}.")
+
+
+def _strlen(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+    _need("_strlen", arguments, 1)
+    return Value.of_int(ctypes.INT, len(host.read_string(arguments[0])))
+
+
+def _streq(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+    _need("_streq", arguments, 2)
+    return Value.of_int(ctypes.INT, host.read_string(arguments[0]) == host.read_string(arguments[1]))
+
+
+def _regex(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+    _need("_regex", arguments, 2)
+    text = host.read_string(arguments[0]).decode("utf-8", "replace")
+    pattern = host.read_string(arguments[1]).decode("utf-8", "replace")
+    try:
+        return Value.of_int(ctypes.INT, re.match(pattern, text) is not None)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ExpressionError(f"Bad regular expression: {error}.") from None
+
+
+def _memeq(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+    _need("_memeq", arguments, 3)
+    size = arguments[2].as_int()
+    if size < 0:
+        raise ExpressionError("length must be non-negative")
+    return Value.of_int(
+        ctypes.INT, host.read_bytes(arguments[0], size) == host.read_bytes(arguments[1], size)
+    )
+
+
+def _isvoid(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+    _need("_isvoid", arguments, 1)
+    return Value.of_int(ctypes.INT, isinstance(arguments[0].bare, type(ctypes.VOID)))
+
+
+def _as_string(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+    _need("_as_string", arguments, 1)
+    value = arguments[0]
+    stripped = value.bare
+    number = value.as_int()
+    text = str(number)
+    if isinstance(stripped, EnumType):
+        text = next((e.name for e in stripped.enumerators if e.value == number), text)
+    return string_value(text.encode())
+
+
+def string_value(data: bytes) -> Value:
+    """A char array with its null."""
+    return Value(ctypes.array_of(ctypes.CHAR, len(data) + 1), data=data + b"\0")
+
+
+_FUNCTIONS: dict[str, Function] = {
+    "_strlen": _strlen,
+    "_streq": _streq,
+    "_regex": _regex,
+    "_memeq": _memeq,
+    "_isvoid": _isvoid,
+    "_as_string": _as_string,
+}

@@ -1,0 +1,249 @@
+"""Types that are only known at run time: bounds by expression or variable, data elsewhere, members by expression.
+
+A dynamic type is resolved for one object into a plain one, and the object's location into that of its data (DWARF 5,
+sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read anew: its bounds may be per object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from rocdbg import dwarf
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.frames.context import UPSTREAM, FrameContext, expression
+from rocdbg.debugger.values.storage import Absence
+from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist, Variable
+from rocdbg.dwarf.info.attributes import AttributeValue, Reference
+from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    BaseClass,
+    ClassBody,
+    ClassType,
+    Member,
+    QualifiedType,
+    Type,
+    TypedefType,
+)
+from rocdbg.dwarf.location import LocationDescription
+
+DATA_LOCATION, ALLOCATED, ASSOCIATED, RANK = 0x50, 0x4E, 0x4F, 0x71
+MAX_RANK = 15
+MAX_COUNT = 1 << 32
+_ATTRIBUTES = (DATA_LOCATION, ALLOCATED, ASSOCIATED, RANK)
+_BOUNDS = (At.LOWER_BOUND, At.UPPER_BOUND, At.COUNT, At.BYTE_STRIDE)
+_DIMENSIONS = (Tag.SUBRANGE_TYPE, Tag.GENERIC_SUBRANGE)
+
+ReadVariable = Callable[[Variable], int]
+"""The number in a variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """An object's plain type, where its data is, and why it is not there when it is not."""
+
+    type: Type
+    location: LocationDescription
+    absence: Absence | None = None
+
+
+def is_dynamic(type_: Type) -> bool:
+    """Whether a type has to be resolved: without looking through pointers."""
+    stripped = type_.strip_typedefs()
+    if not isinstance(stripped, ClassType | ArrayType):
+        return False
+    known = _DYNAMIC.get(id(stripped))
+    if known is None:
+        if len(_DYNAMIC) >= _MOST_KNOWN:
+            _DYNAMIC.clear()
+        known = _DYNAMIC[id(stripped)] = stripped, _is_dynamic(stripped)
+    return known[1]
+
+
+_DYNAMIC: dict[int, tuple[Type, bool]] = {}
+"""What `is_dynamic` has found out, by identity: kept with the type, whose number then is not given to another."""
+_MOST_KNOWN = 4096
+_VIRTUAL_BASE = re.compile(rb"\x12\x06\x10[\x80-\xff]*[\x00-\x7f]\x1c\x06\x22", re.DOTALL)
+"""DW_OP_dup, deref, constu N, minus, deref, plus: clang's way from an object to a virtual base."""
+_OFFSET = b"\xe9\x04"
+"""DW_OP_LLVM_offset."""
+
+
+def _is_dynamic(stripped: Type) -> bool:
+    if isinstance(stripped, ClassType):
+        return any(member.location is not None or is_dynamic(member.type) for member in stripped.members) or any(
+            base.location is not None or is_dynamic(base.type) for base in stripped.bases
+        )
+    if not isinstance(stripped, ArrayType):
+        return False
+    bounds = (stripped.count, stripped.lower_bound, stripped.byte_stride)
+    return any(not isinstance(bound, int | None) for bound in bounds) or is_dynamic(stripped.element)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Resolves types in a frame; ``read`` gives the number in a variable that is a bound."""
+
+    context: FrameContext
+    read: ReadVariable
+
+    def needs(self, type_: Type) -> bool:
+        """Whether `resolve` would change anything."""
+        if is_dynamic(type_):
+            return True
+        die = self._die(type_.strip_typedefs())
+        return die is not None and any(die.has(code) for code in _ATTRIBUTES)
+
+    def resolve(self, type_: Type, location: LocationDescription) -> Resolved:
+        """The plain type of the object at ``location``. Raises `rocdbg.Error` where an expression fails."""
+        if isinstance(type_, TypedefType | QualifiedType):
+            inner = self.resolve(type_.target, location)
+            return replace(inner, type=replace(type_, target=inner.type))
+        if isinstance(type_, ClassType):
+            return self._class(type_, location)
+        if isinstance(type_, ArrayType) and self.needs(type_):
+            return self._array(type_, location)
+        return Resolved(type_, location)
+
+    def _die(self, type_: Type) -> Die | None:
+        if not isinstance(type_, ArrayType) or type_.offset is None:
+            return None
+        return self.context.program.info.die(type_.offset)
+
+    # -- arrays
+
+    def _array(self, type_: ArrayType, location: LocationDescription) -> Resolved:
+        die = self._die(type_)
+        if die is None:
+            raise DebuggerError(f"The bounds of {type_} are not known.")
+        for code, absence in ((ALLOCATED, Absence.NOT_ALLOCATED), (ASSOCIATED, Absence.NOT_ASSOCIATED)):
+            state = self._number(die, code, location)
+            if state == 0:
+                return Resolved(type_, location, absence)
+        data = die.attribute(DATA_LOCATION)
+        place = location if data is None else self._location(die, data, location)
+        element: Type = type_
+        while isinstance(element, ArrayType) and element.offset == type_.offset:
+            element = element.element
+        dimensions = [child for child in die.children if child.tag in _DIMENSIONS]
+        rank = self._number(die, RANK, location)
+        if rank is not None and dimensions:
+            if not 0 <= rank <= MAX_RANK:
+                raise DebuggerError(f"An array of rank {rank} is not supported.")
+            # one entry describes all dimensions: its expressions get the dimension's number
+            pairs: list[tuple[Die, tuple[int, ...]]] = [(dimensions[0], (index,)) for index in range(rank)]
+        else:
+            pairs = [(dimension, ()) for dimension in dimensions]
+        result = element
+        for dimension, initial in reversed(pairs):
+            result = self._dimension(type_, dimension, result, location, initial)
+        return Resolved(result, place)
+
+    def _dimension(
+        self, type_: ArrayType, die: Die, element: Type, location: LocationDescription, initial: tuple[int, ...]
+    ) -> ArrayType:
+        lower = self._number(die, At.LOWER_BOUND, location, initial)
+        if lower is None:
+            lower = 1 if die.unit.language_name == "fortran" else 0
+        count = self._number(die, At.COUNT, location, initial)
+        if count is None:
+            upper = self._number(die, At.UPPER_BOUND, location, initial)
+            count = None if upper is None else max(0, upper - lower + 1)
+        if count is not None and not 0 <= count <= MAX_COUNT:
+            raise DebuggerError(f"An array of {count} elements is not supported.")
+        stride = self._number(die, At.BYTE_STRIDE, location, initial)
+        return ArrayType(element, count, lower, stride, None, type_.index_type)
+
+    # -- classes
+
+    def _class(self, type_: ClassType, location: LocationDescription) -> Resolved:
+        if not is_dynamic(type_):
+            return Resolved(type_, location)
+        body = type_.body
+        members = tuple(self._member(member, location) for member in body.members)
+        bases = tuple(self._base(base, location) for base in body.bases)
+        fixed = ClassBody(
+            members, bases, body.static_members, body.methods, body.template_arguments, body.nested_types
+        )
+        return Resolved(replace(type_, read_body=lambda: fixed), location)
+
+    def _member(self, member: Member, location: LocationDescription) -> Member:
+        if member.location is not None:
+            member = replace(member, bit_offset=self._offset(member.location, location), location=None)
+        if member.bit_offset is not None and member.bit_size is None and is_dynamic(member.type):
+            inner = self.resolve(member.type, location.offset_by(member.bit_offset))
+            if inner.absence is None:
+                moved = _distance(location, inner.location)
+                member = replace(member, type=inner.type, bit_offset=moved)
+        return member
+
+    def _base(self, base: BaseClass, location: LocationDescription) -> BaseClass:
+        if base.location is not None:
+            base = replace(base, byte_offset=self._offset(base.location, location) // 8, location=None)
+        if base.byte_offset is not None and is_dynamic(base.type):
+            # its own virtual bases are found from where it lies in this object
+            base = replace(base, type=self.resolve(base.type, location.offset_by(8 * base.byte_offset)).type)
+        return base
+
+    def _offset(self, value: Exprloc | Loclist, location: LocationDescription) -> int:
+        """Bits from the object to a member whose location an expression gives, from the object's on the stack."""
+        unit = self.context.unit
+        if unit is None:
+            raise DebuggerError("Where a member is depends on the object, which needs a frame with debug information.")
+        what = expression(value, unit, self.context.program)
+        if isinstance(what, dwarf.LocationList):
+            raise DebuggerError("A member's location by a location list is not supported.")
+        if unit.dialect == UPSTREAM and _VIRTUAL_BASE.fullmatch(what.data):
+            # clang adds to the object as if it were a number, which it is in the default space only
+            what = replace(what, data=what.data[:-1] + _OFFSET)
+        found = dwarf.evaluate_location(what, self.context, dialect=what.dialect or "amd", initial=(location,))
+        return _distance(location, found)
+
+    # -- attributes
+
+    def _location(self, die: Die, value: AttributeValue, location: LocationDescription) -> LocationDescription:
+        if not isinstance(value, Exprloc | Loclist):
+            raise DebuggerError("DW_AT_data_location is not an expression.")
+        context = self.context.for_unit(die.unit).with_object(location)
+        what = expression(value, die.unit, context.program)
+        return dwarf.evaluate_location(what, context, dialect=what.dialect or "amd")
+
+    def _number(
+        self, die: Die, code: int, location: LocationDescription, initial: tuple[int, ...] = ()
+    ) -> int | None:
+        """An attribute that is a constant, an expression for the object at ``location``, or a variable."""
+        value = die.attribute(code)
+        if value is None:
+            return None
+        if isinstance(value, Constant):
+            return value.signed_value()
+        if isinstance(value, Reference):
+            return self._referenced(die, value)
+        if not isinstance(value, Exprloc | Loclist):
+            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no number.")
+        context = self.context.for_unit(die.unit).with_object(location)
+        what = expression(value, die.unit, context.program)
+        if isinstance(what, dwarf.LocationList):
+            bits = dwarf.evaluate_location(what, context).read(64)
+            return bits - (1 << 64) if bits >> 63 else bits
+        result = dwarf.evaluate(what, context, kind="value", dialect=what.dialect or "amd", initial=initial)
+        assert isinstance(result, dwarf.Value)
+        if not isinstance(result.value, int):
+            raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no integer.")
+        wraps = result.type is None and result.value >> 63
+        return result.value - (1 << 64) if wraps else result.value
+
+    def _referenced(self, die: Die, reference: Reference) -> int:
+        target = self.context.program.info.die(reference.offset)
+        if target.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
+            raise DebuggerError(f"The bound at {die.offset:#x} refers to {reference.offset:#x}, which is no variable.")
+        return self.read(Variable(target))
+
+
+def _distance(start: LocationDescription, end: LocationDescription) -> int:
+    """Bits from one location to another in the same storage."""
+    if len(start.places) != 1 or len(end.places) != 1 or start.places[0].storage != end.places[0].storage:
+        raise DebuggerError("A member lies outside of its object's storage.")
+    return end.places[0].bit_offset - start.places[0].bit_offset

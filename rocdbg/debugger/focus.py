@@ -1,0 +1,64 @@
+"""What a request is about: wave, lane and frame, as a value that travels with each request.
+
+Only the session holds a "current" one; everything below it takes a `Focus`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """The place a request is evaluated at.
+
+    ``thread`` is the wave's number (from 1), ``lane`` the lane within it (from 0), ``frame`` the
+    level (0 is the innermost), ``iteration`` which of the loop iterations that run at once. Without a running
+    program ``thread`` and ``lane`` are ``None``.
+    """
+
+    thread: int | None = None
+    lane: int | None = None
+    frame: int = 0
+    iteration: int = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether this names a wave of a running program."""
+        return self.thread is not None
+
+    def with_lane(self, lane: int) -> Focus:
+        """The same wave and frame level, another lane."""
+        return replace(self, lane=lane)
+
+    def with_frame(self, frame: int) -> Focus:
+        """The same lane, another frame level."""
+        return replace(self, frame=frame)
+
+
+STATIC = Focus()
+"""The scope of a program that is not running: static storage only."""
+
+
+def lane_list(mask: int) -> list[int]:
+    """The lanes whose bit is set in ``mask``, ascending."""
+    lanes = []
+    while mask:
+        low = mask & -mask
+        lanes.append(low.bit_length() - 1)
+        mask ^= low
+    return lanes
+
+
+def lane_ranges(mask: int) -> str:
+    """The lanes of ``mask`` as stops write them: ``0-31 40``."""
+    parts: list[str] = []
+    lanes = lane_list(mask)
+    index = 0
+    while index < len(lanes):
+        end = index
+        while end + 1 < len(lanes) and lanes[end + 1] == lanes[end] + 1:
+            end += 1
+        parts.append(str(lanes[index]) if index == end else f"{lanes[index]}-{lanes[end]}")
+        index = end + 1
+    return " ".join(parts)

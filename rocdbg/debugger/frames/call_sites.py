@@ -1,0 +1,138 @@
+"""What a call site says of the registers at the call: DW_TAG_call_site_parameter (DWARF 5, section 3.4.2).
+
+What a register held on entry is often lost by the time it is asked for (DW_OP_entry_value): where the caller's code
+gives the value, that goes before what can be unwound.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from rocdbg import dwarf
+from rocdbg.debugger.frames.context import FrameContext, expression
+from rocdbg.dwarf.context import Expression
+from rocdbg.dwarf.info import CallSite, CallSiteParameter, Die, Exprloc
+from rocdbg.dwarf.location import LocationDescription
+
+_LANE_BITS = 32
+
+
+def at_call(caller: FrameContext, return_address: int) -> FrameContext:
+    """A calling frame as its call site describes it; the frame itself where that says nothing."""
+    site = _site(caller, return_address)
+    if site is None or not site.parameters:
+        return caller
+    return CallSiteContext(caller, site)
+
+
+def _site(caller: FrameContext, return_address: int) -> CallSite | None:
+    """What is said of the call that returns to an address as loaded."""
+    function = caller.function
+    if function is None:
+        return None
+    returns_to = caller.program.to_file(return_address)
+    return next((site for site in function.call_sites if site.return_pc == returns_to), None)
+
+
+def value_passed(caller: FrameContext, return_address: int, parameter: Die) -> Expression | None:
+    """DW_AT_call_value of a parameter of the callee, to be evaluated in the calling frame; None when not told.
+
+    The call site may refer to the parameter's entry in the function's instance, or to the abstract one.
+    """
+    site = _site(caller, return_address)
+    if site is None or caller.unit is None:
+        return None
+    wanted = set(parameter.origins())
+    for passed in site.parameters:
+        if passed.parameter in wanted and passed.value is not None:
+            what = expression(passed.value, caller.unit, caller.program)
+            assert isinstance(what, Expression)
+            return what
+    return None
+
+
+class CallSiteContext(FrameContext):
+    """A calling frame at its call: registers and data passed are as the call site's parameters say."""
+
+    def __init__(self, frame: FrameContext, site: CallSite) -> None:
+        self.__dict__.update(frame.__dict__)
+        self._frame = frame
+        self._site = site
+
+    @cached_property
+    def _registers(self) -> dict[int, CallSiteParameter]:
+        found: dict[int, CallSiteParameter] = {}
+        for parameter in self._site.parameters:
+            number = self._register_of(parameter.location)
+            if number is not None and parameter.value is not None:
+                found[number] = parameter
+        return found
+
+    def _register_of(self, location: object) -> int | None:
+        """The register that a location is all of, ``None`` for other locations."""
+        if not isinstance(location, Exprloc):
+            return None
+        operations = dwarf.decode(location.data, self.unit.dialect if self.unit is not None else "amd")
+        if len(operations) != 1:
+            return None
+        name, operands = operations[0].name, operations[0].operands
+        if name == "DW_OP_regx":
+            return operands[0] if isinstance(operands[0], int) else None
+        suffix = name.removeprefix("DW_OP_reg")
+        return int(suffix) if suffix.isdigit() else None
+
+    def register_location(self, number: int) -> LocationDescription:
+        """The value that was passed in a register, else where the frame has it."""
+        parameter = self._registers.get(number)
+        if parameter is None or parameter.value is None:
+            return self._frame.register_location(number)
+        value = self._value(parameter.value)
+        bits = 8 * (self.architecture.register_size(number) or 8)
+        if self.architecture.register_elements(number) > 1:
+            # a value of this lane: each lane finds it in its part of the register
+            lane = value & (1 << _LANE_BITS) - 1
+            value = sum(lane << at for at in range(0, bits, _LANE_BITS))
+        return dwarf.implicit_location(value, bits)
+
+    def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
+        """Data passed by reference is what it was at the call where the call site says so."""
+        data = self._data.get((space, address))
+        if data is not None and size <= 8:
+            return (data & (1 << 8 * size) - 1).to_bytes(size, "little")
+        return self._frame.read_memory(space, address, size, lane)
+
+    @cached_property
+    def _data(self) -> dict[tuple[int, int], int]:
+        """DW_AT_call_data_value by the place of the data: DW_AT_call_data_location, else what the pointer points to."""
+        found: dict[tuple[int, int], int] = {}
+        for parameter in self._site.parameters:
+            if parameter.data_value is None:
+                continue
+            if parameter.data_location is not None:
+                place = self._location(parameter.data_location).memory
+                if place is None or place.address is None or place.address_space is None:
+                    continue
+                where = place.address_space, place.address
+            elif parameter.value is not None:
+                where = self.architecture.default_address_space, self._value(parameter.value)
+            else:
+                continue
+            found[where] = self._value(parameter.data_value)
+        return found
+
+    def _value(self, value: Exprloc) -> int:
+        result = dwarf.evaluate(self._expression(value), self._frame, kind="value")
+        assert isinstance(result, dwarf.Value)
+        number = result.value
+        if not isinstance(number, int):
+            raise dwarf.EvaluationError("the value of a call site's parameter is no integer")
+        return number
+
+    def _location(self, value: Exprloc) -> LocationDescription:
+        return dwarf.evaluate_location(self._expression(value), self._frame)
+
+    def _expression(self, value: Exprloc) -> dwarf.Expression:
+        assert self.unit is not None
+        what = expression(value, self.unit, self.program)
+        assert isinstance(what, dwarf.Expression)
+        return what

@@ -1,0 +1,314 @@
+"""The frames of one lane: physical ones through unwind rules, inline ones between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from itertools import pairwise
+
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.context import FrameContext, ThreadAccess
+from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
+from rocdbg.debugger.frames.lane_pcs import top_context as top_context
+from rocdbg.debugger.frames.unwind import Unwinder
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.target.protocol import Target
+from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
+from rocdbg.dwarf.info import Scope as CodeScope
+from rocdbg.errors import Error
+
+
+class FrameKind(Enum):
+    """Whether a frame has registers of its own."""
+
+    NORMAL = "normal"
+    INLINE = "inline"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameId:
+    """What makes two frames the same one: the frame's place, its function's start, its inline depth.
+
+    ``place`` is the CFA and the return address as numbers, ``None`` for an outermost frame.
+    """
+
+    place: tuple[int | None, int | None] | None
+    function: int | None
+    inline_depth: int
+
+
+@dataclass(eq=False)
+class Frame:
+    """One frame of one lane.
+
+    ``level`` counts from 0, the innermost. ``pc`` is the address as loaded: for a caller the return
+    address; ``lookup_pc`` lies in the call (behind a debug trap: at the trap) and decides scopes and lines.
+    ``function`` is the one whose frame this is (of an inline frame: the inlined one), ``inline`` the inlined
+    call when it is one.
+    ``scopes`` are the blocks of this frame, innermost first, its own function or inlined call last.
+    """
+
+    level: int
+    kind: FrameKind
+    scope: Focus
+    pc: int
+    lookup_pc: int
+    program: Program
+    context: FrameContext
+    function: Function | None
+    inline: InlinedSubroutine | None = None
+    inline_depth: int = 0
+    scopes: tuple[CodeScope, ...] = ()
+    call_file: SourceFile | None = None
+    call_line: int | None = None
+    is_outermost: bool = False
+    hidden: int = 0
+    """Inlined calls that begin at the PC and count as not yet entered: their frames are not shown."""
+    stop_reason: str = ""
+    """Why unwinding ended here, when it did for want of knowledge."""
+
+    @cached_property
+    def row(self) -> LineRow | None:
+        """The line table's row at this frame's PC."""
+        return self.program.line_at(self.lookup_pc)
+
+    @property
+    def file(self) -> SourceFile | None:
+        """The file this frame stands in: of the call for the frame around an inlined one."""
+        if self.call_line is not None:
+            return self.call_file
+        return self.row.file if self.row is not None and self.row.line else None
+
+    @property
+    def line(self) -> int | None:
+        """The line this frame stands at, ``None`` when not known."""
+        if self.call_line is not None:
+            return self.call_line
+        return self.row.line if self.row is not None and self.row.line else None
+
+    @property
+    def name(self) -> str | None:
+        """The function's name as backtraces show it, ``None`` when not even a symbol is known."""
+        if self.function is not None:
+            name = self.function.qualified_name or self.function.name
+            if name is not None:
+                return name
+        found = self.program.symbol_and_offset(self.pc, data=False)
+        return found[0] if found is not None else None
+
+    @property
+    def has_debug_info(self) -> bool:
+        """Whether the function is described."""
+        return self.function is not None
+
+    @property
+    def shows_address(self) -> bool:
+        """Whether a frame line shows the PC: it does not stand at the beginning of a line."""
+        if self.line is None or self.row is None:
+            return True
+        if self.call_line is not None:
+            # the caller of an inlined function shows no address while it stands at the call
+            return self.level_of_physical != 0 or not self.hidden
+        if self.pc != self.lookup_pc:
+            return True  # a return address
+        return self.program.to_loaded(self.row.address) != self.pc
+
+    @property
+    def level_of_physical(self) -> int:
+        """0 for the innermost physical frame and the inline frames in it."""
+        count = 0
+        context = self.context.callee
+        while context is not None:
+            count += 1
+            context = context.callee
+        return count
+
+    @cached_property
+    def id(self) -> FrameId:
+        """Identity for stepping."""
+        start = self.function.low_pc if self.function is not None else None
+        if self.inline is not None:
+            start = self.inline.low_pc
+        return FrameId(physical_place(self.context), start, self.inline_depth)
+
+
+def physical_place(context: FrameContext) -> tuple[int | None, int | None] | None:
+    """CFA and return address of a physical frame; ``None`` for an outermost one or without rules."""
+    try:
+        returns_to = context.return_address()
+        if returns_to is None:
+            return None
+        cfa = context.cfa
+        place = cfa.places[0].bit_offset if cfa is not None and cfa.places else None
+    except Error:
+        return None
+    return place, returns_to
+
+
+def inlined_starting_at(program: Program, address: int) -> list[InlinedSubroutine]:
+    """The inlined calls whose code begins at a loaded address, innermost first."""
+    found: list[InlinedSubroutine] = []
+    file_address = program.to_file(address)
+    if program.function_at(address) is None:
+        return found
+    for instance in program.info.inline_frames_at(file_address):
+        if instance.entry_pc != file_address and instance.low_pc != file_address:
+            break
+        found.append(instance)
+    return found
+
+
+@dataclass(slots=True)
+class FrameChain:
+    """The frames of one lane, unwound as far as asked. Good until the target runs.
+
+    Frames of functions that the lane has not entered are left out; the others keep their numbers.
+    """
+
+    program: Program
+    target: Target
+    scope: Focus
+    unwinder: Unwinder
+    not_entered: int | None = None
+    """How many inlined calls that begin at the PC are hidden; ``None``: all."""
+    lane_pcs: LanePcs | None = None
+    """Where the lanes are; without it every lane is where its wave is."""
+    trapped_at: int | None = None
+    """Loaded address of the debug trap that the wave has just stopped behind: what it stands at for its user."""
+    _frames: list[Frame] = field(default_factory=list)
+    _iterator: Iterator[Frame] | None = None
+
+    def __iter__(self) -> Iterator[Frame]:
+        index = self.innermost
+        while True:
+            frame = self.get(index)
+            if frame is None:
+                return
+            yield frame
+            index += 1
+
+    def get(self, level: int) -> Frame | None:
+        """The frame at a level, ``None`` past the outermost; below `innermost` that one."""
+        if self._iterator is None:
+            self._iterator = self._unwind()
+        while not self._frames or self._frames[-1].level < level:
+            frame = next(self._iterator, None)
+            if frame is None:
+                return None
+            self._frames.append(frame)
+        return self._frames[max(0, level - self._frames[0].level)]
+
+    @property
+    def innermost(self) -> int:
+        """The level of the innermost frame that the lane is in: 0 unless there are some it has not entered."""
+        frame = self.get(0)
+        return frame.level if frame is not None else 0
+
+    def _entered(self) -> Entered:
+        """The physical level the lane's frames begin at, and its PC there."""
+        lane, lane_pcs = self.scope.lane, self.lane_pcs
+        if lane is None or lane_pcs is None or lane_pcs.active >> lane & 1:
+            return Entered(0, None)
+        return lane_pcs.entered(lane) or Entered(0, None)
+
+    def _unwind(self) -> Iterator[Frame]:
+        thread = self.scope.thread
+        assert thread is not None
+        wave = self.target.wave(thread)
+        access = ThreadAccess(self.target, thread)
+        context: FrameContext | None = FrameContext(
+            self.program, access, wave.pc, self.scope.lane, self.unwinder.row, iteration=self.scope.iteration
+        )
+        level = 0
+        seen: set[tuple[int | None, int | None]] = set()
+        pc_shown = wave.pc
+        entered = self._entered()
+        for depth in range(MAX_FRAMES):
+            assert context is not None
+            if depth == entered.level and entered.pc is not None and entered.pc != pc_shown:
+                context = context.at_lane_pc(entered.pc)
+                pc_shown = entered.pc
+            elif depth == 0 and self.trapped_at is not None:
+                context = context.at_lane_pc(self.trapped_at)
+            frames = self._inline_frames(context, level, pc_shown)
+            caller, reason = self._caller(context, seen)
+            frames[-1].is_outermost = caller is None
+            frames[-1].stop_reason = reason
+            if depth >= entered.level:
+                yield from frames
+            if caller is None:
+                return
+            level += len(frames)
+            pc_shown = (caller.pc or 0) + 1
+            context = caller
+
+    def _caller(
+        self, context: FrameContext, seen: set[tuple[int | None, int | None]]
+    ) -> tuple[FrameContext | None, str]:
+        function = context.function
+        if function is not None and self.program.is_kernel(function):
+            return None, ""
+        try:
+            caller = context.next_frame()
+        except Error as error:
+            return None, str(error)
+        if caller is None:
+            return None, "" if context.found_row is not None else "no unwind information"
+        place = physical_place(context)
+        if place is not None:
+            if place in seen:
+                return None, "previous frame identical to this frame (corrupt stack?)"
+            seen.add(place)
+        if caller.pc is None or self.program.symbol_at(caller.pc) is None:
+            return None, "the return address is not in the program"
+        return caller, ""
+
+    def _inline_frames(self, context: FrameContext, level: int, pc: int) -> list[Frame]:
+        """The frames at one physical PC, innermost first."""
+        program = self.program
+        lookup = context.pc or 0
+        file_pc = program.to_file(lookup)
+        function = context.function
+        scopes = program.info.scopes_at(file_pc) if function is not None else ()
+        inlined = program.info.inline_frames_at(file_pc) if function is not None else ()
+        frames: list[Frame] = []
+        start = 0
+        hidden = 0
+        if context.callee is None and inlined and self.trapped_at is None:
+            starting = len(inlined_starting_at(program, lookup))
+            hidden = starting if self.not_entered is None else min(self.not_entered, starting)
+            for instance in inlined[:hidden]:
+                start = next((i + 1 for i, s in enumerate(scopes) if s.offset == instance.offset), start)
+        all_inlined = inlined
+        inlined = inlined[hidden:]
+        for depth, instance in enumerate(inlined):
+            end = next((i for i, s in enumerate(scopes) if s.offset == instance.offset), start)
+            frames.append(
+                Frame(
+                    level + depth, FrameKind.INLINE, self.scope.with_frame(level + depth), pc, lookup,
+                    program, context, instance.function, instance, len(inlined) - depth,
+                    tuple(scopes[start : end + 1]),
+                )
+            )  # fmt: skip
+            start = end + 1
+            if program.is_kernel_body(instance.function):
+                break  # the kernel around it is clang's wrapper, and nothing the user wrote
+        else:
+            number = level + len(frames)
+            frames.append(
+                Frame(
+                    number, FrameKind.NORMAL, self.scope.with_frame(number), pc, lookup, program, context,
+                    function, scopes=tuple(scopes[start:]),
+                )
+            )  # fmt: skip
+        for inner, outer in pairwise(frames):
+            assert inner.inline is not None
+            outer.call_file = inner.inline.call_file
+            outer.call_line = inner.inline.call_line
+        if hidden:
+            frames[0].hidden = hidden
+            frames[0].call_file = all_inlined[hidden - 1].call_file
+            frames[0].call_line = all_inlined[hidden - 1].call_line
+        return frames

@@ -1,0 +1,154 @@
+"""Registers of a frame as values: by name, in ranges, and the lists ``info registers`` shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rocdbg.arch.registers import UnknownRegisterError, dwarf_register, register_number
+from rocdbg.debugger.errors import ExpressionError, RegisterAccessError
+from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.target.protocol import Target
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.locations import LocationStorage
+from rocdbg.debugger.values.storage import Absence, AbsentError, CallbackStorage
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import ArrayType, Type, VectorType
+
+_NUMBERED = re.compile(r"(s|v|a|ttmp)(0|[1-9]\d*)")
+_GFX12 = ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")
+_PLAIN = ("pc", "pc_32", "exec", "vcc", "status", "m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
+_ALIASES = {"sp": "s32", "fp": "s33"}
+_HALVES = {"exec_lo": ("exec", 0), "exec_hi": ("exec", 4), "vcc_lo": ("vcc", 0), "vcc_hi": ("vcc", 4)}
+_SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
+"""Names of registers without a DWARF number, in the order they are shown. Not every target has all of them."""
+
+
+def special_names(target: Target, thread: int) -> list[str]:
+    """The registers without a DWARF number that a wave has, in the order they are shown."""
+    return [name for name in _SPECIAL if target.read_special(thread, name) is not None]
+
+
+@lru_cache(maxsize=4096)
+def is_register_name(name: str) -> bool:
+    """Whether any wave has a register of this name."""
+    return (
+        name in _PLAIN or name in _ALIASES or name in _HALVES or _NUMBERED.fullmatch(name) is not None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterFile:
+    """The registers of one frame of one wave. Those of callers come through unwind rules."""
+
+    target: Target
+    thread: int
+    context: FrameContext
+
+    def value(self, name: str) -> Value | None:
+        """A register as an lvalue; ``None`` when the wave has none of this name.
+
+        Vector registers are vectors over lanes, the PC is a code pointer, all others integers.
+        """
+        if not is_register_name(name):  # most names: convenience variables
+            return None
+        name = _ALIASES.get(name, name)
+        if name in _HALVES:
+            whole, offset = _HALVES[name]
+            value = self.value(whole)
+            if value is None or value.size <= offset:
+                return None
+            return value.part(ctypes.INT, offset)
+        wave = self.target.wave(self.thread)
+        try:
+            number = register_number(name, wave.lane_count)
+        except UnknownRegisterError:
+            return self._special(name)
+        if name == "pc" and self.context.callee is not None:
+            return self._caller_pc()
+        register = dwarf_register(number)
+        location = self.context.register_location(number)
+        if location.is_undefined:
+            return Value.absent(self._type(name, register.size, wave.lane_count), Absence.NOT_SAVED)
+        storage = LocationStorage(location, Absence.NOT_SAVED)
+        return Value(self._type(name, register.size, wave.lane_count), storage)
+
+    def _caller_pc(self) -> Value:
+        assert self.context.wave_pc is not None
+        return Value.of_int(ctypes.CODE_POINTER, self.context.wave_pc + 1)
+
+    @staticmethod
+    def _type(name: str, size: int, lanes: int) -> Type:
+        if name == "pc":
+            return ctypes.CODE_POINTER
+        if name[0] in "va" and name[1:].isdecimal():
+            return VectorType(ctypes.INT, lanes, 4 * lanes)
+        return {4: ctypes.INT, 8: ctypes.UNSIGNED_LONG}.get(size, ctypes.unsigned_of(size))
+
+    def _special(self, name: str) -> Value | None:
+        thread, target = self.thread, self.target
+        number = target.read_special(thread, name)
+        if number is None:
+            return None
+        if self.context.callee is not None:
+            return Value.absent(ctypes.INT, Absence.NOT_SAVED)
+        size = 8 if name == "flat_scratch" else 4
+
+        def read(offset: int, count: int) -> bytes:
+            current = target.read_special(thread, name) or 0
+            return current.to_bytes(size, "little")[offset : offset + count]
+
+        def write(offset: int, data: bytes) -> None:
+            whole = bytearray((target.read_special(thread, name) or 0).to_bytes(size, "little"))
+            whole[offset : offset + len(data)] = data
+            target.write_special(thread, name, int.from_bytes(whole, "little"))
+
+        type_ = ctypes.UNSIGNED_LONG if size == 8 else ctypes.INT
+        return Value(type_, CallbackStorage(name, read, write))
+
+    def range(self, file: str, first: int, last: int) -> Value:
+        """``$s[4:5]`` (one 64-bit number, wider ones an array of dwords), ``$v[0:1]`` (a vector of those)."""
+        if file not in ("s", "v", "a", "ttmp") or last < first:
+            raise ExpressionError(f"Register range ${file}[{first}:{last}] is not valid.")
+        values = []
+        for index in range(first, last + 1):
+            value = self.value(f"{file}{index}")
+            if value is None:
+                raise RegisterAccessError(f"There is no register ${file}{index}.")
+            values.append(value)
+        count = len(values)
+        if count == 1:
+            return values[0]
+        element: Type = ctypes.UNSIGNED_LONG if count == 2 else ArrayType(ctypes.INT, count)
+        name = f"{file}[{first}:{last}]"
+        lanes = self.target.wave(self.thread).lane_count if file in "va" else 1
+        type_ = element
+        if file in "va":
+            type_ = VectorType(element, lanes, 4 * count * lanes)
+        return Value(type_, CallbackStorage(name, *_interleave(values)))
+
+
+def _interleave(
+    values: list[Value],
+) -> tuple[Callable[[int, int], bytes], Callable[[int, bytes], None]]:
+    """Reader and writer of registers seen as one: per lane the dwords follow each other."""
+    count = len(values)
+
+    def read(offset: int, size: int) -> bytes:
+        columns = [value.contents() for value in values]
+        lanes = len(columns[0]) // 4
+        whole = b"".join(column[4 * lane : 4 * lane + 4] for lane in range(lanes) for column in columns)
+        return whole[offset : offset + size]
+
+    def write(offset: int, data: bytes) -> None:
+        for position in range(len(data)):
+            dword, byte = divmod(offset + position, 4)
+            lane, column = divmod(dword, count)
+            value = values[column]
+            if value.storage is None:
+                raise AbsentError(Absence.NOT_SAVED)
+            value.storage.write(value.offset + 4 * lane + byte, data[position : position + 1])
+
+    return read, write

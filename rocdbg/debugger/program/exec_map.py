@@ -1,0 +1,107 @@
+"""Where machine code changes EXEC, and where it does so only for its own housekeeping.
+
+Spill code turns all lanes on for a few instructions (``s_or_saveexec_b64 s[40:41], -1`` ...
+``s_mov_b64 exec, s[40:41]``). The lanes it wakes are not there in the sense of the source: in such a window the
+saved mask says who is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from rocdbg import isa
+from rocdbg.debugger.program.program import Program
+from rocdbg.errors import Error
+
+_EXEC = (126, 127)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionExec:
+    """One function: file addresses where EXEC may change or control may leave, and housekeeping windows.
+
+    ``events`` are ends of such instructions, ascending. ``windows`` maps the address of each instruction
+    in a window to the first SGPR of the saved mask.
+    """
+
+    low: int
+    high: int
+    events: tuple[int, ...]
+    windows: dict[int, int]
+
+    def next_event(self, address: int) -> int:
+        """The end of the straight run from ``address`` in which EXEC cannot change before its last instruction."""
+        index = bisect_right(self.events, address)
+        return self.events[index] if index < len(self.events) else self.high
+
+
+@dataclass(slots=True)
+class ExecMap:
+    """Maps per function, made when first asked for; they live as long as the program."""
+
+    program: Program
+    functions: dict[tuple[int, int], FunctionExec] = field(default_factory=dict)
+    """By first address and wave size: a code object may have kernels of both, and functions that both call."""
+
+    def function_at(self, address: int, wave_size: int) -> FunctionExec | None:
+        """The map of the function at a file address; ``None`` outside of known code."""
+        symbol = self.program.code_object.symbols.at(address)
+        if symbol is None or not symbol.size or not symbol.is_defined:
+            return None
+        low = self.program.code_object.address_of(symbol)
+        found = self.functions.get((low, wave_size))
+        if found is None:
+            found = self._scan(low, low + symbol.size, wave_size)
+            self.functions[low, wave_size] = found
+        return found
+
+    def saved_mask(self, address: int, wave_size: int) -> int | None:
+        """In a housekeeping window the first SGPR of the saved mask, else ``None``."""
+        function = self.function_at(address, wave_size)
+        return function.windows.get(address) if function is not None else None
+
+    def _scan(self, low: int, high: int, wave_size: int) -> FunctionExec:
+        try:
+            code = self.program.code_object.read(low, high - low)
+        except Error:
+            return FunctionExec(low, high, (), {})
+        events: list[int] = []
+        windows: dict[int, int] = {}
+        saved: int | None = None
+        target = self.program.code_object.target.name
+        for instruction in isa.disassemble(code, target, address=low, wave_size=wave_size):
+            if saved is not None:
+                windows[instruction.address] = saved
+            leaves = instruction.flow is not isa.Flow.NEXT
+            if leaves or _writes_exec(instruction):
+                events.append(instruction.address + instruction.size)
+                saved = None if leaves else _all_lanes_on(instruction)
+        return FunctionExec(low, high, tuple(events), windows)
+
+
+def _writes_exec(instruction: isa.Instruction) -> bool:
+    name = instruction.name
+    if "saveexec" in name or "wrexec" in name or name.startswith("v_cmpx"):
+        return True
+    return any(
+        operand.name in ("sdst", "vdst")
+        and operand.kind is isa.OperandKind.SPECIAL
+        and operand.index in _EXEC
+        for operand in instruction.operands
+    )
+
+
+def _all_lanes_on(instruction: isa.Instruction) -> int | None:
+    """The SGPR that a save of EXEC goes to which turns on lanes for housekeeping: OR or XOR with -1."""
+    if instruction.name not in (
+        "s_or_saveexec_b64", "s_or_saveexec_b32", "s_xor_saveexec_b64", "s_xor_saveexec_b32",
+    ):  # fmt: skip
+        return None
+    target, source = instruction.operands[0], instruction.operands[-1]
+    if source.kind is not isa.OperandKind.CONSTANT or source.value is None or target.index is None:
+        return None
+    bits = 64 if instruction.name.endswith("64") else 32
+    if source.value & ((1 << bits) - 1) != (1 << bits) - 1 or target.kind is not isa.OperandKind.SGPR:
+        return None
+    return target.index

@@ -1,0 +1,104 @@
+"""Candidates for completion, by what is being typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rocdbg.debugger.frames.registers import special_names
+from rocdbg.dwarf.info.types import ClassType, PointerType, Type
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.session import Session
+
+MAX_CANDIDATES = 200
+
+_MEMBER = re.compile(r"(.*?)(\.|->)(\w*)$", re.DOTALL)
+
+
+def complete(session: Session, kind: str, word: str, text: str) -> list[str]:
+    """Candidates that start with ``word``, sorted, at most `MAX_CANDIDATES`."""
+    try:
+        found = _candidates(session, kind, word, text)
+        names = sorted({name for name in found if name.startswith(word)})
+    except Error:
+        return []
+    return names[:MAX_CANDIDATES]
+
+
+def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[str]:
+    if kind == "expression":
+        return _expression(session, word, text)
+    if kind in ("location", "symbol"):
+        names = list(session.symbols.names_starting(word)) if word else session.launch.kernel_names()
+        if kind == "location":
+            names += [file.basename for file in session.symbols.sources()]
+        return names
+    if kind == "type":
+        pattern = "(^|::)" + re.escape(word)
+        return [row.text for row in session.symbols.types(pattern)]
+    if kind == "register":
+        return _registers(session)
+    if kind == "kernel":
+        return session.launch.kernel_names()
+    if kind == "plugin":
+        return [*session.plugins.available(), *session.plugins.plugins]
+    if kind == "breakpoint":
+        return [str(b.number) for b in session.breakpoints]
+    if kind == "thread":
+        return [str(row.number) for row in session.threads()]
+    return []
+
+
+def _expression(session: Session, word: str, text: str) -> Iterable[str]:
+    if word.startswith("$"):
+        return ["$" + name for name in (*session.convenience.names(), *_registers(session))]
+    member = _MEMBER.match(text)
+    if member is not None and member[1].strip():
+        prefix = word[: len(word) - len(member[3])] if word.endswith(member[3]) else ""
+        return [prefix + name for name in _members(session, member[1])]
+    environment = session.environment()
+    names = [v.name for v in environment.local_variables() if v.name]
+    if word:
+        names += session.symbols.names_starting(word) if session.program is not None else []
+    return names
+
+
+def _members(session: Session, expression: str) -> list[str]:
+    type_: Type = session.expression_type(expression[_operand(expression) :])[0].strip_typedefs()
+    if isinstance(type_, PointerType):
+        type_ = type_.target.strip_typedefs()
+    return [m.name for m in type_.members if m.name] if isinstance(type_, ClassType) else []
+
+
+def _in_arrow(text: str, index: int) -> bool:
+    return text.startswith("->", index) or text.startswith("->", index - 1)
+
+
+def _operand(text: str) -> int:
+    """Where the operand that ends at the text's end begins: brackets that close in it belong to it."""
+    depth = 0
+    for index in range(len(text) - 1, -1, -1):
+        char = text[index]
+        if char in ")]":
+            depth += 1
+        elif char in "([":
+            if depth == 0:
+                return index + 1
+            depth -= 1
+        elif depth == 0 and char in " ,=+-*/!&|<>" and not _in_arrow(text, index):
+            return index + 1
+    return 0
+
+
+def _registers(session: Session) -> list[str]:
+    if session.scope.thread is None:
+        return []
+    wave = session.wave(session.scope.thread)
+    names = ["pc", "exec", "vcc", "status"]
+    if session.target is not None:
+        names += special_names(session.target, session.scope.thread)
+    names += [f"s{n}" for n in range(wave.sgprs)] + [f"v{n}" for n in range(wave.vgprs)]
+    return names + [f"a{n}" for n in range(wave.agprs)]

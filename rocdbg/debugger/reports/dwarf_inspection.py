@@ -1,0 +1,227 @@
+"""A look inside: expressions step by step, expressions typed in, rows of call frame information, as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rocdbg import dwarf
+from rocdbg.debugger.errors import DebuggerError, NoSymbolError
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.context import FrameContext, variable_expression
+from rocdbg.debugger.reports.whereabouts import place_words, words_by_lane
+from rocdbg.dwarf.architecture import Architecture
+from rocdbg.dwarf.format import format_operation
+from rocdbg.dwarf.info import Variable
+from rocdbg.dwarf.rows import Row
+from rocdbg.dwarf.rules import (
+    CfaExpression,
+    ExpressionRule,
+    OffsetRule,
+    RegisterRule,
+    Rule,
+    SameValueRule,
+    UndefinedRule,
+    ValOffsetRule,
+)
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.session import Session
+
+KINDS = {"-v": "value", "-l": "location"}
+
+
+def find_variable(session: Session, name: str) -> Variable:
+    """A variable of the selected scope, else a global one. Raises `NoSymbolError`."""
+    for variable in session.environment().local_variables():
+        if variable.name == name:
+            return variable
+    program = session.need_program()
+    if program.has_debug_info:
+        for variable in program.info.variables_named(name):
+            return variable
+    raise NoSymbolError(name)
+
+
+def explain_variable(session: Session, name: str) -> Iterator[str]:
+    """``maint dwarf explain VAR``: the expression, its steps with the stack before and after, what comes out."""
+    variable = find_variable(session, name)
+    context = session.environment().context_of(variable)
+    what = variable_expression(variable, context)
+    if what is None:
+        yield f'"{name}" has no location expression: it is {session.symbols.where(variable)}.'
+        return
+    yield f'DW_AT_location of "{name}" (DIE {variable.offset:#x}, dialect {variable.unit.dialect}):'
+    if isinstance(what, dwarf.LocationList):
+        yield from _list_lines(what, context)
+    else:
+        yield f"  {_text(what.data, what.dialect)}"
+    explanation = dwarf.explain(what, context, kind="location", dialect=what.dialect or "amd")
+    yield from _step_lines(explanation)
+    bits = variable.type.size * 8 if variable.type.size else None
+    if explanation.error is not None:
+        yield f"Error: {explanation.error}"
+        return
+    assert isinstance(explanation.result, dwarf.LocationDescription)
+    yield f"Result: {explanation.result.describe()}"
+    yield from (f"  {line}" for line in place_words(explanation.result, bits))
+    scope = session.scope
+    if scope.thread is not None:
+        yield "By lane:"
+        wave = session.wave(scope.thread)
+        lines = words_by_lane(
+            wave.used_lanes, lambda lane: variable_words(session, variable, scope.with_lane(lane))
+        )
+        yield from (f"  {line}" for line in lines)
+
+
+def variable_words(session: Session, variable: Variable, scope: Focus) -> list[str]:
+    """Where a variable is at a scope, in words."""
+    environment = session.environment(scope)
+    location = environment.location_of(variable)
+    if location is None:
+        return [session.symbols.where(variable, environment.context_of(variable).function)]
+    return place_words(location, variable.type.size * 8 if variable.type.size else None)
+
+
+def _list_lines(entries: dwarf.LocationList, context: FrameContext) -> Iterator[str]:
+    pc = context.pc
+    for low, high, data in entries:
+        text = _text(data, entries.dialect)
+        if low is None or high is None:
+            yield f"    default: {text}"
+        else:
+            here = "=>" if pc is not None and low <= pc < high else "  "
+            yield f" {here} [{low:#x}, {high:#x}): {text}"
+
+
+def _text(data: bytes, dialect: str | None) -> str:
+    return dwarf.format_expression(data, dialect=dialect or "amd") or "<empty>"
+
+
+def _step_lines(explanation: dwarf.Explanation) -> Iterator[str]:
+    for step in explanation.steps:
+        indent = "  " * (step.level + 1)
+        operation = step.operation
+        yield f"{indent}{operation.offset:04x}: {format_operation(operation)}"
+        yield f"{indent}      before: {_stack(step.before)}"
+        yield f"{indent}      after:  {_stack(step.after) if step.after is not None else '<failed>'}"
+
+
+def _stack(entries: tuple[str, ...]) -> str:
+    return " | ".join(entries) if entries else "<empty>"
+
+
+def evaluate_hex(session: Session, text: str) -> Iterator[str]:
+    """``maint dwarf eval [-v|-l] [-dialect D] HEX``: an expression in the selected frame and lane."""
+    kind: str | None = None
+    dialect = "amd"
+    words = text.split()
+    while words and words[0].startswith("-"):
+        option = words.pop(0)
+        if option in KINDS:
+            kind = KINDS[option]
+        elif option == "-dialect" and words:
+            dialect = words.pop(0)
+        else:
+            raise DebuggerError(f"Unknown option {option}; there are -v, -l and -dialect NAME.")
+    if dialect not in dwarf.DIALECTS:
+        raise DebuggerError(f"There is no dialect {dialect}; there are {', '.join(dwarf.DIALECTS)}.")
+    try:
+        data = bytes.fromhex("".join(word.removeprefix("0x") for word in words))
+    except ValueError:
+        raise DebuggerError(f"Not bytes in hexadecimal: {' '.join(words)}") from None
+    if not data:
+        raise DebuggerError("The bytes of an expression are expected, in hexadecimal.")
+    context = session.environment().context
+    if context is None:
+        session.need_program()
+        raise DebuggerError("There is nothing to evaluate in.")
+    yield dwarf.format_expression(data, dialect=dialect)
+    explanation = dwarf.explain(
+        data, context, kind="value" if kind == "value" else "location" if kind == "location" else None, dialect=dialect
+    )
+    yield from _step_lines(explanation)
+    if explanation.error is not None:
+        raise explanation.error
+    result = explanation.result
+    if isinstance(result, dwarf.LocationDescription):
+        yield f"Location: {result.describe()}"
+    else:
+        assert isinstance(result, dwarf.Value)
+        yield f"Value: {_value_text(result)}"
+
+
+def _value_text(value: dwarf.Value) -> str:
+    name = value.type.name if value.type is not None else "generic"
+    number = f"{value.value} ({value.value:#x})" if isinstance(value.value, int) else str(value.value)
+    return f"({name}) {number}"
+
+
+def describe_row(session: Session, pc: int) -> Iterator[str]:
+    """``maint dwarf cfi PC``: the row of unwind rules in force at a loaded address."""
+    program = session.need_program()
+    found = session.unwind_row(pc)
+    if found is None:
+        yield f"No call frame information for {pc:#x}."
+        return
+    row = found.row
+    symbol = program.symbolize(pc, data=False)
+    yield f"Rules at {pc:#x}{f' <{symbol}>' if symbol else ''}, from {found.source}:"
+    if not isinstance(row, Row):
+        return
+    architecture = program.architecture
+    yield f"  range: [{program.to_loaded(row.start):#x}, {program.to_loaded(row.end):#x})"
+    yield f"  CFA: {_cfa_text(row, architecture)}"
+    yield f"  return address: {architecture.register_name(row.return_address_register)}"
+    for number, rule in sorted(row.rules.items()):
+        yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture)}"
+
+
+def _cfa_text(row: Row, architecture: Architecture) -> str:
+    rule = row.cfa
+    if rule is None:
+        return "none"
+    if isinstance(rule, CfaExpression):
+        return f"expression({_text(rule.expression, row.dialect)})"
+    space = "" if rule.address_space is None else f" in address space {_space(rule.address_space, architecture)}"
+    return f"{architecture.register_name(rule.register)}{rule.displacement:+d}{space}"
+
+
+def _space(number: int, architecture: Architecture) -> str:
+    space = architecture.address_space(number, "amd")
+    return space.name if space is not None else str(number)
+
+
+def _rule_text(rule: Rule, row: Row, architecture: Architecture) -> str:
+    if isinstance(rule, UndefinedRule):
+        return "undefined"
+    if isinstance(rule, SameValueRule):
+        return "same value"
+    if isinstance(rule, OffsetRule):
+        return f"[CFA{rule.offset:+d}]"
+    if isinstance(rule, ValOffsetRule):
+        return f"CFA{rule.offset:+d}"
+    if isinstance(rule, RegisterRule):
+        return f"in {architecture.register_name(rule.register)}"
+    kind = "expression" if isinstance(rule, ExpressionRule) else "val_expression"
+    return f"{kind}({_text(rule.expression, row.dialect)})"
+
+
+def describe_variable(session: Session, name: str) -> list[str] | None:
+    """The lines of ``info address NAME`` for a variable of the selected frame; ``None`` for other names."""
+    if session.target is None or session.scope.thread is None:
+        return None
+    variable = next((v for v in session.environment().local_variables() if v.name == name), None)
+    if variable is None:
+        return None
+    try:
+        if session.environment().location_of(variable) is None:
+            return None
+        first, *rest = variable_words(session, variable, session.scope)
+    except Error as error:
+        return [f'Symbol "{name}" is a variable whose location cannot be told: {error}']
+    if not rest:
+        return [f'Symbol "{name}" is {first}.']
+    return [f'Symbol "{name}" is {first}', *rest]

@@ -1,0 +1,99 @@
+"""Where a variable is to be found by its debug information alone, in GDB's words: no frame is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocdbg import dwarf
+from rocdbg.arch.registers import register_name
+from rocdbg.debugger.frames.context import UPSTREAM, expression
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.decoding import Operation
+from rocdbg.dwarf.info import Exprloc, Function, Loclist, Variable
+from rocdbg.errors import Error
+
+_LANE = ("DW_OP_LLVM_push_lane", "DW_OP_constu", "DW_OP_mul", "DW_OP_LLVM_offset")
+"""Behind a vector register: the dword of the lane."""
+
+
+def static_words(program: Program, variable: Variable, function: Function | None) -> str | None:
+    """``a variable in $v0``, ``multi-location:`` with a line per range, ...; ``None`` without a location expression."""
+    location = variable.location
+    if not isinstance(location, Exprloc | Loclist):
+        return None
+    try:
+        what = expression(location, variable.unit, program)
+        base = _frame_base(program, function)
+        if isinstance(what, dwarf.Expression):
+            return "\n".join(_words(what.data, what.dialect or "amd", base, program))
+        lines = ["multi-location:"]
+        for low, high, data in what:
+            where = "Default" if low is None or high is None else f"Range {low:#x}-{high:#x}"
+            first, *rest = _words(data, what.dialect or "amd", base, program)
+            lines += [f"  {where}: {first}", *(f"  {line}".rstrip() for line in rest)]
+        return "\n".join([*lines, ""])
+    except Error as error:
+        return f"at a location that cannot be read ({error})"
+
+
+def _frame_base(program: Program, function: Function | None) -> str | None:
+    """The register that a function's frame base is all of."""
+    value = function.frame_base if function is not None else None
+    if function is None or not isinstance(value, Exprloc):
+        return None
+    operations = dwarf.decode(value.data, function.unit.dialect)
+    return _register(operations[0], program) if len(operations) == 1 else None
+
+
+def _words(data: bytes, dialect: str, frame_base: str | None, program: Program) -> Iterator[str]:
+    operations = dwarf.decode(data, dialect)
+    if not operations:
+        yield "optimized out"
+        return
+    simple = _simple(operations, dialect, frame_base, program)
+    if simple is not None:
+        yield simple
+        return
+    yield "a complex DWARF expression:"
+    for operation in operations:
+        text = dwarf.format_expression(data[operation.offset : operation.offset + operation.size], dialect)
+        yield f"  {operation.offset:4x}: {text}"
+    yield ""
+
+
+def _simple(operations: list[Operation], dialect: str, frame_base: str | None, program: Program) -> str | None:
+    """The words for the expressions that compilers write for variables in memory and in registers."""
+    body = operations
+    names = [operation.name for operation in operations]
+    in_space = dialect == UPSTREAM and names[-2:] == ["DW_OP_swap", "DW_OP_xderef"] and len(names) > 3
+    if in_space:  # upstream clang names an address space behind what is an address, or a register's contents
+        body, names = body[:-3], names[:-3]
+    first = body[0]
+    register = _register(first, program)
+    if register is not None and (len(body) == 1 or names[1:] == list(_LANE)):
+        return f"a variable in ${register}"
+    if len(body) != 1:
+        return None
+    if first.name == "DW_OP_fbreg" and frame_base is not None:
+        return f"a variable at frame base reg ${frame_base} offset 0+{first.operands[0]!r}"
+    if first.name == "DW_OP_bregx":
+        name, offset = _name(first.operands[0], program), first.operands[1]
+        if in_space and offset == 0:
+            return f"a variable in ${name}"
+        return f"a variable at offset {offset!r} from base reg ${name}"
+    if first.name == "DW_OP_addr" and isinstance(first.operands[0], int):
+        return f"static storage at address {first.operands[0]:#x}"
+    return None
+
+
+def _register(operation: Operation, program: Program) -> str | None:
+    """The register of DW_OP_regx or DW_OP_reg0 to 31, ``None`` for other operations."""
+    if operation.name == "DW_OP_regx":
+        return _name(operation.operands[0], program)
+    suffix = operation.name.removeprefix("DW_OP_reg")
+    return _name(int(suffix), program) if suffix.isdigit() else None
+
+
+def _name(number: object, program: Program) -> str:
+    assert isinstance(number, int)
+    return register_name(number, program.wave_size)

@@ -1,0 +1,74 @@
+"""Rows of the tables a session gives: threads, lanes, registers, variables, shared libraries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.frames.frames import Frame
+    from rocdbg.debugger.values.value import Value
+
+
+class LaneState(Enum):
+    """State of a lane; the value is the letter ``info lanes`` shows."""
+
+    ACTIVE = "A"
+    INACTIVE = "I"
+    UNUSED = "U"
+    RUNNING = "R"
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRow:
+    """A line of ``info threads``. ``frame`` is the innermost frame of its first active lane."""
+
+    number: int
+    target_id: str
+    kernel: str
+    current: bool
+    frame: Frame
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRow:
+    """A line of ``info lanes``. ``frame`` is ``None`` for unused lanes; where nothing tells where an inactive lane
+    waits it is that of the wave, and ``is_located`` false.
+    """
+
+    lane: int
+    state: LaneState
+    target_id: str
+    current: bool
+    frame: Frame | None
+    name: str = ""
+    is_located: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterRow:
+    """A line of ``info registers``: ``raw`` and ``natural`` are the two columns GDB shows."""
+
+    name: str
+    value: Value
+    raw: str
+    natural: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeVariables:
+    """The variables of one block, in source order; ``inner`` blocks come first in a list of these."""
+
+    variables: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryRow:
+    """A line of ``info sharedlibrary``; addresses are of ``.text`` as loaded, 0 before that."""
+
+    low: int
+    high: int
+    symbols_read: bool
+    uri: str

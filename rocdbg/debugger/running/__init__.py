@@ -1,0 +1,1 @@
+"""Launching, going on, stepping, breakpoints, and the stops they end with."""

@@ -1,0 +1,246 @@
+"""Launch control: what the next ``run`` starts, and the dispatch that the last one started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from rocdbg.codeobject import Kernel
+from rocdbg.debugger.errors import LaunchError, NoProgramError
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.running.stops import ExitInfo, ExpectResult
+from rocdbg.debugger.target.simulated import SimTarget
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.storage import MemoryStorage
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import Type
+from rocdbg.errors import Error
+from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind
+from rocdbg.launch.elements import ArrayType as BufferType
+from rocdbg.launch.errors import LaunchError as UnknownKernelError
+from rocdbg.launch.kernel_names import KernelMap, near_names
+from rocdbg.launch.launch_file import read_launch_file
+from rocdbg.launch.parameters import parameter_types
+from rocdbg.launch.spec import LaunchSpec
+from rocdbg.sim.device.machine import LdsOutOfRange, Machine, MachineOptions
+
+_ELEMENTS: dict[str, Type] = {
+    "i8": ctypes.SIGNED_CHAR, "i16": ctypes.SHORT, "i32": ctypes.INT, "i64": ctypes.LONG,
+    "u8": ctypes.UNSIGNED_CHAR, "u16": ctypes.UNSIGNED_SHORT, "u32": ctypes.UNSIGNED_INT,
+    "u64": ctypes.UNSIGNED_LONG, "f16": ctypes.HALF, "bf16": ctypes.BFLOAT16, "f32": ctypes.FLOAT,
+    "f64": ctypes.DOUBLE, "bytes": ctypes.UNSIGNED_CHAR,
+}  # fmt: skip
+
+
+LDS_OUT_OF_RANGE = tuple(choice.value for choice in LdsOutOfRange)
+"""Words for what accesses beyond a workgroup's LDS do."""
+
+
+class LaunchControl:
+    """Kernel, grid, workgroup and arguments of the next run; each run gets a fresh device.
+
+    ``spec`` is the description that ``set grid`` and the others change. ``bound`` is the launch that
+    runs, or the last one, whose buffers stay readable until the next.
+    """
+
+    def __init__(self) -> None:
+        self.spec = LaunchSpec()
+        self.bound: BoundLaunch | None = None
+        self.machine_options = MachineOptions()
+        self._programs: list[Program] = []
+
+    # -- the device of the next run
+
+    @property
+    def count_uninitialized(self) -> bool:
+        """Whether reads of buffer bytes that nothing has written are counted."""
+        return self.machine_options.count_uninitialized
+
+    @count_uninitialized.setter
+    def count_uninitialized(self, on: bool) -> None:
+        self.machine_options = replace(self.machine_options, count_uninitialized=on)
+
+    @property
+    def lds_out_of_range(self) -> str:
+        """What accesses beyond a workgroup's LDS do, one of `LDS_OUT_OF_RANGE`: fault, or read 0 and write nothing."""
+        return self.machine_options.lds_out_of_range.value
+
+    @lds_out_of_range.setter
+    def lds_out_of_range(self, word: str) -> None:
+        self.machine_options = replace(self.machine_options, lds_out_of_range=LdsOutOfRange(word))
+
+    # -- describing it
+
+    def read_file(self, path: Path, target_id: str | None = None) -> tuple[Path, str | None]:
+        """Take a launch file; gives the code object's path and target id, which the caller opens."""
+        spec = read_launch_file(path)
+        if target_id is not None:
+            spec.arch = target_id
+        file = spec.expand_file(target_id)
+        if file is None:
+            raise LaunchError(f"{path}: the launch file names no code object.")
+        self.spec = spec
+        return file, spec.arch
+
+    def set_programs(self, programs: list[Program], keep_spec: bool = False) -> None:
+        """The programs of a new file: the description starts empty unless it came with a launch file."""
+        self.release()
+        self._programs = programs
+        if not keep_spec:
+            self.spec = LaunchSpec(file=programs[0].path)
+
+    @property
+    def program(self) -> Program:
+        """The program with the chosen kernel; the first if none is chosen, or none has it."""
+        if not self._programs:
+            raise NoProgramError
+        name = self.spec.kernel
+        if name is not None and len(self._programs) > 1:
+            holders = (program for program in self._programs if self._kernels(program).candidates(name))
+            return next(holders, self._programs[0])
+        return self._programs[0]
+
+    def kernel_names(self) -> list[str]:
+        """What ``kernel`` lists: the kernels of all programs by source name where that is unique."""
+        if not self._programs:
+            raise NoProgramError
+        return list(dict.fromkeys(name for program in self._programs for name in self._kernels(program)))
+
+    def kernels(self) -> Iterator[tuple[Program, Kernel]]:
+        """All kernels with the programs they are in."""
+        for program in self._programs:
+            for kernel in program.code_object.kernels.values():
+                yield program, kernel
+
+    def set_kernel(self, name: str) -> Kernel:
+        """``kernel NAME``. Raises a `rocdbg.Error` that lists near names."""
+        before, self.spec.kernel = self.spec.kernel, name
+        try:
+            return self.kernel
+        except Error:
+            self.spec.kernel = before
+            raise
+
+    def set_grid(self, text: str) -> None:
+        """``set grid 1024`` or ``set grid 64 32 1``, in work-items."""
+        self.spec.set_grid(text)
+
+    def set_workgroup(self, text: str) -> None:
+        """``set workgroup 64``."""
+        self.spec.set_workgroup(text)
+
+    def set_argument(self, index: int, text: str) -> None:
+        """``set arg 1 f32[1024]:arange``."""
+        self.spec.set_argument(index, text)
+
+    def set_dynamic_lds(self, size: int) -> None:
+        """Bytes of dynamic LDS."""
+        if size < 0:
+            raise LaunchError("The size of dynamic LDS cannot be negative.")
+        self.spec.dynamic_lds = size
+
+    @staticmethod
+    def _kernels(program: Program) -> KernelMap:
+        return KernelMap(program.code_object, program.info if program.has_debug_info else None)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that the next run starts: the one chosen, else the only one."""
+        kernels, name = self._kernels(self.program), self.spec.kernel
+        if len(self._programs) > 1 and (name is None or not kernels.candidates(name)):
+            what, names = ("kernel", "name the kernel") if name is None else (f"kernel {name}", "no such kernel")
+            raise UnknownKernelError(what, names + near_names(name or "", self.kernel_names()))
+        return kernels[name] if name is not None else kernels.only()
+
+    # -- running it
+
+    def start(self) -> SimTarget:
+        """Make a device, load the program, start the kernel; nothing has run yet."""
+        program = self.program
+        kernel = self.kernel
+        grid, workgroup, arguments = self.spec.complete()
+        self.release()
+        machine = Machine(program.code_object.target.device(self.spec.arch), self.machine_options)
+        loaded = machine.load(program.code_object)
+        info = program.info if program.has_debug_info else None
+        self.bound = bind(
+            machine,
+            kernel,
+            grid,
+            workgroup,
+            arguments_from_specs(arguments),
+            types=parameter_types(kernel, info),
+            dynamic_lds=self.spec.dynamic_lds,
+        )
+        program.base = loaded.base
+        program.loaded = True
+        return SimTarget(machine, self.bound.dispatch, program.kernel_title(kernel))
+
+    def finish(self, target: SimTarget) -> ExitInfo:
+        """The dispatch is over: what came out, and whether buffers hold what was expected."""
+        assert self.bound is not None
+        mismatches = {m.name: m for m in self.bound.check()}
+        expectations = tuple(
+            ExpectResult(
+                b.buffer.name,
+                b.buffer.name not in mismatches,
+                mismatches[b.buffer.name].text if b.buffer.name in mismatches else "",
+            )
+            for b in self.bound.buffers
+            if b.buffer.expect is not None
+        )
+        dispatch = self.bound.dispatch
+        return ExitInfo(dispatch.number, target.kernel_title, dispatch.instructions, expectations)
+
+    def release(self) -> None:
+        """Give the last launch's memory back."""
+        if self.bound is not None:
+            self.bound.release()
+            self.bound = None
+
+    # -- buffers as values
+
+    def buffer_names(self) -> list[str]:
+        """Names of the buffers that are convenience variables."""
+        return [a.name for a in self.spec.arguments if a is not None and a.name and a.buffer is not None]
+
+    def buffer_value(self, name: str) -> Value:
+        """A named buffer: its memory once the kernel was started, else what it will start with."""
+        if self.bound is not None:
+            for bound in self.bound.buffers:
+                if bound.buffer.name == name:
+                    return self._bound_value(self.bound.machine, bound)
+        for argument in self.spec.arguments:
+            if argument is not None and argument.name == name and argument.buffer is not None:
+                data = b""
+                if argument.init is not None:
+                    data = argument.init.make(argument.buffer).tobytes()
+                return Value(_array(argument.buffer), data=data)
+        return Value(ctypes.VOID)
+
+    @staticmethod
+    def _bound_value(machine: Machine, bound: BoundBuffer) -> Value:
+        size = bound.allocation.size
+        array = bound.buffer.array
+        type_ = _array(array) if array is not None else ctypes.array_of(ctypes.UNSIGNED_CHAR, size)
+        return Value(type_, MemoryStorage(_MachineMemory(machine), 0, bound.allocation.address))
+
+
+class _MachineMemory:
+    """Global memory of a device, without any wave."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises the device's memory error."""
+        return self._machine.memory.read(address, size)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Raises the device's memory error."""
+        self._machine.memory.write(address, data)
+
+
+def _array(array: BufferType) -> Type:
+    return ctypes.array_of(_ELEMENTS[array.element], array.count)

@@ -1,0 +1,1 @@
+"""What runs the code: the capabilities a target may have, and the targets."""

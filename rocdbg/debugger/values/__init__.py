@@ -1,0 +1,1 @@
+"""Typed values, where they live, and their text."""

@@ -1,0 +1,47 @@
+"""The value history: ``$1``, ``$``, ``$$``, ``$$3``."""
+
+from __future__ import annotations
+
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.values.ctypes import VOID, is_void
+from rocdbg.debugger.values.value import Value
+
+
+class ValueHistory:
+    """Values that were printed, numbered from 1."""
+
+    def __init__(self) -> None:
+        self._values: list[Value] = []
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def record(self, value: Value) -> int:
+        """Keep a value as it is now; gives its number."""
+        self._values.append(value if is_void(value.type) else value.snapshot())
+        return len(self._values)
+
+    def get(self, number: int) -> Value:
+        """``$number``. Raises `ExpressionError` when there is none."""
+        if 1 <= number <= len(self._values):
+            return self._values[number - 1]
+        raise ExpressionError(f"History has not yet reached ${number}.")
+
+    def relative(self, back: int) -> Value:
+        """``$`` is 0, ``$$`` is 1, ``$$n`` is n; void when the history is empty."""
+        if not self._values:
+            return Value(VOID)
+        number = len(self._values) - back
+        if number < 1:
+            # GDB clamps nothing: $$n before the first value is an error naming the absolute number
+            raise ExpressionError(f"History has not yet reached ${number}.")
+        return self._values[number - 1]
+
+    def rows(self, center: int | None = None, count: int = 10) -> list[tuple[int, Value]]:
+        """``show values``: the last ``count`` values, or ``count`` around ``center``."""
+        last = len(self._values)
+        if center is None:
+            first = max(1, last - count + 1)
+        else:
+            first = max(1, center - count // 2)
+        return [(n, self._values[n - 1]) for n in range(first, min(first + count, last + 1))]

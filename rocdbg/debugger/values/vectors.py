@@ -1,0 +1,46 @@
+"""Types that a program need not declare: OpenCL's and HIP's vector types, fixed-width integers."""
+
+from __future__ import annotations
+
+import re
+
+from rocdbg.debugger.digits import decimal
+from rocdbg.debugger.values import ctypes
+from rocdbg.dwarf.info.types import ClassBody, ClassKind, ClassType, Member, Type, TypedefType, VectorType
+
+_ELEMENTS: dict[str, Type] = {
+    "char": ctypes.CHAR, "uchar": ctypes.UNSIGNED_CHAR, "short": ctypes.SHORT, "ushort": ctypes.UNSIGNED_SHORT,
+    "int": ctypes.INT, "uint": ctypes.UNSIGNED_INT, "long": ctypes.LONG, "ulong": ctypes.UNSIGNED_LONG,
+    "half": ctypes.HALF, "float": ctypes.FLOAT, "double": ctypes.DOUBLE,
+}  # fmt: skip
+_VECTOR = re.compile("(" + "|".join(_ELEMENTS) + ")(2|3|4|8|16)")
+_ALIASES: dict[str, Type] = {
+    "int8_t": ctypes.SIGNED_CHAR, "uint8_t": ctypes.UNSIGNED_CHAR, "int16_t": ctypes.SHORT,
+    "uint16_t": ctypes.UNSIGNED_SHORT, "int32_t": ctypes.INT, "uint32_t": ctypes.UNSIGNED_INT,
+    "int64_t": ctypes.LONG, "uint64_t": ctypes.UNSIGNED_LONG, "size_t": ctypes.UNSIGNED_LONG,
+    "ssize_t": ctypes.LONG, "intptr_t": ctypes.LONG, "uintptr_t": ctypes.UNSIGNED_LONG,
+    "ptrdiff_t": ctypes.LONG, "uchar": ctypes.UNSIGNED_CHAR, "ushort": ctypes.UNSIGNED_SHORT,
+    "uint": ctypes.UNSIGNED_INT, "ulong": ctypes.UNSIGNED_LONG, "half": ctypes.HALF,
+    "__half": ctypes.HALF, "bfloat16": ctypes.BFLOAT16, "float16": ctypes.HALF,
+}  # fmt: skip
+
+
+def builtin_type(name: str) -> Type | None:
+    """The type of this name where no program has to define it, ``None`` otherwise."""
+    match = _VECTOR.fullmatch(name)
+    if match is not None:
+        element = _ELEMENTS[match[1]]
+        count = decimal(match[2])
+        size = ctypes.size_of(element) * (4 if count == 3 else count)
+        return TypedefType(name, VectorType(element, count, size), name)
+    alias = _ALIASES.get(name)
+    return TypedefType(name, alias, name) if alias is not None else None
+
+
+def _dim3() -> ClassType:
+    members = tuple(Member(name, ctypes.UNSIGNED_INT, 32 * i) for i, name in enumerate("xyz"))
+    return ClassType(ClassKind.STRUCT, "uint3", "uint3", 12, lambda: ClassBody(members))
+
+
+DIM3 = _dim3()
+"""The type of HIP's ``threadIdx`` and its like: ``{x, y, z}``."""
