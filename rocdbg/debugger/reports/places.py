@@ -23,17 +23,23 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.symbols import Symbols
+from rocdbg.debugger.running.observer import Observer
+from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info import SourceFile as SourceFile
 from rocdbg.errors import Error
 
 
-@dataclass(slots=True)
-class Listed:
+class Listed(Observer):
     """What ``list`` showed last: the default file and line of locations until the program goes on."""
 
-    place: Defaults | None = None
+    def __init__(self) -> None:
+        self.place: Defaults | None = None
+
+    def stopped(self, event: StopEvent) -> None:
+        """Locations are relative to where it stands now."""
+        self.place = None
 
 
 @dataclass(frozen=True, slots=True)
