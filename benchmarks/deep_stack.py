@@ -35,7 +35,7 @@ def main() -> None:
             for line in ("set grid 64", "set workgroup 64", "set arg 0 i32[16]", f"set arg 1 {depth}", "run"):
                 debugger.execute(line, to_string=True)
             began = time.process_time()
-            count = len(list(debugger.session.frames()))
+            count = len(list(debugger.session.focus.frames()))
             seconds = time.process_time() - began
             each = seconds / count * 1e6
             sys.stdout.write(f"depth {depth:4}: {count:4} frames, {seconds * 1e3:7.1f} ms, {each:6.0f} us each\n")

@@ -6,12 +6,12 @@ in this module, and stays as it is within a major version.
 
 from __future__ import annotations
 
+from rocdbg.cli.plugin_shell import PluginShell as Shell
 from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.cli.shell import Shell
+from rocdbg.debugger.plugin_session import PluginSession as Session
 from rocdbg.debugger.plugins import PluginApi
 from rocdbg.debugger.reports.rows import LaneRow, LaneState
 from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.session import Session
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.formatting import Pretty
 from rocdbg.debugger.values.value import Value

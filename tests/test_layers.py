@@ -52,3 +52,28 @@ def test_layer_imports_only_what_it_may(layer: str) -> None:
 
 def test_the_check_sees_an_import_in_a_function() -> None:
     assert imported_layers("def f():\n    from rocdbg.cli import main\n    import rocdbg.sim.wave") == {"cli", "sim"}
+
+GROUPS = ("target", "program", "values", "frames", "expr", "running", "reports")
+"""The folders of ``debugger/``, lowest first: each imports itself, those before it, and the base."""
+BASE = {"errors", "focus", "settings", "digits", "warnings"}
+
+
+def imported_groups(source: str) -> set[str]:
+    """The folders and top modules of ``debugger/`` that a module's text imports, type checking included."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            if node.module == "rocdbg.debugger":
+                names |= {alias.name for alias in node.names}
+            elif node.module.startswith("rocdbg.debugger."):
+                names.add(node.module.split(".")[2])
+    return names
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_groups_of_the_debugger_import_downwards(group: str) -> None:
+    may = set(GROUPS[: GROUPS.index(group) + 1]) | BASE
+    files = sorted((ROOT / "debugger" / group).rglob("*.py"))
+    assert files
+    wrong = {file.name: extra for file in files if (extra := imported_groups(file.read_text()) - may)}
+    assert wrong == {}

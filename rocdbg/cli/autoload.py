@@ -67,7 +67,7 @@ class AutoLoad:
 
     def program_script(self) -> None:
         """Run the script beside the program that was loaded, if that is safe."""
-        program = self._shell.session.program
+        program = self._shell.session.inferior.program
         path = program.path if program is not None else None
         if path is not None:
             file = Path(path).resolve()

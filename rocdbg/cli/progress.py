@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from rocdbg.debugger.target.protocol import Progress
+from rocdbg.debugger.target.runnable import Progress
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -94,12 +94,12 @@ def progress_shown(session: Session, stream: TextIO) -> Iterator[None]:
     if not stream.isatty():
         yield
         return
-    bar = ProgressBar(session.progress, stream)
-    session.watch_runs(bar.started, bar.ended)
+    bar = ProgressBar(session.running.progress, stream)
+    session.running.watch(bar.started, bar.ended)
     try:
         yield
     finally:
-        session.watch_runs(None, None)
+        session.running.watch(None, None)
         bar.close()
 
 

@@ -13,14 +13,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import Any, NoReturn
 
 from rocdbg.errors import Error
 
-if TYPE_CHECKING:
-    from rocdbg.cli.shell import Shell
-
-Handler = Callable[["Shell", str], None]
+Handler = Callable[[Any, str], None]
+"""Takes the `Shell` (of plug-ins a `PluginShell`) and what stands after the command's name."""
 
 
 class CommandError(Error):

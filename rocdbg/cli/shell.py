@@ -10,13 +10,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.autoload import AutoLoad
 from rocdbg.cli.internal import as_error
 from rocdbg.cli.paths import expand
+from rocdbg.cli.plugin_shell import PluginShell
 from rocdbg.cli.registry import WORD, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
 from rocdbg.cli.writer import Writer
@@ -27,6 +29,7 @@ from rocdbg.errors import Error
 if TYPE_CHECKING:
     from rocdbg.cli.listing import Listing
     from rocdbg.cli.signals import Signals
+    from rocdbg.debugger.focus import Focus
     from rocdbg.debugger.plugins import Plugin
     from rocdbg.debugger.running.stops import StopEvent
     from rocdbg.debugger.session import Session
@@ -51,6 +54,34 @@ class LoopContinue(ControlFlow):
     """`loop_continue` inside `while`."""
 
 
+@dataclass(slots=True)
+class ShellState:
+    """How running lines stands; one for a shell, from whatever focus its commands look."""
+
+    interrupted: bool = False
+    """Whether Ctrl-C stopped the program since the last typed line; loops end then."""
+    arguments: list[list[str]] = field(default_factory=list)
+    """``$arg0``... of the user-defined commands under way."""
+    last: tuple[CommandSpec, str] | None = None
+    """What an empty line repeats."""
+    source_depth: int = 0
+    """Files of commands under way."""
+    queue: Iterator[Statement] = field(default_factory=lambda: iter(()))
+    """What is left of the `commands` of the last stop."""
+    draining: bool = False
+    """Whether those are under way."""
+    loops: int = 0
+    """`while` blocks under way, for `loop_break`."""
+    next_display: int = 1
+    """The number of the next `display`."""
+    next_examine: Value | None = None
+    """Where `x` without an address goes on."""
+    last_listed: Listing | None = None
+    """What `list` showed last; ``None`` after a stop."""
+    last_hit: int | None = None
+    """The breakpoint that the program stopped at."""
+
+
 class Shell:
     """Runs command lines against one `Session`.
 
@@ -63,7 +94,7 @@ class Shell:
         can_colour: whether the output is a terminal that shows colours (`set style enabled` decides if it does).
         settings: settings of the text front end (``confirm``, ``pagination``, ...).
         reports_internal_errors: whether a bug ends the command alone, with a message, or is raised.
-        interrupted: whether Ctrl-C stopped the program since the last typed line; loops end then.
+        state: how running lines stands, `ShellState`.
     """
 
     def __init__(
@@ -81,28 +112,24 @@ class Shell:
         self.registry = Registry()
         self.settings: dict[str, object] = {}
         self.reports_internal_errors = False
-        self.interrupted = False
+        self.state = ShellState()
         self.signals: Signals | None = None  # who answers Ctrl-C; `None` where that is not our business
         self.auto_load = AutoLoad(self)
         self.out.failed = self.warn
         self.ask: Callable[[str], str] | None = None
-        self._arguments: list[list[str]] = []  # $arg0... of the user-defined commands under way
-        self._last: tuple[CommandSpec, str] | None = None
-        self._source_depth = 0
-        self._queue: Iterator[Statement] = iter(())  # what is left of the `commands` of the last stop
-        self._draining = False
-        self.loops = 0  # `while` blocks under way, for loop_break
         self.displays: dict[int, tuple[str, str]] = {}  # number -> (format letters, expression)
-        self._next_display = 1
-        self.next_examine: Value | None = None  # where `x` without an address goes on
-        self.last_listed: Listing | None = None  # what `list` showed last, None after a stop
-        self.last_hit: int | None = None  # the breakpoint that the program stopped at
         self._replaced: dict[object, Saved] = {}  # by a plug-in's command: what had its names before
         session.plugins.command_added = self._add_plugin_command
         session.plugins.command_removed = self._remove_plugin_command
         from rocdbg.cli.commands import add_all
 
         add_all(self.registry)
+
+    def at(self, focus: Focus) -> Shell:
+        """The same shell, whose commands look at the session from another focus (`Session.at`)."""
+        other = copy(self)
+        other.session = self.session.at(focus)
+        return other
 
     # -- writing
 
@@ -128,13 +155,13 @@ class Shell:
 
     def quit_command(self) -> None:
         """Ctrl-C ended a command: say so, and forget what it was in the middle of."""
-        self._arguments.clear()
-        self._source_depth = self.loops = 0
-        self._queue = iter(())
-        self._draining = False
+        self.state.arguments.clear()
+        self.state.source_depth = self.state.loops = 0
+        self.state.queue = iter(())
+        self.state.draining = False
         self.out.restore()
         self.err.restore()
-        self.guard(self.session.recover, "recovering")
+        self.guard(self.session.running.recover, "recovering")
         self.err.line("Quit")
         self.err.flush()
 
@@ -176,17 +203,17 @@ class Shell:
 
     def run_line(self, line: str, repeatable: bool = False) -> None:
         """Run one command line. Warnings that the engine has gathered are shown after it."""
-        if self._arguments:
+        if self.state.arguments:
             line = self.substitute(line)
         if "\0" in line:
             raise DebuggerError("A command line cannot have a null character in it.")
         resolved = self.registry.find(line)
         if repeatable:
-            self._last = (resolved.spec, resolved.text)
+            self.state.last = (resolved.spec, resolved.text)
         try:
             self._contain(lambda: resolved.spec.handler(self, resolved.text), line)
         finally:
-            for warning in self.session.take_warnings():
+            for warning in self.session.warnings.take():
                 self.warn(warning)
 
     def _contain(self, action: Callable[[], object], what: str) -> None:
@@ -212,9 +239,9 @@ class Shell:
 
     def repeat_last(self) -> None:
         """What an empty line does: the last command again, as its declaration says."""
-        if self._last is None or self._last[0].repeat is Repeat.NEVER:
+        if self.state.last is None or self.state.last[0].repeat is Repeat.NEVER:
             return
-        spec, text = self._last
+        spec, text = self.state.last
         self.run_line(spec.name if spec.repeat is Repeat.BARE else self._joined(spec, text))
 
     @staticmethod
@@ -223,7 +250,7 @@ class Shell:
 
     def run_guarded(self, statement: Statement, repeatable: bool = False) -> bool:
         """Run a statement, reporting an error instead of raising it; whether it went well."""
-        self.interrupted = False
+        self.state.interrupted = False
 
         def run() -> None:
             if isinstance(statement, Line):
@@ -247,10 +274,10 @@ class Shell:
     def source(self, path: str | Path, verbose: bool = False) -> None:
         """Run a file of commands. Raises `ScriptError`: it cannot be read, or where a command failed."""
         path = expand(path)
-        if self._source_depth >= MAX_SOURCE_DEPTH:
+        if self.state.source_depth >= MAX_SOURCE_DEPTH:
             raise ScriptError("command files source each other without end", str(path))
         text = read_script(path)
-        self._source_depth += 1
+        self.state.source_depth += 1
         try:
             for statement in parse(numbered(text), str(path)):
                 head = statement if isinstance(statement, Line) else statement.head
@@ -265,33 +292,33 @@ class Shell:
                         f"Error in sourced command file:\n{error}", str(path), head.number
                     ) from error
         finally:
-            self._source_depth -= 1
+            self.state.source_depth -= 1
 
     @property
     def typed(self) -> bool:
         """Whether the command under way was given as such, not by a breakpoint's commands or a user-defined one."""
-        return not self._draining and not self._arguments
+        return not self.state.draining and not self.state.arguments
 
     # -- preconditions, in GDB's words
 
     def need_running(self) -> None:
         """Raise unless a program is being run."""
-        if self.session.target is None or self.session.target.finished:
+        if not self.session.inferior.running:
             raise NotRunningError
 
     def need_stack(self) -> None:
         """As `need_running`, for commands about frames."""
-        if self.session.target is None or self.session.target.finished:
+        if not self.session.inferior.running:
             raise NotRunningError("No stack.")
 
     def need_frame(self) -> None:
         """As `need_running`, for commands about a frame's variables."""
-        if self.session.target is None or self.session.target.finished:
+        if not self.session.inferior.running:
             raise NotRunningError("No frame selected.")
 
     def need_threads(self) -> None:
         """As `need_running`, for commands about waves and lanes."""
-        if self.session.target is None or self.session.target.finished:
+        if not self.session.inferior.running:
             raise NotRunningError("No thread selected")
 
     # -- what happens at a stop
@@ -302,19 +329,19 @@ class Shell:
         When one of them runs the program on, the rest is dropped and those of the next stop follow: in the loop of
         the outermost call, so that a breakpoint that always continues does not nest without end.
         """
-        self.last_hit = event.breakpoints[0] if event.breakpoints else None
-        self.last_listed = None
+        self.state.last_hit = event.breakpoints[0] if event.breakpoints else None
+        self.state.last_listed = None
         lines = [line for body in self._stop_commands(event) for line in body if line.strip() != "silent"]
-        self._queue = parse(numbered("\n".join(lines)))
-        if self._draining:
+        self.state.queue = parse(numbered("\n".join(lines)))
+        if self.state.draining:
             return
-        self._draining = True
+        self.state.draining = True
         try:
-            while (statement := next(self._queue, None)) is not None:
+            while (statement := next(self.state.queue, None)) is not None:
                 self.run_statement(statement)
         finally:
-            self._draining = False
-            self._queue = iter(())
+            self.state.draining = False
+            self.state.queue = iter(())
 
     def is_silent(self, event: StopEvent) -> bool:
         """Whether the `commands` of a breakpoint that was hit begin with `silent`."""
@@ -326,10 +353,10 @@ class Shell:
 
     def add_display(self, letters: str, expression: str) -> None:
         """`display`: show the expression now and at each stop. Raises when it cannot be parsed."""
-        number = self._next_display
+        number = self.state.next_display
         self._show_display(number, letters, expression)
         self.displays[number] = (letters, expression)
-        self._next_display += 1
+        self.state.next_display += 1
 
     def remove_displays(self, numbers: list[int] | None) -> None:
         """`undisplay`; None means all."""
@@ -352,11 +379,11 @@ class Shell:
         memory = bool(letters) and letters[-1] in "is"
         fmt = Format.parse(letters, allow_count=memory) if letters else Format()
         try:
-            value = self.session.evaluate(expression)
+            value = self.session.data.evaluate(expression)
             if memory:
-                text = "".join("\n" + row.text for row in self.session.examine(value, fmt, fmt.count))
+                text = "".join("\n" + row.text for row in self.session.examiner.examine(value, fmt, fmt.count))
             else:
-                text = " = " + self.session.format(value, fmt)
+                text = " = " + self.session.data.format(value, fmt)
         except (NoSymbolError, ExpressionError):
             raise
         except Error as error:
@@ -374,7 +401,7 @@ class Shell:
         host = self.session.plugins
 
         def guarded(shell: Shell, text: str) -> None:
-            host.call(plugin, f"command {spec.name}", lambda: spec.handler(shell, text))
+            host.call(plugin, f"command {spec.name}", lambda: spec.handler(PluginShell(shell), text))
 
         self._replaced[handler] = self.registry.saved(spec)
         self.registry.add(replace(spec, handler=guarded))
@@ -391,17 +418,17 @@ class Shell:
         if block.keyword == "if":
             self._run_body(block.body if self._truth(block.argument) else block.otherwise)
         elif block.keyword == "while":
-            self.loops += 1
+            self.state.loops += 1
             try:
                 while self._truth(block.argument):
                     with suppress(LoopContinue):
                         self._run_body(block.body)
-                    if self.interrupted:
+                    if self.state.interrupted:
                         raise KeyboardInterrupt
             except LoopBreak:
                 pass
             finally:
-                self.loops -= 1
+                self.state.loops -= 1
         else:
             # `define`, `document`, `commands` and `python` take the block as their input
             from rocdbg.cli.commands.scripting import run_block_command
@@ -415,27 +442,27 @@ class Shell:
     def _truth(self, expression: str) -> bool:
         if not expression:
             raise ScriptError("if/while commands require arguments.")
-        return self.session.truth(self.substitute(expression))
+        return self.session.data.truth(self.substitute(expression))
 
     # -- user-defined commands
 
     def call(self, body: Iterable[Statement], arguments: list[str]) -> None:
         """Run a user-defined command's body with `$arg0`, `$argc`, ... standing for its arguments."""
-        if len(self._arguments) >= MAX_SOURCE_DEPTH:
+        if len(self.state.arguments) >= MAX_SOURCE_DEPTH:
             raise ScriptError("Max user call depth exceeded -- command aborted.")
-        self._arguments.append(arguments)
-        loops, self.loops = self.loops, 0
+        self.state.arguments.append(arguments)
+        loops, self.state.loops = self.state.loops, 0
         try:
             self._run_body(body)
         finally:
-            self._arguments.pop()
-            self.loops = loops
+            self.state.arguments.pop()
+            self.state.loops = loops
 
     def substitute(self, line: str) -> str:
         """A line with `$argc`, `$argN` and `$arg*` of the user-defined command under way replaced."""
-        if not self._arguments or "$arg" not in line:
+        if not self.state.arguments or "$arg" not in line:
             return line
-        arguments = self._arguments[-1]
+        arguments = self.state.arguments[-1]
         line = line.replace("$argc", str(len(arguments))).replace("$arg*", " ".join(arguments))
         for index in range(len(arguments) - 1, -1, -1):
             line = line.replace(f"$arg{index}", arguments[index])

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.focus import Focus, lane_list, lane_ranges
-from rocdbg.debugger.running.stops import ExitInfo, ExpectResult, Signal, StopEvent, StopReason
+from rocdbg.debugger.running.stops import Signal, StopEvent, StopReason
 from rocdbg.debugger.session import Session
 from rocdbg.debugger.settings import PrintSettings, Settings
+from rocdbg.debugger.target.runnable import ExitInfo, ExpectResult
 
 __all__ = [
     "DebuggerError",

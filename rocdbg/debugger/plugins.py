@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rocdbg.debugger.errors import ControlFlow, PluginError
 from rocdbg.debugger.expr.convenience import EvaluationHost, Function
+from rocdbg.debugger.plugin_session import PluginSession
 from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.values.formatting import Pretty, PrettyPrinter
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.session import Session
+    from rocdbg.debugger.session import Session as EngineSession
 
 GROUP = "rocdbg.plugins"
 MAX_NESTED = 8
@@ -35,7 +36,7 @@ MAX_CHILDREN = 100_000
 """Children that one value's pretty-printer may give."""
 T = TypeVar("T")
 
-StopHook = Callable[["Session", StopEvent], None]
+StopHook = Callable[[PluginSession, StopEvent], None]
 
 
 @dataclass(slots=True)
@@ -61,9 +62,9 @@ class PluginApi:
         self._plugin = plugin
 
     @property
-    def session(self) -> Session:
-        """The session, with the interface front ends use."""
-        return self._host.session
+    def session(self) -> PluginSession:
+        """The session, as plug-ins see it."""
+        return PluginSession(self._host.session)
 
     def command(self, command: Any) -> None:
         """Add a command; what a command is, the front end says."""
@@ -98,7 +99,7 @@ class PluginApi:
 class PluginHost:
     """Loads plug-ins and calls them. ``command_added`` and ``command_removed`` are set by the front end."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: EngineSession) -> None:
         self.session = session
         self.plugins: dict[str, Plugin] = {}
         self._printing: list[PrettyPrinter] = []  # the pretty-printers under way
@@ -212,13 +213,17 @@ class PluginHost:
                     plugin.faults += 1
                     plugin.printers.remove(printer)
                     what = "a pretty-printer failed and is switched off"
-                    self.session.warn(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
+                    self.session.warnings.add(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
                     continue
                 finally:
                     self._printing.remove(printer)
                 if result is not None:
                     return result
         return None
+
+    def printer(self) -> PrettyPrinter | None:
+        """`pretty`, if there is anything to ask."""
+        return self.pretty if self.has_printers else None
 
     @property
     def has_printers(self) -> bool:
@@ -230,14 +235,14 @@ class PluginHost:
         for plugin in self.plugins.values():
             for hook in list(plugin.stop_hooks) if plugin.enabled else ():
                 try:
-                    hook(self.session, event)
+                    hook(PluginSession(self.session), event)
                 except BaseException as error:  # the guard
                     if not _is_fault(error):
                         raise
                     plugin.faults += 1
                     plugin.stop_hooks.remove(hook)
                     what = "a stop hook failed and is switched off"
-                    self.session.warn(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
+                    self.session.warnings.add(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
 
 
 def _shipped_names() -> list[str]:

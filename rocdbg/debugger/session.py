@@ -1,101 +1,118 @@
-"""The session: one program, one target, one focus. It delegates; front ends talk to it."""
+"""The session: what is debugged, looked at from a focus. It puts the parts together; each does one thing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-from rocdbg.debugger.errors import (
-    ExpressionError,
-    LocationSpecError,
-    NoProgramError,
-)
+from rocdbg.debugger.completion import complete
+from rocdbg.debugger.errors import LocationSpecError, NoProgramError
 from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.expr.evaluator import Evaluator, evaluate
+from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.expr.wave_variables import define_wave_variables
-from rocdbg.debugger.focus import STATIC, Focus
-from rocdbg.debugger.frames.frames import FrameChain
-from rocdbg.debugger.frames.lane_pcs import LanePcs
-from rocdbg.debugger.frames.prologue import prologue_rows
-from rocdbg.debugger.frames.unwind import Unwinder
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.plugins import PluginHost
-from rocdbg.debugger.program.exec_map import ExecMap
-from rocdbg.debugger.program.locspec import Defaults, Location, LocationResolver
+from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source import SourceFiles
-from rocdbg.debugger.reports.completion import complete
-from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble
+from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
+from rocdbg.debugger.reports.examine import Examiner, LastFormat
+from rocdbg.debugger.reports.places import Listed, Places
 from rocdbg.debugger.reports.symbols import Symbols
+from rocdbg.debugger.reports.tables import Tables
+from rocdbg.debugger.reports.types import Types
 from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointTable
 from rocdbg.debugger.running.conditions import check_condition
+from rocdbg.debugger.running.control import RunControl
 from rocdbg.debugger.running.launch import LaunchControl
-from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.running.stepping import Stepper
-from rocdbg.debugger.running.stops import ExitInfo, StopEvent, StopReason
-from rocdbg.debugger.session_focus import DIVERGENT as DIVERGENT
-from rocdbg.debugger.session_values import SessionValues
+from rocdbg.debugger.running.runner import RunState
+from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.target.protocol import Progress, Target
-from rocdbg.debugger.target.simulated import SimTarget
+from rocdbg.debugger.target.launcher import Launcher
 from rocdbg.debugger.values.formatting import Format
 from rocdbg.debugger.values.history import ValueHistory
-from rocdbg.dwarf.info import Function
-from rocdbg.errors import Error
-from rocdbg.sim.object_cache import take_warnings
-
-T = TypeVar("T")
+from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.warnings import Warnings
+from rocdbg.sim.object_cache import take_warnings as take_cache_warnings
 
 
-class Session(SessionValues):
-    """What a front end drives.
+class Session:
+    """What a front end drives: parts that each answer one kind of request.
 
     Attributes:
         settings: `Settings`.
-        program: the loaded `Program`, or ``None``.
-        target: the `Target` while a dispatch is under way, else ``None``.
-        launch: `LaunchControl`: file, kernel, grid, workgroup, arguments of the next run.
+        inferior: what is debugged, `Inferior`: program, target, waves, frames of any lane.
+        launch: kernel, grid, workgroup, arguments of the next run, `LaunchControl`.
+        launcher: what makes the target of the next run; ``launch`` unless somebody sets another.
         breakpoints: `BreakpointTable`.
-        history: `ValueHistory` (``$1``, ``$$``).
-        convenience: `Convenience` variables and functions.
+        history, convenience: ``$1``, ``$$``; ``$foo``, ``$_strlen``.
         plugins: `PluginHost`.
-        sources: `SourceFiles`.
-        symbols: `Symbols`, the queries behind ``info symbol/line/scope/functions/...``.
-        scope: the current focus.
-        list_position: where ``list`` without arguments is, kept by the front end; also the default file
-            and line of locations when no frame is selected.
+        sources: source text, `SourceFiles`.
+        symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
+        warnings: what a front end shows after a command, `Warnings`.
+
+    And, at the focus:
+        focus: which wave, lane, frame is selected, `Selection`.
+        running: run, continue, step, finish, `RunControl`.
+        data: expressions, variables, their text, `Data`.
+        places: locations, source lines, disassembly, `Places`.
+        tables: threads, lanes, registers, agents, `Tables`.
+        types: ``whatis``, ``ptype``, `Types`.
+        examiner: ``x``, `Examiner`.
+        dwarf: ``maint dwarf``, `DwarfInspection`.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
-        self.program: Program | None = None
-        self.target: Target | None = None
-        self.scope: Focus = STATIC
+        self.warnings = Warnings()
+        self.inferior = Inferior()
+        self.launch = LaunchControl()
+        self.launcher: Launcher = self.launch
         self.history = ValueHistory()
         self.convenience = Convenience()
-        self.launch = LaunchControl()
         self.sources = SourceFiles(self.settings)
-        self.symbols = Symbols(lambda: self.program, self.settings)
-        self.breakpoints = BreakpointTable(self.resolve)
+        self.symbols = Symbols(lambda: self.inferior.program, self.settings)
+        self.breakpoints = BreakpointTable(lambda text: self.places.resolve(text))
         self.plugins = PluginHost(self)
-        self.list_position: Defaults | None = None
-        self._runner = Runner(self)
-        self._stepper = Stepper(self._runner)
-        self._unwinder: Unwinder | None = None
-        self.exec_map: ExecMap | None = None
-        self._chains: dict[Focus, FrameChain] = {}
-        self._active: dict[int, tuple[int, int]] = {}
-        self._lane_pcs: dict[int, LanePcs] = {}
-        self.inline_entered: dict[int, int] = {}
-        self.behind_traps: dict[int, tuple[int, int]] = {}
-        self._warnings: list[str] = []
-        self.evaluating = False  # a breakpoint's condition: Ctrl-C ends that, and the program stops there
-        self._thread_names: dict[int, str] = {}
-        self._lane_names: dict[tuple[int, int], str] = {}
-        self._last_examine = Format("x", "w")
-        define_wave_variables(self)
+        self._run_state = RunState()
+        self._listed = Listed()
+        self._last_format = LastFormat(Format("x", "w"))
+        define_wave_variables(self.convenience, self.inferior)
+        self._look_from(Selection(self.inferior, self.warnings))
+
+    def _look_from(self, focus: Selection) -> None:
+        """Make the parts that depend on the focus."""
+        inferior, settings = self.inferior, self.settings
+        self.focus = focus
+        self.data = data = Data(
+            inferior, focus, settings, self.history, self.convenience,
+            lambda: self.launcher.remains(), self.plugins.printer,
+        )
+        self.places = Places(
+            inferior, focus, data, self.symbols, settings, self._listed, lambda: self.launch.kernel.name
+        )
+        self.tables = Tables(inferior, focus, data)
+        self.types = Types(inferior, data, self.symbols)
+        self.examiner = Examiner(inferior, focus, data, self.convenience, self._last_format)
+        self.dwarf = DwarfInspection(inferior, focus, data, self.symbols)
+        self.running = RunControl(
+            inferior, focus, data, self.breakpoints, settings, self.warnings, self.history, self.convenience,
+            self._run_state, lambda: self.launcher, self.places.resolve, self._stopped,
+        )
+
+    def at(self, focus: Focus) -> Session:
+        """The same session looked at from another focus, which moves alone: for ``lane apply`` and its like."""
+        other = copy(self)
+        other._look_from(Selection(self.inferior, self.warnings, focus))
+        return other
+
+    def _stopped(self, event: StopEvent) -> None:
+        self._listed.place = None
+        self.plugins.stopped(event)
 
     # -- what is debugged
 
@@ -106,11 +123,11 @@ class Session(SessionValues):
         if from_launch_file:
             path, target_id = self.launch.read_file(path, target_id)
         programs = Program.open_all(path, target_id)
-        self._leave_target()
+        self.running.leave()
         self.launch.set_programs(programs, keep_spec=from_launch_file)
         self.sources.forget()
         self.sources.program_directory = path.resolve().parent
-        self._use(self.launch.program)
+        self._use_launch()
 
     def choose_kernel(self, name: str) -> None:
         """``kernel NAME``: what ``run`` dispatches. Raises a `rocdbg.Error` that lists near names.
@@ -118,249 +135,38 @@ class Session(SessionValues):
         Where the file has several code objects, the one with the kernel becomes the program.
         """
         self.launch.set_kernel(name)
-        if self.launch.program is not self.program:
-            self._leave_target()
-            self._use(self.launch.program)
+        if self.launch.program is not self.inferior.program:
+            self.running.leave()
+            self._use_launch()
 
-    def _use(self, program: Program) -> None:
-        """Make ``program`` the one whose names and places are meant."""
-        unwinder, exec_map = Unwinder(program, prologue_rows), ExecMap(program)
-        # together: an interrupt must not leave one program's names with another's frames
-        self.program, self._unwinder, self.exec_map, self.list_position = program, unwinder, exec_map, None
-        for name in self.launch.buffer_names():
-            self.convenience.define_dynamic(name, partial(self.launch.buffer_value, name))
+    def _use_launch(self) -> None:
+        """Make the code object of the next launch the one whose names and places are meant."""
+        self.inferior.use(self.launch.program, self.launch.programs)
+        self._listed.place = None
+        self.name_buffers()
         for breakpoint_, _ in self.breakpoints.resolve_again():
-            self.warn(f"Cannot find the location of breakpoint {breakpoint_.number} ({breakpoint_.text}).")
+            self.warnings.add(f"Cannot find the location of breakpoint {breakpoint_.number} ({breakpoint_.text}).")
 
-    # -- running; each returns what happened
+    def name_buffers(self) -> None:
+        """Buffers of the launch that have a name are convenience variables."""
+        for name in self.launch.buffer_names():
+            self.convenience.define_dynamic(name, partial(_buffer, self.launch, name))
 
     def run(self) -> StopEvent:
-        """Dispatch the kernel and go on to the first stop."""
-        self._begin()
-        return self._done(self._driven(self._runner.run))
+        """``run``: make a target of the launch and go on to the first stop."""
+        self.name_buffers()
+        try:
+            return self.running.run()
+        finally:
+            for problem in take_cache_warnings():
+                self.warnings.add(problem)
 
     def start(self) -> StopEvent:
         """`run` with a temporary breakpoint on the kernel."""
         self.break_at(self.launch.kernel.name, temporary=True)
         return self.run()
 
-    def _begin(self) -> None:
-        self.need_program()
-        self._leave_target()
-        self.target = self.launch.start()
-        for problem in take_warnings():
-            self.warn(problem)
-        for name in self.launch.buffer_names():
-            self.convenience.define_dynamic(name, partial(self.launch.buffer_value, name))
-
-    def proceed(self, ignore_count: int | None = None) -> StopEvent:
-        """``continue [N]``: with N, pass the breakpoint stopped at N - 1 times."""
-        self.need_target()
-        if ignore_count is not None and ignore_count > 1 and self.scope.thread is not None:
-            pc = self.wave(self.scope.thread).pc
-            for breakpoint_ in self.breakpoints.at(pc):
-                breakpoint_.ignore_count = ignore_count - 1
-        return self._done(self._driven(self._runner.run))
-
-    def step(self, count: int = 1) -> StopEvent:
-        """To another source line of the focused lane, into calls."""
-        return self._repeat(count, lambda: self._stepper.step_line(self._lane_scope(), True))
-
-    def next(self, count: int = 1) -> StopEvent:
-        """To another source line of the focused lane, over calls."""
-        return self._repeat(count, lambda: self._stepper.step_line(self._lane_scope(), False))
-
-    def stepi(self, count: int = 1) -> StopEvent:
-        """One instruction of the focused wave."""
-        return self._repeat(count, lambda: self._stepper.step_instruction(self._lane_scope(), False))
-
-    def nexti(self, count: int = 1) -> StopEvent:
-        """One instruction, over calls."""
-        return self._repeat(count, lambda: self._stepper.step_instruction(self._lane_scope(), True))
-
-    def finish(self) -> StopEvent:
-        """Until the selected frame returns."""
-        return self._done(self._driven(lambda: self._stepper.finish(self._running_scope())))
-
-    def until(self, location: str | None = None) -> StopEvent:
-        """``until``: `next` without going backwards; with a location to there or out of the frame."""
-        if location is None:
-            return self._done(self._driven(lambda: self._stepper.until_next(self._lane_scope())))
-        return self._to_location(location)
-
-    def advance(self, location: str) -> StopEvent:
-        """Until the location is reached, or the frame returns."""
-        return self._to_location(location)
-
-    def _to_location(self, text: str) -> StopEvent:
-        scope = self._running_scope()
-        addresses = frozenset(place.address for place in self.resolve(text))
-        return self._done(
-            self._driven(lambda: self._stepper.run_to_location(scope, addresses, or_return=True))
-        )
-
-    def _repeat(self, count: int, step: Callable[[], StopEvent]) -> StopEvent:
-        self._running_scope()
-        event = None
-        new_frame = new_thread = new_lane = False
-        with self._runner.drive():
-            for _ in range(max(1, count)):
-                event = step()
-                new_frame |= event.new_frame
-                new_thread |= event.new_thread
-                new_lane |= event.new_lane
-                if event.reason is not StopReason.STEP:
-                    break
-        assert event is not None
-        return self._done(replace(event, new_frame=new_frame, new_thread=new_thread, new_lane=new_lane))
-
-    def _driven(self, action: Callable[[], T]) -> T:
-        """Do something that runs the program, so that `interrupt` stops it."""
-        with self._runner.drive():
-            return action()
-
-    def _done(self, event: StopEvent | None) -> StopEvent:
-        """Record what a stop leaves behind and tell the plug-ins."""
-        assert event is not None, "an internal stop is not for the session"
-        if event.returned is not None:
-            event = replace(event, returned_number=self.history.record(event.returned))
-        if self.scope.iteration and not self.scope.iteration < self.iteration_count():
-            self.scope = replace(self.scope, iteration=0)  # the loop is left
-            event = replace(event, scope=self.scope)
-        self.list_position = None
-        if event.breakpoints:
-            self.convenience.set_int("_hit_bpnum", event.breakpoints[0])
-        self.plugins.stopped(event)
-        return event
-
-    def kill(self) -> None:
-        """End the dispatch."""
-        self.need_target()
-        self._leave_target()
-
-    def interrupt(self) -> None:
-        """Make a running command stop soon; safe to call from a signal handler or another thread."""
-        self._runner.interrupt()
-
-    def progress(self) -> Progress | None:
-        """How far the program is, ``None`` if there is none; callable from another thread while it runs."""
-        target = self.target
-        return target.progress() if target is not None else None
-
-    def watch_runs(self, started: Callable[[], None] | None, ended: Callable[[], None] | None) -> None:
-        """Have a front end told whenever the program goes on and when it has stopped, before anything is shown."""
-        self._runner.started, self._runner.ended = started, ended
-
-    @property
-    def busy(self) -> bool:
-        """Whether the program is running right now (so that Ctrl-C interrupts it)."""
-        return self._runner.driving and not self.evaluating
-
-    @property
-    def interrupting(self) -> bool:
-        """Whether the running program was told to stop, and has not yet."""
-        return self._runner.interrupting
-
-    def recover(self) -> None:
-        """After a command that was torn away in its middle: what is known of the target is read anew.
-
-        A focus that is on no wave of the program goes to the first, as after an interrupt.
-        """
-        self.state_changed()
-        if self.target is None:
-            self.scope = STATIC
-            return
-        waves = self.target.waves()
-        if not waves:
-            self._leave_target()
-        elif all(wave.number != self.scope.thread for wave in waves):
-            self.scope = Focus(waves[0].number, 0)
-
-    def _leave_target(self) -> None:
-        self.target = None
-        self.scope = STATIC
-        self._runner.pending_signal = ""
-        self.inline_entered.clear()
-        self.behind_traps.clear()
-        self._thread_names.clear()
-        self._lane_names.clear()
-        self.state_changed()
-        self.launch.release()
-
-    def condition_holds(self, text: str, scope: Focus) -> bool:
-        """The truth of a breakpoint's condition for a lane; ``$_lane`` and the like are that lane's."""
-        if self.interrupting:  # between the program's stop and here: a condition may take for ever
-            raise ExpressionError("Quit")
-        before = self.scope
-        self.scope = scope
-        self.evaluating = True
-        try:
-            return self._truth(text, scope)
-        except KeyboardInterrupt:
-            self.evaluating = False
-            self.interrupt()
-            raise ExpressionError("Quit") from None
-        finally:
-            self.evaluating = False
-            self.scope = before
-
-    def finished(self) -> ExitInfo:
-        """The dispatch is over: its results; buffers stay readable until the next run."""
-        assert isinstance(self.target, SimTarget)
-        info = self.launch.finish(self.target)
-        self.target = None
-        self.scope = STATIC
-        self.state_changed()
-        self.convenience.set_int("_exitcode", 0)
-        return info
-
-    def terminated(self) -> None:
-        """The dispatch ends by a fatal signal."""
-        self._leave_target()
-
-    # -- code and places
-
-    def resolver(self) -> LocationResolver:
-        """Finds places; locations without a file are relative to the selected frame or `list_position`."""
-        return LocationResolver(self.program, self.default_place, self._address)
-
-    def default_place(self) -> Defaults:
-        """The default file and line: what was listed last, the selected frame's, the kernel's."""
-        if self.list_position is not None:
-            return self.list_position
-        if self.target is not None and self.scope.thread is not None:
-            frame = self.frame()
-            if frame.file is not None:
-                return Defaults(frame.file, frame.line)
-        return self._kernel_place()
-
-    def _kernel_place(self) -> Defaults:
-        program = self.program
-        if program is None or not program.has_debug_info:
-            return Defaults(None, None)
-        function: Function | None = None
-        try:
-            function = next(iter(program.info.functions_named(self.launch.kernel.name)), None)
-        except Error:
-            function = None
-        if function is not None and function.decl_file is not None:
-            return Defaults(function.decl_file, function.decl_line)
-        for unit in program.info.units:
-            if unit.files:
-                return Defaults(unit.files[0], 1)
-        return Defaults(None, None)
-
-    def _address(self, text: str) -> int:
-        evaluator = Evaluator(self.environment())
-        return evaluator.decay(evaluator.follow(evaluate(text, evaluator.environment))).as_int()
-
-    def resolve(self, text: str) -> Sequence[Location]:
-        """The places a location string names; "" is where the selected frame stands."""
-        if not text.strip():
-            if self.target is None or self.scope.thread is None:
-                raise LocationSpecError("No default breakpoint location.")
-            return [self.resolver().at(self.need_program().to_file(self.frame().pc))]
-        return self.resolver().resolve(text)
+    # -- breakpoints
 
     def break_at(
         self, text: str, *, condition: str | None = None, temporary: bool = False,
@@ -372,7 +178,7 @@ class Session(SessionValues):
         """
         locations: Sequence[Location] = []
         try:
-            locations = self.resolve(text)
+            locations = self.places.resolve(text)
         except (LocationSpecError, NoProgramError):
             if not pending:
                 raise
@@ -380,7 +186,7 @@ class Session(SessionValues):
             place = locations[0]
             text = f"*{place.address:#x}" if place.file is None else f"{place.file.name}:{place.line}"
         if condition is not None:
-            check_condition(self, condition, locations)
+            check_condition(self.data.environment(), condition, locations)
         made = self.breakpoints.add(
             text, locations, temporary=temporary, condition=condition, thread=thread, lane=lane
         )
@@ -391,17 +197,9 @@ class Session(SessionValues):
         """``condition N EXPR``; ``None`` removes it. Raises `BreakpointError`, or what is wrong with the condition."""
         breakpoint_ = self.breakpoints.get(number)
         if condition:
-            check_condition(self, condition, [place.location for place in breakpoint_.locations])
+            places = [place.location for place in breakpoint_.locations]
+            check_condition(self.data.environment(), condition, places)
         self.breakpoints.set_condition(number, condition)
-
-    def disassemble(self, low: int, high: int) -> Sequence[DisassemblyLine]:
-        """The instructions in [low, high)."""
-        program = self.need_program()
-        pc = wave_size = None
-        if self.target is not None and self.scope.thread is not None:
-            pc, wave_size = self.frame().pc, self.wave(self.scope.thread).lane_count
-        mangled = not self.settings.print.asm_demangle
-        return list(disassemble(program, self.environment().memory, low, high, pc, wave_size, mangled))
 
     def complete(self, kind: str, word: str, text: str) -> Sequence[str]:
         """Candidates that start with ``word``, for completion.
@@ -411,3 +209,7 @@ class Session(SessionValues):
         ``breakpoint``, ``thread``. ``text`` is the whole argument up to the cursor.
         """
         return complete(self, kind, word, text)
+
+
+def _buffer(launch: LaunchControl, name: str, focus: Focus) -> Value:
+    return launch.buffer_value(name)

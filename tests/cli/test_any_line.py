@@ -74,7 +74,7 @@ def _try(shell: Shell, line: str) -> None:
     shell.session.settings.instruction_budget = 20_000
     with contextlib.suppress(Error, Quit):
         shell.execute(line)
-    if shell is RUNNING and shell.session.target is None:
+    if shell is RUNNING and shell.session.inferior.target is None:
         shell.session.load(DEMO)
         shell.execute("delete\ntbreak 44\nrun")
 

@@ -20,7 +20,7 @@ def test_a_session(capsys: pytest.CaptureFixture[str]) -> None:
     assert text.splitlines()[-1] == "$2 = 5"
     assert debugger.execute("print i + 1") is None
     assert capsys.readouterr().out == "$3 = 6\n"
-    assert debugger.session.scope.lane == 5
+    assert debugger.session.focus.current.lane == 5
 
 
 def test_errors_raise_and_keep_what_went_before() -> None:
@@ -43,7 +43,7 @@ def test_what_cannot_be_loaded_raises() -> None:
 def test_quit_ends_the_dispatch_only() -> None:
     debugger = rocdbg.Debugger(DEMOS / "saxpy" / "saxpy.toml")
     assert debugger.execute("start\necho bye\\n\nquit", to_string=True).endswith("bye\n")
-    assert debugger.session.target is None
+    assert debugger.session.inferior.target is None
     assert debugger.execute("info threads", to_string=True) == "No threads.\n"
 
 

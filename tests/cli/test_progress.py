@@ -9,7 +9,7 @@ import pytest
 
 from rocdbg.cli import progress
 from rocdbg.cli.progress import ProgressBar
-from rocdbg.debugger.target.protocol import Progress
+from rocdbg.debugger.target.runnable import Progress
 
 
 class Terminal(io.StringIO):

@@ -20,11 +20,11 @@ def test_a_lane_that_never_becomes_active(compiled: Callable[..., Path], command
              "break endless.hip:8", "run", "delete", "lane 5", "set instruction-budget 20000")  # fmt: skip
     for line in setup:
         debugger.execute(line, to_string=True)
-    before = debugger.session.progress().instructions
+    before = debugger.session.running.progress().instructions
     try:
         text = debugger.execute(command, to_string=True)
     except rocdbg.Error as error:  # finish: not meaningful in the outermost frame
         assert command == "finish" and "outermost" in str(error)
         return
     assert STOPPED in text.splitlines()
-    assert 20_000 <= debugger.session.progress().instructions - before <= 20_100
+    assert 20_000 <= debugger.session.running.progress().instructions - before <= 20_100

@@ -16,12 +16,12 @@ def stack(path, depth):
     debugger = rocdbg.Debugger(path)
     for line in ("set grid 64", "set workgroup 64", "set arg 0 i32[16]", f"set arg 1 {depth}", "run"):
         debugger.execute(line, to_string=True)
-    frames = list(debugger.session.frames())
+    frames = list(debugger.session.focus.frames())
     assert [frame.name for frame in frames] == ["down"] * (depth + 1) + ["deep"]
     assert [frame.level for frame in frames] == list(range(depth + 2))
 
     def value(level, text):
-        where = debugger.session.environment(frames[level].scope)
+        where = debugger.session.data.environment(frames[level].scope)
         return Evaluator(where).decay(evaluate(text, where)).as_int()
 
     return value

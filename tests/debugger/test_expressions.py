@@ -11,7 +11,7 @@ from rocdbg.debugger.values.formatting import Format
 
 def show(text: str, fmt: str = "", session: Session | None = None) -> str:
     session = session or Session()
-    return session.format(session.evaluate(text), Format.parse(fmt) if fmt else None)
+    return session.data.format(session.data.evaluate(text), Format.parse(fmt) if fmt else None)
 
 
 # Every line was checked against GDB 13 on a host program where GDB has the notion.
@@ -157,7 +157,7 @@ TYPES = [
 
 @pytest.mark.parametrize(("text", "expected"), TYPES)
 def test_type(text: str, expected: str) -> None:
-    assert Session().whatis(text) == expected
+    assert Session().types.whatis(text) == expected
 
 
 ERRORS = [
@@ -217,21 +217,21 @@ def test_convenience_variables_and_history() -> None:
     assert show("++$a", session=session) == "9"
     assert show("$b = 1.5", session=session) == "1.5"
     for text in ("10", "20", "30"):
-        session.history.record(session.evaluate(text))
+        session.history.record(session.data.evaluate(text))
     assert [show(t, session=session) for t in ("$", "$$", "$$2", "$1", "$2 + $3")] == ["30", "20", "10", "10", "50"]
 
 
 def test_convenience_variable_changes_its_type() -> None:
     session = Session()
-    session.evaluate("$a = 'x'")
-    assert session.whatis("$a") == "char"
-    session.evaluate("$a = 2.5")
-    assert session.whatis("$a") == "double"
+    session.data.evaluate("$a = 'x'")
+    assert session.types.whatis("$a") == "char"
+    session.data.evaluate("$a = 2.5")
+    assert session.types.whatis("$a") == "double"
 
 
 def test_sizeof_has_no_side_effects() -> None:
     session = Session()
-    session.evaluate("$a = 1")
+    session.data.evaluate("$a = 1")
     assert show("sizeof($a++)", session=session) == "4"
     assert show("$a", session=session) == "1"
 

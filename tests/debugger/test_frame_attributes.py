@@ -27,7 +27,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     session.break_at("innermost")
     session.run()
     yield session
-    session.kill()
+    session.running.kill()
 
 
 def without_rules(context: FrameContext) -> FrameContext:
@@ -37,7 +37,7 @@ def without_rules(context: FrameContext) -> FrameContext:
 
 def test_return_address_where_no_rules_are_known(session: Session) -> None:
     """Registers s30 and s31, as the rules say at this place too."""
-    unwound = session.frame().context
+    unwound = session.focus.frame().context
     context = without_rules(unwound)
     assert context.found_row is None and unwound.found_row is not None
     assert context.return_address() == unwound.return_address() != 0
@@ -48,13 +48,13 @@ def test_return_address_where_no_rules_are_known(session: Session) -> None:
 
 def test_no_return_address(session: Session) -> None:
     """A function without the attribute, and no rules: the caller is not known."""
-    caller = session.frame().context.next_frame()
+    caller = session.focus.frame().context.next_frame()
     assert caller is not None
     assert without_rules(caller).return_address() is None
 
 
 def test_static_link(session: Session) -> None:
-    context = session.frame().context
+    context = session.focus.frame().context
     link = context.attribute_location(At.STATIC_LINK)
     assert link is not None
     assert link.describe() == "memory at private_wave#0x40"

@@ -24,7 +24,7 @@ STATIC = {
 
 def show(session: Session, text: str) -> str:
     try:
-        return session.format(session.evaluate(text))
+        return session.data.format(session.data.evaluate(text))
     except Error as error:
         return str(error)
 
@@ -51,7 +51,7 @@ def test_without_a_running_program(compiled: Compile) -> None:
 def test_from_another_frame(compiled: Compile) -> None:
     session = start(compiled("traps.hip"), "kern")
     session.run()
-    assert session.frame().name == "check"
+    assert session.focus.frame().name == "check"
     assert {text: show(session, text) for text in STATIC} == STATIC
     assert show(session, "helper::inner = 30") == "30"
     assert show(session, "helper::inner") == "30"
@@ -63,8 +63,8 @@ def test_lds_of_a_function_that_several_kernels_call(compiled: Compile) -> None:
         session = start(compiled("traps.hip"), kernel)
         session.break_at("traps.hip:15")
         session.run()
-        while session.frame().name != "helper":
-            session.proceed()  # debug traps
+        while session.focus.frame().name != "helper":
+            session.running.proceed()  # debug traps
         n = 7 if kernel == "kern" else 0
         assert show(session, "&tally") == "(int (*)[4]) local#0x0"
         assert show(session, "tally[n & 3]") == str(n + 60)  # of the lanes with the same n & 3 the last one

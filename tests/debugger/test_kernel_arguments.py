@@ -22,8 +22,8 @@ def stopped() -> Session:
 
 
 def test_frame_lines_give_what_was_passed(stopped: Session) -> None:
-    rows = [(name, stopped.format_nested(value)) for name, value in stopped.arguments(stopped.frame())]
-    x, y = (stopped.format_nested(stopped.evaluate(f"{name}@entry")) for name in "xy")
+    rows = [(name, stopped.data.format_nested(value)) for name, value in stopped.data.arguments(stopped.focus.frame())]
+    x, y = (stopped.data.format_nested(stopped.data.evaluate(f"{name}@entry")) for name in "xy")
     assert rows == [("a@entry", "2"), ("x@entry", x), ("y@entry", y), ("n@entry", "1000")]
 
 
@@ -39,11 +39,11 @@ def test_frame_lines_give_what_was_passed(stopped: Session) -> None:
     ],
 )
 def test_expressions(stopped: Session, expression: str, text: str) -> None:
-    assert stopped.format(stopped.evaluate(expression)) == text
+    assert stopped.data.format(stopped.data.evaluate(expression)) == text
 
 
 def test_the_variable_itself_stays_lost(stopped: Session) -> None:
-    assert stopped.format(stopped.evaluate("n")) == "<optimized out>"
+    assert stopped.data.format(stopped.data.evaluate("n")) == "<optimized out>"
 
 
 def test_before_the_first_instruction_nothing_is_in_stack_slots() -> None:
@@ -51,8 +51,8 @@ def test_before_the_first_instruction_nothing_is_in_stack_slots() -> None:
     session.load(SAXPY.with_name("saxpy.toml"))
     session.break_at("*&saxpy")
     session.run()
-    names = [name for name, _ in session.arguments(session.frame())]
+    names = [name for name, _ in session.data.arguments(session.focus.frame())]
     assert names == ["a@entry", "x@entry", "y@entry", "n@entry"]
     session.break_at("saxpy.hip:8")
-    session.proceed()
-    assert [name for name, _ in session.arguments(session.frame())] == ["a", "x", "y", "n"]
+    session.running.proceed()
+    assert [name for name, _ in session.data.arguments(session.focus.frame())] == ["a", "x", "y", "n"]

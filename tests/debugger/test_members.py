@@ -50,9 +50,9 @@ def test_members(compiled: Callable[..., Path], target: str) -> None:
     session.launch.set_argument(0, "i32[64]:zeros")
     session.break_at("members.hip:23")
     session.run()
-    assert [(text, session.format(session.evaluate(text))) for text, _ in SHOWN] == SHOWN
-    assert session.format(session.evaluate("cc")).startswith("{<B> = {<A> = {j = 5, jj = 8}, _vptr$B = 0x")
+    assert [(text, session.data.format(session.data.evaluate(text))) for text, _ in SHOWN] == SHOWN
+    assert session.data.format(session.data.evaluate("cc")).startswith("{<B> = {<A> = {j = 5, jj = 8}, _vptr$B = 0x")
     for text, message in REFUSED:
         with pytest.raises(Error) as caught:
-            session.evaluate(text)
+            session.data.evaluate(text)
         assert str(caught.value) == message

@@ -118,17 +118,17 @@ def test_plugin(tmp_path: Path) -> None:
     session = Session()
     plugin = session.plugins.load(str(path))
     assert (plugin.name, plugin.description, plugin.functions) == ("doubler", "Doubles numbers.", ["double", "broken"])
-    assert session.format(session.evaluate("$double(21)")) == "42"
+    assert session.data.format(session.data.evaluate("$double(21)")) == "42"
     with pytest.raises(PluginError, match=r"Plug-in doubler: function \$broken failed: IndexError"):
-        session.evaluate("$broken(1)")
-    assert session.format(session.evaluate("(unsigned char) 7")) == "byte"
-    assert session.take_warnings() == []
-    assert session.format(session.evaluate("(short) 7")) == "7"
-    assert session.take_warnings() == [
+        session.data.evaluate("$broken(1)")
+    assert session.data.format(session.data.evaluate("(unsigned char) 7")) == "byte"
+    assert session.warnings.take() == []
+    assert session.data.format(session.data.evaluate("(short) 7")) == "7"
+    assert session.warnings.take() == [
         "Plug-in doubler: a pretty-printer failed and is switched off: RuntimeError: no shorts"
     ]
-    assert session.format(session.evaluate("(short) 7")) == "7"
-    assert session.take_warnings() == []
+    assert session.data.format(session.data.evaluate("(short) 7")) == "7"
+    assert session.warnings.take() == []
     with pytest.raises(PluginError, match="already loaded"):
         session.plugins.load(str(path))
 

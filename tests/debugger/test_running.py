@@ -16,11 +16,11 @@ TARGETS = ["gfx90a", "gfx942", "gfx1030", "gfx1100"]
 
 
 def show(session: Session, text: str) -> str:
-    return session.format(session.evaluate(text))
+    return session.data.format(session.data.evaluate(text))
 
 
 def line(session: Session) -> int | None:
-    return session.frame().line
+    return session.focus.frame().line
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -29,10 +29,10 @@ def test_each_lane_has_its_own_variables(lanes: Start, target: str) -> None:
     session.break_at("lanes.hip:31")
     event = session.run()
     assert event.reason is StopReason.BREAKPOINT
-    wave = session.wave(1)
+    wave = session.inferior.wave(1)
     assert event.lanes == (1 << wave.lane_count) - 1
     for lane in (0, 7, wave.lane_count - 1):
-        session.select_lane(lane)
+        session.focus.select_lane(lane)
         assert show(session, "i") == str(lane)
         assert show(session, "p") == (
             f"{{a = 1.5, b = {{{lane}, 2, 3}}, in = {{s = -4, f = 5, g = 9}}}}"
@@ -52,12 +52,12 @@ def test_assignment_changes_one_lane(lanes: Start, target: str) -> None:
     session = lanes(target)
     session.break_at("lanes.hip:31")
     session.run()
-    session.select_lane(5)
+    session.focus.select_lane(5)
     assert show(session, "i = 77") == "77"
     assert show(session, "p.in.g = 30") == "30"
     assert show(session, "p.b[1] += 10") == "12"
     assert show(session, "p") == "{a = 1.5, b = {5, 12, 3}, in = {s = -4, f = 5, g = 30}}"
-    session.select_lane(6)
+    session.focus.select_lane(6)
     assert show(session, "i") == "6"
     assert show(session, "p") == "{a = 1.5, b = {6, 2, 3}, in = {s = -4, f = 5, g = 9}}"
 
@@ -68,7 +68,7 @@ def test_condition_is_evaluated_for_each_lane(lanes: Start) -> None:
     event = session.run()
     assert event.lanes == 1 << 3 | 1 << 23 | 1 << 43 | 1 << 63
     assert (event.scope.thread, event.scope.lane) == (1, 3)
-    event = session.proceed()
+    event = session.running.proceed()
     assert (event.scope.thread, event.lanes) == (2, 1 << 19 | 1 << 39 | 1 << 59)
     assert made.hit_count == 2
 
@@ -87,7 +87,7 @@ def test_ignore_count_and_temporary(lanes: Start) -> None:
     session.break_at("lanes.hip:40", temporary=True)
     event = session.run()
     assert (event.scope.thread, event.temporary, event.breakpoints) == (1, True, (2,))
-    event = session.proceed()
+    event = session.running.proceed()
     assert (event.scope.thread, event.breakpoints) == (2, (1,))
     assert [b.number for b in session.breakpoints] == [1]
 
@@ -99,7 +99,7 @@ def test_next_follows_the_lane(lanes: Start, target: str) -> None:
     session.run()
     seen = []
     for _ in range(5):
-        event = session.next()
+        event = session.running.next()
         assert event.reason is StopReason.STEP
         assert event.scope.lane == 7
         seen.append(line(session))
@@ -112,9 +112,9 @@ def test_even_lane_takes_the_other_arm(lanes: Start, target: str) -> None:
     session = lanes(target)
     session.break_at("lanes.hip:31", temporary=True, condition="i == 6")
     session.run()
-    session.next()
+    session.running.next()
     assert line(session) == 35
-    session.next()
+    session.running.next()
     assert line(session) == 37
     assert show(session, "acc") == "4"
 
@@ -123,12 +123,12 @@ def test_step_enters_a_function_behind_its_prologue(lanes: Start) -> None:
     session = lanes()
     session.break_at("lanes.hip:32", temporary=True)
     session.run()
-    event = session.step()
+    event = session.running.step()
     assert event.new_frame
-    frame = session.frame()
+    frame = session.focus.frame()
     assert (frame.name, frame.line) == ("scale", 15)
     lane = event.scope.lane
-    assert [(n, session.format_nested(v)) for n, v in session.arguments(frame)][:2] == [
+    assert [(n, session.data.format_nested(v)) for n, v in session.data.arguments(frame)][:2] == [
         ("v", str(lane)), ("k", str(lane)),
     ]  # fmt: skip
     assert show(session, "p->b[0]") == str(lane)
@@ -138,12 +138,12 @@ def test_exit_with_results(lanes: Start) -> None:
     session = lanes()
     session.break_at("lanes.hip:40", temporary=True)
     session.run()
-    event = session.proceed()
+    event = session.running.proceed()
     assert event.reason is StopReason.EXITED
     assert event.exit is not None and event.exit.kernel == "kern"
     assert event.exit.instructions > 100
     with pytest.raises(NotRunningError):
-        session.proceed()
+        session.running.proceed()
 
 
 def test_fault_is_a_signal_and_ends_the_program(lanes: Start) -> None:
@@ -157,7 +157,7 @@ def test_fault_is_a_signal_and_ends_the_program(lanes: Start) -> None:
     assert line(session) == 46
     assert event.lanes & 1 == 0 and event.scope.lane == 1
     assert "write of 4 bytes" in event.detail and "buffer 'arg0'" in event.detail
-    assert session.proceed().reason is StopReason.TERMINATED
+    assert session.running.proceed().reason is StopReason.TERMINATED
 
 
 def test_registers_are_vectors_over_lanes(lanes: Start) -> None:
@@ -165,30 +165,30 @@ def test_registers_are_vectors_over_lanes(lanes: Start) -> None:
     session.break_at("lanes.hip:31")
     session.run()
     assert show(session, "$exec") == str((1 << 64) - 1)
-    session.evaluate("$v1[3] = 1234")
-    session.evaluate("$v1[4] = 0")
+    session.data.evaluate("$v1[3] = 1234")
+    session.data.evaluate("$v1[4] = 0")
     assert show(session, "$v1[3]") == "1234"
     assert show(session, "$v1[4]") == "0"
-    session.evaluate("$s40 = 0x89abcdef")
-    session.evaluate("$s41 = 1")
+    session.data.evaluate("$s40 = 0x89abcdef")
+    session.data.evaluate("$s41 = 1")
     assert show(session, "$s[40:41]") == str(0x1_89AB_CDEF)
-    assert session.format(session.evaluate("$pc")).startswith("(void (*)()) 0x7f")
+    assert session.data.format(session.data.evaluate("$pc")).startswith("(void (*)()) 0x7f")
 
 
 def test_where_the_focus_is(lanes: Start) -> None:
     session = lanes()
     session.break_at("lanes.hip:31")
     session.run()
-    session.select_lane(5)
+    session.focus.select_lane(5)
     for text, expected in [
         ("$_thread", "1"), ("$_lane", "5"), ("$_lane_count", "64"), ("$_lane_active", "1"),
         ("$_dispatch_pos", '"(0,0,0)/0"'), ("$_lane_workgroup_pos", '"[5,0,0]"'), ("$_wave_id", '"1:1:1:1"'),
     ]:  # fmt: skip
         assert show(session, text) == expected
-    assert session.wave(1).lane_target_id(5) == "AMDGPU Lane 1:1:1:1/5 (0,0,0)[5,0,0]"
-    assert session.wave(2).target_id == "AMDGPU Wave 1:1:1:2 (1,0,0)/0"
+    assert session.inferior.wave(1).lane_target_id(5) == "AMDGPU Lane 1:1:1:1/5 (0,0,0)[5,0,0]"
+    assert session.inferior.wave(2).target_id == "AMDGPU Wave 1:1:1:2 (1,0,0)/0"
     with pytest.raises(FocusError, match=r"Lane 64 does not exist on this thread\."):
-        session.select_lane(64)
+        session.focus.select_lane(64)
 
 
 ADDRESSES = [
@@ -220,7 +220,7 @@ LOCATIONS = [
 
 @pytest.mark.parametrize(("text", "expected"), LOCATIONS)
 def test_locations(lanes: Start, text: str, expected: list[int]) -> None:
-    assert [place.line for place in lanes().resolve(text)] == expected
+    assert [place.line for place in lanes().places.resolve(text)] == expected
 
 
 LOCATION_ERRORS = [
@@ -234,7 +234,7 @@ LOCATION_ERRORS = [
 @pytest.mark.parametrize(("text", "message"), LOCATION_ERRORS)
 def test_unknown_locations(lanes: Start, text: str, message: str) -> None:
     with pytest.raises(LocationSpecError) as caught:
-        lanes().resolve(text)
+        lanes().places.resolve(text)
     assert str(caught.value) == message
 
 
@@ -245,12 +245,12 @@ def test_optimised_code_keeps_variables_in_registers(lanes: Start) -> None:
     session.launch.spec.arguments = []
     session.launch.set_argument(0, "f32[64]")
     session.run()
-    session.select_lane(9)
+    session.focus.select_lane(9)
     assert show(session, "i") == "9"
     assert show(session, "i = 3") == "3"
     assert show(session, "i") == "3"
     assert show(session, "$v0[9]") == "3"
-    session.select_lane(10)
+    session.focus.select_lane(10)
     assert show(session, "i") == "10"
     assert show(session, "x") == "<optimized out>"
 
@@ -261,12 +261,12 @@ def test_examine(lanes: Start) -> None:
     session = lanes()
     session.break_at("lanes.hip:31")
     session.run()
-    shown = session.examine(session.evaluate("x"), Format.parse("4fw", allow_count=True))
-    address = session.evaluate("x").as_int()
+    shown = session.examiner.examine(session.data.evaluate("x"), Format.parse("4fw", allow_count=True))
+    address = session.data.evaluate("x").as_int()
     assert [row.text for row in shown] == [f"generic#{address:#x}:\t0\t1\t2\t3"]
-    shown = session.examine(session.evaluate("&tile"), Format.parse("2xw", allow_count=True))
+    shown = session.examiner.examine(session.data.evaluate("&tile"), Format.parse("2xw", allow_count=True))
     assert [row.text for row in shown] == ["local#0x0:\t0x00000000\t0x3f800000"]
-    code = session.examine(session.evaluate("$pc"), Format.parse("2i", allow_count=True))
+    code = session.examiner.examine(session.data.evaluate("$pc"), Format.parse("2i", allow_count=True))
     assert code[0].text.startswith("=> 0x7f") and code[1].text.startswith("   0x7f")
 
 
@@ -278,18 +278,18 @@ def test_backtrace_and_finish(lanes: Start, target: str, level: str) -> None:
     event = session.run()
     lane = event.scope.lane
     assert lane == 1
-    assert [(frame.level, frame.name) for frame in session.frames()] == [(0, "scale"), (1, "kern")]
-    caller = session.frame(session.scope.with_frame(1))
+    assert [(frame.level, frame.name) for frame in session.focus.frames()] == [(0, "scale"), (1, "kern")]
+    caller = session.focus.frame(session.focus.current.with_frame(1))
     assert caller.line in (32, 33)
     assert caller.is_outermost and caller.stop_reason == ""
-    event = session.finish()
+    event = session.running.finish()
     assert event.reason is StopReason.FINISHED
     assert event.returned is not None
-    assert session.format(event.returned) == "3"
+    assert session.data.format(event.returned) == "3"
     assert event.scope.lane == lane
-    assert session.frame().name == "kern"
+    assert session.focus.frame().name == "kern"
     with pytest.raises(DebuggerError, match="not meaningful in the outermost frame"):
-        session.finish()
+        session.running.finish()
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -297,11 +297,11 @@ def test_variables_of_an_outer_frame(lanes: Start, target: str) -> None:
     session = lanes(target)
     session.break_at("scale", temporary=True, condition="k == 5")
     session.run()
-    session.up()
+    session.focus.up()
     assert show(session, "i") == "5"
     assert show(session, "p.b") == "{5, 2, 3}"
     assert show(session, "p.b[0] = 55") == "55"
-    session.select_frame(0)
+    session.focus.select_frame(0)
     assert show(session, "p->b[0]") == "55"
 
 
@@ -312,8 +312,8 @@ def test_next_goes_over_a_call_and_out_of_one(lanes: Start, target: str) -> None
     session.run()
     seen = []
     for _ in range(4):
-        session.next()
-        seen.append((session.frame().name, line(session)))
+        session.running.next()
+        seen.append((session.focus.frame().name, line(session)))
     # what is left of line 32 behind the call is part of the step that returns
     assert seen == [("scale", 16), ("scale", 17), ("kern", 33), ("kern", 34)]
 
@@ -322,10 +322,10 @@ def test_advance_and_until(lanes: Start) -> None:
     session = lanes()
     session.break_at("lanes.hip:31", temporary=True, condition="i == 7")
     session.run()
-    event = session.advance("lanes.hip:38")
+    event = session.running.advance("lanes.hip:38")
     assert (event.reason, line(session), event.scope.lane) == (StopReason.LOCATION, 38, 7)
-    session.next()
+    session.running.next()
     assert line(session) == 37
-    session.until()
+    session.running.until()
     assert line(session) == 39
     assert show(session, "acc") == str(7 * 7 + 2 + 1 + sum(range(3)) + 3 * 7)

@@ -28,7 +28,7 @@ def start(path: Path) -> Session:
 
 
 def backtrace(session: Session) -> list[tuple[str | None, int | None]]:
-    return [(frame.name, frame.line) for frame in session.frames()]
+    return [(frame.name, frame.line) for frame in session.focus.frames()]
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1030"])
@@ -38,9 +38,9 @@ def test_stop_behind_a_trap_is_at_the_trap(compiled: Compile, target: str, level
     event = session.run()
     assert event.reason is StopReason.SIGNAL and event.lanes == 1 << 5
     assert backtrace(session) == [("check", IN_CALL), ("kern", IN_KERNEL - 1)]
-    frame = session.frame()
-    assert frame.pc == session.wave(1).pc == frame.lookup_pc + 4
-    event = session.proceed()
+    frame = session.focus.frame()
+    assert frame.pc == session.inferior.wave(1).pc == frame.lookup_pc + 4
+    event = session.running.proceed()
     assert event.reason is StopReason.SIGNAL
     assert backtrace(session) == [("kern", IN_KERNEL)]
 
@@ -48,17 +48,17 @@ def test_stop_behind_a_trap_is_at_the_trap(compiled: Compile, target: str, level
 def test_step_goes_on_to_the_next_line(compiled: Compile) -> None:
     session = start(compiled("traps.hip"))
     session.run()
-    session.proceed()
+    session.running.proceed()
     lines = []
     for _ in range(2):
-        session.next()
-        lines.append(session.frame().line)
+        session.running.next()
+        lines.append(session.focus.frame().line)
     assert lines == [IN_KERNEL + 1, IN_KERNEL + 2]
 
 
 def test_a_step_of_an_instruction_leaves_the_trap(compiled: Compile) -> None:
     session = start(compiled("traps.hip"))
     session.run()
-    session.stepi()
-    frame = session.frame()
-    assert frame.pc == frame.lookup_pc == session.wave(1).pc
+    session.running.stepi()
+    frame = session.focus.frame()
+    assert frame.pc == frame.lookup_pc == session.inferior.wave(1).pc

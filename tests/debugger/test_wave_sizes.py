@@ -53,11 +53,11 @@ def test_each_kernel(mixed: Path, size: int, waves: int) -> None:
     session.break_at(f"twice{size}")
     event = session.run()
     assert event.lanes == (1 << size) - 1
-    assert len(session.threads()) == waves
-    assert len(session.lanes()) == size
-    assert [frame.name for frame in session.frames()] == [f"twice{size}", f"kernel{size}"]
-    session.select_lane(size - 1)
-    assert session.evaluate("v").as_int() == size
-    assert session.evaluate("$v0").size == 4 * size
-    finished = session.finish()
+    assert len(session.tables.threads()) == waves
+    assert len(session.tables.lanes()) == size
+    assert [frame.name for frame in session.focus.frames()] == [f"twice{size}", f"kernel{size}"]
+    session.focus.select_lane(size - 1)
+    assert session.data.evaluate("v").as_int() == size
+    assert session.data.evaluate("$v0").size == 4 * size
+    finished = session.running.finish()
     assert finished.returned is not None and finished.returned.as_int() == 2 * size

@@ -25,7 +25,7 @@ targets = pytest.mark.parametrize("target", WAVES)
 
 
 def innermost(session: Session, lane: int) -> FrameContext:
-    return session.frame(Focus(1, lane)).context
+    return session.focus.frame(Focus(1, lane)).context
 
 
 @targets
@@ -36,23 +36,23 @@ def test_every_instruction_of_the_callee(extension: Open, extension_input: Input
     session.break_at("*weigh")
     session.run()
     wave = WAVES[target]
-    return_pc = session.need_program().to_file(innermost(session, 0).return_address() or 0)
+    return_pc = session.inferior.need_program().to_file(innermost(session, 0).return_address() or 0)
     seen: set[str] = set()
-    while session.frame(Focus(1, 0)).name == "weigh":
+    while session.focus.frame(Focus(1, 0)).name == "weigh":
         for lane in (0, 3, wave - 1):
             scope = Focus(1, lane)
             passed = int(n[lane]) + 1
-            assert session.evaluate("x", scope).as_int() == passed
-            assert session.evaluate("by", scope).as_int() == 8
+            assert session.data.evaluate("x", scope).as_int() == passed
+            assert session.data.evaluate("by", scope).as_int() == 8
             for name, value in (("factor", 3), ("y", 3 * passed + lane)):
-                shown = session.evaluate(name, scope)
+                shown = session.data.evaluate(name, scope)
                 if shown.absence is None:
                     assert shown.as_int() == value
                     seen.add(name)
             context = innermost(session, lane)
             caller = context.next_frame()
             assert caller is not None
-            assert session.need_program().to_file((caller.pc or 0) + 1) == return_pc
+            assert session.inferior.need_program().to_file((caller.pc or 0) + 1) == return_pc
             assert caller.register_location(register_number("s40", wave)).read(32) == GROUP
             assert caller.register_location(register_number("s32", wave)).read(32) == 16 * wave
             assert caller.register_location(register_number("v1", wave)).is_undefined
@@ -61,7 +61,7 @@ def test_every_instruction_of_the_callee(extension: Open, extension_input: Input
             if not saved.is_undefined:
                 assert saved.read(64) == context.return_address()
                 seen.add("return_addr")
-        session.stepi()
+        session.running.stepi()
     assert seen == {"factor", "y", "return_addr"}
 
 
@@ -73,13 +73,13 @@ def test_kinds_of_rules(extension: Open, target: str) -> None:
     wave = WAVES[target]
     pc, s12, s32, s40 = (register_number(name, wave) for name in ("pc", "s12", "s32", "s40"))
     found: list[tuple[object, Rule | None, Rule | None, Rule | None]] = []
-    while session.frame(Focus(1, 0)).name == "weigh":
+    while session.focus.frame(Focus(1, 0)).name == "weigh":
         found_row = innermost(session, 0).found_row
         assert found_row is not None and isinstance(found_row.row, dwarf.Row)
         rules = found_row.row.cfa, found_row.row.rule(pc), found_row.row.rule(s40), found_row.row.rule(s32)
         if rules not in found:
             found.append(rules)
-        session.stepi()
+        session.running.stepi()
     frame = 16 * wave
     unsaved = found[0][1]
     assert isinstance(unsaved, ExpressionRule)  # s[30:31]
@@ -101,7 +101,7 @@ def test_frame_base_of_a_lane(extension: Open, target: str) -> None:
     session = extension("callsites", target)
     session.break_at("callsites.hip:18")
     session.run()
-    session.evaluate("weights.offset = 1000", Focus(1, 5))
+    session.data.evaluate("weights.offset = 1000", Focus(1, 5))
     for lane in range(WAVES[target]):
-        assert session.evaluate("weights.offset", Focus(1, lane)).as_int() == (1000 if lane == 5 else lane)
-        assert session.evaluate("weights.factor", Focus(1, lane)).as_int() == 3
+        assert session.data.evaluate("weights.offset", Focus(1, lane)).as_int() == (1000 if lane == 5 else lane)
+        assert session.data.evaluate("weights.factor", Focus(1, lane)).as_int() == 3

@@ -31,8 +31,8 @@ def waiting_line(line: int, x: int) -> int:
 
 
 def line_of(session: Session, pc: int) -> int:
-    assert session.program is not None
-    row = session.program.line_at(pc)
+    assert session.inferior.program is not None
+    row = session.inferior.program.line_at(pc)
     assert row is not None and row.line is not None
     return row.line
 
@@ -44,17 +44,17 @@ def test_lane_pc_at_every_instruction(
 ) -> None:
     session = extension("nested", target, dialect)
     x = extension_input("nested")
-    assert session.program is not None
-    assert session.program.info.units[0].dialect == dialect
+    assert session.inferior.program is not None
+    assert session.inferior.program.info.units[0].dialect == dialect
     session.start()
     # the last wave is a partial one: 120 work-items
     thread = 2 if target == "gfx90a" else 4
     first = WAVES[target] * (thread - 1)
-    session.select_thread(thread)
+    session.focus.select_thread(thread)
     waited = set()
     while True:
-        wave = session.wave(thread)
-        pcs = session.lane_pcs(thread)
+        wave = session.inferior.wave(thread)
+        pcs = session.inferior.lane_pcs(thread)
         assert pcs is not None and len(pcs) == WAVES[target]
         line = line_of(session, wave.pc)
         for lane, pc in enumerate(pcs):
@@ -66,8 +66,8 @@ def test_lane_pc_at_every_instruction(
                 assert pc is not None
                 assert line_of(session, pc) == waiting_line(line, int(x[first + lane])), (line, lane)
                 waited.add((line, line_of(session, pc)))
-        event = session.stepi()
-        if event.reason is StopReason.EXITED or thread not in [row.number for row in session.threads()]:
+        event = session.running.stepi()
+        if event.reason is StopReason.EXITED or thread not in [row.number for row in session.tables.threads()]:
             break
     assert waited == {
         (7, 7), (8, 7), (9, 7), (9, 9), (10, 7), (10, 9), (11, 7), (11, 13), (12, 7), (12, 13), (13, 7),
@@ -97,20 +97,20 @@ def test_variables_of_each_lane(
         session.break_at(f"nested.hip:{line}")
     session.run()
     for line, r in R_AT.items():
-        frame = session.frame()
+        frame = session.focus.frame()
         assert frame.line == line and frame.name == "nested"
         for lane in range(0, WAVES[target], 7):
             scope = Focus(1, lane)
-            assert session.evaluate("i", scope).as_int() == lane
-            assert session.evaluate("x", scope).as_int() == x[lane]
-            assert session.evaluate("r", scope).as_int() == r(int(x[lane]))
-            assert session.evaluate("in[i]", scope).as_int() == x[lane]
-        session.proceed()
+            assert session.data.evaluate("i", scope).as_int() == lane
+            assert session.data.evaluate("x", scope).as_int() == x[lane]
+            assert session.data.evaluate("r", scope).as_int() == r(int(x[lane]))
+            assert session.data.evaluate("in[i]", scope).as_int() == x[lane]
+        session.running.proceed()
 
 
 def mask_at(session: Session, name: str) -> int:
     """The value of an artificial variable of the frame."""
-    return session.evaluate(name, Focus(1, 0)).as_int()
+    return session.data.evaluate(name, Focus(1, 0)).as_int()
 
 
 @pytest.mark.parametrize("target", WAVES)
@@ -127,14 +127,14 @@ def test_saved_masks_move_between_registers(
     session.run()
     # focus a lane that is active there, whose PC is the wave's
     lane = next(lane for lane in range(len(x)) if x[lane] & 1)
-    assert session.evaluate("__lex_1_save_exec", Focus(1, lane)).as_int() == all_lanes
-    session.proceed()
-    assert session.evaluate("$s10", Focus(1, lane)).as_int() == 0x5CA1AB1E
-    assert session.evaluate("__lex_1_save_exec", Focus(1, lane)).as_int() == all_lanes
-    assert session.evaluate("__lex_1_1_save_exec", Focus(1, lane)).as_int() == odd
-    session.proceed()
+    assert session.data.evaluate("__lex_1_save_exec", Focus(1, lane)).as_int() == all_lanes
+    session.running.proceed()
+    assert session.data.evaluate("$s10", Focus(1, lane)).as_int() == 0x5CA1AB1E
+    assert session.data.evaluate("__lex_1_save_exec", Focus(1, lane)).as_int() == all_lanes
+    assert session.data.evaluate("__lex_1_1_save_exec", Focus(1, lane)).as_int() == odd
+    session.running.proceed()
     lane = next(lane for lane in range(len(x)) if not x[lane] & 1)
-    assert session.evaluate("__lex_1_save_exec", Focus(1, lane)).as_int() == all_lanes
+    assert session.data.evaluate("__lex_1_save_exec", Focus(1, lane)).as_int() == all_lanes
 
 
 def test_assignment_changes_one_lane(extension: Callable[..., Session], extension_input: Inputs) -> None:
@@ -142,9 +142,9 @@ def test_assignment_changes_one_lane(extension: Callable[..., Session], extensio
     x = extension_input("nested")
     session.break_at("nested.hip:16")
     session.run()
-    before = [session.evaluate("x", Focus(1, lane)).as_int() for lane in range(64)]
-    session.evaluate("x = 1234", Focus(1, 9))
-    after = [session.evaluate("x", Focus(1, lane)).as_int() for lane in range(64)]
+    before = [session.data.evaluate("x", Focus(1, lane)).as_int() for lane in range(64)]
+    session.data.evaluate("x = 1234", Focus(1, 9))
+    after = [session.data.evaluate("x", Focus(1, lane)).as_int() for lane in range(64)]
     assert before == x[:64].tolist()
     assert after == [*before[:9], 1234, *before[10:]]
 
@@ -154,7 +154,7 @@ def test_kernel_frame_is_the_outermost(extension: Callable[..., Session], dialec
     session = extension("nested", "gfx90a", dialect)
     session.break_at("nested.hip:10")
     session.run()
-    frames: list[Frame] = list(session.frames())
+    frames: list[Frame] = list(session.focus.frames())
     assert [frame.name for frame in frames] == ["nested"]
     row = frames[0].context.found_row
     assert row is not None and "CFI" in row.source

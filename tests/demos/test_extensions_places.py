@@ -26,8 +26,8 @@ targets = pytest.mark.parametrize("target", WAVES)
 
 def wave_context(session: Session, lane: int = 0, iteration: int = 0) -> FrameContext:
     """The innermost frame at the wave's own PC."""
-    unwinder = session.chain(Focus(1, 0)).unwinder
-    context = top_context(session.need_program(), session.need_target(), Focus(1, lane), unwinder)
+    unwinder = session.inferior.chain(Focus(1, 0)).unwinder
+    context = top_context(session.inferior.need_program(), session.inferior.need_target(), Focus(1, lane), unwinder)
     context.iteration = iteration
     context.iterations = iterations(session, context)
     return context
@@ -39,7 +39,7 @@ def iterations(session: Session, context: FrameContext) -> int:
     value = context.function.attribute(0x3E0A)
     if not isinstance(value, Loclist):
         return 1
-    place = evaluate_location(expression(value, context.function.unit, session.need_program()), context)
+    place = evaluate_location(expression(value, context.function.unit, session.inferior.need_program()), context)
     return place.read(64)
 
 
@@ -54,7 +54,7 @@ def located(session: Session, name: str, lane: int, iteration: int = 0) -> Locat
     context = wave_context(session, lane, iteration)
     found = variable(context, name)
     assert isinstance(found.location, Exprloc | Loclist)
-    return evaluate_location(expression(found.location, found.unit, session.need_program()), context)
+    return evaluate_location(expression(found.location, found.unit, session.inferior.need_program()), context)
 
 
 def signed(value: int, bits: int = 32) -> int:
@@ -73,16 +73,16 @@ def test_active_lanes_in_whole_wave_mode(extension: Open, extension_input: Input
     session.break_at("wholewave.hip:7")
     session.run()
     seen = set()
-    while session.frame(Focus(1, took.bit_length() - 1)).line == 7:
-        wave = session.wave(1)
-        pcs = session.lane_pcs(1)
+    while session.focus.frame(Focus(1, took.bit_length() - 1)).line == 7:
+        wave = session.inferior.wave(1)
+        pcs = session.inferior.lane_pcs(1)
         assert pcs is not None
-        assert session.active_lanes(1) == took
+        assert session.inferior.active_lanes(1) == took
         assert [pc == wave.pc for pc in pcs] == [bool(took >> lane & 1) for lane in range(WAVES[target])]
         waiting = {pc for lane, pc in enumerate(pcs) if not took >> lane & 1 and pc is not None}
-        assert [session.need_program().line_at(pc).line for pc in waiting] == [10]  # type: ignore[union-attr]
+        assert [session.inferior.need_program().line_at(pc).line for pc in waiting] == [10]  # type: ignore[union-attr]
         seen.add(wave.exec_mask)
-        session.stepi()
+        session.running.stepi()
     assert seen == {took, everything}
 
 
@@ -95,7 +95,7 @@ def test_sum_of_the_active_lanes(extension: Open, extension_input: Inputs, targe
     for lane in range(WAVES[target]):
         group = x[lane // 32 * 32 : lane // 32 * 32 + 32]
         if x[lane] > 50:
-            assert session.evaluate("total", Focus(1, lane)).as_int() == group[group > 50].sum()
+            assert session.data.evaluate("total", Focus(1, lane)).as_int() == group[group > 50].sum()
 
 
 # Pieces
@@ -114,10 +114,10 @@ def test_struct_in_pieces(extension: Open, extension_input: Inputs, target: str)
             "parts.constant": 42, "parts.literal": 1000, "quad[0]": x[0], "quad[3]": x[0],
             "nibbles": (x[1] & 15) | mine << 4,
         }  # fmt: skip
-        got = {name: session.evaluate(name, Focus(1, lane)).as_int() for name in expected}
+        got = {name: session.data.evaluate(name, Focus(1, lane)).as_int() for name in expected}
         assert got == expected
         with pytest.raises(AbsentError):
-            session.evaluate("parts.lost", Focus(1, lane)).as_int()
+            session.data.evaluate("parts.lost", Focus(1, lane)).as_int()
 
 
 def test_kinds_of_the_pieces(extension: Open) -> None:
@@ -144,15 +144,15 @@ def test_each_piece_is_written_where_it_is(extension: Open, extension_input: Inp
     session.break_at("pieces.hip:17")
     session.run()
     for name, value in {"scalar": 1, "vector": 20, "shared": 300, "scratch": 4000}.items():
-        session.evaluate(f"parts.{name} = {value}", Focus(1, 3))
+        session.data.evaluate(f"parts.{name} = {value}", Focus(1, 3))
     others = Focus(1, 4)
-    assert session.evaluate("parts.scalar", others).as_int() == 1  # an SGPR is everybody's
-    assert session.evaluate("parts.vector", others).as_int() == x[4]
-    assert session.evaluate("parts.shared", others).as_int() == 3 * x[4]
-    assert session.evaluate("parts.scratch", others).as_int() == x[4] - 1
+    assert session.data.evaluate("parts.scalar", others).as_int() == 1  # an SGPR is everybody's
+    assert session.data.evaluate("parts.vector", others).as_int() == x[4]
+    assert session.data.evaluate("parts.shared", others).as_int() == 3 * x[4]
+    assert session.data.evaluate("parts.scratch", others).as_int() == x[4] - 1
     session.break_at("pieces.hip:18")
-    session.proceed()
-    total = session.evaluate(f"$v3[{3}]", Focus(1, 3)).as_int()
+    session.running.proceed()
+    total = session.data.evaluate(f"$v3[{3}]", Focus(1, 3)).as_int()
     assert total == 1 + 20 + 300 + 4000
 
 
@@ -161,9 +161,9 @@ def test_members_before_they_have_values(extension: Open, extension_input: Input
     session = extension("pieces", target)
     session.break_at("pieces.hip:10")
     session.run()
-    assert session.evaluate("parts.scalar", Focus(1, 0)).as_int() == extension_input("pieces")[0]
+    assert session.data.evaluate("parts.scalar", Focus(1, 0)).as_int() == extension_input("pieces")[0]
     with pytest.raises(AbsentError):
-        session.evaluate("parts.vector", Focus(1, 0)).as_int()
+        session.data.evaluate("parts.vector", Focus(1, 0)).as_int()
 
 
 # Overlay and iterations
@@ -182,7 +182,7 @@ def test_concurrent_iterations(extension: Open, extension_input: Inputs, target:
                 t = located(session, "t", lane, iteration)
                 assert j.read(32) == base + iteration
                 assert signed(t.read(32)) == rows[lane, base + iteration]
-        session.proceed()
+        session.running.proceed()
 
 
 @targets
@@ -194,26 +194,26 @@ def test_overlaid_row(extension: Open, extension_input: Inputs, target: str) -> 
     session.break_at("overlay.hip:8")
     session.run()
     for base in (0, 4, 8, 12):
-        session.next()
-        assert session.frame().line == 6
+        session.running.next()
+        assert session.focus.frame().line == 6
         for lane in (0, 7, 31):
             row = located(session, "row", lane)
             known = [*final[lane, : base + 4], *[0] * (12 - base)]
             assert [signed(value or 0) for value in row.read_elements(32, 16)] == known
-            memory = session.need_target().read_memory(5, 0, 64, 1, lane)
+            memory = session.inferior.need_target().read_memory(5, 0, 64, 1, lane)
             assert np.frombuffer(memory, np.int32).tolist() == [*final[lane, :base], *[0] * (16 - base)]
-        session.proceed()
+        session.running.proceed()
 
 
 def test_number_of_iterations(extension: Open) -> None:
     session = extension("overlay")
     for line, expected in ((5, 1), (7, 4), (8, 4), (12, 1)):
         session.break_at(f"overlay.hip:{line}", temporary=True)
-        if session.target is None:
+        if session.inferior.target is None:
             session.run()
         else:
-            session.proceed()
-        assert (session.frame().line, wave_context(session).iterations) == (line, expected)
+            session.running.proceed()
+        assert (session.focus.frame().line, wave_context(session).iterations) == (line, expected)
 
 
 # Implicit pointers
@@ -242,7 +242,7 @@ def test_implicit_pointers(extension: Open, extension_input: Inputs, target: str
             assert pointee(p, context).read_elements(32, 2) == [*pair]
             assert pointee(pointee(pp, context), context).read_elements(32, 2) == [*pair]
             assert pointee(second, context).read(32) == pair[1]
-        session.proceed()
+        session.running.proceed()
 
 
 @targets
@@ -253,9 +253,9 @@ def test_write_through_an_implicit_pointer(extension: Open, extension_input: Inp
     session.run()
     context = wave_context(session, 5)
     pointee(pointee(located(session, "pp", 5), context), context).write(-9 & 0xFFFF_FFFF, 32, 32)
-    assert session.evaluate("pair.second", Focus(1, 5)).as_int() == -9
-    assert session.evaluate("pair.first", Focus(1, 5)).as_int() == x[5]
-    assert session.evaluate("pair.second", Focus(1, 6)).as_int() == 7
+    assert session.data.evaluate("pair.second", Focus(1, 5)).as_int() == -9
+    assert session.data.evaluate("pair.first", Focus(1, 5)).as_int() == x[5]
+    assert session.data.evaluate("pair.second", Focus(1, 6)).as_int() == 7
 
 
 @targets
@@ -264,7 +264,7 @@ def test_pointer_into_local_memory(extension: Open, extension_input: Inputs, tar
     x = extension_input("pointers")
     session.break_at("pointers.hip:16")
     session.run()
-    assert session.evaluate("slot", Focus(1, 2)).as_int() == 6 + 2 * x[2]
+    assert session.data.evaluate("slot", Focus(1, 2)).as_int() == 6 + 2 * x[2]
     context = wave_context(session, 2)
     value = dwarf.evaluate(bytes((0x94, 4)), context, kind="value", initial=(located(session, "shared", 2),))
     assert isinstance(value, dwarf.ImplicitPointerValue) and value.address_space == 3
@@ -279,7 +279,7 @@ def test_source_comes_from_the_line_table(extension: Open, target: str) -> None:
     session = extension("embedded", target)
     session.break_at("collatz")
     session.run()
-    frame = session.frame()
+    frame = session.focus.frame()
     assert frame.name == "collatz" and frame.file is not None
     assert frame.file.name.endswith("only_in_the_debug_information.hip")
     assert frame.file.source is not None

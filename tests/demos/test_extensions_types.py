@@ -47,16 +47,16 @@ def test_values_of_every_lane(stopped: Open, extension_input: Inputs, target: st
         }  # fmt: skip
         expected |= {f"v[{k}]": v[k] for k in range(4)} | {f"twice[{k}]": 2 * v[k] for k in range(4)}
         expected |= {f"row[{k}]": v[k] for k in range(count)} | {f"table[{k >> 1}][{k & 1}]": v[k] for k in range(4)}
-        assert {name: session.evaluate(name, scope).as_int() for name in expected} == expected
-        assert session.evaluate("sizeof(row)", scope).as_int() == 4 * count
-        assert session.evaluate("quarter * 4", scope).as_float() == v[0]
-        assert session.evaluate("spare", scope).absence is Absence.NOT_ALLOCATED
-        assert session.evaluate("unset", scope).absence is Absence.NOT_ASSOCIATED
+        assert {name: session.data.evaluate(name, scope).as_int() for name in expected} == expected
+        assert session.data.evaluate("sizeof(row)", scope).as_int() == 4 * count
+        assert session.data.evaluate("quarter * 4", scope).as_float() == v[0]
+        assert session.data.evaluate("spare", scope).absence is Absence.NOT_ALLOCATED
+        assert session.data.evaluate("unset", scope).absence is Absence.NOT_ASSOCIATED
 
 
 def test_a_vector_base_type_is_of_elements(stopped: Open) -> None:
     """A.5.1: N elements, each one as the entry says without the attribute."""
-    type_ = stopped("gfx90a").evaluate("v", Focus(1, 0)).type
+    type_ = stopped("gfx90a").data.evaluate("v", Focus(1, 0)).type
     assert isinstance(type_, VectorType)
     assert (type_.count, type_.element.size, type_.size) == (4, 4, 16)
 
@@ -64,12 +64,12 @@ def test_a_vector_base_type_is_of_elements(stopped: Open) -> None:
 @targets
 def test_the_overlaid_bits_are_written_where_they_are(stopped: Open, target: str) -> None:
     session = stopped(target)
-    session.evaluate("flags = 0xfedcba98", Focus(1, 5))
-    assert session.evaluate("$s16", Focus(1, 0)).as_int() & 0xFFFFFFFF == 0xFEDCB098  # but for the nibble
-    assert session.evaluate("$v9[5]", Focus(1, 0)).as_int() == 0xA
+    session.data.evaluate("flags = 0xfedcba98", Focus(1, 5))
+    assert session.data.evaluate("$s16", Focus(1, 0)).as_int() & 0xFFFFFFFF == 0xFEDCB098  # but for the nibble
+    assert session.data.evaluate("$v9[5]", Focus(1, 0)).as_int() == 0xA
     for lane in range(WAVES[target]):
         nibble = 0xA if lane == 5 else lane & 15
-        assert session.evaluate("flags", Focus(1, lane)).as_int() == 0xFEDCB098 | nibble << 8
+        assert session.data.evaluate("flags", Focus(1, lane)).as_int() == 0xFEDCB098 | nibble << 8
 
 
 @targets
@@ -77,10 +77,10 @@ def test_a_pointer_to_member_finds_the_member(stopped: Open, extension_input: In
     session = stopped(target)
     x = extension_input("types").reshape(100, 4)
     for lane in (0, 1, 6, 7):
-        member, pair = (session.evaluate(name, Focus(1, lane)) for name in ("member", "pair"))
+        member, pair = (session.data.evaluate(name, Focus(1, lane)) for name in ("member", "pair"))
         type_ = member.type
         assert isinstance(type_, MemberPointerType) and isinstance(type_.use_location, Exprloc)
-        context = session.frame(Focus(1, lane)).context
+        context = session.focus.frame(Focus(1, lane)).context
         first, second = dwarf.Value(None, 4 * (lane & 1)), _location(session, "pair", lane)
         place = dwarf.evaluate_location(type_.use_location.data, context, initial=(first, second))
         assert place.read(32) == int(x[lane, 3 * (lane & 1)]) & 0xFFFFFFFF
@@ -88,8 +88,8 @@ def test_a_pointer_to_member_finds_the_member(stopped: Open, extension_input: In
 
 
 def _location(session: Session, name: str, lane: int) -> dwarf.LocationDescription:
-    context = session.frame(Focus(1, lane)).context
+    context = session.focus.frame(Focus(1, lane)).context
     assert context.function is not None
     variable = next(v for v in context.function.variables if v.name == name)
     assert isinstance(variable.location, Exprloc | Loclist)
-    return evaluate_location(expression(variable.location, variable.unit, session.need_program()), context)
+    return evaluate_location(expression(variable.location, variable.unit, session.inferior.need_program()), context)

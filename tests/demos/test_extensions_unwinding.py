@@ -54,14 +54,14 @@ NAMES = ["exec", *(f"s{n}" for n in range(50)), *(f"v{n}" for n in range(50))]
 
 
 def read_all(session: Session, wave_size: int) -> dict[str, bytes]:
-    target = session.need_target()
+    target = session.inferior.need_target()
     return {name: target.read_register(1, register_number(name, wave_size)) for name in NAMES}
 
 
 def top(session: Session) -> FrameContext:
     """The innermost frame at the wave's own PC."""
-    chain = session.chain(Focus(1, 0))
-    return top_context(session.need_program(), session.need_target(), Focus(1, 0), chain.unwinder)
+    chain = session.inferior.chain(Focus(1, 0))
+    return top_context(session.inferior.need_program(), session.inferior.need_target(), Focus(1, 0), chain.unwinder)
 
 
 def check_frames(session: Session, calls: list[Call], wave_size: int) -> int:
@@ -95,10 +95,10 @@ def test_every_register_of_every_caller(extension: Callable[..., Session], targe
     wave_size = WAVES[target]
     session = extension("unwinding", target)
     session.start()
-    machine = session.need_target()
+    machine = session.inferior.need_target()
     calls: list[Call] = []
     deepest = compared = 0
-    while 1 in [row.number for row in session.threads()]:
+    while 1 in [row.number for row in session.tables.threads()]:
         compared += check_frames(session, calls, wave_size)
         deepest = max(deepest, len(calls))
         pc = machine.wave(1).pc
@@ -107,10 +107,10 @@ def test_every_register_of_every_caller(extension: Callable[..., Session], targe
         if instruction.name == "s_call_b64":
             assert context.function is not None and context.function.name is not None
             calls.append(Call(context.function.name, pc + 4, read_all(session, wave_size)))
-        session.stepi()
+        session.running.stepi()
         if instruction.name == "s_setpc_b64":
             assert machine.wave(1).pc == calls.pop().returns_to
-        if session.target is None:
+        if session.inferior.target is None:
             break
     assert deepest == 3
     assert compared > 5000
@@ -118,10 +118,10 @@ def test_every_register_of_every_caller(extension: Callable[..., Session], targe
 
 def rules_of(session: Session, name: str) -> set[type[Rule]]:
     """The kinds of rules that occur in a function's rows."""
-    program = session.need_program()
+    program = session.inferior.need_program()
     function = program.info.functions_named(name)[0]
     assert function.low_pc is not None and function.high_pc is not None
-    unwinder = session.chain(Focus(1, 0)).unwinder
+    unwinder = session.inferior.chain(Focus(1, 0)).unwinder
     kinds: set[type[Rule]] = set()
     for pc in range(function.low_pc, function.high_pc, 4):
         found = unwinder.row(pc)
@@ -150,7 +150,7 @@ def test_variables_of_each_frame(extension: Callable[..., Session], extension_in
     session.break_at("unwinding.hip:4")
     session.run()
     lanes = [lane for lane in range(WAVES[target]) if x[lane] & 7 == 7]
-    assert session.active_lanes(1) == sum(1 << lane for lane in lanes)
+    assert session.inferior.active_lanes(1) == sum(1 << lane for lane in lanes)
     for lane in lanes:
         value = int(x[lane])
         expected = [
@@ -159,13 +159,13 @@ def test_variables_of_each_frame(extension: Callable[..., Session], extension_in
             ("outer", 2, {"x": value, "k": 7 * value + 1, "r": 0}),
             ("unwinding", 3, {"x": value, "r": -value, "i": lane}),
         ]
-        frames = list(session.frames(Focus(1, lane)))
+        frames = list(session.focus.frames(Focus(1, lane)))
         assert [(frame.name, frame.level, frame.line) for frame in frames] == [
             ("leaf", 0, 4), ("inner", 1, 10), ("outer", 2, 18), ("unwinding", 3, 27),
         ]  # fmt: skip
         for name, level, variables in expected:
             for variable, number in variables.items():
-                got = session.evaluate(variable, Focus(1, lane, level)).as_int()
+                got = session.data.evaluate(variable, Focus(1, lane, level)).as_int()
                 assert got == number, (name, variable, lane)
 
 
@@ -179,14 +179,14 @@ def test_spilled_register_is_written_where_it_is(
     session.break_at("unwinding.hip:4")
     session.run()
     lane = next(lane for lane in range(WAVES[target]) if x[lane] & 7 == 7)
-    register = session.evaluate(f"$v41[{lane}]", Focus(1, lane)).as_int()
-    session.evaluate("k = 555", Focus(1, lane, 2))
-    assert session.evaluate("k", Focus(1, lane, 2)).as_int() == 555
-    assert session.evaluate(f"$v41[{lane}]", Focus(1, lane)).as_int() == register  # inner's x, untouched
+    register = session.data.evaluate(f"$v41[{lane}]", Focus(1, lane)).as_int()
+    session.data.evaluate("k = 555", Focus(1, lane, 2))
+    assert session.data.evaluate("k", Focus(1, lane, 2)).as_int() == 555
+    assert session.data.evaluate(f"$v41[{lane}]", Focus(1, lane)).as_int() == register  # inner's x, untouched
     session.break_at("unwinding.hip:28")
-    session.proceed()
+    session.running.proceed()
     value = int(x[lane])
-    assert session.evaluate("r", Focus(1, lane)).as_int() == value * value + 1 + 555
+    assert session.data.evaluate("r", Focus(1, lane)).as_int() == value * value + 1 + 555
 
 
 def in_words(rule: object, dialect: str) -> str:

@@ -75,13 +75,13 @@ class Comparison:
 
 def item_of(session: Session, thread: int, lane: int) -> int:
     """The work-item of a lane, counted over the whole grid."""
-    wave = session.wave(thread)
+    wave = session.inferior.wave(thread)
     return wave.workgroup[0] * GROUP_SIZE + wave.index * wave.lane_count + lane
 
 
 def marks(session: Session) -> list[int]:
     """The addresses of the instructions that mark TRACE lines."""
-    program = session.need_program()
+    program = session.inferior.need_program()
     text = program.code_object.sections[".text"]
     target = program.code_object.target
     found = isa.disassemble(text.data, target.name, address=text.address)
@@ -105,7 +105,7 @@ def follow_trace(session: Session, source: str, sample: int = 1) -> Comparison:
     while event.reason is StopReason.BREAKPOINT:
         thread = event.scope.thread
         assert thread is not None
-        line = session.frame().line
+        line = session.focus.frame().line
         assert line in lines, f"stopped at line {line}, which traces nothing"
         kind, slot_text, text = lines[line]
         for lane in lane_list(event.lanes):
@@ -114,14 +114,14 @@ def follow_trace(session: Session, source: str, sample: int = 1) -> Comparison:
                 result.stopped.add((int(slot_text), item_of(session, thread, lane)))
                 continue
             try:
-                slot = session.evaluate(slot_text, scope).as_int()
+                slot = session.data.evaluate(slot_text, scope).as_int()
             except AbsentError:
                 continue  # in a loop whose counter is gone: which pass this is cannot be told
             result.texts[slot] = text
             cell = slot, item_of(session, thread, lane)
             result.stopped.add(cell)
             try:
-                value = session.evaluate(f"+({text})", scope)
+                value = session.data.evaluate(f"+({text})", scope)
                 seen: int | str = (
                     int.from_bytes(struct.pack("<d", value.as_float()), "little", signed=True)
                     if kind == "TRACEF"
@@ -132,7 +132,7 @@ def follow_trace(session: Session, source: str, sample: int = 1) -> Comparison:
             except Error as error:
                 seen = f"error: {error}"
             result.seen[cell] = seen
-        event = session.proceed()
+        event = session.running.proceed()
     assert event.reason is StopReason.EXITED, event
     bound = session.launch.bound
     assert bound is not None

@@ -73,7 +73,7 @@ def _named(word: str) -> str:
 
 def instructions(session: Session) -> list[int]:
     """The addresses of all instructions of a session's program."""
-    program = session.need_program()
+    program = session.inferior.need_program()
     text = program.code_object.sections[".text"]
     target = program.code_object.target.name
     found = isa.disassemble(text.data, target, address=text.address, wave_size=program.wave_size)
@@ -84,12 +84,12 @@ class ByHand:
     """Evaluates upstream clang's expressions for one lane, straight from the words of llvm-dwarfdump."""
 
     def __init__(self, session: Session, thread: int, lane: int, frame_base: Exprloc | None) -> None:
-        assert session.target is not None
-        self.target = session.target
-        self.wave = next(w for w in session.target.dispatch.waves if w.number == thread)  # type: ignore[attr-defined]
+        assert session.inferior.target is not None
+        self.target = session.inferior.target
+        self.wave = next(w for w in session.inferior.target.dispatch.waves if w.number == thread)  # type: ignore[attr-defined]
         self.thread, self.lane = thread, lane
         self.frame_base = frame_base.data if frame_base is not None else b""
-        self.flat_scratch = session.need_program().code_object.target.name in ("gfx942", "gfx1100")
+        self.flat_scratch = session.inferior.need_program().code_object.target.name in ("gfx942", "gfx1100")
 
     def read(self, text: str, size: int) -> bytes | None:
         """The bytes of a variable; ``None`` when a part of it is not there."""

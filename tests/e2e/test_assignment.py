@@ -49,7 +49,7 @@ ASSIGNMENTS = [
 
 
 def stop_at_marks(session: Session) -> None:
-    program = session.need_program()
+    program = session.inferior.need_program()
     text = program.code_object.sections[".text"]
     target = program.code_object.target.name
     for instruction in isa.disassemble(text.data, target, address=text.address):
@@ -59,9 +59,9 @@ def stop_at_marks(session: Session) -> None:
 
 def trace_at_exit(session: Session) -> Bits:
     """Run to the end; the trace buffer, int64[slots, items]."""
-    event = session.proceed()
+    event = session.running.proceed()
     while event.reason is StopReason.BREAKPOINT:
-        event = session.proceed()
+        event = session.running.proceed()
     assert event.reason is StopReason.EXITED
     bound = session.launch.bound
     assert bound is not None
@@ -81,7 +81,7 @@ def session(start: Start) -> Callable[..., Session]:
         made = start("assign.hip", kernel, ["i32[160]:arange", "3"], target, *options)
         stop_at_marks(made)
         assert made.run().reason is StopReason.BREAKPOINT
-        made.select_lane(LANE)
+        made.focus.select_lane(LANE)
         return made
 
     return make
@@ -92,7 +92,7 @@ def test_assigned_values_reach_one_lane_only(session: Callable[..., Session], ta
     reference = trace_at_exit(session("assign", target))
     changed = session("assign", target)
     for text, _, _ in ASSIGNMENTS:
-        changed.evaluate(text)
+        changed.data.evaluate(text)
     after = trace_at_exit(changed)
     assert changes(reference, after) == {(slot, LANE): value for _, slot, value in ASSIGNMENTS}
 
@@ -100,21 +100,21 @@ def test_assigned_values_reach_one_lane_only(session: Callable[..., Session], ta
 def test_what_lanes_share_changes_for_all(session: Callable[..., Session]) -> None:
     reference = trace_at_exit(session("assign", "gfx90a"))
     changed = session("assign", "gfx90a")
-    changed.evaluate("shared_by_all = 1")
+    changed.data.evaluate("shared_by_all = 1")
     after = trace_at_exit(changed)
     assert changes(reference, after) == {(17, item): 1 for item in range(160) if item % 4 != 3}
 
 
 def test_an_inactive_lane_has_variables_too(session: Callable[..., Session]) -> None:
     stopped = session("assign", "gfx1030")
-    stopped.select_lane(7)
-    assert stopped.take_warnings() == ["Current lane is inactive."]
-    assert stopped.integer("i") == 7
-    stopped.evaluate("i = 700")
+    stopped.focus.select_lane(7)
+    assert stopped.warnings.take() == ["Current lane is inactive."]
+    assert stopped.data.integer("i") == 7
+    stopped.data.evaluate("i = 700")
     values = []
     for lane in (6, 7, 8):
-        stopped.select_lane(lane)
-        values.append(stopped.integer("i"))
+        stopped.focus.select_lane(lane)
+        values.append(stopped.data.integer("i"))
     assert values == [6, 700, 8]
 
 
@@ -136,10 +136,10 @@ def test_registers_of_optimised_code(
     """``wide`` and ``d`` are in two registers each."""
     reference = trace_at_exit(session("registers", target, *options))
     changed = session("registers", target, *options)
-    wave = changed.target.dispatch.waves[0]  # type: ignore[union-attr]
+    wave = changed.inferior.target.dispatch.waves[0]  # type: ignore[union-attr]
     before = [wave.vgpr(n).copy() for n in range(32)]
     for text, _, _ in IN_REGISTERS:
-        changed.evaluate(text)
+        changed.data.evaluate(text)
     for n, old in enumerate(before):
         assert set(np.nonzero(wave.vgpr(n) != old)[0]) <= {LANE}
     after = trace_at_exit(changed)

@@ -52,7 +52,7 @@ CASES = [
 @pytest.mark.parametrize(("target", "options"), CASES)
 def test_values_in_all_frames(start: Start, target: str, options: list[str]) -> None:
     session = start("callers.hip", "callers", ["i32[160]:arange", str(N)], target, *options)
-    text = session.need_program().code_object.sections[".text"]
+    text = session.inferior.need_program().code_object.sections[".text"]
     for instruction in isa.disassemble(text.data, target, address=text.address):
         if instruction.text == "s_nop 6":
             session.break_at(f"*{instruction.address:#x}")
@@ -62,23 +62,23 @@ def test_values_in_all_frames(start: Start, target: str, options: list[str]) -> 
     while event.reason is StopReason.BREAKPOINT:
         thread = event.scope.thread
         assert thread is not None
-        wave = session.wave(thread)
+        wave = session.inferior.wave(thread)
         for lane in lane_list(event.lanes)[::9]:
             item = wave.workgroup[0] * 80 + wave.index * wave.lane_count + lane
-            frames = list(session.frames(Focus(thread, lane)))
+            frames = list(session.focus.frames(Focus(thread, lane)))
             stacks.add(tuple(frame.name for frame in frames))
             for (function, name), wanted in expected(item).items():
                 frame = next((frame for frame in frames if frame.name == function), None)
                 if frame is None or (level, function, name) in COMPILER_IS_WRONG:
                     continue
                 try:
-                    shown = session.evaluate(name, frame.scope).as_float()
+                    shown = session.data.evaluate(name, frame.scope).as_float()
                 except AbsentError:
                     absent.add((function, name))
                     continue
                 assert shown == wanted, (function, name, thread, lane)
                 there.add((function, name))
-        event = session.proceed()
+        event = session.running.proceed()
     assert event.reason is StopReason.EXITED
     assert stacks == {("leaf", "middle", "callers"), ("leaf", "inlined", "callers")}
     assert there >= ALWAYS_THERE[level]

@@ -75,19 +75,19 @@ def test_fault_of_one_lane(launch: Launch, fault: Fault, target: str, level: str
     assert event.signal is not None and event.signal.name == fault.signal
     assert (event.scope.thread, event.scope.lane, event.lanes) == (thread + 1, lane, 1 << lane)
     assert event.detail.startswith(fault.detail)
-    assert session.frame().line == line_of(f"here: {fault.kernel}")
-    assert tuple(frame.name for frame in session.frames()) == (fault.frames or (fault.kernel,))
+    assert session.focus.frame().line == line_of(f"here: {fault.kernel}")
+    assert tuple(frame.name for frame in session.focus.frames()) == (fault.frames or (fault.kernel,))
     if level == "-O0":
-        assert {name: session.integer(name) for name in fault.locals} == fault.locals
+        assert {name: session.data.integer(name) for name in fault.locals} == fault.locals
     if fault.frames:
-        session.up()
-        assert session.frame().line == line_of(f"call: {fault.kernel}")
+        session.focus.up()
+        assert session.focus.frame().line == line_of(f"call: {fault.kernel}")
         if level == "-O0":
-            assert session.integer("i") == CULPRIT
-    ended = session.proceed()
+            assert session.data.integer("i") == CULPRIT
+    ended = session.running.proceed()
     assert ended.reason is StopReason.TERMINATED
     with pytest.raises(NotRunningError):
-        session.step()
+        session.running.step()
     again = session.run()
     assert (again.reason, again.detail, again.scope) == (event.reason, event.detail, event.scope)
 
@@ -98,10 +98,10 @@ def test_fault_of_several_lanes(launch: Launch) -> None:
     assert lane_list(event.lanes) == [3, 19, 35, 51]
     assert event.detail.startswith("Lanes [3 19 35 51]: write of 4 bytes at 0x7f0040")
     for lane in (3, 4, 51):
-        session.select_lane(lane)
-        assert session.integer("i") == lane
-        assert session.integer("p - out") == lane + (1 << 28 if lane % 16 == 3 else 0)
-    assert session.integer("*out") == 0  # no lane has stored: memory is as before the instruction
+        session.focus.select_lane(lane)
+        assert session.data.integer("i") == lane
+        assert session.data.integer("p - out") == lane + (1 << 28 if lane % 16 == 3 else 0)
+    assert session.data.integer("*out") == 0  # no lane has stored: memory is as before the instruction
 
 
 def test_illegal_instruction(launch: Launch) -> None:
@@ -109,7 +109,7 @@ def test_illegal_instruction(launch: Launch) -> None:
     event = session.run()
     assert event.signal is not None and event.signal.name == "SIGILL"
     assert event.detail == "Lanes [0-31] executed `.long 0xbf7fffff`."
-    assert session.frame().line == line_of("here: bad_code")
+    assert session.focus.frame().line == line_of("here: bad_code")
 
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx1030"])
@@ -123,7 +123,7 @@ def test_debug_trap_goes_on(launch: Launch, target: str) -> None:
         assert event.scope.thread == threads
         assert all(lane % 2 for lane in lane_list(event.lanes))
         assert event.detail.endswith(" executed `s_trap 3`.")
-        event = session.proceed()
+        event = session.running.proceed()
     assert (event.reason, threads) == (StopReason.EXITED, 2 if target == "gfx942" else 3)
     bound = session.launch.bound
     assert bound is not None
@@ -135,23 +135,23 @@ def test_endless_loop_meets_the_budget(launch: Launch) -> None:
     session.settings.instruction_budget = 100_000
     event = session.run()
     assert event.reason is StopReason.BUDGET
-    assert session.frame().name == "endless"
-    session.evaluate("*out = 123456")
-    event = session.proceed()
+    assert session.focus.frame().name == "endless"
+    session.data.evaluate("*out = 123456")
+    event = session.running.proceed()
     while event.reason is StopReason.BUDGET:
-        event = session.proceed()
+        event = session.running.proceed()
     assert event.reason is StopReason.EXITED
 
 
 def faulty_step(session: Session) -> StopEvent:
     session.break_at("deep", temporary=True)
     session.run()
-    session.select_thread(2, 6)
-    event = session.next()
+    session.focus.select_thread(2, 6)
+    event = session.running.next()
     for _ in range(5):
         if event.reason is not StopReason.STEP:
             break
-        event = session.next()
+        event = session.running.next()
     return event
 
 

@@ -88,15 +88,15 @@ def test_lines_of_a_lane(launch: Launch, target: str, thread: int, lane: int, in
     session = launch("walk", target)
     session.break_at(f"{SOURCE}:55", temporary=True, thread=thread)
     session.run()
-    session.select_lane(lane)
-    item = (thread - 1) * session.wave(thread).lane_count + lane
+    session.focus.select_lane(lane)
+    item = (thread - 1) * session.inferior.wave(thread).lane_count + lane
     seen = []
     event = None
     while event is None or event.reason is StopReason.STEP:
-        seen.append(session.frame().line)
-        assert (session.scope.thread, session.scope.lane) == (thread, lane)
-        assert session.active_lanes(thread) >> lane & 1
-        event = session.step() if into else session.next()
+        seen.append(session.focus.frame().line)
+        assert (session.focus.current.thread, session.focus.current.lane) == (thread, lane)
+        assert session.inferior.active_lanes(thread) >> lane & 1
+        event = session.running.step() if into else session.running.next()
     assert seen == walk_lines(item, into)
     assert event.reason is StopReason.EXITED
 
@@ -107,14 +107,14 @@ def test_stepping_through_optimised_code_stays_with_the_lane(launch: Launch, tar
     session = launch("walk", target, level)
     session.break_at("walk", temporary=True)
     session.run()
-    session.select_lane(8)
-    last = session.frame().line
+    session.focus.select_lane(8)
+    last = session.focus.frame().line
     for _ in range(200):
-        event = session.next()
+        event = session.running.next()
         if event.reason is not StopReason.STEP:
             break
-        frame = session.frame()
-        assert session.active_lanes(1) >> 8 & 1
+        frame = session.focus.frame()
+        assert session.inferior.active_lanes(1) >> 8 & 1
         assert frame.line != last or frame.name != "walk"
         last = frame.line
     assert event.reason is StopReason.EXITED
@@ -125,13 +125,13 @@ def test_another_wave_breaks_into_a_step(launch: Launch) -> None:
     session.break_at(f"{SOURCE}:65", temporary=True, thread=1)
     session.break_at(f"{SOURCE}:65", thread=2, lane=3)
     session.run()
-    session.select_lane(6)
-    assert session.next().reason is StopReason.STEP
-    event = session.next()  # a barrier: the other wave has to come, over its breakpoint
+    session.focus.select_lane(6)
+    assert session.running.next().reason is StopReason.STEP
+    event = session.running.next()  # a barrier: the other wave has to come, over its breakpoint
     assert (event.reason, event.scope.thread, event.scope.lane) == (StopReason.BREAKPOINT, 2, 3)
-    session.select_thread(1, 6)
-    session.next()
-    assert (session.scope.thread, session.scope.lane, session.frame().line) == (1, 6, 67)
+    session.focus.select_thread(1, 6)
+    session.running.next()
+    assert (session.focus.current.thread, session.focus.current.lane, session.focus.frame().line) == (1, 6, 67)
 
 
 def test_condition_of_one_lane_in_a_divergent_loop(launch: Launch) -> None:
@@ -139,26 +139,26 @@ def test_condition_of_one_lane_in_a_divergent_loop(launch: Launch) -> None:
     session.break_at(f"{SOURCE}:90", condition="i == 10 && acc % 7 == 6")
     event = session.run()
     assert (event.scope.thread, event.scope.lane, event.lanes) == (1, 10, 1 << 10)
-    assert session.integer("acc % 7") == 6
-    assert session.proceed().reason is StopReason.EXITED
+    assert session.data.integer("acc % 7") == 6
+    assert session.running.proceed().reason is StopReason.EXITED
 
 
 def test_until_and_advance_leave_loops_with_the_lane(launch: Launch) -> None:
     session = launch("walk")
     session.break_at(f"{SOURCE}:89", temporary=True)
     session.run()
-    session.select_lane(2)
-    session.next()
-    assert session.frame().line == 90
-    session.next()
-    assert session.frame().line == 89
-    while session.frame().line != 91:
-        before = session.frame().line
-        session.until()
-        assert session.frame().line > before or before == 90
-    assert (session.scope.lane, session.integer("acc % 7")) == (2, 0)
-    session.advance(f"{SOURCE}:93")
-    assert (session.scope.lane, session.frame().line) == (2, 93)
+    session.focus.select_lane(2)
+    session.running.next()
+    assert session.focus.frame().line == 90
+    session.running.next()
+    assert session.focus.frame().line == 89
+    while session.focus.frame().line != 91:
+        before = session.focus.frame().line
+        session.running.until()
+        assert session.focus.frame().line > before or before == 90
+    assert (session.focus.current.lane, session.data.integer("acc % 7")) == (2, 0)
+    session.running.advance(f"{SOURCE}:93")
+    assert (session.focus.current.lane, session.focus.frame().line) == (2, 93)
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
@@ -168,19 +168,19 @@ def test_recursion_is_as_deep_as_the_lane_asks(launch: Launch, target: str) -> N
     session.break_at("depth", temporary=True, condition="n == 0 && $_lane == 2 && $_thread == 1")
     event = session.run()
     assert event.scope.lane == 2
-    shown = [frame.name for frame in session.frames()]
+    shown = [frame.name for frame in session.focus.frames()]
     assert shown == ["depth", "depth", "depth", "walk"]
     values = []
     for level in range(3):
-        session.select_frame(level)
-        values.append(session.integer("n"))
+        session.focus.select_frame(level)
+        values.append(session.data.integer("n"))
     assert values == [0, 1, 2]
-    session.select_frame(3)
-    assert session.integer("i") == 2
-    session.select_frame(1)
-    event = session.finish()
+    session.focus.select_frame(3)
+    assert session.data.integer("i") == 2
+    session.focus.select_frame(1)
+    event = session.running.finish()
     assert event.returned is not None and event.returned.as_int() == 1
-    assert session.integer("n") == 2
+    assert session.data.integer("n") == 2
 
 
 RETURNS: list[tuple[str, Callable[[int], str]]] = [
@@ -208,17 +208,17 @@ def test_returned_values(launch: Launch, target: str, level: str) -> None:
     for name, _ in RETURNS:
         session.break_at(f"give_{name}", temporary=True, thread=2)
     event = session.run()
-    item = session.wave(2).lane_count + 5
+    item = session.inferior.wave(2).lane_count + 5
     seen = {}
     while event.reason is StopReason.BREAKPOINT:
-        name = str(session.frame().name).removeprefix("give_").split("(")[0]
-        session.select_lane(5)
-        event = session.finish()
-        assert (event.reason, session.frame().name) == (StopReason.FINISHED, "returns")
-        seen[name] = session.format(event.returned).split(" '")[0] if event.returned is not None else None
+        name = str(session.focus.frame().name).removeprefix("give_").split("(")[0]
+        session.focus.select_lane(5)
+        event = session.running.finish()
+        assert (event.reason, session.focus.frame().name) == (StopReason.FINISHED, "returns")
+        seen[name] = session.data.format(event.returned).split(" '")[0] if event.returned is not None else None
         if name == "mixed" and event.returned is not None:
-            seen[name] = session.format(event.returned)
-        event = session.proceed()
+            seen[name] = session.data.format(event.returned)
+        event = session.running.proceed()
     assert seen == {
         name: None if level != "-O0" and name in CHANGED else text(item) for name, text in RETURNS
     }

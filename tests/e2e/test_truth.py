@@ -101,7 +101,7 @@ def test_locations_as_llvm_dwarfdump_tells_them(
     """At every eleventh instruction, the bytes of all variables in registers, scratch and constants."""
     kernel, arguments = ARGUMENTS[source]
     session = start(source, kernel, arguments, target, *options)
-    program = session.need_program()
+    program = session.inferior.need_program()
     located = dwarfdump.read_locations(compiled(source, target, *options))
     for address in dwarfdump.instructions(session)[::11]:
         session.break_at(f"*{address:#x}", temporary=True)
@@ -110,15 +110,15 @@ def test_locations_as_llvm_dwarfdump_tells_them(
     while event.reason is StopReason.BREAKPOINT:
         thread = event.scope.thread
         assert thread is not None
-        wave = session.wave(thread)
+        wave = session.inferior.wave(thread)
         function = program.function_at(wave.pc)
         lanes = lane_list(wave.exec_mask & wave.used_lanes)
         for lane in {lanes[0], lanes[-1]}:
             by_hand = dwarfdump.ByHand(session, thread, lane, function.frame_base)
-            for frame in session.frames(Focus(thread, lane)):
+            for frame in session.focus.frames(Focus(thread, lane)):
                 if frame.level_of_physical:
                     break
-                environment = session.environment(frame.scope)
+                environment = session.data.environment(frame.scope)
                 for variable in (v for scope in frame.scopes for v in scope.variables):
                     place = located.get(variable.offset)
                     if place is None or place.is_static:
@@ -131,6 +131,6 @@ def test_locations_as_llvm_dwarfdump_tells_them(
                         shown = None
                     assert shown == wanted, (hex(program.to_file(wave.pc)), lane, variable.name, text)
                     compared += shown is not None
-        event = session.proceed()
+        event = session.running.proceed()
     assert event.reason is StopReason.EXITED
     assert compared > 100

@@ -137,7 +137,7 @@ def delete(shell: Shell, text: str) -> None:
 @command("clear", category=BREAKPOINTS, usage="clear [LOCATION]", completes=Completes.LOCATION)
 def clear(shell: Shell, text: str) -> None:
     """Clear breakpoint at specified location; without one, where the selected frame stands."""
-    places = shell.session.resolve(text)
+    places = shell.session.places.resolve(text)
     gone = shell.session.breakpoints.clear_at(place.address for place in places)
     if not gone:
         raise CommandError(f"No breakpoint at {text}." if text else "No breakpoint at this line.")
@@ -199,7 +199,7 @@ def ignore(shell: Shell, text: str) -> None:
         raise CommandError("Argument required (a breakpoint number).")
     if len(words) < 2:
         raise CommandError("Second argument (specified ignore-count) is missing.")
-    number, count = decimal(words[0]), max(0, shell.session.integer(words[1]))
+    number, count = decimal(words[0]), max(0, shell.session.data.integer(words[1]))
     shell.session.breakpoints.set_ignore(number, count)
     if count == 0:
         shell.line(f"Will stop next time breakpoint {number} is reached.")

@@ -86,8 +86,8 @@ def print_(shell: Shell, text: str) -> None:
     settings, rest = split_print_options(shell, text)
     letters, expression = split_slash(rest)
     fmt = Format.parse(letters) if letters else Format()
-    value = session.evaluate(expression) if expression else session.history.relative(0)
-    shown = session.format(value, fmt, settings)
+    value = session.data.evaluate(expression) if expression else session.history.relative(0)
+    shown = session.data.format(value, fmt, settings)
     shell.line(f"${session.history.record(value)} = {shown}")
 
 
@@ -99,9 +99,9 @@ def call(shell: Shell, text: str) -> None:
         raise CommandError(
             "The history is empty." if not len(shell.session.history) else "Argument required."
         )
-    value = shell.session.evaluate(expression)
+    value = shell.session.data.evaluate(expression)
     if not ctypes.is_void(value.type):
-        shown = shell.session.format(value, Format.parse(letters) if letters else Format())
+        shown = shell.session.data.format(value, Format.parse(letters) if letters else Format())
         shell.line(f"${shell.session.history.record(value)} = {shown}")
 
 
@@ -112,7 +112,7 @@ def output(shell: Shell, text: str) -> None:
     if not expression:
         raise CommandError("Argument required (expression to compute).")
     fmt = Format.parse(letters) if letters else Format()
-    shell.write(shell.session.format(shell.session.evaluate(expression), fmt))
+    shell.write(shell.session.data.format(shell.session.data.evaluate(expression), fmt))
 
 
 @command("printf", category=DATA, usage='printf "FORMAT", ARG...', completes=Completes.EXPRESSION)
@@ -129,7 +129,7 @@ def set_variable(shell: Shell, text: str) -> None:
     """Evaluate expression EXP and assign result to variable VAR (an assignment; nothing is printed)."""
     if not text:
         raise CommandError("Argument required (expression to compute).")
-    shell.session.evaluate(text)
+    shell.session.data.evaluate(text)
 
 
 @command("x", category=DATA, usage="x [/FMT] [ADDRESS]", completes=Completes.EXPRESSION, repeat=Repeat.BARE)
@@ -144,9 +144,9 @@ def examine(shell: Shell, text: str) -> None:
     fmt = Format.parse(letters, allow_count=True)
     session = shell.session
     if expression:
-        value = session.evaluate(expression)
-    elif shell.next_examine is not None:
-        value = shell.next_examine
+        value = session.data.evaluate(expression)
+    elif shell.state.next_examine is not None:
+        value = shell.state.next_examine
     else:
         raise CommandError("Argument required (starting display address).")
     left, size = fmt.count, EXAMINE_PART
@@ -154,7 +154,7 @@ def examine(shell: Shell, text: str) -> None:
         # a part at a time: so a long listing can be interrupted, and shows what there is before memory ends
         part = min(left, size)
         try:
-            lines = session.examine(value, fmt, part)
+            lines = session.examiner.examine(value, fmt, part)
         except Error:
             if part <= EXAMINE_LEAST:
                 raise
@@ -163,7 +163,7 @@ def examine(shell: Shell, text: str) -> None:
         for line in lines:
             shell.line(line.text)
         if lines:
-            value = shell.next_examine = lines[-1].following
+            value = shell.state.next_examine = lines[-1].following
         left -= part
         if left <= 0 or not lines:
             return
@@ -179,7 +179,7 @@ def ptype(shell: Shell, text: str) -> None:
     letters, expression = split_slash(text)
     if set(letters) - set("o"):
         raise CommandError(f"unrecognized flag '{sorted(set(letters) - set('o'))[0]}'")
-    for line in shell.session.ptype(expression or "$", letters):
+    for line in shell.session.types.ptype(expression or "$", letters):
         shell.line(line)
 
 
@@ -187,17 +187,17 @@ def ptype(shell: Shell, text: str) -> None:
 def whatis(shell: Shell, text: str) -> None:
     """Print data type of expression EXP. Only one level of typedefs is unrolled."""
     _, expression = split_slash(text)
-    shell.line(f"type = {shell.session.whatis(expression or '$')}")
+    shell.line(f"type = {shell.session.types.whatis(expression or '$')}")
 
 
 @command("show values", category=DATA, usage="show values [N|+]")
 def show_values(shell: Shell, text: str) -> None:
     """Elements of value history around item number IDX (or last ten)."""
     session = shell.session
-    center = session.integer(text) if text and text != "+" else None
+    center = session.data.integer(text) if text and text != "+" else None
     for number, value in session.history.rows(center):
         try:
-            shown = session.format(value)
+            shown = session.data.format(value)
         except Error as error:
             shown = f"<error: {error}>"
         shell.line(f"${number} = {shown}")
@@ -208,7 +208,7 @@ def show_convenience(shell: Shell, text: str) -> None:
     """Debugger convenience ("$foo") variables and functions."""
     for name, value in shell.session.convenience.rows():
         try:
-            shown = shell.session.format(value)
+            shown = shell.session.data.format(value)
         except Error as error:
             shown = f"<error: {error}>"
         shell.line(f"${name} = {shown}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
-from rocdbg.debugger.reports.dwarf_inspection import describe_row, evaluate_hex, explain_variable
 
 INTERNALS = Category.INTERNALS
 
@@ -19,7 +18,7 @@ def maint_dwarf_explain(shell: Shell, text: str) -> None:
     """
     if not text:
         raise CommandError("Argument required (a variable's name).")
-    for line in explain_variable(shell.session, text):
+    for line in shell.session.dwarf.explain_variable(text):
         shell.line(line)
 
 
@@ -31,7 +30,7 @@ def maint_dwarf_eval(shell: Shell, text: str) -> None:
 
     -v: as a value; -l: as a location; -dialect amd|proposal2020|llvm22: how the extensions are encoded.
     """
-    for line in evaluate_hex(shell.session, text):
+    for line in shell.session.dwarf.evaluate_hex(text):
         shell.line(line)
 
 
@@ -40,6 +39,6 @@ def maint_dwarf_eval(shell: Shell, text: str) -> None:
 def maint_dwarf_cfi(shell: Shell, text: str) -> None:
     """Show the rules that find the caller's registers at PC, by default that of the selected frame."""
     session = shell.session
-    pc = session.integer(text) if text else session.frame().context.wave_pc
-    for line in describe_row(session, pc or 0):
+    pc = session.data.integer(text) if text else session.focus.frame().context.wave_pc
+    for line in session.dwarf.describe_row(pc or 0):
         shell.line(line)

@@ -23,12 +23,12 @@ def file(shell: Shell, text: str) -> None:
     words = text.split()
     if not 1 <= len(words) <= 2:
         raise CommandError("Usage: file FILE [TARGET-ID]")
-    target = shell.session.target
+    target = shell.session.inferior.target
     if target is not None and not target.finished:
         question = "A program is being debugged already.\nAre you sure you want to change the file?"
         if not shell.confirm(question):
             return
-        shell.session.kill()
+        shell.session.running.kill()
     shell.session.load(words[0], words[1] if len(words) > 1 else None)
     shell.line(f"Reading symbols from {words[0]}...")
     if not shell.session.symbols.program.has_debug_info:

@@ -11,8 +11,9 @@ from rocdbg.cli.registers import register_lines
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
+from rocdbg.debugger.reports.listings import kernel_rows, type_lines
 from rocdbg.debugger.reports.patterns import compile_pattern
-from rocdbg.debugger.reports.places import SourceFile, describe_address, kernel_rows, type_lines
+from rocdbg.debugger.reports.places import SourceFile
 from rocdbg.debugger.reports.uninitialized import is_counting, uninitialized_rows
 from rocdbg.debugger.target.ids import bracketed
 
@@ -27,10 +28,10 @@ def info_registers(shell: Shell, text: str) -> None:
     One or more register names as argument means describe the given registers: s0, v5, exec, vcc, m0, pc, scc,
     s[4:5], v[0:1]. Vector registers show one value per lane, eight lanes to a line, each line headed by its first lane.
     """
-    if shell.session.target is None or shell.session.target.finished:
+    if not shell.session.inferior.running:
         raise CommandError("The program has no registers now.")
     names = [name.lstrip("$") for name in text.split()]
-    for line in register_lines(shell.session.registers(names)):
+    for line in register_lines(shell.session.tables.registers(names)):
         shell.line(line)
 
 
@@ -95,7 +96,7 @@ def info_types(shell: Shell, text: str) -> None:
     pattern = _pattern(text)
     shell.line(f'All types matching regular expression "{pattern}":' if pattern else "All defined types:")
     shell.line()
-    for line in type_lines(shell.session, pattern):
+    for line in type_lines(shell.session.symbols, pattern):
         shell.line(f"\t{line}")
 
 
@@ -103,7 +104,7 @@ def info_types(shell: Shell, text: str) -> None:
 def info_kernels(shell: Shell, text: str) -> None:
     """The kernels of the program: their registers, memory and arguments."""
     pattern = compile_pattern(text)
-    rows = [row for row in kernel_rows(shell.session) if pattern.search(row.name)]
+    rows = [row for row in kernel_rows(shell.session.launch, shell.session.warnings.add) if pattern.search(row.name)]
     if not rows:
         shell.line("No kernels.")
         return
@@ -127,7 +128,7 @@ def info_symbol(shell: Shell, text: str) -> None:
     """Describe what symbol is at location ADDR."""
     if not text:
         raise CommandError("Argument required (address).")
-    address = shell.session.integer(text)
+    address = shell.session.data.integer(text)
     place = shell.session.symbols.symbol_at(address)
     if place is None:
         shell.line(f"No symbol matches {text}.")
@@ -141,7 +142,7 @@ def info_address(shell: Shell, text: str) -> None:
     """Describe where symbol SYM is stored."""
     if not text:
         raise CommandError("Argument required.")
-    shell.line(describe_address(shell.session, text))
+    shell.line(shell.session.places.describe_address(text))
 
 
 @command("info scope", category=STATUS, usage="info scope LOCATION", completes=Completes.LOCATION)
@@ -151,7 +152,7 @@ def info_scope(shell: Shell, text: str) -> None:
         raise CommandError("requires an argument (an expression or variable): a location")
     rows = [
         row
-        for place in shell.session.resolve(text)[:1]
+        for place in shell.session.places.resolve(text)[:1]
         for row in shell.session.symbols.scope_symbols(place.file_address)
     ]
     if not rows:
@@ -168,7 +169,7 @@ def info_scope(shell: Shell, text: str) -> None:
 def info_sharedlibrary(shell: Shell, text: str) -> None:
     """Status of loaded code objects."""
     pattern = compile_pattern(text)
-    rows = [row for row in shell.session.shared_libraries() if pattern.search(row.uri)]
+    rows = [row for row in shell.session.tables.shared_libraries() if pattern.search(row.uri)]
     if not rows:
         shell.line("No shared libraries matched." if text else "No shared libraries loaded at this time.")
         return
@@ -196,16 +197,16 @@ def info_waves_count(shell: Shell, text: str) -> None:
 
 
 def _wave_count(shell: Shell, inferior: str) -> int:
-    if inferior and shell.session.integer(inferior) != 1:
+    if inferior and shell.session.data.integer(inferior) != 1:
         raise CommandError(f"No inferior number {inferior}.")
-    target = shell.session.target
+    target = shell.session.inferior.target
     return len(target.waves()) if target is not None and not target.finished else 0
 
 
 @command("info dispatches", category=STATUS, usage="info dispatches [-full] [ID...]", options=("-full",))
 def info_dispatches(shell: Shell, text: str) -> None:
     """Dispatches that are under way, or those with these numbers; -full shows where their parts are in memory."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     rows = list(target.dispatches()) if target is not None and not target.finished else []
     if not rows:
         shell.line("No dispatches are currently active.")
@@ -250,9 +251,9 @@ def info_uninitialized(shell: Shell, text: str) -> None:
     and lane of the first. A buffer without contents in the launch counts as never written. "set count-uninitialized on"
     has the next run count.
     """
-    if not is_counting(shell.session):
+    if not is_counting(shell.session.launch):
         raise CommandError('Reads are not counted. Use "set count-uninitialized on" before "run".')
-    rows = uninitialized_rows(shell.session)
+    rows = uninitialized_rows(shell.session.launch, shell.session.inferior.need_program(), shell.session.symbols)
     if not rows:
         shell.line("No reads of bytes never written.")
         return
@@ -269,7 +270,7 @@ def info_uninitialized(shell: Shell, text: str) -> None:
 @command("info queues", category=STATUS)
 def info_queues(shell: Shell, text: str) -> None:
     """Queues of the agents."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     rows = list(target.queues()) if target is not None else []
     if not rows:
         shell.line("No queues are currently active.")
@@ -286,7 +287,7 @@ def info_queues(shell: Shell, text: str) -> None:
 @command("info agents", category=STATUS)
 def info_agents(shell: Shell, text: str) -> None:
     """Agents (devices)."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     rows = list(target.agents()) if target is not None else []
     if not rows:
         shell.line("No agents are currently active.")
@@ -314,34 +315,34 @@ def _find(shell: Shell, text: str, what: str, rows: Sequence[tuple[int, str]]) -
 @command("dispatch find", category=STATUS, usage="dispatch find REGEXP")
 def dispatch_find(shell: Shell, text: str) -> None:
     """Find dispatches that match a regular expression in their target ID."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     _find(shell, text, "Dispatch", [(r.number, r.target_id) for r in target.dispatches()] if target else [])
 
 
 @command("queue find", category=STATUS, usage="queue find REGEXP")
 def queue_find(shell: Shell, text: str) -> None:
     """Find queues that match a regular expression in their target ID."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     _find(shell, text, "Queue", [(r.number, r.target_id) for r in target.queues()] if target else [])
 
 
 @command("agent find", category=STATUS, usage="agent find REGEXP")
 def agent_find(shell: Shell, text: str) -> None:
     """Find agents that match a regular expression in their target ID."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     _find(shell, text, "Agent", [(r.number, r.target_id) for r in target.agents()] if target else [])
 
 
 @command("info program", category=STATUS)
 def info_program(shell: Shell, text: str) -> None:
     """Execution status of the program."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     if target is None or target.finished:
         shell.line("The program being debugged is not being run.")
         return
-    scope = shell.session.scope
+    scope = shell.session.focus.current
     assert scope.thread is not None
-    wave = shell.session.wave(scope.thread)
+    wave = shell.session.inferior.wave(scope.thread)
     shell.line(f"Last stopped for thread {scope.thread} ({wave.target_id}).")
     shell.line(f"Program stopped at {wave.pc:#x}.")
     for row in target.dispatches():

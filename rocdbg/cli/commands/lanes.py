@@ -32,27 +32,27 @@ def thread(shell: Shell, text: str) -> None:
     """
     session = shell.session
     if not text:
-        if session.scope.thread is None:
+        if session.focus.current.thread is None:
             raise FocusError("No thread selected")
-        number = session.scope.thread
-        shell.line(f"[Current thread is {number} ({session.wave(number).target_id})]")
+        number = session.focus.current.thread
+        shell.line(f"[Current thread is {number} ({session.inferior.wave(number).target_id})]")
         return
     if not is_thread_spec(text) or "*" in text or "-" in text:
         raise CommandError(f"Invalid thread ID: {text}")
     spec = parse_thread_spec(text)
     lane = decimal(spec.lanes) if spec.lanes is not None else None
     shell.need_threads()
-    session.select_thread(decimal(spec.threads), lane)
+    session.focus.select_thread(decimal(spec.threads), lane)
     show_focus(shell)
 
 
 def show_focus(shell: Shell) -> None:
     """What a switch shows: where the focus is now, its frame and line."""
     session = shell.session
-    shell.line(switching(shell, session.scope))
-    for warning in session.take_warnings():
+    shell.line(switching(shell, session.focus.current))
+    for warning in session.warnings.take():
         shell.warn(warning)
-    show_frame(shell, session.frame())
+    show_frame(shell, session.focus.frame())
 
 
 @command("info threads", category=STATUS, usage="info threads [ID...]", completes=Completes.THREAD)
@@ -61,7 +61,7 @@ def info_threads(shell: Shell, text: str) -> None:
 
     With a list of numbers or ranges, only those.
     """
-    rows = list(shell.session.threads())
+    rows = list(shell.session.tables.threads())
     if text:
         specs = [parse_thread_spec(word) for word in text.split()]
         rows = [row for row in rows if any(spec.picks_thread(row.number) for spec in specs)]
@@ -86,14 +86,14 @@ def thread_find(shell: Shell, text: str) -> None:
         raise CommandError("thread find: Argument required")
     pattern = compile_pattern(text)
     found = False
-    for row in shell.session.threads():
+    for row in shell.session.tables.threads():
         if row.name and pattern.search(row.name):
             shell.line(f"Thread {row.number} has name '{row.name}'")
             found = True
         if pattern.search(row.target_id):
             shell.line(f"Thread {row.number} has target id '{row.target_id}'")
             found = True
-        for lane in shell.session.lanes(row.number):
+        for lane in shell.session.tables.lanes(row.number):
             found = (
                 _match_lane(shell, lane, pattern.search, f"Thread {row.number}, lane {lane.lane}") or found
             )
@@ -117,7 +117,7 @@ def _match_lane(shell: Shell, lane: LaneRow, matches: object, title: str) -> boo
 def thread_name(shell: Shell, text: str) -> None:
     """Set the current thread's name; without an argument, remove it."""
     shell.need_threads()
-    shell.session.name_thread(text)
+    shell.session.focus.name_thread(text)
 
 
 @command(
@@ -146,28 +146,26 @@ def thread_apply(shell: Shell, text: str) -> None:
     if not inner:
         raise CommandError("Please specify a command at the end of 'thread apply'")
     specs = [parse_thread_spec("*" if word == "all" else word) for word in words[:count]]
-    kept = session.scope
-    rows = list(session.threads())
+    rows = list(session.tables.threads())
     if words[0] == "all" and not flags.which:
         rows.reverse()  # as GDB: the newest first
-    try:
-        for row in rows:
-            chosen = [spec for spec in specs if spec.picks_thread(row.number)]
-            if not chosen:
+    for row in rows:
+        chosen = [spec for spec in specs if spec.picks_thread(row.number)]
+        if not chosen:
+            continue
+        if all(spec.lanes is None for spec in chosen):
+            there = shell.at(session.focus.current)
+            there.session.focus.select_thread(row.number)
+            session.warnings.take()  # the command says it again where it matters
+            run_for(there, f"\nThread {row.number} ({row.target_id}):", inner, flags)
+            continue
+        for lane in session.tables.lanes(row.number):
+            if lane.state is LaneState.UNUSED or not any(spec.picks_lane(lane.lane) for spec in chosen):
                 continue
-            if all(spec.lanes is None for spec in chosen):
-                session.select_thread(row.number)
-                session.take_warnings()  # the command says it again where it matters
-                run_for(shell, f"\nThread {row.number} ({row.target_id}):", inner, flags)
-                continue
-            for lane in session.lanes(row.number):
-                if lane.state is LaneState.UNUSED or not any(spec.picks_lane(lane.lane) for spec in chosen):
-                    continue
-                session.select_thread(row.number, lane.lane)
-                session.take_warnings()
-                run_for(shell, f"\nThread {row.number}, lane {lane.lane} ({lane.target_id}):", inner, flags)
-    finally:
-        session.scope = kept
+            there = shell.at(session.focus.current)
+            there.session.focus.select_thread(row.number, lane.lane)
+            session.warnings.take()
+            run_for(there, f"\nThread {row.number}, lane {lane.lane} ({lane.target_id}):", inner, flags)
 
 
 # -- lanes
@@ -182,13 +180,13 @@ def lane_(shell: Shell, text: str) -> None:
     session = shell.session
     shell.need_threads()
     if text:
-        session.select_lane(session.integer(text))
+        session.focus.select_lane(session.data.integer(text))
         show_focus(shell)
         return
-    scope = session.scope
+    scope = session.focus.current
     if scope.thread is None or scope.lane is None:
         raise FocusError("No lane selected")
-    shell.line(f"[Current lane is {scope.lane} ({session.wave(scope.thread).lane_target_id(scope.lane)})]")
+    shell.line(f"[Current lane is {scope.lane} ({session.inferior.wave(scope.thread).lane_target_id(scope.lane)})]")
 
 
 @command("iteration", category=RUNNING, usage="iteration [N]")
@@ -200,11 +198,11 @@ def iteration(shell: Shell, text: str) -> None:
     session = shell.session
     shell.need_threads()
     if text:
-        session.select_iteration(session.integer(text))
-        shell.line(f"[Switching to iteration {session.scope.iteration} of {session.iteration_count()}]")
-        show_frame(shell, session.frame())
+        session.focus.select_iteration(session.data.integer(text))
+        shell.line(f"[Switching to iteration {session.focus.current.iteration} of {session.focus.iteration_count()}]")
+        show_frame(shell, session.focus.frame())
         return
-    shell.line(f"[Current iteration is {session.scope.iteration} of {session.iteration_count()}]")
+    shell.line(f"[Current iteration is {session.focus.current.iteration} of {session.focus.iteration_count()}]")
 
 
 def _pick(rows: list[LaneRow], which: str) -> list[LaneRow]:
@@ -243,7 +241,7 @@ def info_lanes(shell: Shell, text: str) -> None:
             raise CommandError(f"Unrecognized option at: {word}")
         else:
             words.append(word)
-    rows = _pick(list(session.lanes()), which)
+    rows = _pick(list(session.tables.lanes()), which)
     if words:
         wanted = set(parse_ranges(words))
         rows = [row for row in rows if row.lane in wanted]
@@ -287,7 +285,7 @@ def lane_apply(shell: Shell, text: str) -> None:
     flags, inner = parse_flags(after, rest, LANE_OPTIONS)
     if not inner:
         raise CommandError("Please specify a command at the end of 'lane apply'")
-    every = list(session.lanes())
+    every = list(session.tables.lanes())
     rows = _pick(every, flags.which)
     if items:
         wanted = parse_ranges(items)
@@ -296,14 +294,11 @@ def lane_apply(shell: Shell, text: str) -> None:
                 shell.warn(f"Lane {lane} does not exist on this thread.")
         by_number = {row.lane: row for row in rows}
         rows = [by_number[lane] for lane in wanted if lane in by_number]
-    kept = session.scope
-    try:
-        for row in rows:
-            session.select_lane(row.lane)
-            session.take_warnings()  # an inactive lane among many is no surprise
-            run_for(shell, f"\nLane {row.lane} ({row.target_id}):", inner, flags)
-    finally:
-        session.scope = kept
+    for row in rows:
+        there = shell.at(session.focus.current)
+        there.session.focus.select_lane(row.lane)
+        session.warnings.take()  # an inactive lane among many is no surprise
+        run_for(there, f"\nLane {row.lane} ({row.target_id}):", inner, flags)
 
 
 @command("lane find", category=RUNNING, usage="lane find REGEXP")
@@ -315,7 +310,7 @@ def lane_find(shell: Shell, text: str) -> None:
         raise CommandError("lane find: Argument required")
     pattern = compile_pattern(text)
     found = False
-    for row in session.lanes():
+    for row in session.tables.lanes():
         found = _match_lane(shell, row, pattern.search, f"Lane {row.lane}") or found
     if not found:
         shell.line(f"No lanes match '{text}'")
@@ -325,4 +320,4 @@ def lane_find(shell: Shell, text: str) -> None:
 def lane_name(shell: Shell, text: str) -> None:
     """Set the current lane's name; without an argument, remove it."""
     shell.need_threads()
-    shell.session.name_lane(text)
+    shell.session.focus.name_lane(text)

@@ -7,7 +7,7 @@ from rocdbg.cli.registry import Category, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.reports.isa_coverage import coverage_rows
-from rocdbg.debugger.reports.places import line_table
+from rocdbg.debugger.reports.listings import line_table
 
 
 @command(
@@ -28,7 +28,7 @@ def complete(shell: Shell, text: str) -> None:
          usage="maint info line-table [REGEXP]")  # fmt: skip
 def maint_info_line_table(shell: Shell, text: str) -> None:
     """The rows of the line tables, as file addresses; REGEXP picks files by name."""
-    for file, rows in line_table(shell.session, text):
+    for file, rows in line_table(shell.session.inferior.need_program(), text):
         shell.line(f"symtab: {file.path}")
         cells = [
             (str(i), str(row[1]) if row[1] else "END", f"{row[0]:#018x}", str(row[2]), row[3])
@@ -47,6 +47,6 @@ def maint_isa_coverage(shell: Shell, text: str) -> None:
     listed.
     """
     target, _, pattern = text.partition(" ")
-    name, rows, counts = coverage_rows(shell.session, target, pattern.strip())
+    name, rows, counts = coverage_rows(shell.session.inferior, target, pattern.strip())
     shell.write(render(("Instruction", "Simulated", "Why"), rows))
     shell.line(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".")

@@ -7,14 +7,14 @@ from rocdbg.cli.present import frame_parts, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.reports.places import launch_lines
+from rocdbg.debugger.reports.listings import launch_lines
 from rocdbg.debugger.running.stops import StopEvent
 
 RUNNING = Category.RUNNING
 
 
 def _count(shell: Shell, text: str) -> int:
-    return shell.session.integer(text) if text else 1
+    return shell.session.data.integer(text) if text else 1
 
 
 def finish_run(shell: Shell, event: StopEvent) -> None:
@@ -27,7 +27,7 @@ def finish_run(shell: Shell, event: StopEvent) -> None:
 def _announce(shell: Shell) -> None:
     spec = shell.session.launch.spec
     grid, workgroup, _ = spec.complete()
-    name = shell.session.need_program().kernel_title(shell.session.launch.kernel)
+    name = shell.session.inferior.need_program().kernel_title(shell.session.launch.kernel)
     shell.line(f"Starting kernel {name}, grid [{_triple(grid)}], workgroup [{_triple(workgroup)}]")
     shell.out.flush()
 
@@ -37,7 +37,7 @@ def _triple(sizes: tuple[int, int, int]) -> str:
 
 
 def _may_restart(shell: Shell) -> bool:
-    target = shell.session.target
+    target = shell.session.inferior.target
     if target is None or target.finished:
         return True
     question = "The program being debugged has been started already.\nStart it from the beginning?"
@@ -74,17 +74,17 @@ def continue_(shell: Shell, text: str) -> None:
     If proceeding from breakpoint, a number N may be given as an argument, which means to set the ignore count of
     that breakpoint to N - 1 (so that the breakpoint won't break until the Nth time it is reached).
     """
-    count = shell.session.integer(text) if text else None
+    count = shell.session.data.integer(text) if text else None
     shell.need_running()
     if count is not None:
-        number = shell.last_hit
+        number = shell.state.last_hit
         if number is None:
             raise CommandError("Not stopped at any breakpoint; argument ignored.")
         shell.line(f"Will ignore next {count - 1} crossings of breakpoint {number}.  Continuing.")
     elif shell.typed:
         shell.line("Continuing.")
     shell.out.flush()
-    finish_run(shell, shell.session.proceed(count))
+    finish_run(shell, shell.session.running.proceed(count))
 
 
 @command("step", category=RUNNING, aliases=("s",), usage="step [N]")
@@ -94,7 +94,7 @@ def step(shell: Shell, text: str) -> None:
     Argument N means step N times (or till program stops for another reason). Calls to functions with line
     information are entered.
     """
-    finish_run(shell, shell.session.step(_count(shell, text)))
+    finish_run(shell, shell.session.running.step(_count(shell, text)))
 
 
 @command("next", category=RUNNING, aliases=("n",), usage="next [N]")
@@ -103,7 +103,7 @@ def next_(shell: Shell, text: str) -> None:
 
     Unlike "step", if the current source line calls a subroutine, this command does not enter it.
     """
-    finish_run(shell, shell.session.next(_count(shell, text)))
+    finish_run(shell, shell.session.running.next(_count(shell, text)))
 
 
 @command("stepi", category=RUNNING, aliases=("si",), usage="stepi [N]")
@@ -112,7 +112,7 @@ def stepi(shell: Shell, text: str) -> None:
 
     Argument N means step N times (or till program stops for another reason).
     """
-    finish_run(shell, shell.session.stepi(_count(shell, text)))
+    finish_run(shell, shell.session.running.stepi(_count(shell, text)))
 
 
 @command("nexti", category=RUNNING, aliases=("ni",), usage="nexti [N]")
@@ -121,7 +121,7 @@ def nexti(shell: Shell, text: str) -> None:
 
     Argument N means step N times (or till program stops for another reason).
     """
-    finish_run(shell, shell.session.nexti(_count(shell, text)))
+    finish_run(shell, shell.session.running.nexti(_count(shell, text)))
 
 
 @command("finish", category=RUNNING, aliases=("fin",))
@@ -131,13 +131,13 @@ def finish(shell: Shell, text: str) -> None:
     Upon return, the value returned is printed and put in the value history.
     """
     shell.need_running()
-    frame = shell.session.frame()
+    frame = shell.session.focus.frame()
     if frame.is_outermost:
         raise CommandError('"finish" not meaningful in the outermost frame.')
     if shell.typed:
         shell.out.styled([("", "Run till exit from "), *frame_parts(shell, frame, number=True), ("", "\n")])
     shell.out.flush()
-    finish_run(shell, shell.session.finish())
+    finish_run(shell, shell.session.running.finish())
 
 
 @command("until", category=RUNNING, aliases=("u",), usage="until [LOCATION]", completes=Completes.LOCATION)
@@ -146,7 +146,7 @@ def until(shell: Shell, text: str) -> None:
 
     Without an argument: as "next", but never backwards, so that loops are run to their end.
     """
-    finish_run(shell, shell.session.until(text or None))
+    finish_run(shell, shell.session.running.until(text or None))
 
 
 @command("advance", category=RUNNING, usage="advance LOCATION", completes=Completes.LOCATION)
@@ -157,7 +157,7 @@ def advance(shell: Shell, text: str) -> None:
     """
     if not text:
         raise CommandError("Argument required (a location).")
-    finish_run(shell, shell.session.advance(text))
+    finish_run(shell, shell.session.running.advance(text))
 
 
 @command("kill", category=RUNNING, aliases=("k",), repeat=Repeat.NEVER)
@@ -165,10 +165,10 @@ def kill(shell: Shell, text: str) -> None:
     """Kill execution of program being debugged."""
     shell.need_running()
     if shell.confirm("Kill the program being debugged?"):
-        target = shell.session.need_target()
+        target = shell.session.inferior.need_target()
         rows = target.dispatches()
         what = f"dispatch {rows[-1].number}, kernel {rows[-1].kernel}" if rows else "dispatch"
-        shell.session.kill()
+        shell.session.running.kill()
         shell.line(f"[Inferior 1 ({what}) killed]")
 
 
@@ -207,7 +207,7 @@ def set_workgroup(shell: Shell, text: str) -> None:
 @command("set dynamic-lds", category=RUNNING, usage="set dynamic-lds BYTES")
 def set_dynamic_lds(shell: Shell, text: str) -> None:
     """Set the bytes of LDS that each workgroup of the next launch gets beyond what the kernel declares."""
-    shell.session.launch.set_dynamic_lds(shell.session.integer(text))
+    shell.session.launch.set_dynamic_lds(shell.session.data.integer(text))
 
 
 @command("set arg", category=RUNNING, usage="set arg N VALUE|TYPE[COUNT][:INIT]")
@@ -235,5 +235,5 @@ def set_arg(shell: Shell, text: str) -> None:
 @command("show launch", category=RUNNING)
 def show_launch(shell: Shell, text: str) -> None:
     """Show what the next "run" launches."""
-    for line in launch_lines(shell.session):
+    for line in launch_lines(shell.session.launch):
         shell.line(line)

@@ -206,7 +206,7 @@ def set_(shell: Shell, text: str) -> None:
     """
     if not text:
         raise CommandError("Argument required (expression to compute).")
-    shell.session.evaluate(text)
+    shell.session.data.evaluate(text)
 
 
 @command("set output-radix", category=SUPPORT, usage="set output-radix 8|10|16")

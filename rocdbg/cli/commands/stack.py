@@ -9,7 +9,8 @@ from rocdbg.cli.registry import Category, CommandError, Repeat, command
 from rocdbg.cli.shell import Shell
 from rocdbg.debugger.errors import FocusError
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.session_focus import DIVERGENT
+from rocdbg.debugger.frames.selection import DIVERGENT
+from rocdbg.debugger.reports.frame import describe_frame
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
@@ -34,12 +35,12 @@ def backtrace(shell: Shell, text: str) -> None:
         if word in ("-full", "full"):
             full = True
         else:
-            count = session.integer(word)
+            count = session.data.integer(word)
     limit = session.settings.backtrace_limit or None
-    frames = list(islice(session.frames(), limit))
+    frames = list(islice(session.focus.frames(), limit))
     if count is not None and count < 0:
         frames = frames[count:]
-    if frames and session.is_divergent():
+    if frames and session.focus.is_divergent():
         shell.warn(DIVERGENT)
     more = count is not None and 0 <= count < len(frames)
     if more:
@@ -67,20 +68,20 @@ def frame_(shell: Shell, text: str) -> None:
     if words[:1] == ["function"]:
         if len(words) != 2:
             raise CommandError("Missing function name argument")
-        frame = next((f for f in shell.session.frames() if f.name == words[1]), None)
+        frame = next((f for f in shell.session.focus.frames() if f.name == words[1]), None)
         if frame is None:
             raise FocusError(f'No frame for function "{words[1]}".')
-        shell.session.select_frame(frame.level)
+        shell.session.focus.select_frame(frame.level)
     elif words:
-        shell.session.select_frame(shell.session.integer(" ".join(words)))
-    show_frame(shell, shell.session.frame())
+        shell.session.focus.select_frame(shell.session.data.integer(" ".join(words)))
+    show_frame(shell, shell.session.focus.frame())
 
 
 def _move(shell: Shell, text: str, sign: int, show: bool = True) -> None:
     shell.need_stack()
-    shell.session.up(sign * (shell.session.integer(text) if text else 1))
+    shell.session.focus.up(sign * (shell.session.data.integer(text) if text else 1))
     if show:
-        show_frame(shell, shell.session.frame())
+        show_frame(shell, shell.session.focus.frame())
 
 
 @command("up", category=STACK, usage="up [N]")
@@ -111,7 +112,7 @@ def down_silently(shell: Shell, text: str) -> None:
 def info_frame(shell: Shell, text: str) -> None:
     """All about the selected stack frame: its place, its caller, where its registers are saved."""
     shell.need_stack()
-    for line in shell.session.describe_frame(shell.session.frame()):
+    for line in describe_frame(shell.session.focus.frame(), shell.session.inferior):
         shell.line(line)
 
 
@@ -124,8 +125,8 @@ def info_locals(shell: Shell, text: str) -> None:
     session = shell.session
     shell.need_frame()
     words = [word for word in text.split() if word != "-q"]
-    frame = session.frame()
-    rows = [row for block in session.locals(frame) for row in block.variables]
+    frame = session.focus.frame()
+    rows = [row for block in session.data.locals(frame) for row in block.variables]
     _show_rows(shell, rows, words, "locals", frame)
 
 
@@ -135,8 +136,8 @@ def info_args(shell: Shell, text: str) -> None:
     session = shell.session
     shell.need_frame()
     words = [word for word in text.split() if word != "-q"]
-    frame = session.frame()
-    _show_rows(shell, list(session.arguments(frame)), words, "arguments", frame)
+    frame = session.focus.frame()
+    _show_rows(shell, list(session.data.arguments(frame)), words, "arguments", frame)
 
 
 def _show_rows(
@@ -161,7 +162,7 @@ def _show_rows(
 
 
 def _show_scopes(shell: Shell, frame: Frame, indent: int) -> None:
-    rows = [row for block in shell.session.locals(frame) for row in block.variables]
+    rows = [row for block in shell.session.data.locals(frame) for row in block.variables]
     if not rows:
         shell.line(f"{' ' * indent}No locals.")
     for name, value in rows:
@@ -170,7 +171,7 @@ def _show_scopes(shell: Shell, frame: Frame, indent: int) -> None:
 
 def _show_variable(shell: Shell, name: str, value: Value, indent: int) -> None:
     try:
-        text = shell.session.format_nested(value)  # no "(type *)" here, unlike `print`
+        text = shell.session.data.format_nested(value)  # no "(type *)" here, unlike `print`
     except Error as error:
         text = f"<error reading variable {name} ({error})>"
     shell.out.styled([("", " " * indent), ("variable", name), ("", f" = {text}\n")])
@@ -186,15 +187,11 @@ def frame_apply(shell: Shell, text: str) -> None:
     flags, inner = parse_flags(rest.split(None), rest)
     if not inner:
         raise CommandError("Please specify a command to apply on the selected frames")
-    frames = list(shell.session.frames())
+    frames = list(shell.session.focus.frames())
     if first != "all":
-        count = shell.session.integer(first)
+        count = shell.session.data.integer(first)
         frames = frames[:count] if count >= 0 else frames[count:]
-    kept = shell.session.scope
-    try:
-        for frame in frames:
-            shell.session.select_frame(frame.level)
-            head = "".join(part for _, part in frame_parts(shell, frame, number=True))
-            run_for(shell, head, inner, flags)
-    finally:
-        shell.session.scope = kept
+    for frame in frames:
+        there = shell.at(shell.session.focus.current.with_frame(frame.level))
+        head = "".join(part for _, part in frame_parts(there, frame, number=True))
+        run_for(there, head, inner, flags)

@@ -147,8 +147,8 @@ def quit_(shell: Shell, text: str) -> None:
 
     The optional expression STATUS becomes the exit status.
     """
-    status = shell.session.integer(text) if text else 0
-    target = shell.session.target
+    status = shell.session.data.integer(text) if text else 0
+    target = shell.session.inferior.target
     if target is not None and not target.finished:
         question = "A debugging session is active.\n\n\tInferior 1 will be killed.\n\nQuit anyway?"
         if not shell.confirm(question):
@@ -184,7 +184,7 @@ def shell_(shell: Shell, text: str) -> None:
         shell.out.raw(done.stdout)
         status = done.returncode
     name = "_shell_exitcode" if status >= 0 else "_shell_exitsignal"
-    shell.session.evaluate(f"${name} = {abs(status)}")
+    shell.session.data.evaluate(f"${name} = {abs(status)}")
 
 
 @command("source", category=SUPPORT, usage="source [-v] FILE", options=("-v",), completes=Completes.FILE)

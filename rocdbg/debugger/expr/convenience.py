@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.focus import STATIC, Focus
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.storage import ConvenienceStorage
 from rocdbg.debugger.values.value import Value
@@ -27,7 +28,7 @@ class EvaluationHost(Protocol):
 
 
 Function = Callable[[EvaluationHost, Sequence[Value]], Value]
-Dynamic = Callable[[], Value]
+Dynamic = Callable[[Focus], Value]
 
 
 class Convenience:
@@ -45,13 +46,13 @@ class Convenience:
             self.functions[name] = _FUNCTIONS[name]
 
     def define_dynamic(self, name: str, reader: Dynamic) -> None:
-        """A read-only variable whose value is computed when it is read."""
+        """A read-only variable whose value is computed, for the focus that it is read at."""
         self._dynamic[name] = reader
 
-    def get(self, name: str) -> Value:
+    def get(self, name: str, focus: Focus = STATIC) -> Value:
         """The variable's value as an lvalue; void when it was never set."""
         if name in self._dynamic:
-            return self._dynamic[name]()
+            return self._dynamic[name](focus)
         if name in self.functions and name not in self._variables:
             return Value(ctypes.INTERNAL_FUNCTION, data=b"\0", function=name)
         value = self._variables.get(name, Value(ctypes.VOID))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rocdbg.debugger.expr.convenience import Convenience
+from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.storage import Memory
 from rocdbg.debugger.values.value import Value
@@ -14,6 +15,10 @@ from rocdbg.dwarf.location import LocationDescription
 
 class Environment(Protocol):
     """The names, registers and memory at one place of the program (one wave, lane, frame)."""
+
+    @property
+    def focus(self) -> Focus:
+        """The place."""
 
     @property
     def is_cplusplus(self) -> bool:

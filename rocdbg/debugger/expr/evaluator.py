@@ -17,7 +17,6 @@ from rocdbg.debugger.expr.operators import advance, binary, convert, unary
 from rocdbg.debugger.expr.parser import parse
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.locations import LocationStorage
-from rocdbg.debugger.values.memory import generic_address
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -302,7 +301,7 @@ class Evaluator:
         register = self.environment.register(body)
         if register is not None:
             return register
-        return self.environment.convenience.get(body)
+        return self.environment.convenience.get(body, self.environment.focus)
 
     # -- memory
 
@@ -442,7 +441,7 @@ class Evaluator:
         if self._is_convenience(node):
             assert isinstance(node, ast.Dollar)
             self.environment.convenience.set(node.name[1:], new)
-            return self.environment.convenience.get(node.name[1:])
+            return self.environment.convenience.get(node.name[1:], self.environment.focus)
         stripped = target.bare
         if isinstance(stripped, ArrayType | ClassType | VectorType):
             converted = self._assign_aggregate(target, new)
@@ -504,7 +503,7 @@ class Evaluator:
             value = self._between_spaces(value, source, stripped)
         elif isinstance(source, PointerType) and ctypes.size_of(type_) == 8 and ctypes.is_integral(type_):
             # a number has no address space: that of the place in the generic one, as in the language
-            flat = generic_address(source.address_class or 0, value.as_int())
+            flat = self.environment.memory.generic_address(source.address_class or 0, value.as_int())
             value = value if flat is None else Value.of_int(ctypes.UNSIGNED_LONG, flat)
         return convert(value, type_)
 
@@ -514,7 +513,7 @@ class Evaluator:
         flat = {AddressSpace.GLOBAL, AddressSpace.GENERIC}
         if have == want or {have, want} <= flat or value.as_int() == 0:
             return value
-        place = generic_address(have, value.as_int()) if want in flat else None
+        place = self.environment.memory.generic_address(have, value.as_int()) if want in flat else None
         if place is not None:
             return Value.of_int(ctypes.UNSIGNED_LONG, place)
         raise ExpressionError(

@@ -11,6 +11,7 @@ from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolEr
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic
 from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
+from rocdbg.debugger.focus import STATIC, Focus
 from rocdbg.debugger.frames.context import UPSTREAM, FrameContext, StaticContext, locate, memory_location
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
@@ -18,7 +19,7 @@ from rocdbg.debugger.frames.registers import RegisterFile, is_register_name
 from rocdbg.debugger.program import lds
 from rocdbg.debugger.program.program import KERNEL_BODY, Program
 from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.target.protocol import Target
+from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.locations import has_fixed_address, value_at, within_register
@@ -57,6 +58,11 @@ class ProgramEnvironment:
     language: str = "auto"
 
     # -- the place
+
+    @property
+    def focus(self) -> Focus:
+        """The frame's; `STATIC` without one."""
+        return self.frame.scope if self.frame is not None else STATIC
 
     @property
     def is_cplusplus(self) -> bool:

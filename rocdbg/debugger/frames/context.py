@@ -12,7 +12,7 @@ from rocdbg.debugger.errors import NoRegistersError
 from rocdbg.debugger.frames import simt
 from rocdbg.debugger.frames.unwind import FoundRow
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.protocol import Target
+from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.storage import Memory
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike, LocationList

@@ -14,7 +14,7 @@ from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind import Unwinder
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.protocol import Target
+from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.errors import Error

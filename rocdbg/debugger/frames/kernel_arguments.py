@@ -7,7 +7,7 @@ they came in. GDB writes such a value as ``x@entry``.
 from __future__ import annotations
 
 from rocdbg.debugger.frames.frames import Frame, FrameKind
-from rocdbg.debugger.target.protocol import Target
+from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.storage import AbsentError, Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Variable

@@ -18,7 +18,7 @@ from rocdbg.debugger.frames.context import FrameContext, ThreadAccess, evaluate_
 from rocdbg.debugger.frames.unwind import Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.protocol import Target
+from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.errors import Error

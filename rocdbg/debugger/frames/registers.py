@@ -10,7 +10,7 @@ from functools import lru_cache
 from rocdbg.arch.registers import UnknownRegisterError, dwarf_register, register_number
 from rocdbg.debugger.errors import ExpressionError, RegisterAccessError
 from rocdbg.debugger.frames.context import FrameContext
-from rocdbg.debugger.target.protocol import Target
+from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.locations import LocationStorage
 from rocdbg.debugger.values.storage import Absence, AbsentError, CallbackStorage

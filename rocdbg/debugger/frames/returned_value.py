@@ -8,7 +8,7 @@ counts too. Larger ones, and classes that cannot be copied byte by byte, go thro
 from __future__ import annotations
 
 from rocdbg.arch.registers import vgpr_number
-from rocdbg.debugger.target.protocol import Target
+from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function

@@ -71,6 +71,10 @@ class Program:
         uri = self.code_object.uri
         return str(uri) if uri is not None else f"file://{self.path.resolve()}"
 
+    def is_loaded_at(self, address: int) -> bool:
+        """Whether a loaded address is in one of its segments."""
+        return self.loaded and 0 <= address - self.base < self.code_object.memory_size
+
     def to_file(self, address: int) -> int:
         """The file's address for an address as loaded."""
         return address - self.base

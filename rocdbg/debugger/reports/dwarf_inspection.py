@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError, NoSymbolError
+from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.context import FrameContext, variable_expression
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.reports.whereabouts import place_words, words_by_lane
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.format import format_operation
@@ -26,63 +29,142 @@ from rocdbg.dwarf.rules import (
 )
 from rocdbg.errors import Error
 
-if TYPE_CHECKING:
-    from rocdbg.debugger.session import Session
-
 KINDS = {"-v": "value", "-l": "location"}
 
 
-def find_variable(session: Session, name: str) -> Variable:
-    """A variable of the selected scope, else a global one. Raises `NoSymbolError`."""
-    for variable in session.environment().local_variables():
-        if variable.name == name:
-            return variable
-    program = session.need_program()
-    if program.has_debug_info:
-        for variable in program.info.variables_named(name):
-            return variable
-    raise NoSymbolError(name)
+class DwarfInspection:
+    """``maint dwarf`` and ``info address``, at the focus."""
 
+    def __init__(self, inferior: Inferior, focus: Selection, data: Data, symbols: Symbols) -> None:
+        self._inferior = inferior
+        self._focus = focus
+        self._data = data
+        self._symbols = symbols
 
-def explain_variable(session: Session, name: str) -> Iterator[str]:
-    """``maint dwarf explain VAR``: the expression, its steps with the stack before and after, what comes out."""
-    variable = find_variable(session, name)
-    context = session.environment().context_of(variable)
-    what = variable_expression(variable, context)
-    if what is None:
-        yield f'"{name}" has no location expression: it is {session.symbols.where(variable)}.'
-        return
-    yield f'DW_AT_location of "{name}" (DIE {variable.offset:#x}, dialect {variable.unit.dialect}):'
-    if isinstance(what, dwarf.LocationList):
-        yield from _list_lines(what, context)
-    else:
-        yield f"  {_text(what.data, what.dialect)}"
-    explanation = dwarf.explain(what, context, kind="location", dialect=what.dialect or "amd")
-    yield from _step_lines(explanation)
-    bits = variable.type.size * 8 if variable.type.size else None
-    if explanation.error is not None:
-        yield f"Error: {explanation.error}"
-        return
-    assert isinstance(explanation.result, dwarf.LocationDescription)
-    yield f"Result: {explanation.result.describe()}"
-    yield from (f"  {line}" for line in place_words(explanation.result, bits))
-    scope = session.scope
-    if scope.thread is not None:
-        yield "By lane:"
-        wave = session.wave(scope.thread)
-        lines = words_by_lane(
-            wave.used_lanes, lambda lane: variable_words(session, variable, scope.with_lane(lane))
+    def _find(self, name: str) -> Variable:
+        """A variable of the selected scope, else a global one. Raises `NoSymbolError`."""
+        for variable in self._data.environment().local_variables():
+            if variable.name == name:
+                return variable
+        program = self._inferior.need_program()
+        if program.has_debug_info:
+            for variable in program.info.variables_named(name):
+                return variable
+        raise NoSymbolError(name)
+
+    def explain_variable(self, name: str) -> Iterator[str]:
+        """``maint dwarf explain VAR``: the expression, its steps with the stack before and after, what comes out."""
+        variable = self._find(name)
+        context = self._data.environment().context_of(variable)
+        what = variable_expression(variable, context)
+        if what is None:
+            yield f'"{name}" has no location expression: it is {self._symbols.where(variable)}.'
+            return
+        yield f'DW_AT_location of "{name}" (DIE {variable.offset:#x}, dialect {variable.unit.dialect}):'
+        if isinstance(what, dwarf.LocationList):
+            yield from _list_lines(what, context)
+        else:
+            yield f"  {_text(what.data, what.dialect)}"
+        explanation = dwarf.explain(what, context, kind="location", dialect=what.dialect or "amd")
+        yield from _step_lines(explanation)
+        bits = variable.type.size * 8 if variable.type.size else None
+        if explanation.error is not None:
+            yield f"Error: {explanation.error}"
+            return
+        assert isinstance(explanation.result, dwarf.LocationDescription)
+        yield f"Result: {explanation.result.describe()}"
+        yield from (f"  {line}" for line in place_words(explanation.result, bits))
+        scope = self._focus.current
+        if scope.thread is not None:
+            yield "By lane:"
+            wave = self._inferior.wave(scope.thread)
+            lines = words_by_lane(
+                wave.used_lanes, lambda lane: self.variable_words(variable, scope.with_lane(lane))
+            )
+            yield from (f"  {line}" for line in lines)
+
+    def variable_words(self, variable: Variable, scope: Focus) -> list[str]:
+        """Where a variable is at a scope, in words."""
+        environment = self._data.environment(scope)
+        location = environment.location_of(variable)
+        if location is None:
+            return [self._symbols.where(variable, environment.context_of(variable).function)]
+        return place_words(location, variable.type.size * 8 if variable.type.size else None)
+
+    def evaluate_hex(self, text: str) -> Iterator[str]:
+        """``maint dwarf eval [-v|-l] [-dialect D] HEX``: an expression in the selected frame and lane."""
+        kind: str | None = None
+        dialect = "amd"
+        words = text.split()
+        while words and words[0].startswith("-"):
+            option = words.pop(0)
+            if option in KINDS:
+                kind = KINDS[option]
+            elif option == "-dialect" and words:
+                dialect = words.pop(0)
+            else:
+                raise DebuggerError(f"Unknown option {option}; there are -v, -l and -dialect NAME.")
+        if dialect not in dwarf.DIALECTS:
+            raise DebuggerError(f"There is no dialect {dialect}; there are {', '.join(dwarf.DIALECTS)}.")
+        try:
+            data = bytes.fromhex("".join(word.removeprefix("0x") for word in words))
+        except ValueError:
+            raise DebuggerError(f"Not bytes in hexadecimal: {' '.join(words)}") from None
+        if not data:
+            raise DebuggerError("The bytes of an expression are expected, in hexadecimal.")
+        context = self._data.environment().context
+        if context is None:
+            self._inferior.need_program()
+            raise DebuggerError("There is nothing to evaluate in.")
+        yield dwarf.format_expression(data, dialect=dialect)
+        explanation = dwarf.explain(
+            data, context, kind="location" if kind == "location" else "value" if kind else None, dialect=dialect
         )
-        yield from (f"  {line}" for line in lines)
+        yield from _step_lines(explanation)
+        if explanation.error is not None:
+            raise explanation.error
+        result = explanation.result
+        if isinstance(result, dwarf.LocationDescription):
+            yield f"Location: {result.describe()}"
+        else:
+            assert isinstance(result, dwarf.Value)
+            yield f"Value: {_value_text(result)}"
 
+    def describe_row(self, pc: int) -> Iterator[str]:
+        """``maint dwarf cfi PC``: the row of unwind rules in force at a loaded address."""
+        program = self._inferior.need_program()
+        found = self._inferior.unwind_row(pc, self._focus.current)
+        if found is None:
+            yield f"No call frame information for {pc:#x}."
+            return
+        row = found.row
+        symbol = program.symbolize(pc, data=False)
+        yield f"Rules at {pc:#x}{f' <{symbol}>' if symbol else ''}, from {found.source}:"
+        if not isinstance(row, Row):
+            return
+        architecture = program.architecture
+        yield f"  range: [{program.to_loaded(row.start):#x}, {program.to_loaded(row.end):#x})"
+        yield f"  CFA: {_cfa_text(row, architecture)}"
+        yield f"  return address: {architecture.register_name(row.return_address_register)}"
+        for number, rule in sorted(row.rules.items()):
+            yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture)}"
 
-def variable_words(session: Session, variable: Variable, scope: Focus) -> list[str]:
-    """Where a variable is at a scope, in words."""
-    environment = session.environment(scope)
-    location = environment.location_of(variable)
-    if location is None:
-        return [session.symbols.where(variable, environment.context_of(variable).function)]
-    return place_words(location, variable.type.size * 8 if variable.type.size else None)
+    def describe_variable(self, name: str) -> list[str] | None:
+        """The lines of ``info address NAME`` for a variable of the selected frame; ``None`` for other names."""
+        if self._inferior.target is None or self._focus.current.thread is None:
+            return None
+        variable = next((v for v in self._data.environment().local_variables() if v.name == name), None)
+        if variable is None:
+            return None
+        try:
+            if self._data.environment().location_of(variable) is None:
+                return None
+            first, *rest = self.variable_words(variable, self._focus.current)
+        except Error as error:
+            return [f'Symbol "{name}" is a variable whose location cannot be told: {error}']
+        if not rest:
+            return [f'Symbol "{name}" is {first}.']
+        return [f'Symbol "{name}" is {first}', *rest]
 
 
 def _list_lines(entries: dwarf.LocationList, context: FrameContext) -> Iterator[str]:
@@ -113,70 +195,10 @@ def _stack(entries: tuple[str, ...]) -> str:
     return " | ".join(entries) if entries else "<empty>"
 
 
-def evaluate_hex(session: Session, text: str) -> Iterator[str]:
-    """``maint dwarf eval [-v|-l] [-dialect D] HEX``: an expression in the selected frame and lane."""
-    kind: str | None = None
-    dialect = "amd"
-    words = text.split()
-    while words and words[0].startswith("-"):
-        option = words.pop(0)
-        if option in KINDS:
-            kind = KINDS[option]
-        elif option == "-dialect" and words:
-            dialect = words.pop(0)
-        else:
-            raise DebuggerError(f"Unknown option {option}; there are -v, -l and -dialect NAME.")
-    if dialect not in dwarf.DIALECTS:
-        raise DebuggerError(f"There is no dialect {dialect}; there are {', '.join(dwarf.DIALECTS)}.")
-    try:
-        data = bytes.fromhex("".join(word.removeprefix("0x") for word in words))
-    except ValueError:
-        raise DebuggerError(f"Not bytes in hexadecimal: {' '.join(words)}") from None
-    if not data:
-        raise DebuggerError("The bytes of an expression are expected, in hexadecimal.")
-    context = session.environment().context
-    if context is None:
-        session.need_program()
-        raise DebuggerError("There is nothing to evaluate in.")
-    yield dwarf.format_expression(data, dialect=dialect)
-    explanation = dwarf.explain(
-        data, context, kind="value" if kind == "value" else "location" if kind == "location" else None, dialect=dialect
-    )
-    yield from _step_lines(explanation)
-    if explanation.error is not None:
-        raise explanation.error
-    result = explanation.result
-    if isinstance(result, dwarf.LocationDescription):
-        yield f"Location: {result.describe()}"
-    else:
-        assert isinstance(result, dwarf.Value)
-        yield f"Value: {_value_text(result)}"
-
-
 def _value_text(value: dwarf.Value) -> str:
     name = value.type.name if value.type is not None else "generic"
     number = f"{value.value} ({value.value:#x})" if isinstance(value.value, int) else str(value.value)
     return f"({name}) {number}"
-
-
-def describe_row(session: Session, pc: int) -> Iterator[str]:
-    """``maint dwarf cfi PC``: the row of unwind rules in force at a loaded address."""
-    program = session.need_program()
-    found = session.unwind_row(pc)
-    if found is None:
-        yield f"No call frame information for {pc:#x}."
-        return
-    row = found.row
-    symbol = program.symbolize(pc, data=False)
-    yield f"Rules at {pc:#x}{f' <{symbol}>' if symbol else ''}, from {found.source}:"
-    if not isinstance(row, Row):
-        return
-    architecture = program.architecture
-    yield f"  range: [{program.to_loaded(row.start):#x}, {program.to_loaded(row.end):#x})"
-    yield f"  CFA: {_cfa_text(row, architecture)}"
-    yield f"  return address: {architecture.register_name(row.return_address_register)}"
-    for number, rule in sorted(row.rules.items()):
-        yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture)}"
 
 
 def _cfa_text(row: Row, architecture: Architecture) -> str:
@@ -207,21 +229,3 @@ def _rule_text(rule: Rule, row: Row, architecture: Architecture) -> str:
         return f"in {architecture.register_name(rule.register)}"
     kind = "expression" if isinstance(rule, ExpressionRule) else "val_expression"
     return f"{kind}({_text(rule.expression, row.dialect)})"
-
-
-def describe_variable(session: Session, name: str) -> list[str] | None:
-    """The lines of ``info address NAME`` for a variable of the selected frame; ``None`` for other names."""
-    if session.target is None or session.scope.thread is None:
-        return None
-    variable = next((v for v in session.environment().local_variables() if v.name == name), None)
-    if variable is None:
-        return None
-    try:
-        if session.environment().location_of(variable) is None:
-            return None
-        first, *rest = variable_words(session, variable, session.scope)
-    except Error as error:
-        return [f'Symbol "{name}" is a variable whose location cannot be told: {error}']
-    if not rest:
-        return [f'Symbol "{name}" is {first}.']
-    return [f'Symbol "{name}" is {first}', *rest]

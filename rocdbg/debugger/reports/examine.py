@@ -6,6 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.expr.convenience import Convenience
+from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.expr.evaluator import Evaluator
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, instructions_at, instructions_before
 from rocdbg.debugger.values import ctypes
@@ -178,3 +183,51 @@ def _instructions(
 
 def _pointer(target: Type, space: int, address: int) -> Value:
     return Value.of_int(ctypes.pointer_to(target, space), address)
+
+
+@dataclass(slots=True)
+class LastFormat:
+    """The format that ``x`` was given last: what is left out the next time is taken from it."""
+
+    format: Format
+
+
+class Examiner:
+    """``x`` at the focus."""
+
+    def __init__(
+        self, inferior: Inferior, focus: Selection, data: Data, convenience: Convenience, last: LastFormat
+    ) -> None:
+        self._inferior = inferior
+        self._focus = focus
+        self._data = data
+        self._convenience = convenience
+        self._last = last
+
+    def examine(self, address: Value, fmt: Format, count: int | None = None) -> list[ExamineLine]:
+        """``x/FMT``; ``$_`` and ``$__`` are set to the last address and value."""
+        evaluator = Evaluator(self._data.environment())
+        fmt = effective(fmt if count is None else replace(fmt, count=count), self._last.format)
+        self._last.format = replace(fmt, count=1)
+        followed = evaluator.follow(address)
+        place = followed.address
+        if fmt.letter in ("s", "i") or place is None or ctypes.is_pointer(followed.type):
+            place = None
+        pointer = evaluator.decay(followed)
+        if ctypes.is_aggregate(pointer.type) and followed.address is not None:
+            space, start = followed.address.space, followed.address.value
+        else:
+            space, start = ctypes.pointer_space(pointer.type), pointer.as_int()
+        pc = wave_size = None
+        if self._inferior.target is not None and self._focus.current.thread is not None:
+            wave = self._inferior.wave(self._focus.current.thread)
+            pc, wave_size = self._focus.frame().pc, wave.lane_count
+        environment = evaluator.environment
+        shown = examine(
+            environment.memory, self._data.formatter(), self._inferior.program, space, start, fmt, pc, wave_size
+        )
+        last_type = shown.last.type if shown.last is not None else ctypes.INT
+        self._convenience.set("_", Value.of_int(ctypes.pointer_to(last_type, space), shown.last_address))
+        if shown.last is not None:
+            self._convenience.set("__", shown.last)
+        return list(shown.lines)

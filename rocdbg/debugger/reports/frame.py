@@ -5,6 +5,7 @@ from __future__ import annotations
 from rocdbg.debugger.focus import lane_ranges
 from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.reports.whereabouts import LANE_BITS, joined, leaf_words
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.info.constants import At
@@ -16,7 +17,7 @@ LOST = "optimized out"
 """What `leaf_words` says of undefined storage."""
 
 
-def describe_frame(frame: Frame, has_outer: bool) -> list[str]:
+def describe_frame(frame: Frame, inferior: Inferior) -> list[str]:
     """What is known of a frame: place, caller, how it was unwound, where registers are saved."""
     context = frame.context
     lines = [f"Stack level {frame.level}, frame at {_cfa(context)}:"]
@@ -26,7 +27,7 @@ def describe_frame(frame: Frame, has_outer: bool) -> list[str]:
     lines.append(f" pc = {frame.pc:#x}{name}{where}; saved pc = {saved}")
     if frame.inline is not None:
         lines.append(f" inlined into frame {frame.level + 1}")
-    if not has_outer:
+    if inferior.chain(frame.scope).get(frame.level + 1) is None:
         reason = frame.stop_reason or "a kernel has no caller"
         lines.append(f" Outermost frame: {reason}")
     if frame.function is not None:

@@ -58,13 +58,6 @@ class RegisterRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeVariables:
-    """The variables of one block, in source order; ``inner`` blocks come first in a list of these."""
-
-    variables: tuple[tuple[str, Value], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class LibraryRow:
     """A line of ``info sharedlibrary``; addresses are of ``.text`` as loaded, 0 before that."""
 

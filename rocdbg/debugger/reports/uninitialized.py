@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rocdbg.debugger.session import Session
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.reports.symbols import Symbols
+from rocdbg.debugger.running.launch import LaunchControl
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,15 @@ class UninitializedRow:
     memory: str
 
 
-def is_counting(session: Session) -> bool:
+def is_counting(launch: LaunchControl) -> bool:
     """Whether the last launch counts such reads (`MachineOptions.count_uninitialized`)."""
-    bound = session.launch.bound
+    bound = launch.bound
     return bound is not None and bound.machine.uninitialized is not None
 
 
-def uninitialized_rows(session: Session) -> list[UninitializedRow]:
+def uninitialized_rows(launch: LaunchControl, program: Program, symbols: Symbols) -> list[UninitializedRow]:
     """The reads counted since the launch, by address; empty if they are not counted."""
-    bound = session.launch.bound
+    bound = launch.bound
     if bound is None or bound.machine.uninitialized is None:
         return []
     rows = []
@@ -44,16 +44,16 @@ def uninitialized_rows(session: Session) -> list[UninitializedRow]:
         memory = f"{read.size} {unit} {where}" if where else f"{read.size} {unit} at {read.address:#x}"
         rows.append(
             UninitializedRow(
-                read.reads, read.bytes, read.pc, read.wave, read.lane, _place(session, read.pc), memory
+                read.reads, read.bytes, read.pc, read.wave, read.lane, _place(program, symbols, read.pc), memory
             )
         )
     return rows
 
 
-def _place(session: Session, pc: int) -> str:
+def _place(program: Program, symbols: Symbols, pc: int) -> str:
     """``<saxpy+232> at saxpy.hip:10``, as far as known."""
-    symbol = session.symbols.symbol_at(pc)
-    row = session.need_program().line_at(pc)
+    symbol = symbols.symbol_at(pc)
+    row = program.line_at(pc)
     name = f"<{symbol.name}+{symbol.offset}>" if symbol is not None else ""
     line = f"at {row.file.name}:{row.line}" if row is not None else ""
     return f"{name} {line}".strip()

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING
 
 from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.evaluator import parse_in
-from rocdbg.debugger.expr.program_environment import BUILTINS
+from rocdbg.debugger.expr.program_environment import BUILTINS, ProgramEnvironment
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.errors import Error
 
-if TYPE_CHECKING:
-    from rocdbg.debugger.session_values import SessionValues
 
-
-def check_condition(session: SessionValues, text: str, locations: Sequence[Location]) -> None:
+def check_condition(environment: ProgramEnvironment, text: str, locations: Sequence[Location]) -> None:
     """Raise a `rocdbg.Error` for a condition that cannot be parsed, or that has a name nobody knows at a location.
 
     Nothing is read, so values that are not there yet are no errors. Without locations only the syntax is checked.
     """
-    environment = session.environment()
     tree = parse_in(text, environment)
-    program = session.program
-    if program is None or not locations:
+    if not locations:
         return
     for location in locations:
+        program = location.program
         scopes = program.info.scopes_at(location.file_address) if program.has_debug_info else ()
         local = {variable.name for scope in scopes for variable in scope.variables}
         if "this" in local:

@@ -9,8 +9,8 @@ from pathlib import Path
 from rocdbg.codeobject import Kernel
 from rocdbg.debugger.errors import LaunchError, NoProgramError
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.running.stops import ExitInfo, ExpectResult
 from rocdbg.debugger.target.simulated import SimTarget
+from rocdbg.debugger.target.state import LoadedCodeObject, Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.storage import MemoryStorage
 from rocdbg.debugger.values.value import Value
@@ -49,6 +49,7 @@ class LaunchControl:
         self.bound: BoundLaunch | None = None
         self.machine_options = MachineOptions()
         self._programs: list[Program] = []
+        self._target: Target | None = None
 
     # -- the device of the next run
 
@@ -89,6 +90,11 @@ class LaunchControl:
         self._programs = programs
         if not keep_spec:
             self.spec = LaunchSpec(file=programs[0].path)
+
+    @property
+    def programs(self) -> list[Program]:
+        """All code objects of the file."""
+        return self._programs
 
     @property
     def program(self) -> Program:
@@ -155,14 +161,15 @@ class LaunchControl:
 
     # -- running it
 
-    def start(self) -> SimTarget:
-        """Make a device, load the program, start the kernel; nothing has run yet."""
+    def start(self) -> Target:
+        """Make a device, load the code objects, start the kernel; nothing has run yet."""
         program = self.program
         kernel = self.kernel
         grid, workgroup, arguments = self.spec.complete()
         self.release()
         machine = Machine(program.code_object.target.device(self.spec.arch), self.machine_options)
-        loaded = machine.load(program.code_object)
+        first_of_all = [program, *(other for other in self._programs if other is not program)]
+        loaded = [LoadedCodeObject(each.code_object, machine.load(each.code_object).base) for each in first_of_all]
         info = program.info if program.has_debug_info else None
         self.bound = bind(
             machine,
@@ -173,31 +180,18 @@ class LaunchControl:
             types=parameter_types(kernel, info),
             dynamic_lds=self.spec.dynamic_lds,
         )
-        program.base = loaded.base
-        program.loaded = True
-        return SimTarget(machine, self.bound.dispatch, program.kernel_title(kernel))
+        self._target = SimTarget(self.bound, program.kernel_title(kernel), loaded)
+        return self._target
 
-    def finish(self, target: SimTarget) -> ExitInfo:
-        """The dispatch is over: what came out, and whether buffers hold what was expected."""
-        assert self.bound is not None
-        mismatches = {m.name: m for m in self.bound.check()}
-        expectations = tuple(
-            ExpectResult(
-                b.buffer.name,
-                b.buffer.name not in mismatches,
-                mismatches[b.buffer.name].text if b.buffer.name in mismatches else "",
-            )
-            for b in self.bound.buffers
-            if b.buffer.expect is not None
-        )
-        dispatch = self.bound.dispatch
-        return ExitInfo(dispatch.number, target.kernel_title, dispatch.instructions, expectations)
+    def remains(self) -> Target | None:
+        """The last launch's target; its memory stays readable until the next."""
+        return self._target
 
     def release(self) -> None:
         """Give the last launch's memory back."""
         if self.bound is not None:
             self.bound.release()
-            self.bound = None
+            self.bound = self._target = None
 
     # -- buffers as values
 
@@ -232,6 +226,10 @@ class _MachineMemory:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """Buffers are global memory."""
+        return address
 
     def read(self, space: int, address: int, size: int) -> bytes:
         """Raises the device's memory error."""

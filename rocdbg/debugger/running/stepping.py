@@ -14,7 +14,7 @@ from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.frames.returned_value import return_value
 from rocdbg.debugger.running.runner import Internal, Runner
 from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.target.protocol import Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import LineRow
 from rocdbg.dwarf.info.types import Type, VoidType
@@ -56,16 +56,16 @@ class Stepper:
         if into and here.hidden:
             return self._enter_inlined(scope, here)
         start = first = self._start(scope)
-        if self.runner.host.behind_traps.pop(self._thread(scope), None) is not None:
+        if self.runner.inferior.behind_traps.pop(self._thread(scope), None) is not None:
             # the trap itself is over: the step may have no more to do than to show where the wave is
-            self.runner.host.state_changed()
+            self.runner.inferior.state_changed()
             frame = self.runner.top_frame(scope)
             hides_other = frame.hidden and _line(frame) != start.line
             if hides_other or (not frame.hidden and self._stands_at_another_line(frame, start)):
                 return self.runner.step_event(StopReason.STEP, self._frame_changed(frame, start))
         low, high = self._range(start)
         line = start.line
-        was_active = self.runner.is_active(scope)
+        was_active = self.runner.inferior.is_active(scope)
         waits_at = None if was_active else self.runner.logical_pc(scope)
         if waits_at is not None:
             event = self._until_active(scope)
@@ -90,7 +90,7 @@ class Stepper:
             if returned_or_event and low <= self.runner.target.wave(self._thread(scope)).pc < high:
                 continue  # a call was stepped over; go on in the old range
             resumed_midway = False
-            if not self.runner.is_active(scope):
+            if not self.runner.inferior.is_active(scope):
                 told = self.runner.logical_pc(scope) is not None
                 event = self._until_active(scope)
                 if event is not None:
@@ -120,7 +120,7 @@ class Stepper:
             if row is None:
                 return self.runner.step_event(StopReason.STEP, True)
             place_here = (row.file.path, row.line)
-            at_start = self.runner.program.to_loaded(row.address) == frame.pc
+            at_start = frame.program.to_loaded(row.address) == frame.pc
             new_line = row.line != 0 and place_here != line
             if new_line and ((at_start and row.is_stmt) or resumed_midway):
                 new_frame = self._frame_changed(frame, first)
@@ -146,8 +146,8 @@ class Stepper:
 
     def _enter_inlined(self, scope: Focus, frame: Frame) -> StopEvent:
         """Into an inlined call that begins right here: nothing runs, one more frame is shown."""
-        self.runner.host.inline_entered[self._thread(scope)] = frame.hidden - 1
-        self.runner.host.state_changed()
+        self.runner.inferior.inline_entered[self._thread(scope)] = frame.hidden - 1
+        self.runner.inferior.state_changed()
         return self.runner.step_event(StopReason.STEP, True)
 
     def step_instruction(self, scope: Focus, over: bool) -> StopEvent:
@@ -172,7 +172,7 @@ class Stepper:
 
     def finish(self, scope: Focus) -> StopEvent:
         """``finish``: until the selected frame has returned to its caller."""
-        chain = self.runner.host.chain(scope)
+        chain = self.runner.inferior.chain(scope)
         frame = chain.get(scope.frame)
         outer = chain.get(frame.level + 1) if frame is not None else None
         if frame is None or outer is None:
@@ -215,7 +215,7 @@ class Stepper:
         return_to: int | None = None
         outer_place: tuple[int | None, int | None] | None = None
         if or_return:
-            chain = self.runner.host.chain(scope)
+            chain = self.runner.inferior.chain(scope)
             frame = chain.get(scope.frame)
             outer = next(
                 (f for f in chain if frame is not None and f.context.callee is frame.context), None
@@ -226,7 +226,7 @@ class Stepper:
                 wanted.add(outer.pc)
 
         def accept(stop: TargetStop) -> bool:
-            if stop.thread != thread or not self.runner.is_active(scope):
+            if stop.thread != thread or not self.runner.inferior.is_active(scope):
                 return False
             if stop.pc == return_to and stop.pc not in addresses:
                 return physical_place(self.runner.top_frame(scope).context) == outer_place
@@ -243,7 +243,7 @@ class Stepper:
         return scope.thread
 
     def _start(self, scope: Focus) -> _Start:
-        chain = self.runner.host.chain(scope.with_frame(0))
+        chain = self.runner.inferior.chain(scope.with_frame(0))
         top = chain.get(0)
         assert top is not None
         caller = next((f for f in chain if f.context is not top.context), None)
@@ -266,7 +266,7 @@ class Stepper:
     def _line_range(self, frame: Frame) -> tuple[int, int]:
         """The addresses around the PC that are of the same line; a whole function without lines."""
         row = frame.row
-        program = self.runner.program
+        program = frame.program
         if row is None:
             symbol = program.symbol_at(frame.pc)
             if symbol is None:
@@ -285,7 +285,7 @@ class Stepper:
         row = frame.row
         if row is None:
             return frame.pc, frame.pc + 4
-        program = self.runner.program
+        program = frame.program
         return program.to_loaded(row.address), program.to_loaded(row.end_address)
 
     def _resume(self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0) -> TargetStop:
@@ -326,7 +326,7 @@ class Stepper:
         called = self._called_from(scope, start, pc)
         if called is None:
             return False
-        program = self.runner.program
+        program = self.runner.inferior.program_at(pc)
         function = program.function_at(pc)
         if into and function is not None:
             address = program.info.breakpoint_address(function)
@@ -342,7 +342,7 @@ class Stepper:
 
     def _called_from(self, scope: Focus, start: _Start, pc: int) -> int | None:
         """The return address when the wave stands at the entry of a function that ``start`` has called."""
-        program = self.runner.program
+        program = self.runner.inferior.program_at(pc)
         function = program.function_at(pc)
         symbol = program.symbol_at(pc)
         entry = function.low_pc if function is not None else None
@@ -354,7 +354,7 @@ class Stepper:
         low = int.from_bytes(target.read_register(thread, RETURN_LOW), "little")
         high = int.from_bytes(target.read_register(thread, RETURN_HIGH), "little")
         address = low | high << 32
-        caller = program.function_at(address - 1)
+        caller = self.runner.inferior.program_at(address - 1).function_at(address - 1)
         if caller is None or caller.low_pc != start.function_low:
             return None
         return address
@@ -374,7 +374,7 @@ class Stepper:
         def accept(stop: TargetStop) -> bool:
             if stop.thread != thread:
                 return False
-            if lane_matters and not self.runner.is_active(scope):
+            if lane_matters and not self.runner.inferior.is_active(scope):
                 return False
             if any_frame:
                 return True
@@ -389,12 +389,13 @@ class Stepper:
 
         Straight code in which EXEC does not change is run in one go.
         """
-        program, exec_map = self.runner.program, self.runner.host.exec_map
+        inferior = self.runner.inferior
         while True:
             start = self._start(scope)
             wave = self.runner.target.wave(self._thread(scope))
+            program = inferior.program_at(wave.pc)
             address = program.to_file(wave.pc)
-            function = exec_map.function_at(address, wave.lane_count) if exec_map is not None else None
+            function = inferior.exec_map(program).function_at(address, wave.lane_count)
             if function is None:
                 stop = self._resume(scope, ResumeMode.STEP)
             else:
@@ -406,13 +407,13 @@ class Stepper:
                 event = self._common(stop, scope)
             if event is not None:
                 return event
-            if self.runner.is_active(scope):
+            if self.runner.inferior.is_active(scope):
                 return None
             pc = self.runner.target.wave(self._thread(scope)).pc
             result = self._over_or_into_call(scope, start, pc, False)
             if isinstance(result, StopEvent):
                 return result
-            if result and self.runner.is_active(scope):
+            if result and self.runner.inferior.is_active(scope):
                 return None
 
     @staticmethod

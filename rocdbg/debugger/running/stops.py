@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from rocdbg.debugger.target.runnable import ExitInfo
+
 if TYPE_CHECKING:
     from rocdbg.debugger.focus import Focus
     from rocdbg.debugger.values.value import Value
@@ -47,25 +49,6 @@ SIGNALS = {
         Signal("SIGINT", "Interrupt"),
     )
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectResult:
-    """The check of one buffer at the end of a dispatch; ``message`` says what differs."""
-
-    name: str
-    passed: bool
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ExitInfo:
-    """The end of a dispatch: ``[Inferior 1 (dispatch 1, kernel saxpy) exited normally]``."""
-
-    dispatch: int
-    kernel: str
-    instructions: int
-    expectations: tuple[ExpectResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

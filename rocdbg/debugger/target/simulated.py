@@ -13,21 +13,20 @@ from rocdbg.arch.targets import Target as Architecture
 from rocdbg.debugger.errors import FocusError, MemoryAccessError, RegisterAccessError
 from rocdbg.debugger.target import ids
 from rocdbg.debugger.target.ids import WaveId
-from rocdbg.debugger.target.protocol import (
-    AgentInfo,
-    DispatchInfo,
+from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.runnable import (
+    ExitInfo,
+    ExpectResult,
     Progress,
-    QueueInfo,
     Resume,
     ResumeMode,
     TargetStop,
     TargetStopKind,
-    WaveInfo,
 )
+from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
+from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim import layout
 from rocdbg.sim.device.aql import QUEUE_SIZE
-from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
 from rocdbg.sim.options import RunOptions, RunRequestError
 from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, format_lanes
@@ -35,6 +34,7 @@ from rocdbg.sim.wave import Wave
 
 _AGENT = _QUEUE = 1
 _APERTURE_MASK = ~0xFFFF_FFFF
+_APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE}
 _KINDS = {
     StopKind.BREAKPOINT: TargetStopKind.BREAKPOINT,
     StopKind.STEP: TargetStopKind.STEP,
@@ -59,12 +59,26 @@ _READ_ONLY = frozenset(("state_priv", "excp_flag_priv"))
 
 
 class SimTarget:
-    """A `Target` over one machine and the dispatch that runs on it."""
+    """A `Target` and `Runnable` over one launch: a machine and the dispatch that runs on it.
 
-    def __init__(self, machine: Machine, dispatch: Dispatch, kernel_title: str) -> None:
-        self.machine = machine
-        self.dispatch = dispatch
+    ``kernel_title`` is how threads are labelled, ``loaded`` what was loaded into the machine.
+    """
+
+    recording: Recording | None = None
+
+    def __init__(self, bound: BoundLaunch, kernel_title: str, loaded: Sequence[LoadedCodeObject]) -> None:
+        self.bound = bound
+        self.machine = bound.machine
+        self.dispatch = bound.dispatch
         self.kernel_title = kernel_title
+        self._loaded = tuple(loaded)
+
+    @property
+    def runnable(self) -> SimTarget:
+        return self
+
+    def code_objects(self) -> Sequence[LoadedCodeObject]:
+        return self._loaded
 
     @property
     def architecture(self) -> Architecture:
@@ -245,6 +259,15 @@ class SimTarget:
         except SimMemoryAccessError as error:
             raise MemoryAccessError("global", address, len(data), str(error)) from None
 
+    def generic_address(self, space: int, address: int) -> int | None:
+        if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
+            return address
+        aperture = _APERTURES.get(AddressSpace(space))
+        return None if aperture is None else aperture | address & ~_APERTURE_MASK
+
+    def is_generic(self, address: int) -> bool:
+        return address & _APERTURE_MASK in _APERTURES.values() or layout.is_scratch_address(address)
+
     @staticmethod
     def _route(space: int, address: int, lane: int | None) -> tuple[int, int, int | None]:
         """A generic address as the space, address and lane it stands for."""
@@ -308,6 +331,12 @@ class SimTarget:
             )
         )
         return _target_stop(stop)
+
+    def exit_info(self) -> ExitInfo:
+        mismatches = {mismatch.name: mismatch.text for mismatch in self.bound.check()}
+        names = (bound.buffer.name for bound in self.bound.buffers if bound.buffer.expect is not None)
+        expectations = tuple(ExpectResult(name, name not in mismatches, mismatches.get(name, "")) for name in names)
+        return ExitInfo(self.dispatch.number, self.kernel_title, self.dispatch.instructions, expectations)
 
     def progress(self) -> Progress:
         return Progress(*self.dispatch.progress())

@@ -7,26 +7,7 @@ from dataclasses import dataclass
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.protocol import Target
-from rocdbg.sim import layout
-
-_APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE}
-
-
-def generic_address(space: int, address: int) -> int | None:
-    """A place's address in the generic space; ``None`` for spaces that have no part of it."""
-    if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
-        return address
-    aperture = _APERTURES.get(AddressSpace(space))
-    return None if aperture is None else aperture | address & 0xFFFFFFFF
-
-
-def _flat(space: int, address: int) -> int:
-    """The space to look in: a plain number in one of the apertures is a generic address."""
-    generic = address & ~0xFFFFFFFF in _APERTURES.values() or layout.is_scratch_address(address)
-    if space == AddressSpace.GLOBAL and generic:
-        return AddressSpace.GENERIC
-    return space
+from rocdbg.debugger.target.state import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +20,19 @@ class LaneMemory:
 
     def read(self, space: int, address: int, size: int) -> bytes:
         """Raises `MemoryAccessError`."""
-        return self.target.read_memory(_flat(space, address), address, size, self.thread, self.lane)
+        return self.target.read_memory(self._space(space, address), address, size, self.thread, self.lane)
 
     def write(self, space: int, address: int, data: bytes) -> None:
         """Raises `MemoryAccessError`."""
-        self.target.write_memory(_flat(space, address), address, data, self.thread, self.lane)
+        self.target.write_memory(self._space(space, address), address, data, self.thread, self.lane)
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """As the target places the spaces."""
+        return self.target.generic_address(space, address)
+
+    def _space(self, space: int, address: int) -> int:
+        """The space to look in: a plain number in one of the apertures is a generic address."""
+        return AddressSpace.GENERIC if space == AddressSpace.GLOBAL and self.target.is_generic(address) else space
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +48,10 @@ class GlobalTargetMemory:
     def write(self, space: int, address: int, data: bytes) -> None:
         """Raises `MemoryAccessError`."""
         self.target.write_memory(space, address, data)
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """As the target places the spaces."""
+        return self.target.generic_address(space, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +69,7 @@ class FileMemory:
     def write(self, space: int, address: int, data: bytes) -> None:
         """Refused."""
         raise DebuggerError("cannot access memory without a process")
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """Global addresses are generic ones; where the other spaces are to be, no target has said yet."""
+        return address if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else None

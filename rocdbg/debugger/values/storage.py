@@ -80,6 +80,9 @@ class Memory(Protocol):
     def write(self, space: int, address: int, data: bytes) -> None:
         """Raises `MemoryAccessError`."""
 
+    def generic_address(self, space: int, address: int) -> int | None:
+        """A place's address in the generic space; ``None`` for spaces that have no part of it there."""
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryStorage:

@@ -1,20 +1,30 @@
-"""The protocol between the engine and whatever runs the code.
+"""What every target can tell: agents, queues, dispatches, waves, registers by DWARF number, memory by address space.
 
-A target knows waves, registers by DWARF number, memory by DWARF address space, and how to go on.
-It knows no symbols, breakpoints' conditions or lines.
+A target knows no symbols, breakpoints' conditions or lines. What it can do beyond that it has as a capability:
+`Target.runnable` goes on, `Target.recording` goes back in time. One without shows a state that stays as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from typing import Protocol
 
 from rocdbg.arch.targets import Target as Architecture
+from rocdbg.codeobject import CodeObject
 from rocdbg.debugger.target.ids import WaveId, lane_target_id, wave_target_id
+from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.runnable import Runnable
 
 Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCodeObject:
+    """A code object and what was added to its file's addresses when it was loaded."""
+
+    code_object: CodeObject
+    base: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +52,6 @@ class QueueInfo:
     size: int
     address: int
     target_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a program is: wave-instructions executed, workgroups that have ended, workgroups in all."""
-
-    instructions: int
-    groups_ended: int
-    groups: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,82 +119,27 @@ class WaveInfo:
         return lane_target_id(self.id, lane, self.workgroup, self.work_item(lane))
 
 
-class TargetStopKind(Enum):
-    """Why the target came back."""
-
-    BREAKPOINT = "breakpoint"
-    STEP = "step"
-    RANGE = "range"
-    FAULT = "fault"
-    TRAP = "trap"
-    EXCEPTION = "exception"
-    ILLEGAL = "illegal"
-    UNSUPPORTED = "unsupported"
-    INTERNAL = "internal error"
-    INTERRUPTED = "interrupted"
-    BUDGET = "budget"
-    WAVE_DONE = "wave done"
-    DONE = "done"
-
-
-@dataclass(frozen=True, slots=True)
-class TargetStop:
-    """One return of the target: which wave (``None`` when all are done), where, and what about it.
-
-    ``lanes`` is the mask of lanes concerned (faults), ``detail`` a sentence about the exception,
-    ``trap_id`` the number of an ``s_trap``, ``trap_pc`` where it is if ``pc`` is behind it (a debug trap),
-    ``report`` what developers of the target want to know of its internal errors.
-    """
-
-    kind: TargetStopKind
-    thread: int | None = None
-    pc: int = 0
-    lanes: int = 0
-    detail: str = ""
-    signal: str = ""
-    trap_id: int | None = None
-    trap_pc: int | None = None
-    address: int | None = None
-    report: str = ""
-
-
-class ResumeMode(Enum):
-    """How the stepped wave goes on; all other waves run freely beside it."""
-
-    RUN = "run"
-    STEP = "step"
-    RANGE = "range"
-
-
-@dataclass(frozen=True, slots=True)
-class Resume:
-    """A request to go on.
-
-    ``RUN`` runs all waves to the next stop address. ``STEP`` runs one instruction of ``thread``,
-    ``RANGE`` runs it until its PC leaves [``low``, ``high``). ``stop_addresses`` stop any wave that
-    reaches one, except the wave that stands on one when it goes on. ``only`` keeps the other waves
-    still where that is possible (a wave waiting at a barrier needs the others).
-    """
-
-    mode: ResumeMode = ResumeMode.RUN
-    thread: int | None = None
-    low: int = 0
-    high: int = 0
-    stop_addresses: frozenset[int] = field(default_factory=frozenset)
-    only: bool = False
-    budget: int | None = None
-
-
 class Target(Protocol):
-    """Whatever runs the code; addresses of code are global addresses as loaded."""
+    """Whatever runs the code, or holds what it left; addresses of code are global addresses as loaded."""
 
     @property
     def architecture(self) -> Architecture:
         """The gfx target that runs the code."""
 
     @property
+    def runnable(self) -> Runnable | None:
+        """The capability to go on; ``None``: the state stays as it is."""
+
+    @property
+    def recording(self) -> Recording | None:
+        """The capability to go to other positions in time; ``None``: there is only now."""
+
+    @property
     def finished(self) -> bool:
-        """Whether the dispatch is over."""
+        """Whether no waves are there any more and none will come."""
+
+    def code_objects(self) -> Sequence[LoadedCodeObject]:
+        """The code objects that are loaded now, in order of loading."""
 
     def agents(self) -> Sequence[AgentInfo]:
         """The devices."""
@@ -235,14 +181,8 @@ class Target(Protocol):
     ) -> None:
         """As `read_memory`, the other way."""
 
-    def resume(self, request: Resume) -> TargetStop:
-        """Go on until something happens."""
+    def generic_address(self, space: int, address: int) -> int | None:
+        """A place's address in the generic space; ``None`` for spaces that have no part of it."""
 
-    def progress(self) -> Progress:
-        """How far the program is; callable from another thread while `resume` runs, and then a little behind."""
-
-    def interrupt(self) -> None:
-        """Ask a running `resume` to come back soon; callable from a signal handler."""
-
-    def forget_interrupt(self) -> None:
-        """Take an `interrupt` back that no run has answered."""
+    def is_generic(self, address: int) -> bool:
+        """Whether a plain number lies in an aperture: an address of the generic space that is none of the global."""

@@ -48,7 +48,7 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
     if kind == "breakpoint":
         return [str(b.number) for b in session.breakpoints]
     if kind == "thread":
-        return [str(row.number) for row in session.threads()]
+        return [str(row.number) for row in session.tables.threads()]
     return []
 
 
@@ -59,15 +59,15 @@ def _expression(session: Session, word: str, text: str) -> Iterable[str]:
     if member is not None and member[1].strip():
         prefix = word[: len(word) - len(member[3])] if word.endswith(member[3]) else ""
         return [prefix + name for name in _members(session, member[1])]
-    environment = session.environment()
+    environment = session.data.environment()
     names = [v.name for v in environment.local_variables() if v.name]
     if word:
-        names += session.symbols.names_starting(word) if session.program is not None else []
+        names += session.symbols.names_starting(word) if session.inferior.program is not None else []
     return names
 
 
 def _members(session: Session, expression: str) -> list[str]:
-    type_: Type = session.expression_type(expression[_operand(expression) :])[0].strip_typedefs()
+    type_: Type = session.data.expression_type(expression[_operand(expression) :])[0].strip_typedefs()
     if isinstance(type_, PointerType):
         type_ = type_.target.strip_typedefs()
     return [m.name for m in type_.members if m.name] if isinstance(type_, ClassType) else []
@@ -94,11 +94,11 @@ def _operand(text: str) -> int:
 
 
 def _registers(session: Session) -> list[str]:
-    if session.scope.thread is None:
+    if session.focus.current.thread is None:
         return []
-    wave = session.wave(session.scope.thread)
+    wave = session.inferior.wave(session.focus.current.thread)
     names = ["pc", "exec", "vcc", "status"]
-    if session.target is not None:
-        names += special_names(session.target, session.scope.thread)
+    if session.inferior.target is not None:
+        names += special_names(session.inferior.target, session.focus.current.thread)
     names += [f"s{n}" for n in range(wave.sgprs)] + [f"v{n}" for n in range(wave.vgprs)]
     return names + [f"a{n}" for n in range(wave.agprs)]

@@ -1,0 +1,49 @@
+"""The shell as commands of plug-ins see it: a small surface that stays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.writer import Writer
+from rocdbg.debugger.plugin_session import PluginSession
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+
+class PluginShell:
+    """Where a command's text goes, and the session it asks.
+
+    Attributes:
+        session: the session at the focus the command is run at.
+        out: for text in styles: ``out.styled([("function", "f"), ("", "()")])``.
+    """
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self.session = PluginSession(shell.session)
+        self.out: Writer = shell.out
+
+    def write(self, text: str) -> None:
+        """Text to the command's output."""
+        self._shell.write(text)
+
+    def line(self, text: str = "") -> None:
+        """A line to the command's output."""
+        self._shell.line(text)
+
+    def warn(self, message: str) -> None:
+        """``warning: MESSAGE`` to the error output."""
+        self._shell.warn(message)
+
+    def confirm(self, question: str) -> bool:
+        """Ask a yes/no question; yes without a person to ask."""
+        return self._shell.confirm(question)
+
+    def execute(self, text: str) -> None:
+        """Run command lines. Raises `rocdbg.Error` when one fails."""
+        self._shell.execute(text)
+
+    def need_threads(self) -> None:
+        """Raise a `rocdbg.Error` unless a kernel runs."""
+        self._shell.need_threads()

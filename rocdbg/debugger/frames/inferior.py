@@ -1,0 +1,250 @@
+"""The inferior: the program that is debugged, the target that runs it, and the frames of its lanes as they are now.
+
+Everything here is asked for a `Focus`; which one the user has selected is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rocdbg.codeobject.uri import FileUri
+from rocdbg.debugger.errors import FocusError, NoProgramError, NoRegistersError, NotRunningError
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.frames import Frame, FrameChain
+from rocdbg.debugger.frames.lane_pcs import LanePcs, active_lanes, top_context
+from rocdbg.debugger.frames.prologue import prologue_rows
+from rocdbg.debugger.frames.unwind import FoundRow, Unwinder
+from rocdbg.debugger.program.exec_map import ExecMap
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.target.runnable import Runnable
+from rocdbg.debugger.target.state import Target, WaveInfo
+
+
+class Inferior:
+    """What is debugged.
+
+    Attributes:
+        program: the code object whose names are meant first (of a launch, the one with the kernel), or ``None``.
+        programs: all code objects, `program` among them.
+        target: what runs or holds the program, ``None`` before a run and after it.
+        life: counts the targets there have been; what was said of one does not hold for the next.
+        inline_entered: by thread, how many of the inlined calls that begin at its PC count as not yet entered.
+        behind_traps: by thread, where the debug trap is that it stopped at last, and the PC then, behind it.
+        thread_names, lane_names: what the user calls them.
+    """
+
+    def __init__(self) -> None:
+        self.program: Program | None = None
+        self.programs: Sequence[Program] = ()
+        self.target: Target | None = None
+        self.life = 0
+        self.inline_entered: dict[int, int] = {}
+        self.behind_traps: dict[int, tuple[int, int]] = {}
+        self.thread_names: dict[int, str] = {}
+        self.lane_names: dict[tuple[int, int], str] = {}
+        self._unwinders: dict[Program, Unwinder] = {}
+        self._exec_maps: dict[Program, ExecMap] = {}
+        self._chains: dict[Focus, FrameChain] = {}
+        self._active: dict[int, tuple[int, int]] = {}
+        self._lane_pcs: dict[int, LanePcs] = {}
+
+    # -- what there is
+
+    def use(self, program: Program, programs: Sequence[Program]) -> None:
+        """Debug these code objects from now on, ``program`` first of them; there is no target of theirs yet."""
+        # together: an interrupt must not leave one program's names with another's frames
+        self.program, self.programs = program, programs
+        self._unwinders, self._exec_maps = {}, {}
+        self.state_changed()
+
+    def attach(self, target: Target) -> bool:
+        """``target`` runs the program from now on; gives what `update_code_objects` does."""
+        self.leave()
+        self.target = target
+        return self.update_code_objects()
+
+    def update_code_objects(self) -> bool:
+        """Take over which code objects the target has loaded and where; whether there are ones not seen before."""
+        news = False
+        for loaded in self.need_target().code_objects():
+            program = next((known for known in self.programs if known.code_object is loaded.code_object), None)
+            if program is None:
+                uri = loaded.code_object.uri
+                program = Program(loaded.code_object, Path(uri.path if isinstance(uri, FileUri) else ""))
+                self.programs = (*self.programs, program)
+                news = True
+            program.base, program.loaded = loaded.base, True
+        if self.program is None and self.programs:
+            self.program = self.programs[0]
+        return news
+
+    def leave(self) -> None:
+        """There is no target any more; what was known of its waves is forgotten."""
+        self.target = None
+        self.life += 1
+        self.inline_entered.clear()
+        self.behind_traps.clear()
+        self.thread_names.clear()
+        self.lane_names.clear()
+        self.state_changed()
+
+    def need_program(self) -> Program:
+        """The program; raises `NoProgramError`."""
+        if self.program is None:
+            raise NoProgramError
+        return self.program
+
+    def need_target(self) -> Target:
+        """The target; raises `NotRunningError`."""
+        if self.target is None:
+            raise NotRunningError
+        return self.target
+
+    def need_runnable(self) -> Runnable:
+        """What makes the target go on. Raises `NotRunningError`: there is no target, or it only shows a state."""
+        target = self.need_target()
+        if target.runnable is None:
+            raise NotRunningError
+        return target.runnable
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a target with waves to look at."""
+        return self.target is not None and not self.target.finished
+
+    def program_at(self, address: int) -> Program:
+        """The code object that is loaded at an address, else `program`."""
+        if len(self.programs) > 1:
+            for program in self.programs:
+                if program.is_loaded_at(address):
+                    return program
+        return self.need_program()
+
+    def unwinder(self, program: Program) -> Unwinder:
+        """The unwind rules of a code object."""
+        found = self._unwinders.get(program)
+        if found is None:
+            found = self._unwinders[program] = Unwinder(program, prologue_rows)
+        return found
+
+    def exec_map(self, program: Program) -> ExecMap:
+        """Where the code of a code object changes EXEC."""
+        found = self._exec_maps.get(program)
+        if found is None:
+            found = self._exec_maps[program] = ExecMap(program)
+        return found
+
+    # -- waves and lanes
+
+    def state_changed(self) -> None:
+        """Drop what was read of the target's state; called when it runs or registers are written."""
+        self._chains.clear()
+        self._active.clear()
+        self._lane_pcs.clear()
+
+    def wave(self, thread: int) -> WaveInfo:
+        """A resident wave. Raises `FocusError` when it has ended, `NotRunningError` without a target."""
+        return self.need_target().wave(thread)
+
+    def program_of(self, thread: int) -> Program:
+        """The code object whose code a wave executes."""
+        return self.program_at(self.wave(thread).pc)
+
+    def active_lanes(self, thread: int) -> int:
+        """The mask of active lanes of a wave."""
+        return self._activity(thread)[0]
+
+    def lane_count(self, thread: int) -> int:
+        """The lanes there are: those of the wave, or as few as DW_AT_LLVM_lanes says for where it stands."""
+        return self._activity(thread)[1]
+
+    def is_active(self, focus: Focus) -> bool:
+        """Whether the focused lane is active; a focus without a lane is."""
+        if focus.thread is None or focus.lane is None:
+            return True
+        return bool(self.active_lanes(focus.thread) >> focus.lane & 1)
+
+    def _activity(self, thread: int) -> tuple[int, int]:
+        """`active_lanes` and `lane_count`, kept until the target runs."""
+        found = self._active.get(thread)
+        if found is None:
+            program, target = self.program_of(thread), self.need_target()
+            unwinder = self.unwinder(program)
+            innermost = top_context(program, target, Focus(thread, 0), unwinder)
+            count = min(innermost.lanes, self.wave(thread).lane_count)
+            active = active_lanes(program, target, thread, unwinder, self.exec_map(program))
+            found = self._active[thread] = active & (1 << count) - 1, count
+        return found
+
+    def _lane_pcs_of(self, thread: int) -> LanePcs:
+        """Where the lanes of a wave are."""
+        found = self._lane_pcs.get(thread)
+        if found is None:
+            program = self.program_of(thread)
+            found = self._lane_pcs[thread] = LanePcs(
+                program, self.need_target(), thread, self.unwinder(program), self.active_lanes(thread)
+            )
+        return found
+
+    def logical_pc(self, thread: int, lane: int) -> int | None:
+        """Where a lane is by DW_AT_LLVM_lane_pc, in whichever frame; ``None`` where nothing says."""
+        entered = self._lane_pcs_of(thread).entered(lane)
+        return entered.pc if entered is not None else None
+
+    def lane_pcs(self, thread: int, level: int = 0) -> list[int | None] | None:
+        """DW_AT_LLVM_lane_pc for all lanes of a wave, ``None`` where its function has none.
+
+        ``level`` counts physical frames, 0 the innermost.
+        """
+        return self._lane_pcs_of(thread).vector(level)
+
+    # -- frames
+
+    def chain(self, focus: Focus) -> FrameChain:
+        """The frames of a lane as they are now; kept until the target runs."""
+        key = focus.with_frame(0)
+        found = self._chains.get(key)
+        if found is None:
+            thread = key.thread
+            assert thread is not None
+            program = self.program_of(thread)
+            found = self._chains[key] = FrameChain(
+                program, self.need_target(), key, self.unwinder(program), self.inline_entered.get(thread),
+                self._lane_pcs_of(thread), self._trapped_at(thread),
+            )
+        return found
+
+    def _trapped_at(self, thread: int) -> int | None:
+        """Where the debug trap is that a wave stands behind; ``None`` when it has gone on or its PC was written."""
+        trap, behind = self.behind_traps.get(thread, (None, None))
+        return trap if self.wave(thread).pc == behind else None
+
+    def frames(self, focus: Focus) -> Iterator[Frame]:
+        """The frames of a lane, innermost first, inline ones included; lazily unwound. Raises `NoRegistersError`."""
+        return iter(self.chain(self.need_stack(focus)))
+
+    def frame(self, focus: Focus) -> Frame:
+        """The frame at ``focus.frame``. Raises `FocusError` when there is none, `NoRegistersError` without a wave."""
+        found = self.chain(self.need_stack(focus)).get(focus.frame)
+        if found is None:
+            raise FocusError(f"No frame at level {focus.frame}.")
+        return found
+
+    def need_stack(self, focus: Focus) -> Focus:
+        """``focus``, if it names a lane of a target. Raises `NoRegistersError` in GDB's words."""
+        if self.target is None or focus.thread is None:
+            raise NoRegistersError("stack")
+        return focus
+
+    def iteration_count(self, focus: Focus) -> int:
+        """How many iterations of a loop run at once at a frame (DW_AT_LLVM_iterations)."""
+        return self.frame(focus).context.iterations
+
+    def unwind_row(self, pc: int, focus: Focus) -> FoundRow | None:
+        """The unwind rules at a loaded address for waves like the focused one, and where they come from."""
+        self.need_program()
+        program = self.program_at(pc)
+        running = self.target is not None and focus.thread is not None
+        wave_size = self.wave(focus.thread or 0).lane_count if running else program.wave_size
+        return self.unwinder(program).row(program.to_file(pc), wave_size)

@@ -1,0 +1,156 @@
+"""The selection: which wave, lane, frame and iteration commands mean that name none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rocdbg.debugger.errors import FocusError, NotRunningError
+from rocdbg.debugger.focus import STATIC, Focus
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.target.state import WaveInfo
+from rocdbg.debugger.warnings import Warnings
+
+DIVERGENT = "lane is divergent, skipping inactive frames"
+"""The warning where a lane has not entered the innermost frames of its wave."""
+
+
+class Selection:
+    """A focus that commands move. It holds for one life of the inferior: with the target the focus is gone."""
+
+    def __init__(self, inferior: Inferior, warnings: Warnings, current: Focus = STATIC) -> None:
+        self._inferior = inferior
+        self._warnings = warnings
+        self._life = inferior.life
+        self._current = current
+
+    @property
+    def current(self) -> Focus:
+        """The focus; `STATIC` while nothing runs."""
+        return self._current if self._life == self._inferior.life else STATIC
+
+    def move(self, focus: Focus) -> Focus:
+        """Make ``focus`` the current one, which has to exist."""
+        self._current, self._life = focus, self._inferior.life
+        return focus
+
+    def need_running(self) -> Focus:
+        """The focus; raises `NotRunningError` when there is no lane to focus."""
+        if self._inferior.target is None or self.current.thread is None:
+            raise NotRunningError
+        return self.current
+
+    def need_stack(self) -> Focus:
+        """As `need_running`, for requests about frames: raises `NoRegistersError`."""
+        return self._inferior.need_stack(self.current)
+
+    # -- threads and lanes
+
+    def select_thread(self, thread: int, lane: int | None = None) -> Focus:
+        """``thread N`` or ``thread N:L``; frame 0 is selected. Raises `FocusError`."""
+        inferior = self._inferior
+        waves = inferior.target.waves() if inferior.target is not None else ()
+        if not any(wave.number == thread for wave in waves):
+            raise FocusError(f"Unknown thread {thread}.")
+        wave = inferior.wave(thread)
+        if lane is None:
+            active = inferior.active_lanes(thread) & wave.used_lanes
+            keep = self.current.lane if self.current.thread == thread else None
+            lane = keep if keep is not None else (active & -active).bit_length() - 1 if active else 0
+        self._check_lane(wave, lane)
+        return self._innermost(thread, lane)
+
+    def select_lane(self, lane: int) -> Focus:
+        """``lane L``. Raises `FocusError`; an inactive (or unused) lane without logical PC costs a warning."""
+        focus = self.need_running()
+        assert focus.thread is not None
+        self._check_lane(self._inferior.wave(focus.thread), lane)
+        return self._innermost(focus.thread, lane)
+
+    def _innermost(self, thread: int, lane: int) -> Focus:
+        """Focus a lane, in the innermost frame that it is in."""
+        focus = Focus(thread, lane)
+        self.move(focus.with_frame(self._inferior.chain(focus).innermost))
+        if self.current.frame:
+            self._warnings.add(DIVERGENT)
+        return self.current
+
+    def _check_lane(self, wave: WaveInfo, lane: int) -> None:
+        inferior = self._inferior
+        if not 0 <= lane < inferior.lane_count(wave.number):
+            raise FocusError(f"Lane {lane} does not exist on this thread.")
+        is_active = inferior.active_lanes(wave.number) & wave.used_lanes & 1 << lane
+        if not is_active and inferior.logical_pc(wave.number, lane) is None:
+            self._warnings.add("Current lane is inactive.")
+
+    def select_iteration(self, iteration: int) -> Focus:
+        """``iteration N``: focus one of the loop iterations that run at once. Raises `FocusError`."""
+        focus = self.need_running()
+        if not 0 <= iteration < self._inferior.iteration_count(focus):
+            raise FocusError(f"Iteration {iteration} does not exist here.")
+        return self.move(replace(focus, iteration=iteration))
+
+    def iteration_count(self) -> int:
+        """How many iterations of a loop run at once at the selected frame (DW_AT_LLVM_iterations)."""
+        return self._inferior.iteration_count(self.need_running())
+
+    def settle(self) -> None:
+        """A focus that is on no wave any more goes to the first one, as after an interrupt."""
+        target = self._inferior.target
+        waves = target.waves() if target is not None else ()
+        if waves and all(wave.number != self.current.thread for wave in waves):
+            self.move(Focus(waves[0].number, 0))
+
+    def name_thread(self, name: str) -> None:
+        """``thread name``; an empty one removes it."""
+        focus = self.need_running()
+        assert focus.thread is not None
+        self._inferior.thread_names[focus.thread] = name
+
+    def name_lane(self, name: str) -> None:
+        """``lane name``."""
+        focus = self.need_running()
+        assert focus.thread is not None and focus.lane is not None
+        self._inferior.lane_names[focus.thread, focus.lane] = name
+
+    # -- frames
+
+    def frames(self, focus: Focus | None = None) -> Iterator[Frame]:
+        """The frames of a lane (by default the current one), innermost first, inline ones included."""
+        return self._inferior.frames(self.current if focus is None else focus)
+
+    def frame(self, focus: Focus | None = None) -> Frame:
+        """The frame of a focus (by default the selected one). Raises `FocusError` when there is none."""
+        return self._inferior.frame(self.current if focus is None else focus)
+
+    def is_divergent(self) -> bool:
+        """Whether there are frames that the lane has not entered, and which are not shown therefore."""
+        return self._inferior.chain(self.need_stack()).innermost > 0
+
+    def select_frame(self, level: int) -> Focus:
+        """``frame N``. Raises `FocusError`."""
+        focus = self.need_stack()
+        chain = self._inferior.chain(focus)
+        if level < chain.innermost or chain.get(level) is None:
+            raise FocusError(f"No frame at level {level}.")
+        return self.move(focus.with_frame(level))
+
+    def up(self, count: int = 1) -> Focus:
+        """``up``; negative counts go down. Goes as far as there are frames; raises `FocusError` at the ends."""
+        focus = self.need_stack()
+        chain = self._inferior.chain(focus)
+        at = max(focus.frame, chain.innermost)
+        wanted = at + count
+        if count > 0:
+            last = at
+            while last < wanted and chain.get(last + 1) is not None:
+                last += 1
+            if last == at:
+                raise FocusError("Initial frame selected; you cannot go up.")
+            wanted = last
+        elif wanted < chain.innermost:
+            if at <= chain.innermost:
+                raise FocusError("Bottom (innermost) frame selected; you cannot go down.")
+            wanted = chain.innermost
+        return self.select_frame(wanted)

@@ -1,0 +1,131 @@
+"""The session as plug-ins see it: a small surface that stays, whatever becomes of the parts behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rocdbg.debugger.expr.data import ScopeVariables
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.reports.disassembly import DisassemblyLine
+from rocdbg.debugger.reports.examine import ExamineLine
+from rocdbg.debugger.reports.rows import LaneRow, RegisterRow, ThreadRow
+from rocdbg.debugger.values.formatting import Format
+from rocdbg.debugger.values.value import Value
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.program.locspec import Location
+    from rocdbg.debugger.program.program import Program
+    from rocdbg.debugger.reports.symbols import Symbols
+    from rocdbg.debugger.running.breakpoints import BreakpointTable
+    from rocdbg.debugger.session import Session
+    from rocdbg.debugger.target.state import Target
+
+
+class PluginSession:
+    """Questions about the program where the focus is. All raise `rocdbg.Error` for what cannot be answered."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    # -- what there is
+
+    @property
+    def program(self) -> Program | None:
+        """The code object that is debugged, ``None`` before ``file``."""
+        return self._session.inferior.program
+
+    @property
+    def target(self) -> Target | None:
+        """What runs it, ``None`` before ``run`` and after the end."""
+        return self._session.inferior.target
+
+    @property
+    def symbols(self) -> Symbols:
+        """Queries over the program's symbols."""
+        return self._session.symbols
+
+    @property
+    def breakpoints(self) -> BreakpointTable:
+        """The breakpoints by number."""
+        return self._session.breakpoints
+
+    def warn(self, text: str) -> None:
+        """Have a warning shown after the command."""
+        self._session.warnings.add(text)
+
+    # -- the focus
+
+    @property
+    def scope(self) -> Focus:
+        """``thread``, ``lane``, ``frame`` of the focus; all ``None`` and 0 while nothing runs."""
+        return self._session.focus.current
+
+    def select_thread(self, thread: int, lane: int | None = None) -> Focus:
+        """As ``thread N`` or ``thread N:L``."""
+        return self._session.focus.select_thread(thread, lane)
+
+    def select_lane(self, lane: int) -> Focus:
+        """As ``lane L``."""
+        return self._session.focus.select_lane(lane)
+
+    def select_frame(self, level: int) -> Focus:
+        """As ``frame N``."""
+        return self._session.focus.select_frame(level)
+
+    def threads(self) -> Sequence[ThreadRow]:
+        """The resident waves."""
+        return self._session.tables.threads()
+
+    def lanes(self, thread: int | None = None) -> Sequence[LaneRow]:
+        """The lanes of a wave, by default the focused one."""
+        return self._session.tables.lanes(thread)
+
+    def frames(self) -> Iterator[Frame]:
+        """The frames of the focused lane, innermost first."""
+        return self._session.focus.frames()
+
+    def frame(self) -> Frame:
+        """The selected frame."""
+        return self._session.focus.frame()
+
+    # -- data
+
+    def arguments(self, frame: Frame) -> Sequence[tuple[str, Value]]:
+        """The parameters of a frame's function."""
+        return self._session.data.arguments(frame)
+
+    def locals(self, frame: Frame) -> Sequence[ScopeVariables]:
+        """The local variables of a frame, innermost block first."""
+        return self._session.data.locals(frame)
+
+    def registers(self, names: Sequence[str] = ()) -> Sequence[RegisterRow]:
+        """Registers by name, or all of the wave."""
+        return self._session.tables.registers(names)
+
+    def evaluate(self, text: str) -> Value:
+        """The value of an expression; assignments in it are carried out."""
+        return self._session.data.evaluate(text)
+
+    def integer(self, text: str) -> int:
+        """The value of an integer expression."""
+        return self._session.data.integer(text)
+
+    def format(self, value: Value) -> str:
+        """A value's text as ``print`` shows it."""
+        return self._session.data.format(value)
+
+    def examine(self, address: Value, fmt: Format, count: int | None = None) -> Sequence[ExamineLine]:
+        """As ``x/FMT``."""
+        return self._session.examiner.examine(address, fmt, count)
+
+    # -- code
+
+    def resolve(self, location: str) -> Sequence[Location]:
+        """The places a location names, as ``break`` takes it."""
+        return self._session.places.resolve(location)
+
+    def disassemble(self, low: int, high: int) -> Sequence[DisassemblyLine]:
+        """The instructions in [low, high), loaded addresses."""
+        return self._session.places.disassemble(low, high)

@@ -1,0 +1,19 @@
+"""Warnings that the engine has, until a front end shows them."""
+
+from __future__ import annotations
+
+
+class Warnings:
+    """What is odd but no error, in order, without the ``warning: `` prefix."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+
+    def add(self, text: str) -> None:
+        """Keep a warning for `take`."""
+        self._texts.append(text)
+
+    def take(self) -> list[str]:
+        """The warnings since the last call."""
+        texts, self._texts = self._texts, []
+        return texts
