@@ -31,8 +31,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     objects = []
     for name in ("one", "two"):
         objects.append(f"{folder}/{name}.o")
-        command = ["clang-22", "-x", "hip", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a", "-fPIC", "-g", "-O0", "-c",
-                   "-include", str(folder / "host.h"), str(SOURCES / f"{name}.hip"), "-o", objects[-1]]
+        command = ["clang-22", "-x", "hip", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a", "-fPIC", "-g", "-O0",
+                   "-c", "-include", str(folder / "host.h"), str(SOURCES / f"{name}.hip"), "-o", objects[-1]]
         subprocess.run(command, check=True, timeout=120)
     result = folder / "host.so"
     subprocess.run(["ld.lld-22", "-shared", *objects, "-o", str(result)], check=True, timeout=60)
