@@ -5,10 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from pathlib import Path
-
-from elftools.common.exceptions import ELFError
-from elftools.construct import ConstructError
-from elftools.elf.elffile import ELFFile
+from typing import TYPE_CHECKING
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import Target, UnknownTargetError
@@ -33,6 +30,9 @@ from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.symbols import Symbol, SymbolTable
 from rocdbg.codeobject.uri import FileUri, MemoryUri
 from rocdbg.errors import remembered
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 4, 5, 6, 10
 
@@ -103,6 +103,11 @@ class CodeObject:
     @remembered
     def elf(self) -> ELFFile:
         """The same bytes as pyelftools reads them; raises `CodeObjectError` if it cannot."""
+        # here, since nothing but tests and users of the library asks: it takes longer to load than a code object
+        from elftools.common.exceptions import ELFError
+        from elftools.construct import ConstructError
+        from elftools.elf.elffile import ELFFile
+
         try:
             return ELFFile(io.BytesIO(self.source.data))
         except (ELFError, ConstructError, UnicodeDecodeError) as error:

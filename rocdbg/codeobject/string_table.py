@@ -39,7 +39,8 @@ class StringTable:
 
     def check(self, offsets: Sequence[int] | np.ndarray[Any, np.dtype[Any]]) -> None:
         """Raise `CodeObjectError` if the strings at these offsets are several times as long as the table."""
-        starts = np.unique(np.asarray(offsets, np.int64))
+        starts = np.sort(np.asarray(offsets, np.int64))
+        starts = starts[np.flatnonzero(np.diff(starts, prepend=-1))]  # np.unique loads numpy.ma
         ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == 0)
         if not len(ends):
             return

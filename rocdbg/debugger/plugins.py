@@ -12,7 +12,6 @@ import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -29,6 +28,8 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from rocdbg.debugger.session import Session as EngineSession
 
 GROUP = "rocdbg.plugins"
@@ -117,6 +118,8 @@ class PluginHost(Observer):
 
     def available(self) -> dict[str, EntryPoint]:
         """Plug-ins that are installed, by name."""
+        from importlib.metadata import entry_points  # takes long to load, and few sessions ask
+
         return {point.name: point for point in entry_points(group=GROUP)}
 
     def load(self, what: str) -> Plugin:
