@@ -38,7 +38,6 @@ from rocdbg.debugger.values.formatting import Format
 from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.warnings import Warnings
-from rocdbg.sim.object_cache import take_warnings as take_cache_warnings
 
 
 class Session:
@@ -72,7 +71,7 @@ class Session:
         self.settings = settings or Settings()
         self.warnings = Warnings()
         self.inferior = Inferior()
-        self.launch = LaunchControl()
+        self.launch = LaunchControl(self.warnings)
         self.launcher: Launcher = self.launch
         self.history = ValueHistory()
         self.convenience = Convenience()
@@ -154,11 +153,7 @@ class Session:
     def run(self) -> StopEvent:
         """``run``: make a target of the launch and go on to the first stop."""
         self.name_buffers()
-        try:
-            return self.running.run()
-        finally:
-            for problem in take_cache_warnings():
-                self.warnings.add(problem)
+        return self.running.run()
 
     def start(self) -> StopEvent:
         """`run` with a temporary breakpoint on the kernel."""

@@ -156,7 +156,7 @@ class Data:
         environment = self._environment_or_static(focus)
         return Formatter(
             settings or self._settings.print,
-            self._inferior,
+            self._inferior.programs,
             environment.memory,
             self._printer(),
             environment.complete_type,

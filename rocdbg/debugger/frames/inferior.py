@@ -6,10 +6,8 @@ Everything here is asked for a `Focus`; which one the user has selected is not k
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from rocdbg.codeobject.uri import FileUri
-from rocdbg.debugger.errors import FocusError, NoProgramError, NoRegistersError, NotRunningError
+from rocdbg.debugger.errors import FocusError, NoRegistersError, NotRunningError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, FrameChain
 from rocdbg.debugger.frames.lane_pcs import LanePcs, active_lanes, top_context
@@ -17,6 +15,7 @@ from rocdbg.debugger.frames.prologue import prologue_rows
 from rocdbg.debugger.frames.unwind import FoundRow, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.programs import Programs
 from rocdbg.debugger.target.runnable import Runnable
 from rocdbg.debugger.target.state import Target, WaveInfo
 
@@ -25,8 +24,7 @@ class Inferior:
     """What is debugged.
 
     Attributes:
-        program: the code object whose names are meant first (of a launch, the one with the kernel), or ``None``.
-        programs: all code objects, `program` among them.
+        programs: its code objects, `Programs`.
         target: what runs or holds the program, ``None`` before a run and after it.
         life: counts the targets there have been; what was said of one does not hold for the next.
         inline_entered: by thread, how many of the inlined calls that begin at its PC count as not yet entered.
@@ -35,8 +33,7 @@ class Inferior:
     """
 
     def __init__(self) -> None:
-        self.program: Program | None = None
-        self.programs: Sequence[Program] = ()
+        self.programs = Programs()
         self.target: Target | None = None
         self.life = 0
         self.inline_entered: dict[int, int] = {}
@@ -54,30 +51,15 @@ class Inferior:
     def use(self, program: Program, programs: Sequence[Program]) -> None:
         """Debug these code objects from now on, ``program`` first of them; there is no target of theirs yet."""
         # together: an interrupt must not leave one program's names with another's frames
-        self.program, self.programs = program, programs
+        self.programs.use(program, programs)
         self._unwinders, self._exec_maps = {}, {}
         self.state_changed()
 
     def attach(self, target: Target) -> bool:
-        """``target`` runs the program from now on; gives what `update_code_objects` does."""
+        """``target`` runs the program from now on; gives what `Programs.update` does."""
         self.leave()
         self.target = target
-        return self.update_code_objects()
-
-    def update_code_objects(self) -> bool:
-        """Take over which code objects the target has loaded and where; whether there are ones not seen before."""
-        news = False
-        for loaded in self.need_target().code_objects():
-            program = next((known for known in self.programs if known.code_object is loaded.code_object), None)
-            if program is None:
-                uri = loaded.code_object.uri
-                program = Program(loaded.code_object, Path(uri.path if isinstance(uri, FileUri) else ""))
-                self.programs = (*self.programs, program)
-                news = True
-            program.base, program.loaded = loaded.base, True
-        if self.program is None and self.programs:
-            self.program = self.programs[0]
-        return news
+        return self.programs.update(target.code_objects())
 
     def leave(self) -> None:
         """There is no target any more; what was known of its waves is forgotten."""
@@ -89,11 +71,14 @@ class Inferior:
         self.lane_names.clear()
         self.state_changed()
 
+    @property
+    def program(self) -> Program | None:
+        """The code object whose names are meant first, ``None`` before ``file``."""
+        return self.programs.first
+
     def need_program(self) -> Program:
         """The program; raises `NoProgramError`."""
-        if self.program is None:
-            raise NoProgramError
-        return self.program
+        return self.programs.need()
 
     def need_target(self) -> Target:
         """The target; raises `NotRunningError`."""
@@ -112,18 +97,6 @@ class Inferior:
     def running(self) -> bool:
         """Whether there is a target with waves to look at."""
         return self.target is not None and not self.target.finished
-
-    def program_at(self, address: int) -> Program:
-        """The code object that is loaded at an address, else `program`."""
-        if len(self.programs) > 1:
-            for program in self.programs:
-                if program.is_loaded_at(address):
-                    return program
-        return self.need_program()
-
-    def symbolize(self, address: int, data: bool = True) -> str | None:
-        """``fn+12`` for an address in any of the code objects; ``None`` when nothing is there."""
-        return self.program_at(address).symbolize(address, data) if self.program is not None else None
 
     def unwinder(self, program: Program) -> Unwinder:
         """The unwind rules of a code object."""
@@ -153,7 +126,7 @@ class Inferior:
 
     def program_of(self, thread: int) -> Program:
         """The code object whose code a wave executes."""
-        return self.program_at(self.wave(thread).pc)
+        return self.programs.at(self.wave(thread).pc)
 
     def active_lanes(self, thread: int) -> int:
         """The mask of active lanes of a wave."""
@@ -248,7 +221,7 @@ class Inferior:
     def unwind_row(self, pc: int, focus: Focus) -> FoundRow | None:
         """The unwind rules at a loaded address for waves like the focused one, and where they come from."""
         self.need_program()
-        program = self.program_at(pc)
+        program = self.programs.at(pc)
         running = self.target is not None and focus.thread is not None
         wave_size = self.wave(focus.thread or 0).lane_count if running else program.wave_size
         return self.unwinder(program).row(program.to_file(pc), wave_size)

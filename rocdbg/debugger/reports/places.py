@@ -117,7 +117,8 @@ class Places:
             return [self._at(self._address(spec.expression))]
         found: list[Location] = []
         failed: LocationSpecError | None = None
-        for program in self._inferior.programs or (self._inferior.need_program(),):
+        self._inferior.need_program()
+        for program in self._inferior.programs:
             try:
                 found += LocationResolver(program, partial(self._default_in, program)).resolve(spec)
             except LocationSpecError as error:
@@ -129,7 +130,7 @@ class Places:
     def _at(self, address: int) -> Location:
         """The place at a loaded address."""
         self._inferior.need_program()
-        program = self._inferior.program_at(address)
+        program = self._inferior.programs.at(address)
         return LocationResolver(program, self.default_place).at(program.to_file(address))
 
     def _default_in(self, program: Program) -> Defaults:
@@ -144,7 +145,7 @@ class Places:
     def disassemble(self, low: int, high: int) -> Sequence[DisassemblyLine]:
         """The instructions in [low, high)."""
         self._inferior.need_program()
-        program = self._inferior.program_at(low)
+        program = self._inferior.programs.at(low)
         pc = wave_size = None
         if self._inferior.target is not None and self._focus.current.thread is not None:
             pc, wave_size = self._focus.frame().pc, self._inferior.wave(self._focus.current.thread).lane_count
@@ -202,7 +203,7 @@ class Places:
             high = low + self._data.integer(last[1:]) if last.startswith("+") else self._data.integer(last)
             return None, low, high
         address = self._data.integer(text) if text else self._focus.frame().pc
-        return function_bounds(self._inferior.program_at(address), address)
+        return function_bounds(self._inferior.programs.at(address), address)
 
     def describe_address(self, name: str) -> str:
         """The sentence of `info address NAME`: a variable of the selected scope, else a global symbol."""

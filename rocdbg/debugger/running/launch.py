@@ -14,6 +14,7 @@ from rocdbg.debugger.target.state import LoadedCodeObject, Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.storage import MemoryStorage
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.warnings import Warnings
 from rocdbg.dwarf.info.types import Type
 from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind
@@ -24,6 +25,7 @@ from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_types
 from rocdbg.launch.spec import LaunchSpec
 from rocdbg.sim.device.machine import LdsOutOfRange, Machine, MachineOptions
+from rocdbg.sim.object_cache import take_warnings
 
 _ELEMENTS: dict[str, Type] = {
     "i8": ctypes.SIGNED_CHAR, "i16": ctypes.SHORT, "i32": ctypes.INT, "i64": ctypes.LONG,
@@ -44,7 +46,8 @@ class LaunchControl:
     runs, or the last one, whose buffers stay readable until the next.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, warnings: Warnings) -> None:
+        self._warnings = warnings
         self.spec = LaunchSpec()
         self.bound: BoundLaunch | None = None
         self.machine_options = MachineOptions()
@@ -180,6 +183,8 @@ class LaunchControl:
             types=parameter_types(kernel, info),
             dynamic_lds=self.spec.dynamic_lds,
         )
+        for problem in take_warnings():
+            self._warnings.add(problem)
         self._target = SimTarget(self.bound, program.kernel_title(kernel), loaded)
         return self._target
 

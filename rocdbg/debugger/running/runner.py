@@ -232,7 +232,7 @@ class Runner:
             for place in hit.breakpoint.locations
             if place.address == stop.pc and place.location.code is not None and not place.location.by_line
         ]
-        starting = inlined_starting_at(self.inferior.program_at(stop.pc), stop.pc)
+        starting = inlined_starting_at(self.inferior.programs.at(stop.pc), stop.pc)
         for index, instance in enumerate(starting):
             if any(same_function(instance.function, function) for function in wanted):
                 self.inferior.inline_entered[stop.thread] = index

@@ -326,7 +326,7 @@ class Stepper:
         called = self._called_from(scope, start, pc)
         if called is None:
             return False
-        program = self.runner.inferior.program_at(pc)
+        program = self.runner.inferior.programs.at(pc)
         function = program.function_at(pc)
         if into and function is not None:
             address = program.info.breakpoint_address(function)
@@ -342,7 +342,7 @@ class Stepper:
 
     def _called_from(self, scope: Focus, start: _Start, pc: int) -> int | None:
         """The return address when the wave stands at the entry of a function that ``start`` has called."""
-        program = self.runner.inferior.program_at(pc)
+        program = self.runner.inferior.programs.at(pc)
         function = program.function_at(pc)
         symbol = program.symbol_at(pc)
         entry = function.low_pc if function is not None else None
@@ -354,7 +354,7 @@ class Stepper:
         low = int.from_bytes(target.read_register(thread, RETURN_LOW), "little")
         high = int.from_bytes(target.read_register(thread, RETURN_HIGH), "little")
         address = low | high << 32
-        caller = self.runner.inferior.program_at(address - 1).function_at(address - 1)
+        caller = self.runner.inferior.programs.at(address - 1).function_at(address - 1)
         if caller is None or caller.low_pc != start.function_low:
             return None
         return address
@@ -393,7 +393,7 @@ class Stepper:
         while True:
             start = self._start(scope)
             wave = self.runner.target.wave(self._thread(scope))
-            program = inferior.program_at(wave.pc)
+            program = inferior.programs.at(wave.pc)
             address = program.to_file(wave.pc)
             function = inferior.exec_map(program).function_at(address, wave.lane_count)
             if function is None:
