@@ -21,17 +21,19 @@ it has no other effect, may run any number of times, and may branch on static fa
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rocdbg.arch.targets import Generation
+from rocdbg.sim.semantics.index import MODULES
 
 if TYPE_CHECKING:
     from rocdbg.sim.semantics.access import Access
 
+_PACKAGE = __name__.rpartition(".")[0]
 SemanticFunction = Callable[["Access"], None]
 
 
@@ -102,8 +104,13 @@ def semantic(
 
 def lookup(name: str) -> Semantic | None:
     """The semantic of an instruction, or None if there is none."""
-    load()
-    return _SEMANTICS.get(name)
+    found = _SEMANTICS.get(name)
+    if found is None and not _loaded:  # a kernel needs a few of the modules
+        module = _modules().get(name)
+        if module is not None:
+            importlib.import_module(f"{_PACKAGE}.{module}")
+            found = _SEMANTICS.get(name)
+    return found
 
 
 def names() -> list[str]:
@@ -112,13 +119,22 @@ def names() -> list[str]:
     return sorted(_SEMANTICS)
 
 
+def registered() -> set[str]:
+    """The instructions whose semantics have been registered so far."""
+    return set(_SEMANTICS)
+
+
 def load() -> None:
-    """Import every module of this package, once."""
+    """Import every module that registers semantics, once."""
     global _loaded
     if _loaded:
         return
     _loaded = True
-    package = importlib.import_module(__name__.rpartition(".")[0])
-    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
-        if module.split("_")[0] in ("valu", "salu", "memory", "control", "lanes"):
-            importlib.import_module(f"{package.__name__}.{module}")
+    for module in MODULES:
+        importlib.import_module(f"{_PACKAGE}.{module}")
+
+
+@lru_cache(maxsize=1)
+def _modules() -> dict[str, str]:
+    """The module of each instruction."""
+    return {name: module for module, names_ in MODULES.items() for name in names_.split()}
