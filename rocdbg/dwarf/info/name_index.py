@@ -326,15 +326,15 @@ class NameIndex:
         number = values.get(Idx.TYPE_UNIT)
         if number is not None:
             local, foreign = self.local_type_units, self.foreign_type_units
-            if number < len(local):
+            if 0 <= number < len(local):
                 return local[number], None
-            if number < len(local) + len(foreign):
+            if len(local) <= number < len(local) + len(foreign):
                 return None, foreign[number - len(local)]
             raise self._error(start, f"there is no type unit {number}, there are {len(local) + len(foreign)}")
         number = values.get(Idx.COMPILE_UNIT, 0 if len(self.compile_units) == 1 else None)
         if number is None:
             raise self._error(start, "entry does not tell which of several units it is in")
-        if number >= len(self.compile_units):
+        if not 0 <= number < len(self.compile_units):
             raise self._error(start, f"there is no compile unit {number}, there are {len(self.compile_units)}")
         return self.compile_units[number], None
 

@@ -12,7 +12,7 @@ from rocdbg.dwarf.info.entries import Entries
 from rocdbg.dwarf.info.named_entries import NamedEntries, Offsets
 from rocdbg.dwarf.info.names import component, parse_name
 from rocdbg.dwarf.info.scopes import Variable, enclosing_names
-from rocdbg.dwarf.info.types import ClassType, EnumType, Type, TypedefType
+from rocdbg.dwarf.info.types import ClassType, EnumType, Type
 from rocdbg.dwarf.info.unit_index import NAMED_TYPE_TAGS
 
 
@@ -132,8 +132,9 @@ class TypeIndex:
         none."""
         if not is_declaration(type) or not isinstance(type, ClassType | EnumType) or not type.qualified_name:
             return type
+        kind = ClassType if isinstance(type, ClassType) else EnumType
         for other in self.named(f"::{type.qualified_name}"):
-            if not is_declaration(other) and not isinstance(other, TypedefType):
+            if isinstance(other, kind) and not is_declaration(other):
                 return other
         return type
 

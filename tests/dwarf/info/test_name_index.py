@@ -306,3 +306,18 @@ def test_damaged_index_is_not_used(sections: Callable[..., Sections]) -> None:
     damaged = {**sound, ".debug_names": sound[".debug_names"][:-3]}
     assert names_of_entries(Opened(damaged)) == {}
     assert answers(damaged) == expected
+
+
+# places of a form and of its value in the 32-bit index: a signed form, and the number -1
+NEGATIVE = [((103, 0x0D), (-31, 0x7F), "no compile unit -1"), ((125, 0x0D), (-6, 0x7F), "no type unit -1")]
+
+
+@pytest.mark.parametrize(("form", "number", "reason"), NEGATIVE)
+def test_units_have_no_negative_numbers(form: tuple[int, int], number: tuple[int, int], reason: str) -> None:
+    sections = index()
+    damaged = bytearray(sections[".debug_names"])
+    for place, byte in (form, number):
+        damaged[place] = byte
+    (found,) = read_name_indexes(Opened({**sections, ".debug_names": bytes(damaged)}))
+    with pytest.raises(DebugInfoError, match=reason):
+        list(found.items())

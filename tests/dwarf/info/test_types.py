@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,7 @@ from rocdbg.dwarf.info import (
     type_name,
 )
 from rocdbg.dwarf.info.types import ClassBody
+from tests.dwarf.info.conftest import debug_sections
 
 INT = BaseType("int", Encoding.SIGNED, 4)
 CHAR = BaseType("char", Encoding.SIGNED_CHAR, 1)
@@ -243,3 +246,32 @@ def test_classes_and_enumerations_are_compared_by_identity() -> None:
     assert one == one and one != other and PointerType(one) != PointerType(other)
     red, blue = (EnumType(name, name, ()) for name in ("red", "blue"))
     assert red != blue and len({red, blue, one, other}) == 4
+
+
+# A tag may be a structure's in one unit and an enumeration's in another.
+UNITS = (
+    "struct Tag; struct Tag *pointer; enum Other *strange;",
+    "enum Tag { A } enumeration; struct Other { int x; } other;",
+)
+
+
+@pytest.mark.llvm
+def test_a_definition_is_of_the_kind_of_its_declaration(tmp_path: Path) -> None:
+    objects = []
+    for number, text in enumerate(UNITS):
+        source = tmp_path / f"{number}.c"
+        source.write_text(text)
+        objects.append(str(source.with_suffix(".o")))
+        subprocess.run(
+            ["clang-22", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", "-g", "-c", str(source),
+             "-o", objects[-1]], check=True, timeout=60,
+        )
+    linked = tmp_path / "linked.co"
+    subprocess.run(["ld.lld-22", "-shared", *objects, "-o", str(linked)], check=True, timeout=60)
+    info = DebugInfo(debug_sections(linked))
+    for name, kind in (("pointer", ClassType), ("strange", EnumType)):
+        variable, = info.variables_named(name)
+        assert isinstance(variable.type, PointerType)
+        declared = variable.type.target
+        assert isinstance(declared, kind) and declared.is_declaration
+        assert info.complete_type(declared) is declared
