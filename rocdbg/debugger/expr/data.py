@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.strings import StringReader
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
@@ -133,7 +135,7 @@ class Data:
         """Whether an expression is non-zero (``if``, ``while`` of scripts, conditions)."""
         evaluator = Evaluator(self.environment(focus))
         try:
-            return evaluator.decay(evaluator.follow(evaluator.text(text))).is_true()
+            return decay(follow(evaluator.text(text), evaluator.environment)).is_true()
         finally:
             if evaluator.has_stored:
                 self._inferior.state_changed()
@@ -141,11 +143,11 @@ class Data:
     def integer(self, text: str) -> int:
         """The value of an integer expression (counts, line numbers, exit status)."""
         value = evaluate(text, self.environment())
-        return Evaluator(self.environment()).decay(value).as_int()
+        return decay(value).as_int()
 
     def read_string(self, value: Value) -> bytes:
         """The characters of an array or behind a pointer, up to the first null."""
-        return Evaluator(self.environment()).read_string(value)
+        return StringReader(self.environment()).read_string(value)
 
     def expression_type(self, text: str) -> tuple[Type, bool]:
         """The type of an expression or type name, and whether it was a type name; no side effects."""

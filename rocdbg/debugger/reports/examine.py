@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.expr.evaluator import Evaluator
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.program import Program
@@ -206,14 +206,14 @@ class Examiner:
 
     def examine(self, address: Value, fmt: Format, count: int | None = None) -> list[ExamineLine]:
         """``x/FMT``; ``$_`` and ``$__`` are set to the last address and value."""
-        evaluator = Evaluator(self._data.environment())
+        environment = self._data.environment()
         fmt = effective(fmt if count is None else replace(fmt, count=count), self._last.format)
         self._last.format = replace(fmt, count=1)
-        followed = evaluator.follow(address)
+        followed = follow(address, environment)
         place = followed.address
         if fmt.letter in ("s", "i") or place is None or ctypes.is_pointer(followed.type):
             place = None
-        pointer = evaluator.decay(followed)
+        pointer = decay(followed)
         if ctypes.is_aggregate(pointer.type) and followed.address is not None:
             space, start = followed.address.space, followed.address.value
         else:
@@ -222,7 +222,6 @@ class Examiner:
         if self._inferior.target is not None and self._focus.current.thread is not None:
             wave = self._inferior.wave(self._focus.current.thread)
             pc, wave_size = self._focus.frame().pc, wave.lane_count
-        environment = evaluator.environment
         shown = examine(
             environment.memory, self._data.formatter(), self._inferior.program, space, start, fmt, pc, wave_size
         )
