@@ -22,7 +22,7 @@ from rocdbg.debugger.errors import ControlFlow, PluginError
 from rocdbg.debugger.expr.convenience import EvaluationHost, Function
 from rocdbg.debugger.plugin_session import PluginSession
 from rocdbg.debugger.running.stops import StopEvent
-from rocdbg.debugger.values.formatting import Pretty, PrettyPrinter
+from rocdbg.debugger.values.pretty import Pretty, PrettyPrinter
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 

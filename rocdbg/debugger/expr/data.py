@@ -17,8 +17,10 @@ from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.settings import PrintSettings, Settings
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.formatting import PLAIN, Format, Formatter, PrettyPrinter
+from rocdbg.debugger.values.format import PLAIN, Format
+from rocdbg.debugger.values.formatting import Formatter
 from rocdbg.debugger.values.history import ValueHistory
+from rocdbg.debugger.values.pretty import PrettyPrinter
 from rocdbg.debugger.values.storage import FaultyStorage, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Type, Variable

@@ -14,8 +14,10 @@ from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, instructions_at, instructions_before
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.formatting import SIZE_LETTERS, Format, Formatter, format_letter
+from rocdbg.debugger.values.format import SIZE_LETTERS, Format
+from rocdbg.debugger.values.formatting import Formatter
 from rocdbg.debugger.values.numbers import format_integer, format_string
+from rocdbg.debugger.values.scalars import format_letter
 from rocdbg.debugger.values.storage import Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import Type
@@ -128,7 +130,7 @@ def _cell(value: Value, data: bytes, fmt: Format, formatter: Formatter) -> str:
         return format_integer(number, len(data), "z")
     if letter == "t":
         return f"{number:0{8 * len(data)}b}"
-    return format_letter(value, letter, "", formatter)
+    return format_letter(value, letter, "", formatter.address)
 
 
 def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt: Format) -> Examination:
