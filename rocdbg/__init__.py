@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rocdbg.api import load as load
     from rocdbg.cli.embedded import Debugger as Debugger
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = ["Debugger", "Error", "GpuFault", "Local", "__version__", "load"]
 

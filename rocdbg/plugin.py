@@ -11,6 +11,7 @@ from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.debugger.plugin_session import PluginSession as Session
 from rocdbg.debugger.plugins import PluginApi
 from rocdbg.debugger.reports.rows import LaneRow, LaneState
+from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stops import StopEvent, StopReason
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.pretty import Pretty
@@ -28,6 +29,7 @@ __all__ = [
     "Error",
     "LaneRow",
     "LaneState",
+    "Observer",
     "PluginApi",
     "PointerType",
     "Pretty",

@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rocdbg.debugger.errors import ControlFlow, PluginError
 from rocdbg.debugger.expr.convenience import EvaluationHost, Function
 from rocdbg.debugger.plugin_session import PluginSession
+from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.pretty import Pretty, PrettyPrinter
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
@@ -50,6 +52,7 @@ class Plugin:
     functions: list[str] = field(default_factory=list)
     printers: list[PrettyPrinter] = field(default_factory=list)
     stop_hooks: list[StopHook] = field(default_factory=list)
+    observers: list[Observer] = field(default_factory=list)
     enabled: bool = True
     faults: int = 0
 
@@ -95,8 +98,12 @@ class PluginApi:
         """Call ``hook(session, event)`` after each stop."""
         self._plugin.stop_hooks.append(hook)
 
+    def observer(self, observer: Observer) -> None:
+        """Have ``observer`` told of launches, stops and ends; one that fails is told no more."""
+        self._plugin.observers.append(observer)
 
-class PluginHost:
+
+class PluginHost(Observer):
     """Loads plug-ins and calls them. ``command_added`` and ``command_removed`` are set by the front end."""
 
     def __init__(self, session: EngineSession) -> None:
@@ -230,8 +237,30 @@ class PluginHost:
         """Whether any plug-in formats values."""
         return any(plugin.enabled and plugin.printers for plugin in self.plugins.values())
 
+    def launched(self, target: Target) -> None:
+        """Tell the observers; a faulty one is switched off with a warning."""
+        self._tell(lambda observer: observer.launched(target))
+
+    def left(self) -> None:
+        """As `launched`."""
+        self._tell(lambda observer: observer.left())
+
+    def _tell(self, tell: Callable[[Observer], None]) -> None:
+        for plugin in self.plugins.values():
+            for observer in list(plugin.observers) if plugin.enabled else ():
+                try:
+                    tell(observer)
+                except BaseException as error:  # the guard
+                    if not _is_fault(error):
+                        raise
+                    plugin.faults += 1
+                    plugin.observers.remove(observer)
+                    what = "an observer failed and is told no more"
+                    self.session.warnings.add(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
+
     def stopped(self, event: StopEvent) -> None:
-        """Call the stop hooks; a faulty one is switched off with a warning."""
+        """Tell the observers and call the stop hooks; a faulty one is switched off with a warning."""
+        self._tell(lambda observer: observer.stopped(event))
         for plugin in self.plugins.values():
             for hook in list(plugin.stop_hooks) if plugin.enabled else ():
                 try:

@@ -29,6 +29,7 @@ from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointTable
 from rocdbg.debugger.running.conditions import check_condition
 from rocdbg.debugger.running.control import RunControl
 from rocdbg.debugger.running.launch import LaunchControl
+from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.runner import RunState
 from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.settings import Settings
@@ -51,6 +52,7 @@ class Session:
         breakpoints: `BreakpointTable`.
         history, convenience: ``$1``, ``$$``; ``$foo``, ``$_strlen``.
         plugins: `PluginHost`.
+        observers: told of launches, stops and ends, `Observer`.
         sources: source text, `SourceFiles`.
         symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
         warnings: what a front end shows after a command, `Warnings`.
@@ -80,6 +82,7 @@ class Session:
         self.plugins = PluginHost(self)
         self._run_state = RunState()
         self._listed = Listed()
+        self.observers: list[Observer] = [self._listed, self.plugins]
         self._last_format = LastFormat(Format("x", "w"))
         define_wave_variables(self.convenience, self.inferior)
         self._look_from(Selection(self.inferior, self.warnings))
@@ -101,7 +104,7 @@ class Session:
         self.dwarf = DwarfInspection(inferior, focus, data, self.symbols)
         self.running = RunControl(
             inferior, focus, data, self.breakpoints, settings, self.warnings, self.history, self.convenience,
-            self._run_state, lambda: self.launcher, self.places.resolve, self._stopped,
+            self._run_state, lambda: self.launcher, self.places.resolve, self.observers,
         )
 
     def at(self, focus: Focus) -> Session:
@@ -109,10 +112,6 @@ class Session:
         other = copy(self)
         other._look_from(Selection(self.inferior, self.warnings, focus))
         return other
-
-    def _stopped(self, event: StopEvent) -> None:
-        self._listed.place = None
-        self.plugins.stopped(event)
 
     # -- what is debugged
 

@@ -160,7 +160,7 @@ class Data:
         environment = self._environment_or_static(focus)
         return Formatter(
             settings or self._settings.print,
-            self._inferior.program,
+            self._inferior,
             environment.memory,
             self._printer(),
             environment.complete_type,

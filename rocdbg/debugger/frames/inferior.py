@@ -121,6 +121,10 @@ class Inferior:
                     return program
         return self.need_program()
 
+    def symbolize(self, address: int, data: bool = True) -> str | None:
+        """``fn+12`` for an address in any of the code objects; ``None`` when nothing is there."""
+        return self.program_at(address).symbolize(address, data) if self.program is not None else None
+
     def unwinder(self, program: Program) -> Unwinder:
         """The unwind rules of a code object."""
         found = self._unwinders.get(program)

@@ -11,6 +11,7 @@ from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.target.state import WaveInfo
 from rocdbg.debugger.warnings import Warnings
+from rocdbg.errors import Error
 
 DIVERGENT = "lane is divergent, skipping inactive frames"
 """The warning where a lane has not entered the innermost frames of its wave."""
@@ -100,7 +101,14 @@ class Selection:
         target = self._inferior.target
         waves = target.waves() if target is not None else ()
         if waves and all(wave.number != self.current.thread for wave in waves):
-            self.move(Focus(waves[0].number, 0))
+            self.move(Focus(waves[0].number, self._first_active(waves[0])))
+
+    def _first_active(self, wave: WaveInfo) -> int:
+        try:
+            active = self._inferior.active_lanes(wave.number) & wave.used_lanes
+        except Error:  # damaged debug information: any lane will do
+            active = 0
+        return (active & -active).bit_length() - 1 if active else 0
 
     def name_thread(self, name: str) -> None:
         """``thread name``; an empty one removes it."""

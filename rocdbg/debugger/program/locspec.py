@@ -13,7 +13,7 @@ from functools import cached_property
 from rocdbg.codeobject import Symbol
 from rocdbg.codeobject.demangle import stands_for
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import LocationSpecError, NoProgramError
+from rocdbg.debugger.errors import LocationSpecError
 from rocdbg.debugger.program.program import Program, same_function
 from rocdbg.dwarf.info import CodeLocation, Function, SourceFile
 
@@ -146,30 +146,18 @@ def _explicit(text: str) -> Spec:
 
 
 class LocationResolver:
-    """Finds the places a location names. ``address_of`` evaluates an expression to a loaded address."""
+    """Finds the places that names and lines stand for in one code object."""
 
-    def __init__(
-        self, program: Program | None, defaults: Callable[[], Defaults], address_of: Callable[[str], int]
-    ) -> None:
-        self._maybe_program = program
+    def __init__(self, program: Program, defaults: Callable[[], Defaults]) -> None:
+        self._program = program
         self._make_defaults = defaults
-        self._address_of = address_of
-
-    @property
-    def _program(self) -> Program:
-        if self._maybe_program is None:
-            raise NoProgramError
-        return self._maybe_program
 
     @cached_property
     def _defaults(self) -> Defaults:
         return self._make_defaults()
 
-    def resolve(self, text: str) -> list[Location]:
+    def resolve(self, spec: LineSpec | FunctionSpec) -> list[Location]:
         """Where breakpoints go, ordered by address. Raises `LocationSpecError` worded as GDB's."""
-        spec = parse_spec(text)
-        if isinstance(spec, AddressSpec):
-            return [self.at(self._program.to_file(self._address_of(spec.expression)))]
         if isinstance(spec, LineSpec):
             return self._lines(spec)
         return self._functions(spec)

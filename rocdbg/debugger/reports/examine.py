@@ -224,9 +224,8 @@ class Examiner:
         if self._inferior.target is not None and self._focus.current.thread is not None:
             wave = self._inferior.wave(self._focus.current.thread)
             pc, wave_size = self._focus.frame().pc, wave.lane_count
-        shown = examine(
-            environment.memory, self._data.formatter(), self._inferior.program, space, start, fmt, pc, wave_size
-        )
+        program = self._inferior.program_at(start) if self._inferior.program is not None else None
+        shown = examine(environment.memory, self._data.formatter(), program, space, start, fmt, pc, wave_size)
         last_type = shown.last.type if shown.last is not None else ctypes.INT
         self._convenience.set("_", Value.of_int(ctypes.pointer_to(last_type, space), shown.last_address))
         if shown.last is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
 from rocdbg.debugger.expr.access import decay, follow
@@ -19,20 +20,27 @@ from rocdbg.debugger.program.locspec import (
     LocationResolver,
     parse_spec,
 )
+from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.symbols import Symbols
+from rocdbg.debugger.running.observer import Observer
+from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info import SourceFile as SourceFile
 from rocdbg.errors import Error
 
 
-@dataclass(slots=True)
-class Listed:
+class Listed(Observer):
     """What ``list`` showed last: the default file and line of locations until the program goes on."""
 
-    place: Defaults | None = None
+    def __init__(self) -> None:
+        self.place: Defaults | None = None
+
+    def stopped(self, event: StopEvent) -> None:
+        """Locations are relative to where it stands now."""
+        self.place = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,7 @@ class Places:
 
     def resolver(self) -> LocationResolver:
         """Finds places; locations without a file are relative to the selected frame or what was listed last."""
-        return LocationResolver(self._inferior.program, self.default_place, self._address)
+        return LocationResolver(self._inferior.need_program(), self.default_place)
 
     def default_place(self) -> Defaults:
         """The default file and line: what was listed last, the selected frame's, the kernel's."""
@@ -104,12 +112,40 @@ class Places:
         if not text.strip():
             if self._inferior.target is None or self._focus.current.thread is None:
                 raise LocationSpecError("No default breakpoint location.")
-            return [self.resolver().at(self._inferior.need_program().to_file(self._focus.frame().pc))]
-        return self.resolver().resolve(text)
+            return [self._at(self._focus.frame().pc)]
+        spec = parse_spec(text)
+        if isinstance(spec, AddressSpec):
+            return [self._at(self._address(spec.expression))]
+        found: list[Location] = []
+        failed: LocationSpecError | None = None
+        for program in self._inferior.programs or (self._inferior.need_program(),):
+            try:
+                found += LocationResolver(program, partial(self._default_in, program)).resolve(spec)
+            except LocationSpecError as error:
+                failed = failed or error
+        if not found and failed is not None:
+            raise failed
+        return found
+
+    def _at(self, address: int) -> Location:
+        """The place at a loaded address."""
+        self._inferior.need_program()
+        program = self._inferior.program_at(address)
+        return LocationResolver(program, self.default_place).at(program.to_file(address))
+
+    def _default_in(self, program: Program) -> Defaults:
+        """The default place as a code object knows it: in its own file of that path."""
+        place = self.default_place()
+        if place.file is None or program is self._inferior.program or not program.has_debug_info:
+            return place
+        path = place.file.path
+        file = next((file for file in program.info.files_named(place.file.basename) if file.path == path), None)
+        return Defaults(file, place.line)
 
     def disassemble(self, low: int, high: int) -> Sequence[DisassemblyLine]:
         """The instructions in [low, high)."""
-        program = self._inferior.need_program()
+        self._inferior.need_program()
+        program = self._inferior.program_at(low)
         pc = wave_size = None
         if self._inferior.target is not None and self._focus.current.thread is not None:
             pc, wave_size = self._focus.frame().pc, self._inferior.wave(self._focus.current.thread).lane_count
@@ -151,7 +187,7 @@ class Places:
             if not files:
                 raise LocationSpecError(f"No source file named {file_name}.")
             return SourcePlace(files[0], resolver.line_of(spec))
-        found = resolver.resolve(text)[0]
+        found = self.resolve(text)[0]
         if found.file is None or found.line is None:
             raise LocationSpecError(f"No line number known for {text.removeprefix('*')}.")
         return SourcePlace(found.file, found.line)
@@ -167,7 +203,7 @@ class Places:
             high = low + self._data.integer(last[1:]) if last.startswith("+") else self._data.integer(last)
             return None, low, high
         address = self._data.integer(text) if text else self._focus.frame().pc
-        return function_bounds(program, address)
+        return function_bounds(self._inferior.program_at(address), address)
 
     def describe_address(self, name: str) -> str:
         """The sentence of `info address NAME`: a variable of the selected scope, else a global symbol."""

@@ -15,6 +15,7 @@ from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.running.breakpoints import BreakpointTable
 from rocdbg.debugger.running.leaving import finish, run_to_location
+from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.runner import Runner, RunState
 from rocdbg.debugger.running.stepping import Stepper
 from rocdbg.debugger.running.stops import StopEvent, StopReason
@@ -32,7 +33,7 @@ class RunControl:
     """Runs the program; each command returns what happened.
 
     ``launcher`` gives what makes the target of the next run, ``resolve`` finds the places of a location,
-    ``stopped`` is told of each stop before the command returns.
+    ``observers`` are told of it.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class RunControl:
         state: RunState,
         launcher: Callable[[], Launcher],
         resolve: Callable[[str], Sequence[Location]],
-        stopped: Callable[[StopEvent], None],
+        observers: Sequence[Observer],
     ) -> None:
         self._inferior = inferior
         self._focus = focus
@@ -59,8 +60,8 @@ class RunControl:
         self._state = state
         self._launcher = launcher
         self._resolve = resolve
-        self._stopped = stopped
-        self._runner = Runner(inferior, focus, breakpoints, settings, warnings, state, self._holds, self._release)
+        self._observers = observers
+        self._runner = Runner(inferior, focus, breakpoints, settings, warnings, state, self._holds, self._left)
         self._stepper = Stepper(self._runner)
 
     # -- going on
@@ -81,6 +82,9 @@ class RunControl:
     def _attach(self, target: Target) -> None:
         if self._inferior.attach(target):
             self._breakpoints.resolve_again()
+        self._state.attached = True
+        for observer in tuple(self._observers):
+            observer.launched(target)
 
     def proceed(self, ignore_count: int | None = None) -> StopEvent:
         """``continue [N]``: with N, pass the breakpoint stopped at N - 1 times."""
@@ -160,7 +164,8 @@ class RunControl:
             self._convenience.set_int("_hit_bpnum", event.breakpoints[0])
         if event.reason is StopReason.EXITED:
             self._convenience.set_int("_exitcode", 0)
-        self._stopped(event)
+        for observer in tuple(self._observers):
+            observer.stopped(event)
         return event
 
     # -- ending
@@ -174,8 +179,14 @@ class RunControl:
         """End the program if there is one, and let go of what the last run left."""
         self._runner.terminate()
 
-    def _release(self) -> None:
-        self._launcher().release()
+    def _left(self, memory_too: bool) -> None:
+        """The runner has let the target go; ``memory_too``: before its end, so that nothing of it remains."""
+        if memory_too:
+            self._launcher().release()
+        if self._state.attached:
+            self._state.attached = False
+            for observer in tuple(self._observers):
+                observer.left()
 
     def recover(self) -> None:
         """After a command that was torn away in its middle: what is known of the target is read anew.

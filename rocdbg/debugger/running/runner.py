@@ -34,6 +34,8 @@ class Internal:
 class RunState:
     """How running stands; one for a session, wherever its commands look from."""
 
+    attached: bool = False
+    """Whether a target was announced whose end was not."""
     pending_signal: str = ""
     """The fatal signal of the last stop: after it the program cannot go on."""
     driving: bool = False
@@ -53,7 +55,8 @@ class RunState:
 class Runner:
     """Resumes the target, turns its stops into events, and moves the focus to where they are.
 
-    ``holds`` is the truth of a condition for a lane, ``released`` is told when a program is ended early.
+    ``holds`` is the truth of a condition for a lane, ``left`` is told when the target is gone, and
+    whether that was before its end.
     """
 
     inferior: Inferior
@@ -63,7 +66,7 @@ class Runner:
     warnings: Warnings
     state: RunState
     holds: Callable[[str, Focus], bool]
-    released: Callable[[], None]
+    left: Callable[[bool], None]
 
     @property
     def target(self) -> Target:
@@ -174,13 +177,14 @@ class Runner:
         """The program is over: its results; its memory stays readable until the next run."""
         info = self.inferior.need_runnable().exit_info()
         self.inferior.leave()
+        self.left(False)
         return info
 
     def terminate(self) -> None:
         """End the program now."""
         self.inferior.leave()
         self.state.pending_signal = ""
-        self.released()
+        self.left(True)
 
     # -- events
 

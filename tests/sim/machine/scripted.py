@@ -28,7 +28,7 @@ TARGET = target_by_name("gfx90a")
 
 
 class ScriptedEngine:
-    """Follows the engine's interface in docs/architecture.md."""
+    """Follows the engine's interface in docs/engine.md."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words

@@ -1,0 +1,8 @@
+#include "common.h"
+
+extern "C" __global__ void
+one(int *data)
+{
+    int item = __builtin_amdgcn_workitem_id_x();
+    data[item] = scaled(data[item]);
+}

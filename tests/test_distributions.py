@@ -1,0 +1,159 @@
+"""The wheel and the source distribution: what they hold, and that they work away from the checkout."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from dataclasses import dataclass
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+import rocdbg
+
+ROOT = Path(__file__).resolve().parent.parent
+NAME = f"rocdbg-{rocdbg.__version__}"
+LEFT_BEHIND = shutil.ignore_patterns(".git", ".venv*", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info", "dist")
+FOLDERS = ("benchmarks", "demo_kernels", "docs", "plugins", "rocdbg", "tests")
+TOP = (
+    "CHANGELOG.md", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "demo", "pyproject.toml", "setup.py", "setup.sh",
+    "test", ".ci/run",
+)
+
+
+def run(*command: str | Path, cwd: Path, **variables: str) -> str:
+    """What a command prints, on both outputs; variables for Python that are set around the tests do not reach it."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run(
+        command, cwd=cwd, env=environment | variables, text=True, timeout=300, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def files_below(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `python -m build` made of a copy of the checkout; ``unpacked`` is the source distribution's folder."""
+
+    checkout: Path
+    wheel: Path
+    unpacked: Path
+    log: str
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder = tmp_path_factory.mktemp("distributions")
+    checkout = folder / "checkout"
+    shutil.copytree(ROOT, checkout, ignore=LEFT_BEHIND)
+    # The wheel is built of the source distribution. The build backend is one of the tests' requirements.
+    log = run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, checkout, cwd=folder)
+    run("tar", "-xzf", f"{NAME}.tar.gz", cwd=folder)
+    return Built(checkout, folder / f"{NAME}-py3-none-any.whl", folder / NAME, log)
+
+
+def test_both_are_built_without_a_warning(built: Built) -> None:
+    assert re.findall(r"(?im)^.*\b(?:warning|deprecated)\b.*$", built.log) == []
+
+
+def test_the_source_distribution_holds_the_checkout(built: Built) -> None:
+    expected = {f"{folder}/{file}" for folder in FOLDERS for file in files_below(built.checkout / folder)} | {*TOP}
+    made = {"PKG-INFO", "setup.cfg"}
+    found = {name for name in files_below(built.unpacked) if not name.startswith("rocdbg.egg-info/")}
+    assert found - made == expected
+
+
+def test_the_wheel_holds_the_packages(built: Built) -> None:
+    expected = {f"rocdbg/{file}" for file in files_below(built.checkout / "rocdbg")}
+    expected |= {f"rocdbg_plugins/{file}" for file in files_below(built.checkout / "plugins")}
+    made = f"{NAME}.dist-info/"
+    expected |= {made + name for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE",
+                                          "top_level.txt")}
+    with zipfile.ZipFile(built.wheel) as archive:
+        assert set(archive.namelist()) == expected
+        metadata = archive.read(made + "METADATA").decode().splitlines()
+    assert {"License-Expression: MIT", f"Version: {rocdbg.__version__}", "Author: rocdbg contributors"} <= {*metadata}
+
+
+COMMANDS = ("set print frame-arguments none", "tbreak divergence.hip:12", "run", "plugin load lanemap", "lanemap")
+SESSION = """\
+Temporary breakpoint 1 at 0x1fe0: file divergence.hip, line 12.
+Starting kernel divergence, grid [128,1,1], workgroup [64,1,1]
+[Switching to thread 1, lane 0 (AMDGPU Lane 1:1:1:1/0 (0,0,0)[0,0,0])]
+
+Thread 1 "divergence" hit Temporary breakpoint 1, with lanes [0 6 11-12 15 26 35 52 56], divergence (...) at divergence.hip:12
+12\t            result = value - 40;
+       0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15
+   0 >A  a  a  a  a  a  A  a  a  a  a  A  A  a  a  A
+  16   a  a  a  a  a  a  a  a  a  a  A  a  a  a  a  a
+  32   a  a  a  A  a  a  a  a  a  a  a  a  a  a  a  a
+  48   a  a  a  a  A  a  a  a  A  a  a  a  a  a  a  a
+  A/a  divergence.hip:12  (9 active and 55 inactive)
+  capital: active, small: inactive, >: the current lane
+"""  # noqa: E501
+
+
+def test_the_wheel_debugs_away_from_the_checkout(built: Built, tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=False)
+    python = tmp_path / "venv" / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index", built.wheel,
+        cwd=tmp_path)
+    # The packages it needs are those of the tests' environment: a plain path, so that this checkout, which is
+    # installed there in place by a .pth file of its own, does not come along.
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))
+    (packages / "needed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    assert run(tmp_path / "venv/bin/rocdbg", "--version", cwd=tmp_path) == f"{NAME.replace('-', ' ')}\n"
+    where = "import rocdbg, rocdbg_plugins; print(rocdbg.__file__); print(rocdbg_plugins.__file__)"
+    assert run(python, "-c", where, cwd=tmp_path).splitlines() == [
+        str(packages / name / "__init__.py") for name in ("rocdbg", "rocdbg_plugins")
+    ]
+    launch = built.unpacked / "demo_kernels" / "divergence" / "divergence.toml"
+    text = run(
+        tmp_path / "venv/bin/rocdbg", "-nx", "-batch", *(word for line in COMMANDS for word in ("-ex", line)), launch,
+        cwd=tmp_path, HOME=str(tmp_path), ROCDBG_CACHE_DIR=str(tmp_path / "cache"),
+    )
+    assert text == SESSION
+
+
+def test_the_source_distribution_collects_its_tests(built: Built) -> None:
+    text = run(sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", cwd=built.unpacked,
+               PYTHONPATH=str(built.unpacked), PYTHONDONTWRITEBYTECODE="1")
+    found = set(re.findall(r"(?m)^(tests/.*\.py): \d+$", text))
+    assert {name for name in files_below(built.checkout) if re.fullmatch(r"tests/(.*/)?test_[^/]*\.py", name)} <= found
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level modules that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def test_what_is_imported_is_required_and_the_other_way_round() -> None:
+    modules = set().union(*(imported(path) for path in (ROOT / "rocdbg").rglob("*.py")))
+    modules -= {*sys.stdlib_module_names, "rocdbg", "rocdbg_plugins"}
+    owners = packages_distributions()
+    required = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+
+    def plain(name: str) -> str:
+        return re.sub(r"[-_.]+", "-", re.split(r"[<>=!~ ]", name)[0]).lower()
+
+    assert sorted({plain(owners[module][0]) for module in modules}) == sorted(plain(name) for name in required)
