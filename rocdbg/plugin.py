@@ -14,7 +14,7 @@ from rocdbg.debugger.reports.rows import LaneRow, LaneState
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stops import StopEvent, StopReason
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.formatting import Pretty
+from rocdbg.debugger.values.pretty import Pretty
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, BaseType, ClassType, PointerType, Type, TypedefType, VectorType
 from rocdbg.errors import Error

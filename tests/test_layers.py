@@ -77,3 +77,56 @@ def test_groups_of_the_debugger_import_downwards(group: str) -> None:
     assert files
     wrong = {file.name: extra for file in files if (extra := imported_groups(file.read_text()) - may)}
     assert wrong == {}
+
+
+DEBUGGER = sorted((ROOT / "debugger").rglob("*.py"))
+MOST_LINES = 400
+"""Of a module of ``debugger/``: past that there is a second concept in it."""
+MOST_METHODS = 25
+"""Public ones (properties are some) of a class of ``debugger/``."""
+
+
+def public_methods(source: str) -> dict[str, int]:
+    """The number of public methods that each class of a module's text defines itself, setters not counted twice."""
+    return {
+        node.name: len({
+            method.name
+            for method in node.body
+            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and not method.name.startswith("_")
+        })
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef)
+    }  # fmt: skip
+
+
+def test_public_methods_are_counted() -> None:
+    source = """
+class A:
+    size: int
+    def __init__(self): ...
+    def _own(self): ...
+    def one(self): ...
+    @property
+    def two(self): ...
+    @two.setter
+    def two(self, value): ...
+    class B:
+        async def three(self): ...
+def four(): ...
+"""
+    assert public_methods(source) == {"A": 2, "B": 1}
+
+
+def test_modules_of_the_debugger_are_short() -> None:
+    lines = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in DEBUGGER}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+
+
+def test_classes_of_the_debugger_have_few_public_methods() -> None:
+    wrong = {
+        f"{file.relative_to(ROOT)}: {name}": count
+        for file in DEBUGGER
+        for name, count in public_methods(file.read_text()).items()
+        if count > MOST_METHODS
+    }
+    assert wrong == {}

@@ -23,7 +23,7 @@ from rocdbg.cli.registry import WORD, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.errors import ControlFlow, DebuggerError, ExpressionError, NoSymbolError, NotRunningError
-from rocdbg.debugger.values.formatting import Format
+from rocdbg.debugger.values.format import Format
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
 from rocdbg.debugger.reports.examine import ExamineLine
 from rocdbg.debugger.reports.rows import LaneRow, RegisterRow, ThreadRow
-from rocdbg.debugger.values.formatting import Format
+from rocdbg.debugger.values.format import Format
 from rocdbg.debugger.values.value import Value
 
 if TYPE_CHECKING:

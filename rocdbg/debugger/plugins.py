@@ -23,7 +23,7 @@ from rocdbg.debugger.plugin_session import PluginSession
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.formatting import Pretty, PrettyPrinter
+from rocdbg.debugger.values.pretty import Pretty, PrettyPrinter
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 

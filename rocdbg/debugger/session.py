@@ -34,7 +34,7 @@ from rocdbg.debugger.running.runner import RunState
 from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.target.launcher import Launcher
-from rocdbg.debugger.values.formatting import Format
+from rocdbg.debugger.values.format import Format
 from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.warnings import Warnings

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rocdbg
-from rocdbg.debugger.expr.evaluator import Evaluator, evaluate
+from rocdbg.debugger.expr.access import decay
+from rocdbg.debugger.expr.evaluator import evaluate
 
 pytestmark = pytest.mark.llvm
 TARGETS = ["gfx90a", "gfx942", "gfx1030", "gfx1100"]
@@ -22,7 +23,7 @@ def stack(path, depth):
 
     def value(level, text):
         where = debugger.session.data.environment(frames[level].scope)
-        return Evaluator(where).decay(evaluate(text, where)).as_int()
+        return decay(evaluate(text, where)).as_int()
 
     return value
 

@@ -6,7 +6,7 @@ import pytest
 
 from rocdbg.debugger import Session
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
-from rocdbg.debugger.values.formatting import Format
+from rocdbg.debugger.values.format import Format
 
 
 def show(text: str, fmt: str = "", session: Session | None = None) -> str:

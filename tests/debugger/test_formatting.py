@@ -8,7 +8,9 @@ import pytest
 
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.formatting import Format, Formatter, Pretty
+from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.values.formatting import Formatter
+from rocdbg.debugger.values.pretty import Pretty
 from rocdbg.debugger.values.storage import Absence
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import (

@@ -6,7 +6,7 @@ from typing import cast
 
 from rocdbg import Debugger
 from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.evaluator import parse_in
+from rocdbg.debugger.expr.trees import parse_in
 
 
 def test_a_name_that_becomes_a_type() -> None:

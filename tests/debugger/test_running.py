@@ -256,7 +256,7 @@ def test_optimised_code_keeps_variables_in_registers(lanes: Start) -> None:
 
 
 def test_examine(lanes: Start) -> None:
-    from rocdbg.debugger.values.formatting import Format
+    from rocdbg.debugger.values.format import Format
 
     session = lanes()
     session.break_at("lanes.hip:31")

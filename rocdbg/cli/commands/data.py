@@ -9,7 +9,7 @@ from rocdbg.cli.shell import Shell
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.formatting import Format
+from rocdbg.debugger.values.format import Format
 from rocdbg.errors import Error
 
 DATA = Category.DATA

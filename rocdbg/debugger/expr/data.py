@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.strings import StringReader
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
@@ -15,8 +17,10 @@ from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.settings import PrintSettings, Settings
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.formatting import PLAIN, Format, Formatter, PrettyPrinter
+from rocdbg.debugger.values.format import PLAIN, Format
+from rocdbg.debugger.values.formatting import Formatter
 from rocdbg.debugger.values.history import ValueHistory
+from rocdbg.debugger.values.pretty import PrettyPrinter
 from rocdbg.debugger.values.storage import FaultyStorage, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Type, Variable
@@ -133,7 +137,7 @@ class Data:
         """Whether an expression is non-zero (``if``, ``while`` of scripts, conditions)."""
         evaluator = Evaluator(self.environment(focus))
         try:
-            return evaluator.decay(evaluator.follow(evaluator.text(text))).is_true()
+            return decay(follow(evaluator.text(text), evaluator.environment)).is_true()
         finally:
             if evaluator.has_stored:
                 self._inferior.state_changed()
@@ -141,11 +145,11 @@ class Data:
     def integer(self, text: str) -> int:
         """The value of an integer expression (counts, line numbers, exit status)."""
         value = evaluate(text, self.environment())
-        return Evaluator(self.environment()).decay(value).as_int()
+        return decay(value).as_int()
 
     def read_string(self, value: Value) -> bytes:
         """The characters of an array or behind a pointer, up to the first null."""
-        return Evaluator(self.environment()).read_string(value)
+        return StringReader(self.environment()).read_string(value)
 
     def expression_type(self, text: str) -> tuple[Type, bool]:
         """The type of an expression or type name, and whether it was a type name; no side effects."""

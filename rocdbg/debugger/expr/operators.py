@@ -10,6 +10,7 @@ from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerType, Type, VectorType, VoidType
 
+MAX_REPETITIONS = 1 << 24
 _COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
@@ -154,6 +155,26 @@ def _pointer_binary(
 def advance(pointer: Value, count: int) -> Value:
     """A pointer moved by ``count`` elements."""
     return Value.of_int(pointer.type, pointer.as_int() + count * _target_size(pointer))
+
+
+def stepped(value: Value, operator: str) -> Value:
+    """What ``++`` or ``--`` makes of a value."""
+    one = 1 if operator == "++" else -1
+    if ctypes.is_pointer(value.type):
+        return advance(value, one)
+    return convert(binary("+", value, Value.of_int(ctypes.INT, one)), value.type)
+
+
+def repeated(first: Value, number: Value) -> Value:
+    """``first@number``: an array of what begins in memory with ``first``. Raises `ExpressionError`."""
+    count = number.as_int()
+    if count <= 0:
+        raise ExpressionError(f"Invalid number {count} of repetitions.")
+    if count > MAX_REPETITIONS:
+        raise ExpressionError(f"Number {count} of repetitions is too large.")
+    if first.address is None:
+        raise ExpressionError("Only values in memory can be extended with '@'.")
+    return Value(ctypes.array_of(first.type, count), first.storage, first.offset)
 
 
 def _target_size(pointer: Value) -> int:

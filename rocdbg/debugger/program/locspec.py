@@ -91,6 +91,8 @@ def parse_spec(text: str) -> Spec:
     if _NUMBER.fullmatch(text):
         return LineSpec(None, decimal(text))
     file, rest = _split_file(text)
+    if file is None:
+        file, rest = _split_file(_unquote(text))  # 'file.c:12': the quotes may be around it all
     if file is not None:
         rest = rest.strip()
         if _NUMBER.fullmatch(rest):
@@ -102,7 +104,7 @@ def parse_spec(text: str) -> Spec:
         return FunctionSpec(_unquote(rest), file)
     if not text:
         raise LocationSpecError("Empty line specification.")
-    return FunctionSpec(_unquote(text))
+    return FunctionSpec(rest)
 
 
 def _split_file(text: str) -> tuple[str | None, str]:
@@ -136,6 +138,8 @@ def _unquote(text: str) -> str:
 def _explicit(text: str) -> Spec:
     parts = re.split(r"\s*-(source|function|line|qualified)\b\s*", text)[1:]
     options = {parts[i]: parts[i + 1].strip() for i in range(0, len(parts) - 1, 2)}
+    if set(options) == {"qualified"}:  # before a location of another kind: names are looked up as they are anyway
+        return parse_spec(options["qualified"])
     file = options.get("source")
     if "function" in options:
         return FunctionSpec(_unquote(options["function"]), file)

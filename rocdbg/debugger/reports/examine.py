@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.expr.evaluator import Evaluator
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, instructions_at, instructions_before
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.formatting import SIZE_LETTERS, Format, Formatter, format_letter
+from rocdbg.debugger.values.format import SIZE_LETTERS, Format
+from rocdbg.debugger.values.formatting import Formatter
 from rocdbg.debugger.values.numbers import format_integer, format_string
+from rocdbg.debugger.values.scalars import format_letter
 from rocdbg.debugger.values.storage import Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import Type
@@ -128,7 +130,7 @@ def _cell(value: Value, data: bytes, fmt: Format, formatter: Formatter) -> str:
         return format_integer(number, len(data), "z")
     if letter == "t":
         return f"{number:0{8 * len(data)}b}"
-    return format_letter(value, letter, "", formatter)
+    return format_letter(value, letter, "", formatter.address)
 
 
 def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt: Format) -> Examination:
@@ -206,14 +208,14 @@ class Examiner:
 
     def examine(self, address: Value, fmt: Format, count: int | None = None) -> list[ExamineLine]:
         """``x/FMT``; ``$_`` and ``$__`` are set to the last address and value."""
-        evaluator = Evaluator(self._data.environment())
+        environment = self._data.environment()
         fmt = effective(fmt if count is None else replace(fmt, count=count), self._last.format)
         self._last.format = replace(fmt, count=1)
-        followed = evaluator.follow(address)
+        followed = follow(address, environment)
         place = followed.address
         if fmt.letter in ("s", "i") or place is None or ctypes.is_pointer(followed.type):
             place = None
-        pointer = evaluator.decay(followed)
+        pointer = decay(followed)
         if ctypes.is_aggregate(pointer.type) and followed.address is not None:
             space, start = followed.address.space, followed.address.value
         else:
@@ -222,7 +224,6 @@ class Examiner:
         if self._inferior.target is not None and self._focus.current.thread is not None:
             wave = self._inferior.wave(self._focus.current.thread)
             pc, wave_size = self._focus.frame().pc, wave.lane_count
-        environment = evaluator.environment
         program = self._inferior.programs.at(start) if self._inferior.program is not None else None
         shown = examine(environment.memory, self._data.formatter(), program, space, start, fmt, pc, wave_size)
         last_type = shown.last.type if shown.last is not None else ctypes.INT

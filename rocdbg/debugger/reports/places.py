@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
+from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.expr.evaluator import Evaluator, evaluate
+from rocdbg.debugger.expr.evaluator import evaluate
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.locspec import (
@@ -103,8 +104,8 @@ class Places:
         return Defaults(None, None)
 
     def _address(self, text: str) -> int:
-        evaluator = Evaluator(self._data.environment())
-        return evaluator.decay(evaluator.follow(evaluate(text, evaluator.environment))).as_int()
+        environment = self._data.environment()
+        return decay(follow(evaluate(text, environment), environment)).as_int()
 
     def resolve(self, text: str) -> Sequence[Location]:
         """The places a location string names; "" is where the selected frame stands."""

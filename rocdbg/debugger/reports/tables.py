@@ -12,7 +12,7 @@ from rocdbg.debugger.frames.registers import special_names
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.rows import LaneRow, LaneState, LibraryRow, RegisterRow, ThreadRow
 from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, QueueInfo
-from rocdbg.debugger.values.formatting import Format
+from rocdbg.debugger.values.format import Format
 
 
 def first_lane(mask: int) -> int:

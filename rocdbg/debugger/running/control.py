@@ -14,6 +14,7 @@ from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.running.breakpoints import BreakpointTable
+from rocdbg.debugger.running.leaving import finish, run_to_location
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.runner import Runner, RunState
 from rocdbg.debugger.running.stepping import Stepper
@@ -112,7 +113,7 @@ class RunControl:
 
     def finish(self) -> StopEvent:
         """Until the selected frame returns."""
-        return self._done(self._driven(lambda: self._stepper.finish(self._need_lane())))
+        return self._done(self._driven(lambda: finish(self._stepper, self._need_lane())))
 
     def until(self, location: str | None = None) -> StopEvent:
         """``until``: `next` without going backwards; with a location to there or out of the frame."""
@@ -124,7 +125,7 @@ class RunControl:
         """Until the location is reached, or the frame returns."""
         focus = self._need_lane()
         addresses = frozenset(place.address for place in self._resolve(location))
-        return self._done(self._driven(lambda: self._stepper.run_to_location(focus, addresses, or_return=True)))
+        return self._done(self._driven(lambda: run_to_location(self._runner, focus, addresses)))
 
     def _need_lane(self) -> Focus:
         focus = self._focus.need_running()

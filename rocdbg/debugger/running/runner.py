@@ -304,3 +304,9 @@ class Runner:
     def alive(self, thread: int) -> bool:
         """Whether the wave still exists."""
         return any(wave.number == thread for wave in self.target.waves())
+
+
+def thread_of(scope: Focus) -> int:
+    """The wave of a running program that a step is about."""
+    assert scope.thread is not None
+    return scope.thread

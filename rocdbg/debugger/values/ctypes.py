@@ -99,6 +99,17 @@ def size_of(type_: Type) -> int:
     return size
 
 
+def alignment_of(type_: Type) -> int:
+    """In bytes: of an array that of its elements, of a structure the greatest of its members, of a scalar its size."""
+    stripped = type_.strip_typedefs()
+    if isinstance(stripped, ArrayType):
+        return alignment_of(stripped.element)
+    if isinstance(stripped, ClassType):
+        return max([1, *(alignment_of(m.type) for m in stripped.members)])
+    size = size_of(stripped)
+    return 1 << (size.bit_length() - 1) if size else 1
+
+
 def is_char(type_: Type) -> bool:
     """A type whose values show as characters: ``char`` and the other one-byte character types, UTF."""
     stripped = bare(type_)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from rocdbg.arch.address_spaces import AddressSpace, address_space
-from rocdbg.debugger.digits import decimal
+from rocdbg.arch.address_spaces import address_space
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.numbers import format_char, format_float, format_integer, format_string
+from rocdbg.debugger.values.format import PLAIN, Format
+from rocdbg.debugger.values.numbers import format_string
+from rocdbg.debugger.values.pretty import PrettyPrinter
+from rocdbg.debugger.values.runs import run_length
+from rocdbg.debugger.values.scalars import format_base, format_enum, format_letter
 from rocdbg.debugger.values.storage import Absence, AbsentError, Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import (
@@ -33,55 +36,9 @@ from rocdbg.dwarf.info.types import (
 )
 from rocdbg.errors import Error
 
-_LONGEST_RUN = 10_000
-"""Elements of an array that is there in part only which are compared with the one before."""
 _MOST_VALUES = 50_000
 """Values in each other that one text shows: arrays of arrays of structures have many with few bytes."""
 _DEEPEST = 100
-
-FORMAT_LETTERS = "xduotcafszr"
-SIZE_LETTERS = {"b": 1, "h": 2, "w": 4, "g": 8}
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A ``/FMT``: a count (``x`` only), a letter and a size letter; ``raw`` goes past pretty-printers.
-
-    ``instruction`` is set for ``i``; ``letter`` is "" where none was given.
-    """
-
-    letter: str = ""
-    size: str = ""
-    count: int = 1
-    raw: bool = False
-    source: bool = False
-
-    @classmethod
-    def parse(cls, text: str, allow_count: bool = False, letters: str = FORMAT_LETTERS + "i") -> Format:
-        """A format such as ``x``, ``4xw``, ``rs`` (without the slash). Raises `ExpressionError`."""
-        digits = 0
-        negative = text.startswith("-")
-        body = text[1:] if negative else text
-        while digits < len(body) and body[digits].isdecimal():
-            digits += 1
-        count = decimal(body[:digits]) if digits else 1
-        if (digits or negative) and not allow_count:
-            raise ExpressionError("Item count other than 1 is meaningless in \"print\" command.")
-        letter = size = ""
-        raw = False
-        for char in body[digits:]:
-            if char == "r":
-                raw = True
-            elif char in SIZE_LETTERS:
-                size = char
-            elif char in letters:
-                letter = char
-            else:
-                raise ExpressionError(f'Undefined output format "{char}".')
-        return cls(letter, size, -count if negative else count, raw)
-
-
-PLAIN = Format()
 
 
 class Symbolizer(Protocol):
@@ -89,23 +46,6 @@ class Symbolizer(Protocol):
 
     def symbolize(self, address: int, data: bool = True) -> str | None:
         """``fn+12`` for an address of code, or of data when ``data``; ``None`` when nothing is there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pretty:
-    """What a pretty-printer makes of a value.
-
-    ``text`` is the summary (``None`` for none); ``children`` are (name, value) pairs, shown as members,
-    or as elements when ``hint`` is ``array``; with ``string`` the text is shown in quotes.
-    """
-
-    text: str | None = None
-    children: Sequence[tuple[str, Value]] = ()
-    hint: str = ""
-
-
-PrettyPrinter = Callable[[Value], "Pretty | str | None"]
-"""Gives ``None`` for values that are not its business."""
 
 
 @dataclass(slots=True)
@@ -212,7 +152,7 @@ class _Writer:
         if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
             return self._reference(value, stripped, depth)
         if self.letter:
-            return format_letter(value, self.letter, self.fmt.size, self.formatter)
+            return format_letter(value, self.letter, self.fmt.size, self.formatter.address)
         if isinstance(stripped, PointerType):
             return self._pointer(value, stripped)
         if isinstance(stripped, EnumType):
@@ -220,25 +160,10 @@ class _Writer:
         if isinstance(stripped, MemberPointerType):
             return self._member_pointer(value, stripped)
         if isinstance(stripped, BaseType):
-            return self._base(value, stripped)
+            return format_base(value, stripped)
         if isinstance(stripped, UnspecifiedType):
             return f"{value.as_int():#x}" if stripped.size else "<unspecified>"
         raise ExpressionError(f"Values of type {value.type} cannot be shown.")
-
-    def _base(self, value: Value, type_: BaseType) -> str:
-        if ctypes.is_complex(type_):
-            half = BaseType("float", 4, type_.byte_size // 2)
-            data = value.contents()
-            middle = len(data) // 2
-            return f"{format_float(half, data[:middle])} + {format_float(half, data[middle:])}i"
-        if ctypes.is_float(type_):
-            return format_float(type_, value.contents())
-        number = value.as_int()
-        if ctypes.is_bool(type_):
-            return {0: "false", 1: "true"}.get(number, str(number))
-        if ctypes.is_char(type_):
-            return format_char(number, type_)
-        return str(number)
 
     # -- pointers, references, functions
 
@@ -385,7 +310,7 @@ class _Writer:
         while index < count:
             if (limit and shown >= limit) or self.shown > _MOST_VALUES:
                 return parts, True
-            run = self._run(value, index, count)
+            run = run_length(value, index, count)
             text = self.value(value.element(index), depth + 1)
             prefix = f"[{lower + index}] = " if self.settings.array_indexes else ""
             if threshold and run > threshold:
@@ -397,21 +322,6 @@ class _Writer:
                 index += 1
                 shown += 1
         return parts, False
-
-    @staticmethod
-    def _run(value: Value, start: int, count: int) -> int:
-        """How many elements from ``start`` on are the same (absent ones are all the same)."""
-        _, _, stride = value.elements()
-        if stride == 0:
-            return count - start
-        if value.data is not None:
-            return _repeats(value.data, start, count, stride)
-        key = _key(value.element(start))
-        end = start + 1
-        stop = min(count, start + _LONGEST_RUN)
-        while end < stop and _key(value.element(end)) == key:
-            end += 1
-        return end - start
 
     # -- pretty-printers
 
@@ -436,91 +346,9 @@ class _Writer:
         return f"{result.text} = {body}" if result.text else body
 
 
-def _repeats(data: bytes, start: int, count: int, stride: int) -> int:
-    """How many elements of ``stride`` bytes from ``start`` on are the same."""
-    first = data[start * stride : (start + 1) * stride]
-    end, step = start + 1, 1
-    while end < count and step:
-        step = min(step, count - end)
-        if data[end * stride : (end + step) * stride] == first * step:
-            end += step
-            step *= 2
-        else:
-            step //= 2
-    return end - start
-
-
 def _try_fetch(value: Value) -> Value:
     """The value with its bytes read at once where all of them are there; else its parts are read singly."""
     try:
         return value.fetched()
     except AbsentError:
         return value
-
-
-def _key(value: Value) -> object:
-    try:
-        return value.contents()
-    except AbsentError as error:
-        return error.absence
-
-
-def format_letter(value: Value, letter: str, size: str, formatter: Formatter) -> str:
-    """A scalar in the format of a letter."""
-    data = value.contents()
-    type_ = value.bare
-    if size and letter != "c" and not ctypes.is_float(type_):
-        width = SIZE_LETTERS[size]
-        signed = ctypes.is_signed(type_)
-        number = int.from_bytes(data, "little", signed=signed and letter in "d")
-        data = (number & ((1 << 8 * width) - 1)).to_bytes(width, "little")
-    if letter == "f":
-        float_type = type_ if ctypes.is_float(type_) else _float_of_size(len(data))
-        if float_type is not None:
-            return format_float(float_type, data)
-        return str(value.as_int())
-    if letter == "a":
-        return formatter.address(ctypes.pointer_space(type_), int.from_bytes(data, "little"), symbol=True)
-    if letter == "c":
-        number = value.as_int() if not ctypes.is_float(type_) else int.from_bytes(data, "little")
-        char_type = type_ if ctypes.is_char(type_) else ctypes.SIGNED_CHAR
-        if ctypes.is_integral(type_) and not ctypes.is_signed(type_) and not ctypes.is_char(type_):
-            char_type = ctypes.UNSIGNED_CHAR
-        width = 8 * ctypes.size_of(char_type)
-        number &= (1 << width) - 1
-        if ctypes.is_signed(char_type) and number >> (width - 1):
-            number -= 1 << width
-        return format_char(number, char_type)
-    text = format_integer(int.from_bytes(data, "little"), len(data), letter)
-    space = ctypes.pointer_space(type_) if isinstance(type_, PointerType) else 0
-    return text if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else f"{address_space(space).name}#{text}"
-
-
-def _float_of_size(size: int) -> Type | None:
-    return {2: ctypes.HALF, 4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size)
-
-
-def format_enum(value: Value) -> str:
-    """A name, ``(A | B)`` for flags, ``(A | unknown: 0x8)``, or a number."""
-    type_ = value.bare
-    assert isinstance(type_, EnumType)
-    number = value.as_int()
-    prefix = f"{type_.qualified_name or type_.name}::" if type_.scoped and type_.name else ""
-    for enumerator in type_.enumerators:
-        if enumerator.value == number:
-            return prefix + enumerator.name
-    values = [e.value for e in type_.enumerators]
-    is_flags = bool(values) and all(v > 0 and v & (v - 1) == 0 for v in values if v) and not any(
-        v < 0 for v in values
-    )
-    if not is_flags or number == 0:
-        return str(number)
-    names = []
-    rest = number
-    for enumerator in type_.enumerators:
-        if enumerator.value and rest & enumerator.value:
-            names.append(prefix + enumerator.name)
-            rest &= ~enumerator.value
-    if rest:
-        names.append(f"unknown: {rest:#x}")
-    return "(" + " | ".join(names) + ")"

@@ -33,8 +33,7 @@ class ValueHistory:
             return Value(VOID)
         number = len(self._values) - back
         if number < 1:
-            # GDB clamps nothing: $$n before the first value is an error naming the absolute number
-            raise ExpressionError(f"History has not yet reached ${number}.")
+            raise ExpressionError(f"History does not go back to $${back}.")
         return self._values[number - 1]
 
     def rows(self, center: int | None = None, count: int = 10) -> list[tuple[int, Value]]:

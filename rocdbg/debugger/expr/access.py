@@ -1,0 +1,184 @@
+"""What a value leads to: references, pointers, elements, members, and back to its address."""
+
+from __future__ import annotations
+
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.operators import advance
+from rocdbg.debugger.expr.swizzle import swizzle
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.locations import LocationStorage
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    ClassType,
+    FunctionType,
+    MemberPointerType,
+    PointerKind,
+    PointerType,
+    VectorType,
+    VoidType,
+)
+
+
+def follow(value: Value, environment: Environment) -> Value:
+    """What a reference refers to; other values as they are."""
+    stripped = value.bare
+    if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
+        return environment.at_address(stripped.target, stripped.address_class or 0, value.as_int())
+    return value
+
+
+def decay(value: Value) -> Value:
+    """Arrays to a pointer to their first element, functions to a pointer to them."""
+    stripped = value.bare
+    if isinstance(stripped, ArrayType):
+        address = value.address
+        if address is None:
+            return value
+        return Value.of_int(ctypes.pointer_to(stripped.element, address.space), address.value)
+    if isinstance(stripped, FunctionType):
+        address = value.address
+        return Value.of_int(ctypes.pointer_to(value.type), address.value if address else 0)
+    return value
+
+
+def pointee(pointer: Value, environment: Environment, only_type: bool = False) -> Value:
+    """What a pointer points at; an integer is the address of a ``long``, as in GDB.
+
+    Where ``only_type`` is wanted, the pointer's value is not asked for.
+    Raises `ExpressionError` for anything else, and for ``void *``.
+    """
+    stripped = pointer.bare
+    if not isinstance(stripped, PointerType):
+        if ctypes.is_integral(stripped):
+            # "*0x1000": GDB reads a long there
+            return environment.at_address(ctypes.LONG, 0, pointer.as_int())
+        raise ExpressionError("Attempt to take contents of a non-pointer value.")
+    if isinstance(stripped.target.strip_typedefs(), VoidType):
+        raise ExpressionError("Attempt to take contents of a non-pointer value.")
+    behind = pointer.storage
+    if isinstance(behind, LocationStorage) and pointer.data is None:
+        place = behind.pointee(pointer.offset, pointer.size)
+        if place is not None:
+            return environment.at_location(stripped.target, place)
+    if only_type:
+        return environment.at_address(stripped.target, stripped.address_class or 0, 0)
+    return environment.at_address(stripped.target, stripped.address_class or 0, pointer.as_int())
+
+
+def address_of(value: Value, only_type: bool = False) -> Value:
+    """``&value``. Where ``only_type`` is wanted, a value without an address has a null one.
+
+    Raises `ExpressionError` for registers, bit-fields, what is optimised out, and what was computed.
+    """
+    address = value.address
+    if address is None:
+        if only_type:
+            return Value.of_int(ctypes.pointer_to(value.type), 0)
+        if value.bit_size is not None:
+            raise ExpressionError("Attempt to take address of value not located in memory.")
+        if value.storage is not None and value.storage.register is not None:
+            raise ExpressionError("Attempt to take address of value not located in memory.")
+        if value.absence is not None:
+            what = value.absence.value.strip("<>")
+            raise ExpressionError(f"Can't take address of a value that is {what}")
+        raise ExpressionError("Attempt to take address of value not located in memory.")
+    return Value.of_int(ctypes.pointer_to(value.type, address.space), address.value)
+
+
+def element(base: Value, index: Value, environment: Environment, only_type: bool = False) -> Value:
+    """``base[index]`` of vectors, arrays and pointers. Raises `ExpressionError` for what has no elements.
+
+    Elements beyond the end are only refused where the array is not in memory.
+    """
+    number = index.as_int()
+    stripped = base.bare
+    if isinstance(stripped, VectorType):
+        if not 0 <= number < stripped.count:
+            raise ExpressionError(f"no such vector element (there are {stripped.count})")
+        return base.element(number)
+    if isinstance(stripped, ArrayType):
+        lower = stripped.lower_bound if isinstance(stripped.lower_bound, int) else 0
+        if base.storage is None or base.address is None:
+            count = base.elements()[1]
+            if not 0 <= number - lower < count:
+                raise ExpressionError("no such vector element")
+        return base.element(number - lower)
+    if isinstance(stripped, PointerType):
+        if number == 0:
+            return pointee(base, environment, only_type)  # also of a pointer that has no value to be advanced
+        return pointee(advance(base, number), environment, only_type)
+    if ctypes.is_integral(stripped) and isinstance(index.bare, PointerType):
+        return pointee(advance(index, base.as_int()), environment, only_type)
+    raise ExpressionError(f"cannot subscript something of type `{base.type}'")
+
+
+def member(base: Value, node: ast.Member, environment: Environment, only_type: bool = False) -> Value:
+    """``base.name`` and ``base->name``: members, static members, components of vectors.
+
+    Raises `ExpressionError` for what is no structure, and where it has no such member.
+    """
+    if isinstance(base.bare, PointerType):
+        # GDB takes "." for "->" where the left side is a pointer
+        base = pointee(base, environment, only_type)
+    elif node.arrow and isinstance(base.bare, ArrayType):
+        base = pointee(decay(base), environment, only_type)
+    base = completed(base, environment)
+    stripped = base.bare
+    if isinstance(stripped, VectorType):
+        return swizzle(base, node.name)
+    if not isinstance(stripped, ClassType):
+        pointer = " pointer" if node.arrow else ""
+        raise ExpressionError(
+            f"Attempt to extract a component of a value that is not a structure{pointer}."
+        )
+    name = node.name.rpartition("::")[2]
+    found = base.find_member(name)
+    if found is None:
+        static = _static_member(stripped, name, environment)
+        if static is not None:
+            return static
+        raise ExpressionError(f"There is no member named {name}.")
+    return found
+
+
+def member_of_this(name: str, environment: Environment, only_type: bool = False) -> Value | None:
+    """A member of the object whose method this is; of one that is optimised out it is so, too."""
+    if not environment.is_cplusplus:
+        return None
+    this = environment.local("this")
+    if this is None or not isinstance(this.bare, PointerType):
+        return None
+    if this.absence is not None:
+        class_ = environment.complete_type(this.bare.target)
+        return Value.absent(class_, this.absence).find_member(name)
+    return pointee(follow(this, environment), environment, only_type).find_member(name)
+
+
+def member_pointer(node: ast.Expression, environment: Environment) -> Value | None:
+    """``&Class::member``; ``None`` for anything else."""
+    scope, _, last = node.name.rpartition("::") if isinstance(node, ast.Name) else ("", "", "")
+    if not scope or not environment.is_type(scope):
+        return None
+    class_ = environment.find_type(scope, "")
+    stripped = class_.strip_typedefs()
+    for found in stripped.members if isinstance(stripped, ClassType) else ():
+        if found.name == last and found.bit_offset is not None and found.bit_size is None:
+            return Value.of_int(MemberPointerType(found.type, class_, 8), found.bit_offset // 8)
+    return None
+
+
+def completed(value: Value, environment: Environment) -> Value:
+    """The value with the definition of its type, where that is only declared here."""
+    complete = environment.complete_type(value.bare)
+    if complete is value.bare:
+        return value
+    return Value(complete, value.storage, value.offset, value.data, absence=value.absence)
+
+
+def _static_member(type_: ClassType, name: str, environment: Environment) -> Value | None:
+    if any(static.name == name for static in type_.static_members):
+        return environment.variable(f"{type_.qualified_name or type_.name}::{name}")
+    return None

@@ -1,0 +1,49 @@
+"""Characters and bytes behind a value, as the convenience functions and ``printf`` ask for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr.access import decay, follow
+from rocdbg.debugger.expr.convenience import MAX_STRING
+from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import ArrayType, PointerType, VectorType
+
+
+@dataclass(frozen=True, slots=True)
+class StringReader:
+    """Reads at one place of the program: the `EvaluationHost` of convenience functions."""
+
+    environment: Environment
+
+    def read_string(self, value: Value, limit: int = MAX_STRING) -> bytes:
+        """The characters of an array or behind a pointer, up to the first null.
+
+        Raises `ExpressionError` for other values.
+        """
+        value = follow(value, self.environment)
+        if isinstance(value.bare, ArrayType | VectorType):
+            return value.contents().split(b"\0")[0]
+        if not isinstance(value.bare, PointerType):
+            raise ExpressionError("Expected a string.")
+        space = value.bare.address_class or 0
+        address = value.as_int()
+        out = bytearray()
+        while len(out) < limit:
+            byte = self.environment.memory.read(space, address + len(out), 1)
+            if byte == b"\0":
+                break
+            out += byte
+        return bytes(out)
+
+    def read_bytes(self, value: Value, size: int) -> bytes:
+        """``size`` bytes behind a pointer or of an array. Raises `ExpressionError` where there are fewer."""
+        value = decay(follow(value, self.environment))
+        if isinstance(value.bare, PointerType):
+            return self.environment.memory.read(value.bare.address_class or 0, value.as_int(), size)
+        data = value.contents()
+        if len(data) < size:
+            raise ExpressionError(f"The value has only {len(data)} bytes.")
+        return data[:size]

@@ -1,0 +1,61 @@
+"""The tokens of an expression, taken from the left, with any number to look ahead at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr.lexer import Token, TokenKind
+
+
+@dataclass(slots=True)
+class TokenStream:
+    """What the grammars read. ``text`` is where the tokens are from; the last of them is of kind ``END``."""
+
+    text: str
+    tokens: list[Token]
+    position: int = 0
+
+    def peek(self, ahead: int = 0) -> Token:
+        """The next token, or one behind it; past the end, the last."""
+        return self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+
+    def take(self) -> Token:
+        """The next token, which is used up."""
+        token = self.peek()
+        self.position += 1
+        return token
+
+    def at(self, operator: str, ahead: int = 0) -> bool:
+        """Whether the next token, or one behind it, is this operator."""
+        token = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+        return token.kind is TokenKind.OPERATOR and token.text == operator
+
+    def accept(self, operator: str) -> bool:
+        """Take the operator if it is next."""
+        if self.at(operator):
+            self.position += 1
+            return True
+        return False
+
+    def expect(self, operator: str) -> None:
+        """Take the operator. Raises `ExpressionError` when something else is next."""
+        if not self.accept(operator):
+            raise self.error()
+
+    def qualified_name(self) -> str:
+        """A name with the scopes it is in: ``a::b::c``. Raises `ExpressionError` when no name is next."""
+        token = self.take()
+        if token.kind not in (TokenKind.NAME, TokenKind.QUOTED):
+            raise self.error(token)
+        name = str(token.value)
+        while self.at("::") and self.peek(1).kind is TokenKind.NAME:
+            self.take()
+            name += "::" + self.take().text
+        return name
+
+    def error(self, token: Token | None = None) -> ExpressionError:
+        """A syntax error at a token, by default the next."""
+        token = token or self.peek()
+        rest = self.text[token.offset :]
+        return ExpressionError(f"A syntax error in expression, near `{rest}'.", self.text, token.offset)

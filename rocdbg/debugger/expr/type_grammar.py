@@ -1,0 +1,160 @@
+"""The grammar of type names: specifiers, qualifiers, tags, and the declarators behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.lexer import TokenKind
+from rocdbg.debugger.expr.token_stream import TokenStream
+
+_SPECIFIERS = {
+    "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool",
+    "__int128", "_Float16", "half", "__bf16", "wchar_t", "char8_t", "char16_t", "char32_t",
+}  # fmt: skip
+_QUALIFIERS = {"const", "volatile", "restrict", "__restrict", "__restrict__", "_Atomic",
+               "__global", "__local", "__constant", "__private", "__generic"}  # fmt: skip
+_TAGS = {"struct", "union", "class", "enum"}
+TYPE_OF = {"typeof", "__typeof__", "__typeof", "decltype"}
+
+
+@dataclass(slots=True)
+class TypeGrammar:
+    """Parses type names from a stream of tokens.
+
+    ``is_type`` says whether a name that is no C keyword names a type in scope, ``expression`` parses the operand
+    of ``typeof``.
+    """
+
+    tokens: TokenStream
+    is_type: Callable[[str], bool]
+    expression: Callable[[], ast.Expression]
+
+    def starts_at(self, ahead: int) -> bool:
+        """Whether the token ``ahead`` of the next one starts a type name."""
+        token = self.tokens.peek(ahead)
+        if token.kind is TokenKind.OPERATOR and token.text == "::":
+            return self.starts_at(ahead + 1)
+        if token.kind is TokenKind.QUOTED:
+            return not self.tokens.at("::", ahead + 1) and self.is_type(str(token.value))
+        if token.kind is not TokenKind.NAME:
+            return False
+        word = token.text
+        if word in _SPECIFIERS or word in _QUALIFIERS or word in _TAGS:
+            return True
+        if word in TYPE_OF:
+            return True
+        if self.tokens.at("#", ahead + 1):
+            return False
+        name = word
+        step = ahead + 1
+        while self.tokens.at("::", step) and self.tokens.peek(step + 1).kind is TokenKind.NAME:
+            name += "::" + self.tokens.peek(step + 1).text
+            step += 2
+        return self.is_type(name)
+
+    def type_name(self) -> ast.AnyTypeName:
+        """A type name with its abstract declarator."""
+        token = self.tokens.peek()
+        if token.kind is TokenKind.NAME and token.text in TYPE_OF:
+            self.tokens.take()
+            self.tokens.expect("(")
+            inner = self.expression()
+            self.tokens.expect(")")
+            return ast.TypeOf(inner, self._declarator())
+        words: list[str] = []
+        tag = ""
+        const = volatile = False
+        self.tokens.accept("::")
+        while True:
+            token = self.tokens.peek()
+            if token.kind is TokenKind.QUOTED and not words:
+                self.tokens.take()
+                words.append(str(token.value))
+                continue
+            if token.kind is not TokenKind.NAME:
+                break
+            word = token.text
+            if word in _QUALIFIERS:
+                const |= word == "const"
+                volatile |= word == "volatile"
+                self.tokens.take()
+            elif word in _TAGS and not words:
+                tag = word
+                self.tokens.take()
+                words.append(self.tokens.qualified_name())
+            elif word in _SPECIFIERS and all(w in _SPECIFIERS for w in words):
+                words.append(word)
+                self.tokens.take()
+            elif not words:
+                words.append(self.tokens.qualified_name())
+            else:
+                break
+        if not words:
+            raise self.tokens.error()
+        return ast.TypeName(" ".join(words), tag, self._declarator(), const, volatile)
+
+    def _declarator(self) -> ast.Derivations:
+        """``*``, ``&``, ``(*)[4]``, ``[3]``, ``(*)(int)``: derivations in the order they apply."""
+        prefix: list[ast.Derivation] = []
+        while True:
+            token = self.tokens.peek()
+            if self.tokens.at("*") or self.tokens.at("&") or self.tokens.at("&&"):
+                prefix.append(self.tokens.take().text)
+            elif token.kind is TokenKind.NAME and token.text in _QUALIFIERS:
+                self.tokens.take()
+            else:
+                break
+        inner: ast.Derivations = ()
+        if self.tokens.at("(") and (self.tokens.at("*", 1) or self.tokens.at("&", 1)):
+            self.tokens.take()
+            inner = self._declarator()
+            self.tokens.expect(")")
+        suffixes: list[ast.Derivation] = []
+        while True:
+            if self.tokens.at("["):
+                self.tokens.take()
+                if self.tokens.accept("]"):
+                    suffixes.append(-1)
+                    continue
+                size = self.tokens.take()
+                if size.kind is not TokenKind.INTEGER or not isinstance(size.value, int):
+                    raise self.tokens.error(size)
+                suffixes.append(size.value)
+                self.tokens.expect("]")
+            elif self.tokens.at("(") and (inner or self._is_parameter_list()):
+                suffixes.append(self._parameters())
+            else:
+                break
+        return (*prefix, *reversed(suffixes), *inner)
+
+    def _is_parameter_list(self) -> bool:
+        """Whether the brackets here hold parameters of a function type: what follows them ends the type."""
+        if not (self.tokens.at(")", 1) or self.starts_at(1)):
+            return False
+        depth = 0
+        ahead = 0
+        while True:
+            token = self.tokens.peek(ahead)
+            if token.kind is TokenKind.END:
+                return False
+            if self.tokens.at("(", ahead):
+                depth += 1
+            elif self.tokens.at(")", ahead):
+                depth -= 1
+                if depth == 0:
+                    break
+            ahead += 1
+        follower = self.tokens.peek(ahead + 1)
+        return follower.kind is TokenKind.END or follower.text in (")", "}", ">", ",")
+
+    def _parameters(self) -> tuple[ast.AnyTypeName, ...]:
+        """The parameter types of a function type, names left out."""
+        self.tokens.expect("(")
+        types: list[ast.AnyTypeName] = []
+        while not self.tokens.accept(")"):
+            if types:
+                self.tokens.expect(",")
+            types.append(self.type_name())
+        return tuple(types)

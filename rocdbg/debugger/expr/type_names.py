@@ -1,0 +1,61 @@
+"""From the tree of a type name to the type it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocdbg.debugger.errors import NoSymbolError
+from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.values import ctypes
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    FunctionType,
+    Parameter,
+    PointerKind,
+    PointerType,
+    QualifiedType,
+    Qualifier,
+    Type,
+)
+
+
+def named_type(
+    name: ast.AnyTypeName, environment: Environment, type_of: Callable[[ast.Expression], Type]
+) -> Type:
+    """The type a type name stands for; ``type_of`` gives the type of an expression (``typeof``).
+
+    Raises `NoSymbolError` for names that no type has.
+    """
+    if isinstance(name, ast.TypeOf):
+        return _derived(type_of(name.operand), name.derivations, environment, type_of)
+    found = ctypes.basic_type(name.name) if not name.tag else None
+    if found is None or name.name == "half":
+        try:
+            found = environment.find_type(name.name, name.tag)
+        except NoSymbolError:
+            if found is None:
+                raise
+    if name.is_const:
+        found = QualifiedType(Qualifier.CONST, found)
+    if name.is_volatile:
+        found = QualifiedType(Qualifier.VOLATILE, found)
+    return _derived(found, name.derivations, environment, type_of)
+
+
+def _derived(
+    base: Type, derivations: ast.Derivations, environment: Environment, type_of: Callable[[ast.Expression], Type]
+) -> Type:
+    """The pointers, arrays and functions that a declarator makes of a type."""
+    for derivation in derivations:
+        if isinstance(derivation, tuple):
+            types = [named_type(name, environment, type_of) for name in derivation]
+            if len(types) == 1 and ctypes.is_void(types[0]):
+                types = []
+            parameters = tuple(Parameter(type_) for type_ in types)
+            base = FunctionType(base, parameters, prototyped=bool(derivation))
+        elif isinstance(derivation, int):
+            base = ArrayType(base, derivation if derivation >= 0 else None)
+        else:
+            base = PointerType(base, PointerKind(derivation))
+    return base

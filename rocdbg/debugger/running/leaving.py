@@ -1,0 +1,81 @@
+"""Out of a frame, or to a place: ``finish``, ``advance``, ``until LOCATION``."""
+
+from __future__ import annotations
+
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
+from rocdbg.debugger.frames.returned_value import return_value
+from rocdbg.debugger.running.calls import run_to
+from rocdbg.debugger.running.runner import Internal, Runner, thread_of
+from rocdbg.debugger.running.step_start import inline_offsets
+from rocdbg.debugger.running.stepping import Stepper
+from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import Type, VoidType
+
+
+def finish(stepper: Stepper, scope: Focus) -> StopEvent:
+    """``finish``: until the selected frame has returned to its caller."""
+    runner = stepper.runner
+    chain = runner.inferior.chain(scope)
+    frame = chain.get(scope.frame)
+    outer = chain.get(frame.level + 1) if frame is not None else None
+    if frame is None or outer is None:
+        raise DebuggerError('"finish" not meaningful in the outermost frame.')
+    if frame.kind is FrameKind.INLINE:
+        return _finish_inline(stepper, scope, frame)
+    physical = outer.context
+    address = outer.pc
+    place = physical_place(physical)
+    function = frame.function
+    thread = thread_of(scope)
+    event = run_to(runner, scope, address, place)
+    if event is not None:
+        return event
+    value: Value | None = None
+    untold: Type | None = None
+    if function is not None:
+        value = return_value(function, runner.target, thread, scope.lane)
+        if value is None and not isinstance(function.return_type.strip_typedefs(), VoidType):
+            untold = function.return_type
+    return runner.step_event(StopReason.FINISHED, True, returned=value, returned_type=untold)
+
+
+def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
+    """Out of an inlined call: step over lines until its code is left."""
+    assert frame.inline is not None
+    wanted = frame.inline.offset
+    while True:
+        event = stepper.step_line(scope.with_frame(0), into=False)
+        if event.reason is not StopReason.STEP:
+            return event
+        top = stepper.runner.top_frame(scope)
+        if wanted not in inline_offsets(top):
+            return stepper.runner.step_event(StopReason.FINISHED, True)
+
+
+def run_to_location(runner: Runner, scope: Focus, addresses: frozenset[int]) -> StopEvent:
+    """``advance`` and ``until LOCATION``: to one of the loaded addresses, or out of the frame."""
+    thread = thread_of(scope)
+    wanted = set(addresses)
+    return_to: int | None = None
+    outer_place: tuple[int | None, int | None] | None = None
+    chain = runner.inferior.chain(scope)
+    frame = chain.get(scope.frame)
+    outer = next((f for f in chain if frame is not None and f.context.callee is frame.context), None)
+    if outer is not None:
+        return_to = outer.pc
+        outer_place = physical_place(outer.context)
+        wanted.add(outer.pc)
+
+    def accept(stop: TargetStop) -> bool:
+        if stop.thread != thread or not runner.inferior.is_active(scope):
+            return False
+        if stop.pc == return_to and stop.pc not in addresses:
+            return physical_place(runner.top_frame(scope).context) == outer_place
+        return True
+
+    event = runner.run(Internal(frozenset(wanted), accept))
+    return event or runner.step_event(StopReason.LOCATION, True)

@@ -1,0 +1,78 @@
+"""Where a step began, and how the frames that it comes to relate to that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocdbg.debugger.frames.frames import Frame, FrameChain, physical_place
+from rocdbg.debugger.running.line_ranges import line_of
+
+
+@dataclass(frozen=True, slots=True)
+class StepStart:
+    """Where a step began."""
+
+    place: tuple[int | None, int | None] | None
+    """Of the physical frame."""
+    function_low: int | None
+    caller_place: tuple[int | None, int | None] | None
+    has_caller: bool
+    inline: tuple[int, ...]
+    """The inlined calls around the PC, innermost first."""
+    line: tuple[str, int] | None
+
+
+def step_start(chain: FrameChain) -> StepStart:
+    """The start of a step from the innermost of a lane's frames."""
+    top = chain.get(0)
+    assert top is not None
+    caller = next((f for f in chain if f.context is not top.context), None)
+    inline = tuple(f.inline.offset for f in chain if f.context is top.context and f.inline is not None)
+    physical = top.context.function
+    return StepStart(
+        physical_place(top.context),
+        physical.low_pc if physical is not None else None,
+        physical_place(caller.context) if caller is not None else None,
+        caller is not None,
+        inline,
+        line_of(top),
+    )
+
+
+def stands_at_another_line(frame: Frame, start: StepStart) -> bool:
+    """Whether a lane that has become active stands at the beginning of a line other than the one it waited at.
+
+    The middle of a line may be code that brings the lane back, before it goes on where it waited.
+    """
+    row = frame.row
+    if row is None:
+        return True
+    if physical_place(frame.context) != start.place:
+        return row.line != 0
+    at_start = frame.program.to_loaded(row.address) == frame.pc
+    return row.line != 0 and row.is_stmt and at_start and line_of(frame) != start.line
+
+
+def frame_changed(frame: Frame, start: StepStart) -> bool:
+    """Whether a frame is of another function or inlined call than the one the step began in."""
+    physical = frame.context.function
+    low = physical.low_pc if physical is not None else None
+    return low != start.function_low or inline_offsets(frame) != start.inline
+
+
+def is_inlined_deeper(frame: Frame, start: StepStart) -> bool:
+    """Whether the frame is of a call inlined into the code the step began in."""
+    now = inline_offsets(frame)
+    before = start.inline
+    if len(now) <= len(before):
+        return False
+    return now[len(now) - len(before) :] == before
+
+
+def inline_offsets(frame: Frame) -> tuple[int, ...]:
+    """The inlined calls around a frame's PC, innermost first."""
+    program = frame.program
+    if frame.context.function is None:
+        return ()
+    inlined = program.info.inline_frames_at(program.to_file(frame.lookup_pc))
+    return tuple(i.offset for i in inlined[frame.hidden :])

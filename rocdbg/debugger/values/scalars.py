@@ -1,0 +1,93 @@
+"""Text of scalars: by format letter, of base types, of enumerations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.format import SIZE_LETTERS
+from rocdbg.debugger.values.numbers import format_char, format_float, format_integer
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import BaseType, EnumType, PointerType, Type
+
+
+def format_base(value: Value, type_: BaseType) -> str:
+    """A number, character or truth value as it is shown without a format letter."""
+    if ctypes.is_complex(type_):
+        half = BaseType("float", 4, type_.byte_size // 2)
+        data = value.contents()
+        middle = len(data) // 2
+        return f"{format_float(half, data[:middle])} + {format_float(half, data[middle:])}i"
+    if ctypes.is_float(type_):
+        return format_float(type_, value.contents())
+    number = value.as_int()
+    if ctypes.is_bool(type_):
+        return {0: "false", 1: "true"}.get(number, str(number))
+    if ctypes.is_char(type_):
+        return format_char(number, type_)
+    return str(number)
+
+
+def format_letter(value: Value, letter: str, size: str, address_text: Callable[[int, int, bool], str]) -> str:
+    """A scalar in the format of a letter; with a size letter, cut or extended to that size.
+
+    ``address_text`` gives the text of a space and an address, with the symbol there.
+    """
+    data = value.contents()
+    type_ = value.bare
+    if size and letter != "c" and not ctypes.is_float(type_):
+        width = SIZE_LETTERS[size]
+        signed = ctypes.is_signed(type_)
+        number = int.from_bytes(data, "little", signed=signed and letter in "d")
+        data = (number & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+    if letter == "f":
+        float_type = type_ if ctypes.is_float(type_) else _float_of_size(len(data))
+        if float_type is not None:
+            return format_float(float_type, data)
+        return str(value.as_int())
+    if letter == "a":
+        return address_text(ctypes.pointer_space(type_), int.from_bytes(data, "little"), True)
+    if letter == "c":
+        number = value.as_int() if not ctypes.is_float(type_) else int.from_bytes(data, "little")
+        char_type = type_ if ctypes.is_char(type_) else ctypes.SIGNED_CHAR
+        if ctypes.is_integral(type_) and not ctypes.is_signed(type_) and not ctypes.is_char(type_):
+            char_type = ctypes.UNSIGNED_CHAR
+        width = 8 * ctypes.size_of(char_type)
+        number &= (1 << width) - 1
+        if ctypes.is_signed(char_type) and number >> (width - 1):
+            number -= 1 << width
+        return format_char(number, char_type)
+    text = format_integer(int.from_bytes(data, "little"), len(data), letter)
+    space = ctypes.pointer_space(type_) if isinstance(type_, PointerType) else 0
+    return text if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else f"{address_space(space).name}#{text}"
+
+
+def _float_of_size(size: int) -> Type | None:
+    return {2: ctypes.HALF, 4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size)
+
+
+def format_enum(value: Value) -> str:
+    """A name, ``(A | B)`` for flags, ``(A | unknown: 0x8)``, or a number."""
+    type_ = value.bare
+    assert isinstance(type_, EnumType)
+    number = value.as_int()
+    prefix = f"{type_.qualified_name or type_.name}::" if type_.scoped and type_.name else ""
+    for enumerator in type_.enumerators:
+        if enumerator.value == number:
+            return prefix + enumerator.name
+    values = [e.value for e in type_.enumerators]
+    is_flags = bool(values) and all(v > 0 and v & (v - 1) == 0 for v in values if v) and not any(
+        v < 0 for v in values
+    )
+    if not is_flags or number == 0:
+        return str(number)
+    names = []
+    rest = number
+    for enumerator in type_.enumerators:
+        if enumerator.value and rest & enumerator.value:
+            names.append(prefix + enumerator.name)
+            rest &= ~enumerator.value
+    if rest:
+        names.append(f"unknown: {rest:#x}")
+    return "(" + " | ".join(names) + ")"

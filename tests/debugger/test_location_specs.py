@@ -1,0 +1,73 @@
+"""Location strings as they are parsed; GDB 13 stops at the same places for each that it knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocdbg.debugger.errors import LocationSpecError
+from rocdbg.debugger.program.locspec import AddressSpec, FunctionSpec, LineSpec, Spec, parse_spec
+
+LINES = [
+    # typed, file, line, relative
+    ("12", None, 12, False),
+    ("  12 ", None, 12, False),
+    ("+1", None, 1, True),
+    ("-2", None, -2, True),
+    ("+ 3", None, 3, True),
+    ("t.c:12", "t.c", 12, False),
+    ("t.c : 12", "t.c", 12, False),
+    ("'t.c':12", "t.c", 12, False),
+    ("'t.c:12'", "t.c", 12, False),
+    ('"t.c:12"', "t.c", 12, False),
+    ("dir/t.c:12", "dir/t.c", 12, False),
+    ("'a file.c':7", "a file.c", 7, False),
+    ("-line 12", None, 12, False),
+    ("-source t.c -line 12", "t.c", 12, False),
+    ("-line 12 -source t.c", "t.c", 12, False),
+]
+FUNCTIONS = [
+    # typed, name, file
+    ("twice", "twice", None),
+    ("t.c:twice", "twice", "t.c"),
+    ('"t.c":twice', "twice", "t.c"),
+    ("'t.c':'twice'", "twice", "t.c"),
+    ("-function twice", "twice", None),
+    ("-qualified twice", "twice", None),
+    ("-source t.c -function twice", "twice", "t.c"),
+    ("ns::f", "ns::f", None),
+    ("t.c:ns::f", "ns::f", "t.c"),
+    ("'ns::f(int)'", "ns::f(int)", None),
+    ("f(ns::T)", "f(ns::T)", None),
+    ("f<a::b>", "f<a::b>", None),
+    ("12x", "12x", None),
+]
+ADDRESSES = [
+    ("*0x1139", "0x1139"),
+    ("*main+4", "main+4"),
+    ("* main", "main"),
+    ("*ns::f", "ns::f"),
+]
+SPECS: list[tuple[str, Spec]] = [
+    *((text, LineSpec(file, line, relative)) for text, file, line, relative in LINES),
+    *((text, FunctionSpec(name, file)) for text, name, file in FUNCTIONS),
+    *((text, AddressSpec(expression)) for text, expression in ADDRESSES),
+]
+
+
+@pytest.mark.parametrize(("text", "spec"), SPECS)
+def test_a_location(text: str, spec: Spec) -> None:
+    assert parse_spec(text) == spec
+
+
+ERRORS = [
+    ("", "Empty line specification."),
+    ("t.c:", 'malformed linespec error: unexpected end of input after "t.c:".'),
+    ("-source t.c", "Source filename requires function, label, or line offset."),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), ERRORS)
+def test_no_location(text: str, message: str) -> None:
+    with pytest.raises(LocationSpecError) as caught:
+        parse_spec(text)
+    assert str(caught.value) == message
