@@ -1,9 +1,9 @@
 """The native scheduler: gives the resident waves their turns, keeps barriers, ends waves and creates workgroups.
 
 It does what `rocdbg.sim.device.residency` and `rocdbg.sim.device.dispatch` do, on the same memory
-(`rocdbg.sim.device.schedule`), and returns to them for everything else: CONTINUE when nothing is to be said (budget or time are used up, an interrupt is
-asked for, nobody is left or can run, the next wave was reported), MISS when code must be translated for the wave whose
-turn it is, or the status that ended the turn of ``current``.
+(`rocdbg.sim.device.schedule`), and returns to them for everything else: CONTINUE when nothing is to be said (budget or
+time are used up, an interrupt is asked for, nobody is left or can run, the next wave was reported), MISS when code must
+be translated for the wave whose turn it is, or the status that ended the turn of ``current``.
 """
 
 from __future__ import annotations
