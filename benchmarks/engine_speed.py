@@ -4,8 +4,9 @@
 
 Prints one line per target and kernel: instructions of a run, millions of wave-instructions per second of CPU time (the
 first run, which translates, and the median of the others), and, where tinygrad's emulator can be imported, the ratio
-to it. ``--cold`` adds the time to translate a kernel of 500 instructions without a cache. The last line is the memory
-that a dispatch of 1,000,000 work-items with LDS and private memory takes beyond its buffers.
+to the median of as many of its runs, also after a first one, by the same clock. ``--cold`` adds the time to translate
+a kernel of 500 instructions without a cache. The last line is the memory that a dispatch of 1,000,000 work-items with
+LDS and private memory takes beyond its buffers.
 """
 
 from __future__ import annotations
@@ -139,8 +140,11 @@ def launches(program: rocdbg.Program) -> dict[str, Callable[[], tuple[int, float
     return {name: row for name, row in rows.items() if name in program.kernels}
 
 
-def tinygrad_rate() -> float | None:
-    """Millions of wave-instructions per second of tinygrad's emulator on the loop, or None without it."""
+def tinygrad_rate(runs: int) -> float | None:
+    """Millions of wave-instructions per second of tinygrad's emulator on the loop, or None without it.
+
+    The median of some runs after a first one, which compiles.
+    """
     try:
         from test.mockgpu.amd.emu import run_asm  # type: ignore[import-not-found]  # only in its source tree
     except ImportError:
@@ -154,9 +158,14 @@ def tinygrad_rate() -> float | None:
     out, count = np.zeros(32, np.uint32), 20_000
     arguments = np.array([out.ctypes.data, count], np.uint64)
     buffer = ctypes.create_string_buffer(code, len(code))
-    began = time.perf_counter()
-    run_asm(ctypes.addressof(buffer), len(code), 1, 1, 1, 32, 1, 1, int(arguments.ctypes.data))
-    return count * 11 / (time.perf_counter() - began) / 1e6
+
+    def once() -> float:
+        began = time.process_time()
+        run_asm(ctypes.addressof(buffer), len(code), 1, 1, 1, 32, 1, 1, int(arguments.ctypes.data))
+        return time.process_time() - began
+
+    once()
+    return count * 11 / statistics.median(once() for _ in range(runs)) / 1e6
 
 
 def translation_time(path: Path) -> tuple[int, float]:
@@ -177,10 +186,13 @@ def translation_time(path: Path) -> tuple[int, float]:
 
 
 def memory_of_a_million(path: Path) -> float:
-    """Megabytes that 1,000,000 work-items with LDS and private memory take, in a process of their own."""
+    """Megabytes that 1,000,000 work-items with LDS and private memory take, in a process of their own.
+
+    Its peak is VmHWM: ru_maxrss of a new program begins with the peak of the process that started it.
+    """
     code = (
-        "import numpy as np, resource, rocdbg, sys\n"
-        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "import numpy as np, re, rocdbg, sys\n"
+        "peak = lambda: int(re.search(r'VmHWM:\\s*(\\d+) kB', open('/proc/self/status').read())[1])\n"
         f"k = rocdbg.load({str(path)!r}).kernels['items']\n"
         "k.launch(grid=64, workgroup=64, args=[np.zeros(16, 'u4')]).run(); before = peak()\n"
         "k.launch(grid=1_000_000, workgroup=64, args=[np.zeros(16, 'u4')]).run()\n"
@@ -196,7 +208,7 @@ def main() -> None:
     parser.add_argument("--cold", action="store_true", help="time the translation without a cache too")
     options = parser.parse_args()
     write = sys.stdout.write
-    other = tinygrad_rate()
+    other = tinygrad_rate(options.runs)
     with tempfile.TemporaryDirectory() as folder:
         for target in TARGETS:
             path = build(Path(folder), target)

@@ -193,10 +193,9 @@ def replay(number: int) -> int:
             break
         print(f"  {at:#x}: {code[at : at + found.size].hex()} {found.text}")
         at += max(4, found.size)
-    slot = number % BATCH
-    starts = rig.load([b""] * slot + [code])
-    rig.prepare(number, starts[slot], mode)
-    bad = run_program(rig, number, starts[slot], mode)
+    # Jumps may lead into the programs beside it: all of the batch must be there.
+    starts = rig.load(make_code(other, rig.target.name) for other in range(batch * BATCH, (batch + 1) * BATCH))
+    bad = run_program(rig, number, starts[number % BATCH], mode)
     print(f"bad: {bad}" if bad else "good")
     return 1 if bad else 0
 

@@ -29,6 +29,7 @@ from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
 from rocdbg.isa.generate.soak import CODES, LITERALS
 from rocdbg.isa.instruction import Flow, OperandKind
 from rocdbg.sim import layout
+from rocdbg.sim.global_share import GlobalShare
 from rocdbg.sim.guarded import ALIGN, guarded
 from rocdbg.sim.layout import HEADER, PageFlags, Status
 from rocdbg.sim.memory import AllocationKind, GlobalMemory
@@ -179,7 +180,7 @@ def _edges(generator: random.Random, found: Layout, word: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did. ``state`` is the wave's, ``memory`` all buffers' and the LDS' bytes."""
+    """What a run did. ``state`` is the wave's, ``memory`` the bytes of all buffers, LDS, GDS and GWS."""
 
     status: str
     state: bytes
@@ -205,8 +206,11 @@ class Rig:
         self.lds_size = 516
         self.lds = guarded(self.lds_size)
         self.state = state_block(self.target, wave_size)
+        self.share = GlobalShare(self.target)
         page_table = self.memory.page_table_address
-        self.plain, self.fast = (Engine(self.target, wave_size, page_table, self._fetch) for _ in range(2))
+        self.plain, self.fast = (
+            Engine(self.target, wave_size, page_table, self._fetch, share=self.share) for _ in range(2)
+        )
         self.fast.optimise()
         self.end = 0xBFB00000 if self.target.generation >= 11 else 0xBF810000
         """s_endpgm."""
@@ -321,6 +325,8 @@ class Rig:
         for buffer in self.buffers:
             buffer.data[:] = values.integers(0, 256, buffer.size, dtype=np.uint8)
         self.lds[:] = values.integers(0, 256, self.lds_size, dtype=np.uint8)
+        self.share.gds[:] = values.integers(0, 256, self.share.gds.size, dtype=np.uint8)
+        self.share.gws[:] = 0
 
     def _interesting(self, values: np.random.Generator) -> list[int]:
         """Addresses at the edges of everything."""
@@ -359,12 +365,13 @@ class Rig:
             text += f" {engine.fault()}"
         if status is Status.CRASH:
             text += f" {engine.crash().text}"
-        memory = b"".join(b.data.tobytes() for b in self.buffers) + self.lds.tobytes()
+        shared = (self.lds, self.share.gds, self.share.gws)
+        memory = b"".join(data.tobytes() for data in (*(b.data for b in self.buffers), *shared))
         return Outcome(text, self.state.tobytes(), memory)
 
     def check_slack(self) -> str:
         """What was written behind the ends of blocks, where the next bytes are a guard page's."""
-        for name, data in [("LDS", self.lds), *((b.name, b.data) for b in self.buffers)]:
+        for name, data in [("LDS", self.lds), ("GDS", self.share.gds), *((b.name, b.data) for b in self.buffers)]:
             beyond = -data.size % ALIGN
             start = int(data.ctypes.data) + data.size
             if beyond and any(ctypes.string_at(start, beyond)):
@@ -383,7 +390,8 @@ def footprint(rig: Rig, engine: Engine, number: int, start: int, mode: int) -> s
     if rig.target.is_gfx125:
         found = in_banks(found, mode >> layout.VGPR_MSB & 0xFF)
     following = int.from_bytes(rig.memory.read(start + max(found.size, 4), 4), "little")
-    if found.illegal or following != rig.end or any(word in found.name for word in CHOOSES_AT_RUN_TIME):
+    jumps = found.flow is not Flow.NEXT  # to the programs beside it, perhaps
+    if found.illegal or jumps or following != rig.end or any(word in found.name for word in CHOOSES_AT_RUN_TIME):
         return ""
     named = np.zeros(len(rig.registers), bool)
     for operand in found.operands:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Time from the shell's prompt to rocdbg's: a demo kernel cold and warm, and a big object.
+"""Time from the shell's prompt to rocdbg's: a demo kernel cold and warm, a big object, and objects of many kernels.
 
-    benchmarks/startup.py [--runs 5] [--big FILE]
+    benchmarks/startup.py [--runs 5] [--big FILE] [--kernels 10 100 1000 11000]
 
 Cold means an empty translation cache (Python's own byte code is compiled already, as after an installation).
-``--big`` names the object that big_object.py made; without it one is made first (a minute).
+``--big`` names the object that big_object.py made; without it one is made first (a minute). ``--kernels`` are the sizes
+of others like it, whose lines show how a command's time grows (11,000 kernels take clang some minutes; 70 MB).
 Prints medians; `python -c pass` on the same machine is the unit that ratios are taken of.
 """
 
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--big", type=Path)
+    parser.add_argument("--kernels", type=int, nargs="*", default=[])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         big = options.big
@@ -52,7 +55,7 @@ def main() -> None:
         demo = ROOT / "demo_kernels" / "saxpy" / "saxpy.toml"
         stop = session(demo, "break saxpy", "run", "bt")
         warm_cache = str(Path(folder) / "warm")
-        cases = {
+        cases: dict[str, Callable[[int], tuple[list[str], str]]] = {
             "python -c pass": lambda n: (["-c", "pass"], warm_cache),
             "break, run, bt: cold": lambda n: (stop, str(Path(folder) / f"cold{n}")),
             "break, run, bt: warm": lambda n: (stop, warm_cache),
@@ -60,6 +63,16 @@ def main() -> None:
             "big object: break on the last kernel": lambda n: (session(big, "break kern2999"), warm_cache),
             "big object: info functions kern29": lambda n: (session(big, "info functions kern29"), warm_cache),
         }
+        for count in options.kernels:
+            many = Path(folder) / f"{count}.co"
+            make = [sys.executable, str(ROOT / "benchmarks" / "big_object.py"), str(many), "--kernels", str(count)]
+            subprocess.run(make, check=True)
+            last = f"kern{count - 1}"
+            for command in ("echo", "info line 1", f"kernel {last}", f"break {last}", f"info functions {last}"):
+                arguments = session(many, command)
+                cases[f"{count} kernels: {command}"] = lambda n, arguments=arguments: (arguments, warm_cache)
+            typed = session(many, f"complete break {last[:-1]}")
+            cases[f"{count} kernels: completion"] = lambda n, arguments=typed: (arguments, warm_cache)
         seconds(stop, warm_cache)  # compiles byte code and fills the warm cache
         medians = {}
         for name, case in cases.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -96,7 +96,17 @@ class SymbolTable:
 
     def names(self) -> list[str]:
         """The names of all symbols, in order."""
+        return list(self._names)
+
+    @remembered
+    def _names(self) -> list[str]:
         return [self._name(offset) for offset in self.array["name"].tolist()]
+
+    def defined(self, types: Collection[int]) -> dict[int, str]:
+        """The names, by index, of the defined symbols of some types."""
+        array, names = self.array, self._names
+        wanted = np.isin(array["info"] & 15, list(types)) & (array["shndx"] != SHN_UNDEF)
+        return {index: names[index] for index in np.flatnonzero(wanted).tolist()}
 
     def get(self, name: str) -> Symbol | None:
         """The symbol of this name; a defined one if there is one."""
@@ -123,7 +133,7 @@ class SymbolTable:
     def _by_name(self) -> dict[str, int]:
         defined = self.array["shndx"] != SHN_UNDEF
         found: dict[str, int] = {}
-        for index, name in enumerate(self.names()):
+        for index, name in enumerate(self._names):
             if name and (name not in found or (defined[index] and not defined[found[name]])):
                 found[name] = index
         return found

@@ -11,9 +11,9 @@ from typing import Any
 from rocdbg.arch.targets import Target
 from rocdbg.errors import Error
 from rocdbg.isa.flow import branch_distance, flow_of
-from rocdbg.isa.formats import GFX12, Layout, extract, layouts
+from rocdbg.isa.formats import GFX12, Layout, extractor, layouts
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
-from rocdbg.isa.row import CompiledRow, RowTable
+from rocdbg.isa.row import CompiledRow
 from rocdbg.isa.table import Table
 
 _LONGEST = 20
@@ -44,17 +44,18 @@ class UnknownEncodingError(Error):
 class _LayoutRows:
     """A layout with its rows; ``select`` finds the row of an instruction word."""
 
-    __slots__ = ("_compiled", "_raw", "_table", "cases", "layout", "src0", "src0_shift")
+    __slots__ = ("_compiled", "_packed", "_table", "_wave_size", "cases", "layout", "opcode", "src0", "src0_shift")
 
-    def __init__(self, layout: Layout, table: RowTable) -> None:
+    def __init__(self, layout: Layout, table: Table, wave_size: int) -> None:
         self.layout = layout
+        self.opcode = extractor(layout.opcode)
         self.cases = [
-            (s.bits, {c: i + 1 for i, c in enumerate(s.codes)}, len(s.codes) + 1) for s in layout.selectors
+            (extractor(s.bits), {c: i + 1 for i, c in enumerate(s.codes)}, len(s.codes) + 1) for s in layout.selectors
         ]
         self.src0 = frozenset(layout.src0)
         self.src0_shift = 32 * layout.src0_dword
-        self._table = table
-        self._raw: dict[str, list[Any]] | None = None
+        self._table, self._wave_size = table, wave_size
+        self._packed: dict[str, list[Any]] | None = None
         self._compiled: dict[int, CompiledRow | None] = {}
 
     def select(self, word: int) -> CompiledRow | None:
@@ -63,9 +64,9 @@ class _LayoutRows:
             return None
         if self.src0 and word >> self.src0_shift & 0x1FF not in self.src0:
             return None
-        key = extract(word, layout.opcode)
-        for bits, codes, cases in self.cases:
-            key = key * cases + codes.get(extract(word, bits), 0)
+        key = self.opcode(word)
+        for case, codes, cases in self.cases:
+            key = key * cases + codes.get(case(word), 0)
         try:
             row = self._compiled[key]
         except KeyError:
@@ -83,10 +84,10 @@ class _LayoutRows:
         return not self.src0 or 8 * size <= self.src0_shift or word >> self.src0_shift & 0x1FF in self.src0
 
     def _compile(self, key: int) -> CompiledRow | None:
-        if self._raw is None:
-            self._raw = self._table.raw(self.layout)
-        raw = self._raw.get(str(key))
-        return None if raw is None else self._table.compiled(raw, self.layout, key)
+        if self._packed is None:
+            self._packed = self._table.rows(self.layout.name, self._wave_size)
+        packed = self._packed.get(str(key))
+        return None if packed is None else CompiledRow(packed, self.layout, key, self._table)
 
 
 class Decoder:
@@ -100,10 +101,10 @@ class Decoder:
         self.target = target
         self.wave_size = wave_size
         self.family = table.family
-        rows = RowTable(table, wave_size)
         # The DPP and SDWA forms are told from the plain one by src0, so they are asked first.
         self._forms = [
-            _LayoutRows(form, rows) for form in sorted(layouts(self.family), key=lambda form: not form.src0)
+            _LayoutRows(form, table, wave_size)
+            for form in sorted(layouts(self.family), key=lambda form: not form.src0)
         ]
         self._by_prefix: dict[int, tuple[_LayoutRows, ...]] = {}
         self._memo: dict[bytes, Instruction] = {}
@@ -160,7 +161,7 @@ class Decoder:
                 raise DecodeError(address, len(chunk), size)
             found = Instruction(
                 0, size, candidate.layout.encoding, row.mnemonic, row.name, operands, MappingProxyType(modifiers), text,
-                flow_of(row.name), None, False, extract(word, candidate.layout.opcode),
+                flow_of(row.name), None, False, candidate.opcode(word),
             )  # fmt: skip
             if not any(other.may_hold(word, size) for other in refused):
                 if len(self._memo) > 1 << 16:  # about 2 KB each

@@ -11,7 +11,7 @@ VOPD's vdsty).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 Bits = tuple[tuple[int, int], ...]
@@ -66,6 +66,15 @@ def extract(word: int, bits: Bits) -> int:
         value |= ((word >> low) & ((1 << width) - 1)) << shift
         shift += width
     return value
+
+
+def extractor(bits: Bits) -> Callable[[int], int]:
+    """A function that does what :func:`extract` does for one field, faster."""
+    if len(bits) == 1:
+        ((low, size),) = bits
+        mask = (1 << size) - 1
+        return lambda word: word >> low & mask
+    return lambda word: extract(word, bits)
 
 
 def insert(bits: Bits, value: int) -> int:

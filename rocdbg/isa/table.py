@@ -1,16 +1,11 @@
-"""The generated encoding tables: their file format, reading and writing.
-
-A table is JSON. ``texts`` are vectors of operand or modifier texts, run-length packed (``pack``); ``signatures`` are
-lists of items that many opcodes share; ``rows`` maps layout and opcode (with the case of its selectors) to
-mnemonic and signature;
-``wave64`` holds the rows that differ in wave64.
-"""
+"""The generated encoding tables: reading and writing. Their grammar is described in ``tables/README.md``."""
 
 from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from enum import StrEnum
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -19,6 +14,24 @@ from typing import Any
 from rocdbg.isa.formats import Bits
 
 Texts = tuple[str | None, ...]
+
+
+class ItemTag(StrEnum):
+    """What an item of a signature begins with."""
+
+    OPERAND = "o"
+    MODIFIER = "m"
+    NUMBER = "n"
+    NUMBER_MODIFIER = "N"
+    REGISTERS = "w"
+    OPEN = "open"
+    CLOSE = "close"
+    LITERAL = "l"
+    FIXED = "f"
+    FIXED_MODIFIER = "F"
+
+
+_SUFFIX = re.compile(r"(?:_e32|_e64|_sdwa|_dpp8|_dpp)+$")
 _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(\.[lh]|/\*.*\*/)?$")
 _NUMBER = re.compile(r"^(-?)(\d+)$")
 
@@ -39,6 +52,11 @@ _SAME = {
 ALIASES = {alias: target for target, aliases in _SAME.items() for alias in aliases.split()}
 """Targets that use the table of another one, since LLVM decodes compute instructions for them alike (gfx1251 has DPP
 forms of 64-bit instructions besides)."""
+
+
+def base_name(mnemonic: str) -> str:
+    """The mnemonic without encoding suffixes (``v_add_f32_e64_dpp`` is ``v_add_f32``)."""
+    return _SUFFIX.sub("", mnemonic)
 
 
 def bits_text(bits: Bits) -> str:
@@ -176,6 +194,7 @@ class Table:
         self._signatures: dict[int, Any] = {}
         self._texts: dict[int, Texts] = {}
         self._values: dict[int, list[Any]] = {}
+        self._dwords: dict[int, int] = {}
 
     def rows(self, layout: str, wave_size: int) -> dict[str, list[Any]]:
         """Mnemonic and number of the signature by opcode and case, of the rows that exist in a wave size."""
@@ -206,6 +225,31 @@ class Table:
         if number not in self._texts:
             self._texts[number] = unpack(self.values(number))
         return self._texts[number]
+
+    def dwords(self, number: int) -> int:
+        """Registers an operand covers, from the first vector or scalar register of its vector."""
+        if number not in self._dwords:
+            widest = 1
+            for entry in self.values(number)[1:]:
+                if len(entry) > 2 and entry[3] in ("v", "a", "s", "ttmp"):
+                    widest = entry[6] or 1
+                    if entry[3] in ("v", "a"):
+                        break
+            self._dwords[number] = widest
+        return self._dwords[number]
+
+    @cached_property
+    def literal_types(self) -> dict[tuple[str, str], str]:
+        """Type of the constants of (instruction, operand) in the 32-bit encodings, for forms that allow no literal."""
+        types: dict[tuple[str, str], str] = {}
+        for layout in ("VOP1", "VOP2", "VOPC"):
+            for mnemonic, signature in self.rows(layout, 32).values():
+                for tag, *fields in self.signature(signature)[3]:
+                    if tag == ItemTag.OPERAND:
+                        name, literal = fields[0], fields[3]
+                        if literal not in ("", "invalid"):
+                            types[base_name(mnemonic), name] = literal.rstrip("il")
+        return types
 
 
 def _by_key(lines: list[str]) -> dict[str, str]:

@@ -95,17 +95,16 @@ def encode(values: NDArray[Any], element: str, what: str) -> NDArray[Any]:
     dtype = ELEMENT_TYPES[element]
     if values.dtype.kind not in "biuf":
         raise LaunchError(what, f"values of type {values.dtype} are no numbers")
-    if element == "bf16":
-        return encode_bf16(values.astype(np.float32))
-    if dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            return values.astype(dtype)
+    if dtype.kind == "f" or element == "bf16":
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, as rounding has it
+            return encode_bf16(values.astype(np.float32)) if element == "bf16" else values.astype(dtype)
+    limits = np.iinfo(dtype)
     if values.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):
-            stored = values.astype(dtype)
-        bad = stored.astype(np.float64) != values
+        wide = values.astype(np.float64)
+        # NaN fails every comparison. The end is a power of two: unlike the largest integer, a float64.
+        good = (wide >= float(limits.min)) & (wide < float(limits.max + 1)) & (wide == np.trunc(wide))
+        stored, bad = np.where(good, wide, 0).astype(dtype), ~good
     else:
-        limits = np.iinfo(dtype)
         bad = (values < limits.min) | (values > limits.max) if values.dtype.kind != "b" else np.zeros(0, bool)
         stored = values.astype(dtype)
     if bad.any():

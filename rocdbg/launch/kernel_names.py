@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 
 from rocdbg import text
 from rocdbg.codeobject import CodeObject, Kernel
@@ -65,7 +66,7 @@ class KernelMap(Mapping[str, Kernel]):
         """The kernel when there is just one. Raises LaunchError naming them otherwise."""
         names = list(self._code_object.kernels)
         if len(names) != 1:
-            listed = ", ".join(list(self)[:8]) or "none"
+            listed = ", ".join(islice(self, 8)) or "none"
             raise LaunchError(
                 "kernel", f"name the kernel; {self._code_object.name} has {len(names)}: {listed}"
             )

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rocdbg.arch.targets import Target, target_by_name
-from rocdbg.isa.row import base_name
-from rocdbg.isa.table import load
+from rocdbg.isa.table import base_name, load
 from rocdbg.sim.semantics.registry import lookup
 
 

@@ -15,6 +15,7 @@ import functools
 import mmap
 import sys
 import weakref
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -128,18 +129,46 @@ def _take(rows: int, size: int) -> _Mapping | None:
     return mapping
 
 
-def _give_back(mapping: _Mapping, size: int) -> None:
-    """Nobody shows the rows any more."""
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Rows that somebody has. ``mapping`` is None if it is too large to be kept: it goes with them."""
+
+    reference: weakref.ref[NDArray[np.uint8]]
+    mapping: _Mapping | None
+    rows: int
+    size: int
+
+
+_shown: dict[int, _Shown] = {}
+"""By the identity of the reference."""
+_gone: deque[weakref.ref[NDArray[np.uint8]]] = deque()
+"""References whose rows nobody has any more. Nothing but this list's own append runs when rows are freed: that may be
+anywhere, even where no Python function can be called as the stack is at its end."""
+
+
+def _show(memory: NDArray[np.uint8], mapping: _Mapping, size: int) -> None:
+    """Note that the rows in ``memory`` are somebody's."""
+    reference = weakref.ref(memory, _gone.append)
+    kept = mapping if len(mapping.memory) <= _KEPT else None
+    _shown[id(reference)] = _Shown(reference, kept, mapping.rows, size)
+
+
+def _take_back() -> None:
+    """Keep what nobody shows any more, or free it."""
     global _guards, _kept_bytes
-    if _kept_bytes + len(mapping.memory) <= _KEPT:
-        _kept.setdefault((mapping.rows, size), []).append(mapping)
-        _kept_bytes += len(mapping.memory)
-    else:
-        _guards -= mapping.rows + 1
+    while _gone:
+        shown = _shown.pop(id(_gone.popleft()))
+        mapping = shown.mapping
+        if mapping is not None and _kept_bytes + len(mapping.memory) <= _KEPT:
+            _kept.setdefault((shown.rows, shown.size), []).append(mapping)
+            _kept_bytes += len(mapping.memory)
+        else:
+            _guards -= shown.rows + 1
 
 
 def _keep_none() -> None:
     global _guards, _kept_bytes
+    _take_back()
     _guards -= sum(mapping.rows + 1 for kept in _kept.values() for mapping in kept)
     _kept.clear()
     _kept_bytes = 0
@@ -159,6 +188,7 @@ def guarded_rows(rows: int, size: int, used: Parts | None = None) -> NDArray[np.
     ``used``: the parts of each block that will ever be written to, where that is much less than all: only they are
     cleared when the memory is used again. Raises MemoryError.
     """
+    _take_back()
     aligned = -(-size // ALIGN) * ALIGN
     if _guards + rows >= MOST_GUARDS:
         _keep_none()
@@ -174,7 +204,7 @@ def guarded_rows(rows: int, size: int, used: Parts | None = None) -> NDArray[np.
     found = _take(rows, size)
     mapping = _Mapping(found.memory if found else _map(rows, stride, first, aligned), rows, size, stride, first, used)
     memory = np.frombuffer(mapping.memory, np.uint8)
-    weakref.finalize(memory, _give_back, mapping, size).atexit = False
+    _show(memory, mapping, size)
     return _rows(memory[mapping.first :], rows, size, stride)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rocdbg.launch.contents import Contents
-from rocdbg.launch.elements import ArrayType, decode, encode_bf16
+from rocdbg.launch.elements import ArrayType, decode, encode, encode_bf16
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import compare
 from rocdbg.launch.launch_file import parse_launch, read_launch_file
@@ -185,6 +185,40 @@ def test_files_that_do_not_fit(tmp_path: Path, array: str, message: str) -> None
     with pytest.raises(LaunchError) as caught:
         Contents.parse("file:d.npy", "i", tmp_path).make(ArrayType.parse(array))
     assert message in str(caught.value)
+
+
+NAN, INFINITE = float("nan"), float("inf")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("values", "element", "bad"),
+    [
+        ([-128.0, 127.0], "i8", None),
+        ([127.0, 128.0], "i8", 1),
+        ([0.0, -1.0], "u64", 1),
+        ([-(2.0**63), 2.0**63 - 1024], "i64", None),
+        ([2.0**63], "i64", 0),
+        ([2.0**64 - 2048], "u64", None),
+        ([2.0**64], "u64", 0),
+        ([1.0, 1.5], "i32", 1),
+        ([0.0, NAN], "i32", 1),
+        ([INFINITE], "u32", 0),
+        ([-INFINITE], "i64", 0),
+    ],
+)
+def test_floats_as_integers(values: list[float], element: str, bad: int | None) -> None:
+    if bad is None:
+        assert encode(np.array(values), element, "i").tolist() == [int(value) for value in values]
+        return
+    with pytest.raises(LaunchError) as caught:
+        encode(np.array(values), element, "i")
+    assert str(caught.value) == f"i: element {bad} ({np.float64(values[bad])}) is not representable as {element}"
+
+
+@pytest.mark.filterwarnings("error")
+def test_floats_too_large_become_infinite() -> None:
+    assert [encode(np.array([1e300]), element, "i").item() for element in ("f32", "bf16")] == [INFINITE, 0x7F80]
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x01\0", b"PK\x03\x04", b"nonsense", b"\x80\x04N."])

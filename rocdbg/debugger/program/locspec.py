@@ -270,8 +270,7 @@ class LocationResolver:
 
 def _plain_functions(program: Program, name: str) -> list[Symbol]:
     """The symbols of functions that ``name`` stands for: a symbol itself, or the C++ names it is mangled from."""
-    code = [s for s in program.code_object.symbols if s.is_defined and s.type in _FUNCTION_SYMBOLS]
-    exact = [symbol for symbol in code if symbol.name == name]
-    if exact:
-        return exact
-    return [symbol for symbol in code if stands_for(name, symbol.name)]
+    symbols = program.code_object.symbols
+    functions = symbols.defined(_FUNCTION_SYMBOLS)
+    exact = [index for index, symbol in functions.items() if symbol == name]
+    return [symbols[i] for i in exact or [i for i, symbol in functions.items() if stands_for(name, symbol)]]

@@ -188,10 +188,7 @@ class DebugInfo:
         for table in self.line_tables:
             numbers = table.numbers_of(files)
             if numbers:
-                found += [
-                    table.line_row(sequence, index) for sequence, index, row in table.rows()
-                    if row.line == line and row.file in numbers
-                ]
+                found += table.rows_of_line(numbers, line)
         return sorted(found, key=lambda row: row.address)
 
     def lines_with_code(self, file: str | SourceFile) -> list[int]:
@@ -201,7 +198,7 @@ class DebugInfo:
         for table in self.line_tables:
             numbers = table.numbers_of(files)
             if numbers:
-                lines |= {row.line for _, _, row in table.rows() if row.file in numbers}
+                lines |= table.lines_of_files(numbers)
         return sorted(lines - {0})
 
     # Breakpoints

@@ -154,6 +154,17 @@ class LineTable:
             for index, row in enumerate(sequence.rows):
                 yield sequence, index, row
 
+    def rows_of_line(self, files: set[int], line: int) -> list[LineRow]:
+        """The rows of exactly a line of the files with these numbers."""
+        return [
+            self._row(sequence, index) for sequence in self.sequences for index, row in enumerate(sequence.rows)
+            if row.line == line and row.file in files
+        ]  # fmt: skip
+
+    def lines_of_files(self, files: set[int]) -> set[int]:
+        """The lines that rows of the files with these numbers have."""
+        return {row.line for sequence in self.sequences for row in sequence.rows if row.file in files}
+
     def numbers_of(self, files: set[SourceFile]) -> set[int]:
         """The numbers of some files in this table."""
         first = self.header.first_file

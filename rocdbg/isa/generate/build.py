@@ -11,7 +11,7 @@ from rocdbg.isa.formats import Layout, family_of, layouts, width
 from rocdbg.isa.generate.learn import Item, Learner, Row
 from rocdbg.isa.generate.learn_images import ImageLearner
 from rocdbg.isa.generate.oracle import Oracle
-from rocdbg.isa.table import bits_text, pack
+from rocdbg.isa.table import ItemTag, bits_text, pack
 
 TARGETS = (
     "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1011",
@@ -41,14 +41,15 @@ def _item(item: Item, texts: _Pool) -> list[Any]:
     match item.sort:
         case "operand":
             packed = texts.number(pack(item.texts))
-            return ["o", item.name, bits_text(item.bits), packed, item.literal, item.neg, item.abs, item.sext]
+            signs = item.neg, item.abs, item.sext
+            return [ItemTag.OPERAND, item.name, bits_text(item.bits), packed, item.literal, *signs]
         case "modifier":
-            return ["m", item.name, bits_text(item.bits), texts.number(pack(item.texts))]
+            return [ItemTag.MODIFIER, item.name, bits_text(item.bits), texts.number(pack(item.texts))]
         case "number" | "nummod":
             exceptions = texts.number(sorted(item.exceptions.items())) if item.exceptions else -1
-            kind = "n" if item.sort == "number" else "N"
+            tag = ItemTag.NUMBER if item.sort == "number" else ItemTag.NUMBER_MODIFIER
             return [
-                kind,
+                tag,
                 item.name,
                 bits_text(item.bits),
                 item.style,
@@ -59,15 +60,15 @@ def _item(item: Item, texts: _Pool) -> list[Any]:
         case "registers":
             runs = [[count, len(list(group))] for count, group in itertools.groupby(item.counts)]
             number = texts.number(runs)
-            return ["w", item.name, bits_text(item.bits), bits_text(item.controls), number, item.default]
+            return [ItemTag.REGISTERS, item.name, bits_text(item.bits), bits_text(item.controls), number, item.default]
         case "open" | "close":
-            return [item.sort]
+            return [ItemTag(item.sort)]
         case "literal":
-            return ["l", item.style]
+            return [ItemTag.LITERAL, item.style]
         case "fixed":
-            return ["f", item.text]
+            return [ItemTag.FIXED, item.text]
         case _:
-            return ["F", item.text]
+            return [ItemTag.FIXED_MODIFIER, item.text]
 
 
 def learn_layouts(
@@ -92,7 +93,9 @@ def learn_layouts(
     return rows
 
 
-_POOLED = {"o": 3, "m": 3, "n": 6, "N": 6, "w": 4}
+_POOLED = {
+    ItemTag.OPERAND: 3, ItemTag.MODIFIER: 3, ItemTag.NUMBER: 6, ItemTag.NUMBER_MODIFIER: 6, ItemTag.REGISTERS: 4,
+}  # fmt: skip
 """Where the number of a pooled vector stands in an item."""
 
 

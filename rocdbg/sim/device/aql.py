@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import Final
 
 PACKET_SIZE = 64
 """Bytes of an AQL packet."""
@@ -15,6 +16,13 @@ QUEUE_SIZE = 256
 """Bytes of ``amd_queue_t`` as far as its fields are defined."""
 GRID_SYNC_SIZE = 48
 """Bytes of what ``hidden_multigrid_sync_arg`` points to."""
+
+GRID_SYNC_REFUSED: Final = 0x7EFF_FFFF_F000
+"""An address with nothing at it: ``hidden_multigrid_sync_arg`` where not all workgroups can be resident at once.
+
+Nothing says beforehand whether a kernel waits for its grid: unoptimised ones all have the argument, optimised ones also
+to ask whether the launch was cooperative. That it looks at the structure does.
+"""
 
 # Packet type KERNEL_DISPATCH (2), barrier bit (8), agent scope for the acquire (9..10) and release (11..12)
 # fence.

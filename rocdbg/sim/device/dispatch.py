@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
+from rocdbg.sim.device.aql import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
 from rocdbg.sim.device.residency import Residency
 from rocdbg.sim.device.schedule import QUANTUM
 from rocdbg.sim.faults import crash_report, describe_fault, fetch_fault, instruction_at, instruction_text
@@ -16,7 +18,7 @@ from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import Allocation, GlobalMemory
 from rocdbg.sim.options import RunOptions, RunRequestError
 from rocdbg.sim.register_bounds import excess
-from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind
+from rocdbg.sim.stops import ABORT_TRAP, Space, Stop, StopKind
 from rocdbg.sim.wave import Dim3, Wave
 
 if TYPE_CHECKING:
@@ -323,8 +325,10 @@ class Dispatch:
             case Status.HALT:
                 return self._report(StopKind.HANG, wave, reason="the wave halted itself")
             case Status.FAULT:
-                wave.trapsts |= MEMORY_VIOLATION
                 fault = describe_fault(self._engine.fault(), wave, self.memory)
+                if fault.space is Space.GLOBAL and 0 <= fault.address - GRID_SYNC_REFUSED < GRID_SYNC_SIZE:
+                    return self._report(StopKind.HANG, wave, reason=self._too_large)
+                wave.trapsts |= MEMORY_VIOLATION
                 self._note_reported(wave)
                 return Stop(
                     StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=self._text(wave, wave.pc)
@@ -353,6 +357,14 @@ class Dispatch:
         report = crash_report(wave, self._engine.crash(), self.memory)
         self._crashed = replace(stop, report=f"{reason}\n{report}")
         return self._crashed
+
+    @property
+    def _too_large(self) -> str:
+        """Why the grid cannot wait for itself."""
+        return (
+            f"the kernel waits for its whole grid of {prod(self.plan.state.groups)} workgroups, "
+            f"but at most {self.plan.resident_groups} can be resident at once"
+        )
 
     def _trap(self, wave: Wave) -> Stop:
         """``s_trap``: the abort trap is final, PC stays at it; others are over once reported, PC moves behind them."""

@@ -18,7 +18,15 @@ from rocdbg.codeobject.kernels import Kernel
 from rocdbg.errors import Error
 from rocdbg.sim import layout, scratch
 from rocdbg.sim.arithmetic_exceptions import could_notice
-from rocdbg.sim.device.aql import GRID_SYNC_SIZE, PACKET_SIZE, QUEUE_SIZE, DispatchPacket, Queue, grid_sync
+from rocdbg.sim.device.aql import (
+    GRID_SYNC_REFUSED,
+    GRID_SYNC_SIZE,
+    PACKET_SIZE,
+    QUEUE_SIZE,
+    DispatchPacket,
+    Queue,
+    grid_sync,
+)
 from rocdbg.sim.device.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
 from rocdbg.sim.device.kernarg import HiddenValues, build_segment
 from rocdbg.sim.global_share import GlobalShare
@@ -241,6 +249,8 @@ class Machine:
         loaded = self._loaded_object(kernel)
         self._check_limits(kernel, loaded, grid, workgroup, dynamic_lds)
         queue = self._queue_allocation()
+        sizes = self._sizes(loaded, kernel, grid, workgroup, dynamic_lds)
+        all_resident = sizes.resident_groups == prod(sizes.groups)
         hidden = HiddenValues(
             grid,
             workgroup,
@@ -248,10 +258,9 @@ class Machine:
             layout.PRIVATE_APERTURE >> 32,
             layout.SHARED_APERTURE >> 32,
             queue.address,
-            queue.address + QUEUE_SIZE,
+            queue.address + QUEUE_SIZE if all_resident else GRID_SYNC_REFUSED,
         )
         segment = build_segment(kernel.name, kernel.metadata, kernel.descriptor.kernarg_size, kernarg, hidden)
-        sizes = self._sizes(loaded, kernel, grid, workgroup, dynamic_lds)
         kernarg_area, packet_area, scratch_area = self._allocate(
             kernel.name,
             (len(segment) or 4, AllocationKind.KERNARG),  # a kernel without arguments has an address too

@@ -34,6 +34,21 @@ def test_three_ways_agree(programs: ModuleType, batch: int) -> None:
     assert rig.executed > 30  # the programs do something
 
 
+SHARED = {
+    "GDS": (9, "0044bad9fd48025c"),  # gfx1030: ds_wrxchg2_rtn_b64 v[92:95], v253, v[72:73], v[2:3] offset1:68 gds
+    "GWS": (0, "000035d900000000"),  # gfx900: ds_gws_sema_v gds
+    "a jump to the next program": (3, "7f0082bf"),  # gfx90a: s_branch 127
+}
+
+
+@pytest.mark.parametrize(("variant", "code"), SHARED.values(), ids=SHARED)
+def test_runs_begin_alike(programs: ModuleType, variant: int, code: str) -> None:
+    """What a run leaves in device state must not reach the next, nor what a neighbour does count as a program's own."""
+    rig = programs.Rig(*programs.VARIANTS[variant])
+    start, _ = rig.load([bytes.fromhex(code), bytes.fromhex("8102107e")])  # v_mov_b32 v8, 1
+    assert programs.run_program(rig, 1, start, 0x3F0) == ""
+
+
 def test_a_difference_is_found(programs: ModuleType) -> None:
     """The comparison is of everything: one bit of a register, one byte of memory, how the run ended."""
     state, memory = bytes(200_000), bytes(5000)

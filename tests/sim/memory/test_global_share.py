@@ -213,6 +213,14 @@ extern "C" __attribute__((global)) void ring(unsigned *cells) {
 """
 
 
+IDLE = """
+extern "C" __attribute__((global)) void idle(unsigned *cells) {
+  Sync *sync = ((Sync **)__builtin_amdgcn_implicitarg_ptr())[11];
+  cells[__builtin_amdgcn_workgroup_id_x()] = sync != 0;
+}
+"""
+
+
 @pytest.mark.parametrize("target", ["gfx906", "gfx90a", "gfx1030", "gfx942", "gfx950", "gfx1100", "gfx1201"])
 def test_cooperative_launch(target: str, tmp_path: Path) -> None:
     """What grid.sync() of HIP counts on: GWS resource 0, or a structure that a hidden argument points to."""
@@ -228,6 +236,24 @@ def test_cooperative_launch(target: str, tmp_path: Path) -> None:
             cells = np.arange(groups, dtype=np.uint32)
             ring.launch(groups * 64, 64, [cells]).run(5_000_000)
             assert cells.tolist() == [(n + 3) % groups for n in range(groups)]
+
+
+@pytest.mark.parametrize(("target", "resident"), [("gfx942", 128), ("gfx1100", 64)])
+def test_a_grid_too_large_to_wait_for_itself(target: str, resident: int, tmp_path: Path) -> None:
+    """As hipErrorCooperativeLaunchTooLarge says. The same grid is fine for a kernel that only has the argument."""
+    source, output = tmp_path / "ring.hip", tmp_path / "ring.co"
+    source.write_text(COOPERATIVE + IDLE)
+    command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "-O2", "-DGROUPS=5000"]
+    command += [f"--offload-arch={target}", "--no-gpu-bundle-output"]
+    subprocess.run([*command, str(source), "-o", str(output)], check=True)
+    program = rocdbg.load(output)
+    cells = np.zeros(5000, np.uint32)
+    with pytest.raises(rocdbg.GpuFault) as caught:
+        program.kernels["ring"].launch(5000 * 64, 64, [cells]).run(5_000_000)
+    why = f"waits for its whole grid of 5000 workgroups, but at most {resident} can be resident at once"
+    assert str(caught.value).endswith(f": the kernel {why}")
+    program.kernels["idle"].launch(5000 * 64, 64, [cells]).run(5_000_000)
+    assert cells.tolist() == [1] * 5000
 
 
 def test_a_barrier_left_half_passed_is_forgotten() -> None:

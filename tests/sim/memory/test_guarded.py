@@ -6,10 +6,12 @@ import ctypes
 import itertools
 import mmap
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rocdbg.sim import guarded as module
 from rocdbg.sim.guarded import ALIGN, guarded, guarded_rows
@@ -89,6 +91,23 @@ def test_very_many_blocks() -> None:
     assert module._guards <= before
     block = guarded(10)
     assert forbidden(int(block.ctypes.data) - 2 * PAGE, int(block.ctypes.data))
+
+
+def test_blocks_may_go_at_the_end_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a finaliser written in Python could not even be called, as when garbage is collected there."""
+    said: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+
+    def descend(depth: int, blocks: list[NDArray[np.uint8]]) -> None:
+        if depth:
+            descend(depth - 1, blocks)
+        else:
+            blocks.clear()
+
+    with pytest.raises(RecursionError):
+        for depth in itertools.count(sys.getrecursionlimit() // 2):
+            descend(depth, [guarded(100)])
+    assert said == []
 
 
 def test_too_much_is_a_memory_error() -> None:

@@ -13,8 +13,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from rocdbg.isa.row import base_name
-from rocdbg.isa.table import load
+from rocdbg.isa.table import base_name, load
 
 FAMILIES = {"gfx1100": "rdna3", "gfx1101": "rdna3", "gfx1102": "rdna3", "gfx1200": "rdna4", "gfx1201": "rdna4",
             "gfx942": "cdna", "gfx950": "cdna",
