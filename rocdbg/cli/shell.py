@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.autoload import AutoLoad
+from rocdbg.cli.commands import add_all
+from rocdbg.cli.commands.scripting import run_block_command
 from rocdbg.cli.internal import as_error
+from rocdbg.cli.leaving import LoopBreak, LoopContinue
 from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import WORD, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
@@ -33,22 +36,6 @@ if TYPE_CHECKING:
     from rocdbg.debugger.values.value import Value
 
 MAX_SOURCE_DEPTH = 50
-
-
-class Quit(ControlFlow):
-    """`quit` was given: unwinds to the front end. ``status`` is the exit status."""
-
-    def __init__(self, status: int = 0) -> None:
-        self.status = status
-        super().__init__(status)
-
-
-class LoopBreak(ControlFlow):
-    """`loop_break` inside `while`."""
-
-
-class LoopContinue(ControlFlow):
-    """`loop_continue` inside `while`."""
 
 
 class Shell:
@@ -100,8 +87,6 @@ class Shell:
         self._replaced: dict[object, Saved] = {}  # by a plug-in's command: what had its names before
         session.plugins.command_added = self._add_plugin_command
         session.plugins.command_removed = self._remove_plugin_command
-        from rocdbg.cli.commands import add_all
-
         add_all(self.registry)
 
     # -- writing
@@ -404,8 +389,6 @@ class Shell:
                 self.loops -= 1
         else:
             # `define`, `document`, `commands` and `python` take the block as their input
-            from rocdbg.cli.commands.scripting import run_block_command
-
             run_block_command(self, block)
 
     def _run_body(self, body: Iterable[Statement]) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocdbg.cli.commands.support import parse_switch
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
-from rocdbg.cli.shell import Shell
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 SUPPORT = Category.SUPPORT
 KINDS = {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocdbg.cli.ranges import parse_ranges
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
@@ -14,6 +15,9 @@ from rocdbg.debugger.running.breakpoints import (
     parse_numbers,
     split_break_arguments,
 )
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 BREAKPOINTS = Category.BREAKPOINTS
 

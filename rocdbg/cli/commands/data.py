@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocdbg.cli.printf import format_printf
 from rocdbg.cli.ranges import parse_ranges
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.formatting import Format
 from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 DATA = Category.DATA
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.debugger.reports.dwarf_inspection import describe_row, evaluate_hex, explain_variable
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 INTERNALS = Category.INTERNALS
 

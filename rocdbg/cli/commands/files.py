@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.cli.shell import Shell
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 FILES = Category.FILES
 

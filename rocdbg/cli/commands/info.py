@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rocdbg.cli.ranges import parse_ranges
 from rocdbg.cli.registers import register_lines
 from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.reports.patterns import compile_pattern
 from rocdbg.debugger.reports.places import SourceFile, describe_address, kernel_rows, type_lines
 from rocdbg.debugger.reports.uninitialized import is_counting, uninitialized_rows
 from rocdbg.debugger.target.ids import bracketed
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 STATUS = Category.STATUS
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from rocdbg.cli.apply import parse_flags, run_for
 from rocdbg.cli.present import frame_text, show_frame, switching
 from rocdbg.cli.ranges import is_thread_spec, parse_ranges, parse_thread_spec, takes_ranges
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import FocusError
 from rocdbg.debugger.reports.patterns import compile_pattern
 from rocdbg.debugger.reports.rows import LaneRow, LaneState, ThreadRow
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 RUNNING = Category.RUNNING
 STATUS = Category.STATUS

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocdbg.cli.completion import complete_line
 from rocdbg.cli.registry import Category, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.reports.isa_coverage import coverage_rows
 from rocdbg.debugger.reports.places import line_table
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 
 @command(

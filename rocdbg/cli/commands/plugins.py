@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 
 @command("plugin load", category=Category.SUPPORT, usage="plugin load NAME|PATH", completes=Completes.PLUGIN)

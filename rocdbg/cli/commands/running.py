@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocdbg.cli.commands.breakpoints import announce
 from rocdbg.cli.present import frame_parts, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.reports.places import launch_lines
 from rocdbg.debugger.running.stops import StopEvent
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 RUNNING = Category.RUNNING
 

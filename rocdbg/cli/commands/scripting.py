@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.leaving import LoopBreak, LoopContinue
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Repeat, command
 from rocdbg.cli.script import Block, Line, Statement
-from rocdbg.cli.shell import LoopBreak, LoopContinue, Shell
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 SUPPORT = Category.SUPPORT
 NO_PYTHON = (

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rocdbg.cli.commands.support import parse_switch
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
-from rocdbg.cli.shell import Shell
 from rocdbg.debugger.running.launch import LDS_OUT_OF_RANGE
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 SUPPORT = Category.SUPPORT
 MAX_SETTING = 1 << 31

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.listing import around, show_lines, write_instructions
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
 from rocdbg.debugger.reports.places import default_place, disassembly_range, source_place, unit_facts
 from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 FILES = Category.FILES
 STATUS = Category.STATUS

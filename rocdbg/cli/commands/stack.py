@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from rocdbg.cli.present import frame_parts, show_frame
 from rocdbg.cli.registry import Category, CommandError, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.debugger.errors import FocusError
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.session_focus import DIVERGENT
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 STACK = Category.STACK
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
+from typing import TYPE_CHECKING
 
 from rocdbg.cli.escapes import unescape
+from rocdbg.cli.leaving import Quit
 from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import (
     CATEGORY_TEXT,
@@ -17,7 +19,9 @@ from rocdbg.cli.registry import (
     Repeat,
     command,
 )
-from rocdbg.cli.shell import Quit, Shell
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 SUPPORT = Category.SUPPORT
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Registry, Repeat
-from rocdbg.cli.shell import Shell
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 NOT_YET: dict[str, str] = {
     "attach": "",
