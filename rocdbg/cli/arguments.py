@@ -110,7 +110,7 @@ class Arguments:
             if isinstance(item, Option):
                 found.append(item)
             elif isinstance(item, OptionGroup):
-                found += item.options()
+                found += item.options
         return tuple(found)
 
     @property
@@ -146,7 +146,7 @@ class Arguments:
             if isinstance(item, Option):
                 values[item.parameter] = given.get(item.parameter, item.default)
             elif isinstance(item, OptionGroup):
-                keys = {option.parameter for option in item.options()}
+                keys = {option.parameter for option in item.options}
                 values[item.key] = item.build(shell, {key: given[key] for key in given if key in keys})
         return values
 

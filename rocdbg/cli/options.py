@@ -77,7 +77,7 @@ class OptionGroup:
 
     key: str
     gives: str
-    options: Callable[[], tuple[Option, ...]]
+    options: tuple[Option, ...]
     build: Callable[[Shell, Mapping[str, object]], object]
     shown: str = "[OPTION]..."
 

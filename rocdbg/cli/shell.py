@@ -60,9 +60,9 @@ class Shell:
         err: Writer | None = None,
         interactive: bool = False,
     ) -> None:
-        self.session = session
-        self.out = out or Writer(sys.stdout)
-        self.err = err or Writer(sys.stderr)
+        self.session: Session = session
+        self.out: Writer = out or Writer(sys.stdout)
+        self.err: Writer = err or Writer(sys.stderr)
         self.interactive = interactive
         self.can_colour = self.out.colour
         self.registry = Registry()
@@ -70,7 +70,7 @@ class Shell:
         self.reports_internal_errors = False
         self.interrupted = False
         self.signals: Signals | None = None  # who answers Ctrl-C; `None` where that is not our business
-        self.auto_load = AutoLoad(self)
+        self.auto_load: AutoLoad = AutoLoad(self)
         self.out.failed = self.warn
         self.ask: Callable[[str], str] | None = None
         self._arguments: list[list[str]] = []  # $arg0... of the user-defined commands under way

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.escapes import unescape
 from rocdbg.cli.leaving import Quit
-from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import (
     CATEGORY_TEXT,
     Category,
@@ -106,6 +105,11 @@ def _show_help(shell: Shell, spec: CommandSpec) -> None:
     shell.line(spec.help)
     if spec.usage != spec.name:
         shell.line(f"Usage: {spec.usage}")
+    table = spec.arguments.table() if spec.arguments is not None else []
+    if table:
+        shell.line()
+        for line in table:
+            shell.line(line)
 
 
 def _list_children(shell: Shell, path: list[str], node: Node) -> None:
@@ -219,60 +223,6 @@ def alias(shell: Shell, text: str) -> None:
     if shell.registry.has(name):
         raise CommandError(f"Alias already exists: {name}")
     shell.registry.add_alias(tuple(name.split()), node)
-
-
-@command("set logging enabled", category=SUPPORT, usage="set logging enabled on|off")
-def set_logging_enabled(shell: Shell, text: str) -> None:
-    """Start or stop copying the session to the log file."""
-    wanted = parse_switch(text)
-    if wanted and shell.out.log is None:
-        path = expand(str(shell.settings.get("logging file", "rocdbg.txt")))
-        overwrite = bool(shell.settings.get("logging overwrite"))
-        try:
-            shell.out.log = path.open("w" if overwrite else "a", encoding="utf-8")
-        except OSError as error:
-            raise CommandError(f"set logging: {path}: {error.strerror}.") from None
-        shell.line(f"Copying output to {path}.")
-    elif not wanted and shell.out.log is not None:
-        shell.out.log.close()
-        shell.out.log = None
-        shell.line(f"Done logging to {shell.settings.get('logging file', 'rocdbg.txt')}.")
-
-
-@command("set logging file", category=SUPPORT, usage="set logging file FILE", completes=Completes.FILE)
-def set_logging_file(shell: Shell, text: str) -> None:
-    """Set the current log file."""
-    if not text:
-        raise CommandError("Argument required (filename to set it to.).")
-    shell.settings["logging file"] = text
-
-
-@command("set logging overwrite", category=SUPPORT, usage="set logging overwrite on|off")
-def set_logging_overwrite(shell: Shell, text: str) -> None:
-    """Set whether logging overwrites or appends to the log file."""
-    shell.settings["logging overwrite"] = parse_switch(text)
-
-
-def parse_switch(text: str) -> bool:
-    """``on``/``off`` and GDB's other spellings; an empty text means on. Raises `CommandError`."""
-    if text.lower() in ("", "on", "1", "yes", "enable"):
-        return True
-    if text.lower() in ("off", "0", "no", "disable"):
-        return False
-    raise CommandError('"on" or "off" expected.')
-
-
-@command("show logging", category=SUPPORT)
-def show_logging(shell: Shell, text: str) -> None:
-    """Show whether the session is copied to a file, and to which."""
-    path = shell.settings.get("logging file", "rocdbg.txt")
-    enabled = shell.out.log is not None
-    overwrite = bool(shell.settings.get("logging overwrite"))
-    does = "enabled" if enabled else "disabled"
-    way = "overwrites the log file" if overwrite else "appends to the log file"
-    shell.line(f"logging enabled:  {'on' if enabled else 'off'}: Logging is {does}.")
-    shell.line(f'logging file:  The current logfile is "{path}".')
-    shell.line(f"logging overwrite:  {'on' if overwrite else 'off'}: Logging {way}.")
 
 
 @command("show version", category=SUPPORT)
