@@ -104,6 +104,10 @@ def _set_directories(shell: Shell, text: object) -> None:
     shell.session.settings.directories = list(dict.fromkeys([*folders, *ends]))
 
 
+def _forget_sources(shell: Shell) -> None:
+    shell.session.sources.forget()
+
+
 def directories_line(shell: Shell) -> str:
     """What `show directories` says."""
     return f"Source directories searched: {':'.join(shell.session.settings.directories)}"
@@ -201,7 +205,7 @@ SETTINGS = (
     Setting(
         "directories", FileList(), "the search path for finding source files",
         Place("directories", lambda shell: ":".join(shell.session.settings.directories), _set_directories),
-        Category.FILES, line=directories_line, after=lambda shell: shell.session.sources.forget(),
+        Category.FILES, line=directories_line, after=_forget_sources,
     ),
     Setting(
         "disassemble-next-line", AUTO_BOOLEAN, "whether to disassemble next source line or insn when execution stops",
