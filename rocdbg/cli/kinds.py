@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Kind
-from rocdbg.cli.ranges import ITEM, parse_ranges, parse_thread_spec
+from rocdbg.cli.ranges import ITEM, NumberList, ThreadList
 from rocdbg.cli.registry import CommandError, Completes
 from rocdbg.cli.value_kinds import split_word
 from rocdbg.debugger.digits import decimal
@@ -88,10 +88,6 @@ def _integer(shell: Shell, text: str) -> int:
     return shell.session.integer(text)
 
 
-def _numbers(shell: Shell, text: str) -> list[int]:
-    return parse_ranges(text.split())
-
-
 def _not_an_option(text: str) -> bool:
     return not text.startswith("-")
 
@@ -108,16 +104,15 @@ INTEGER = Kind("N", "int", _integer, completes=Completes.EXPRESSION)
 """An integer expression: the rest of the line."""
 INTEGER_WORD = Kind("N", "int", _integer, word)
 """An integer expression of one word, with more arguments after it."""
-NUMBERS = Kind("N...", "list[int]", _numbers, words_while(_not_an_option))
+NUMBERS = Kind("N...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(_not_an_option))
 """Numbers and ranges (``3 5-7``)."""
-LEADING_NUMBERS = Kind("ID...", "list[int]", _numbers, words_while(ITEM.match))
+LEADING_NUMBERS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(ITEM.match))
 """Numbers and ranges, up to the first word that is none."""
 BREAKPOINTS = Kind("N...", "list[int]", lambda shell, text: parse_numbers(text), completes=Completes.BREAKPOINT)
 """Numbers and ranges of breakpoints, that need not exist."""
 THREADS = Kind(
-    "ID...", "list[ThreadSpec]", lambda shell, text: [parse_thread_spec(item) for item in text.split()],
-    completes=Completes.THREAD,
-)  # fmt: skip
+    "ID...", "ThreadList", lambda shell, text: ThreadList.parse(text), completes=Completes.THREAD
+)
 """Threads and lanes of them (``2``, ``1-3:*``)."""
 REGISTERS = Kind(
     "NAME...", "list[str]", lambda shell, text: [name.lstrip("$") for name in text.split()],

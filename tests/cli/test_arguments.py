@@ -23,6 +23,7 @@ from rocdbg.cli.kinds import (
     word_of,
 )
 from rocdbg.cli.options import Option, Unknown
+from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.value_kinds import BOOLEAN, COUNT, DEPTH, STRING, Enumeration
 from rocdbg.errors import Error
@@ -153,14 +154,14 @@ CASES: list[tuple[Arguments, str, dict[str, object] | str]] = [
     (PRINT, "-x /d a", {"x": True, "format": "d", "text": "a"}),
     (PRINT, "/d -x", {"x": False, "format": "d", "text": "-x"}),  # minus the variable x
     (APPLY, "p  i", {"ids": None, "q": False, "which": "", "line": "p  i"}),
-    (APPLY, "0-3 5 p i", {"ids": [0, 1, 2, 3, 5], "q": False, "which": "", "line": "p i"}),
-    (APPLY, "0 -q -all p -q", {"ids": [0], "q": True, "which": "all", "line": "p -q"}),
-    (APPLY, "0 -a -n p", {"ids": [0], "q": False, "which": "none", "line": "p"}),
+    (APPLY, "0-3 5 p i", {"ids": NumberList("0-3 5", (0, 1, 2, 3, 5)), "q": False, "which": "", "line": "p i"}),
+    (APPLY, "0 -q -all p -q", {"ids": NumberList("0", (0,)), "q": True, "which": "all", "line": "p -q"}),
+    (APPLY, "0 -a -n p", {"ids": NumberList("0", (0,)), "q": False, "which": "none", "line": "p"}),
     (APPLY, "3-1 p", "inverted range"),
     (APPLY, "0 -q", "No command."),
     (LIST, "", {"ids": None, "full": False}),
-    (LIST, "1-2 -full", {"ids": [1, 2], "full": True}),
-    (LIST, "-full 1-2", {"ids": [1, 2], "full": True}),
+    (LIST, "1-2 -full", {"ids": NumberList("1-2", (1, 2)), "full": True}),
+    (LIST, "-full 1-2", {"ids": NumberList("1-2", (1, 2)), "full": True}),
     (LIST, "-fool", "Unrecognized option at: -fool"),
     (LIST, "x", "Invalid number or range: x"),
     (TRACE, "full 3", {"full": True, "count": 3}),

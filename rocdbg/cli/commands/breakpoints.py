@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.kinds import BREAKPOINTS as BREAKPOINT_NUMBERS
-from rocdbg.cli.kinds import EXPRESSION, INTEGER, LOCATION, number_of, text_of, words_of
-from rocdbg.cli.ranges import parse_ranges
+from rocdbg.cli.kinds import EXPRESSION, INTEGER, LOCATION, NUMBERS, number_of, text_of, words_of
+from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.table import render
 from rocdbg.debugger.digits import decimal
@@ -255,15 +255,16 @@ def commands(shell: Shell, parts: list[str] | None) -> None:
     raise CommandError('This command takes a block of lines that ends with "end".')
 
 
-@command("info breakpoints", category=Category.STATUS, aliases=("info b",), args=Arguments(optional("parts", PARTS)))
-def info_breakpoints(shell: Shell, parts: list[str] | None) -> None:
+@command(
+    "info breakpoints", category=Category.STATUS, aliases=("info b",), args=Arguments(optional("numbers", NUMBERS))
+)
+def info_breakpoints(shell: Shell, numbers: NumberList | None) -> None:
     """Status of specified breakpoints (all user-settable breakpoints if no argument)."""
     rows = list(shell.session.breakpoints)
-    if parts:
-        wanted = set(parse_ranges(parts))
-        rows = [row for row in rows if row.number in wanted]
+    if numbers is not None:
+        rows = [row for row in rows if row.number in numbers.numbers]
         if not rows:
-            shell.line(f"No breakpoint or watchpoint matching '{' '.join(parts)}'.")
+            shell.line(f"No breakpoint or watchpoint matching '{numbers.text}'.")
             return
     if not rows:
         shell.line("No breakpoints or watchpoints.")

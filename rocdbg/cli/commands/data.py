@@ -8,6 +8,7 @@ from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.kinds import COUNTED_FORMAT, EXPRESSION, FORMAT, NUMBERS, SLASH, text_of
 from rocdbg.cli.options import Unknown
 from rocdbg.cli.printf import format_printf
+from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.settings_declarations import PRINT_OPTIONS
 from rocdbg.debugger.settings import PrintSettings
@@ -196,11 +197,11 @@ def display(shell: Shell, letters: str, expression: str) -> None:
 
 
 @command("undisplay", category=DATA, aliases=("delete display",), args=Arguments(optional("numbers", NUMBERS)))
-def undisplay(shell: Shell, numbers: list[int] | None) -> None:
+def undisplay(shell: Shell, numbers: NumberList | None) -> None:
     """Cancel some expressions to be displayed when program stops; without arguments all."""
     if numbers is None and not shell.confirm("Delete all auto-display expressions?"):
         return
-    shell.remove_displays(numbers)
+    shell.remove_displays(list(numbers.numbers) if numbers is not None else None)
 
 
 @command("info display", category=Category.STATUS, args=Arguments())

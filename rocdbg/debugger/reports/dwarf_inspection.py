@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError, NoSymbolError
@@ -29,7 +29,8 @@ from rocdbg.errors import Error
 if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
 
-KINDS = {"-v": "value", "-l": "location"}
+DIALECTS = tuple(dwarf.DIALECTS)
+"""How the extensions may be encoded."""
 
 
 def find_variable(session: Session, name: str) -> Variable:
@@ -113,21 +114,15 @@ def _stack(entries: tuple[str, ...]) -> str:
     return " | ".join(entries) if entries else "<empty>"
 
 
-def evaluate_hex(session: Session, text: str) -> Iterator[str]:
-    """``maint dwarf eval [-v|-l] [-dialect D] HEX``: an expression in the selected frame and lane."""
-    kind: str | None = None
-    dialect = "amd"
-    words = text.split()
-    while words and words[0].startswith("-"):
-        option = words.pop(0)
-        if option in KINDS:
-            kind = KINDS[option]
-        elif option == "-dialect" and words:
-            dialect = words.pop(0)
-        else:
-            raise DebuggerError(f"Unknown option {option}; there are -v, -l and -dialect NAME.")
-    if dialect not in dwarf.DIALECTS:
-        raise DebuggerError(f"There is no dialect {dialect}; there are {', '.join(dwarf.DIALECTS)}.")
+def evaluate_hex(
+    session: Session, words: Sequence[str], kind: Literal["value", "location"] | None, dialect: str
+) -> Iterator[str]:
+    """``maint dwarf eval [-v|-l] [-dialect D] HEX``: an expression in the selected frame and lane.
+
+    ``words`` are its bytes in hexadecimal, with or without blanks between them.
+    """
+    if dialect not in DIALECTS:
+        raise DebuggerError(f"There is no dialect {dialect}; there are {', '.join(DIALECTS)}.")
     try:
         data = bytes.fromhex("".join(word.removeprefix("0x") for word in words))
     except ValueError:
@@ -139,9 +134,7 @@ def evaluate_hex(session: Session, text: str) -> Iterator[str]:
         session.need_program()
         raise DebuggerError("There is nothing to evaluate in.")
     yield dwarf.format_expression(data, dialect=dialect)
-    explanation = dwarf.explain(
-        data, context, kind="value" if kind == "value" else "location" if kind == "location" else None, dialect=dialect
-    )
+    explanation = dwarf.explain(data, context, kind=kind, dialect=dialect)
     yield from _step_lines(explanation)
     if explanation.error is not None:
         raise explanation.error
