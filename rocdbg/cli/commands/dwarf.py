@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 INTERNALS = Category.INTERNALS
+KIND = "Literal['value', 'location'] | None"
 
 
 @command(
@@ -35,8 +36,8 @@ def maint_dwarf_explain(shell: Shell, name: str) -> None:
     "maint dwarf eval", category=INTERNALS, aliases=("maintenance dwarf eval",), repeat=Repeat.NEVER,
     usage="maint dwarf eval [-v|-l] [-dialect NAME] HEX",
     args=Arguments(
-        Option("-v", key="kind", value="value", default=None, gives='Literal["value", "location"] | None'),
-        Option("-l", key="kind", value="location", default=None, gives='Literal["value", "location"] | None'),
+        Option("-v", key="kind", value="value", default=None, gives=KIND),
+        Option("-l", key="kind", value="location", default=None, gives=KIND),
         Option("-dialect", kind=String(offers=DIALECTS), default="amd", gives="str"),
         required("data", words_of("HEX"), "The bytes of an expression are expected, in hexadecimal."),
         unknown=Unknown.ERROR,
