@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.options import Option, OptionGroup
@@ -32,9 +31,10 @@ LOG_OVERWRITE = of_front_end("logging overwrite", False)
 STYLE = of_front_end("style enabled", True)
 
 
-@dataclass(frozen=True, slots=True)
 class Radix(ValueKind):
     """A base that numbers can have."""
+
+    __slots__ = ()
 
     @property
     def metasyntax(self) -> str:
@@ -51,9 +51,10 @@ class Radix(ValueKind):
         return int(text)
 
 
-@dataclass(frozen=True, slots=True)
 class FileList(String):
     """Files and folders, joined by colons; there may be none."""
+
+    __slots__ = ()
 
     @property
     def metasyntax(self) -> str:

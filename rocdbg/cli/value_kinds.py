@@ -83,9 +83,10 @@ def switch(text: str) -> bool | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
 class Boolean(ValueKind):
     """On or off; left out means on."""
+
+    __slots__ = ()
 
     may_be_left_out: ClassVar[bool] = True
 
@@ -122,9 +123,10 @@ class Boolean(ValueKind):
         return "on" if value else "off"
 
 
-@dataclass(frozen=True, slots=True)
 class AutoBoolean(ValueKind):
     """On, off, or auto; the value is the word."""
+
+    __slots__ = ()
 
     @property
     def metasyntax(self) -> str:
@@ -259,9 +261,10 @@ class String(ValueKind):
         return word, rest
 
 
-@dataclass(frozen=True, slots=True)
 class FileName(String):
     """The name of a file, which cannot be empty."""
+
+    __slots__ = ()
 
     @property
     def metasyntax(self) -> str:
