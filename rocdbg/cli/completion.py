@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 LIMIT = 200  # candidates, as GDB's max-completions
-LAST_NAME = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
+LAST_NAME = re.compile(r"(?<!\w)\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
 
 
 def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
@@ -100,6 +100,8 @@ def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int,
     if kind in (Completes.EXPRESSION, Completes.SYMBOL, Completes.TYPE):
         name = LAST_NAME.search(line)
         last = name.start() if name else len(line)
+        if name is None and line[-1:].isalnum():
+            return last, []  # a number
     if kind is Completes.LOCATION and ":" in line[last:] and "::" not in line[last:]:
         return last, []  # a line number follows
     try:

@@ -104,8 +104,10 @@ INTEGER = Kind("N", "int", _integer, completes=Completes.EXPRESSION)
 """An integer expression: the rest of the line."""
 INTEGER_WORD = Kind("N", "int", _integer, word)
 """An integer expression of one word, with more arguments after it."""
-NUMBERS = Kind("N...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(_not_an_option))
+NUMBERS = Kind("N...", "NumberList", lambda shell, text: NumberList.parse(text))
 """Numbers and ranges (``3 5-7``)."""
+IDS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(_not_an_option))
+"""Numbers and ranges, with options before and after them."""
 LEADING_NUMBERS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(ITEM.match))
 """Numbers and ranges, up to the first word that is none."""
 BREAKPOINTS = Kind("N...", "list[int]", lambda shell, text: parse_numbers(text), completes=Completes.BREAKPOINT)

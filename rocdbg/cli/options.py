@@ -131,9 +131,9 @@ def find_option(options: tuple[Option, ...], unknown: Unknown, text: str, delimi
     if unknown is not Unknown.ERROR and _NEGATIVE.match(word):
         return None
     found = [option for option in options if option.name.startswith(word)]
-    if len(found) == 1:
+    if len(found) == 1 and word != "-":
         return found[0]
-    if found:
+    if len(found) > 1:
         raise CommandError(f"Ambiguous option at: {text}")
     if unknown is Unknown.ERROR or delimited:
         raise CommandError(f"Unrecognized option at: {text}")

@@ -12,6 +12,7 @@ from rocdbg.cli.kinds import (
     BREAKPOINTS,
     COMMAND,
     EXPRESSION,
+    IDS,
     INTEGER,
     INTEGER_WORD,
     LEADING_NUMBERS,
@@ -127,7 +128,7 @@ APPLY = Arguments(
     optional("ids", LEADING_NUMBERS), Option("-q"), Option("-all", key="which", value="all", default="", gives="str"),
     Option("-none", key="which", value="none", default="", gives="str"), required("line", COMMAND, "No command."),
 )  # fmt: skip
-LIST = Arguments(optional("ids", NUMBERS), Option("-full"), unknown=Unknown.ERROR)
+LIST = Arguments(optional("ids", IDS), Option("-full"), unknown=Unknown.ERROR)
 TRACE = Arguments(Option("-full", word="full"), optional("count", INTEGER_WORD, shown="COUNT"))
 BREAKS = Arguments(optional("numbers", BREAKPOINTS))
 
@@ -164,6 +165,9 @@ CASES: list[tuple[Arguments, str, dict[str, object] | str]] = [
     (LIST, "-full 1-2", {"ids": NumberList("1-2", (1, 2)), "full": True}),
     (LIST, "-fool", "Unrecognized option at: -fool"),
     (LIST, "x", "Invalid number or range: x"),
+    (Arguments(optional("ids", NUMBERS)), "1 -full", "Invalid number or range: -full"),
+    (LIST, "-", "Unrecognized option at: -"),
+    (Arguments(Option("-v"), optional("pattern", TEXT)), "-", {"v": False, "pattern": "-"}),  # as GDB's apropos
     (TRACE, "full 3", {"full": True, "count": 3}),
     (TRACE, "-2 -full", {"full": True, "count": -2}),
     (TRACE, "3 4", "Junk at end of arguments."),

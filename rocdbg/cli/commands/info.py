@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from rocdbg.cli.arguments import Arguments, optional, required
-from rocdbg.cli.kinds import EVERYTHING, EXPRESSION, INTEGER, LOCATION, NUMBERS, REGEXP, REGISTERS, text_of
-from rocdbg.cli.options import Option
+from rocdbg.cli.kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
+from rocdbg.cli.options import Option, Unknown
 from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.registers import register_lines
 from rocdbg.cli.registry import Category, CommandError, Completes, command
@@ -217,7 +217,8 @@ def _wave_count(shell: Shell, inferior: int) -> int:
 @command(
     "info dispatches", category=STATUS,
     args=Arguments(
-        Option("-full", "Show where the parts of a dispatch are in memory."), optional("ids", NUMBERS, shown="ID...")
+        Option("-full", "Show where the parts of a dispatch are in memory."), optional("ids", IDS),
+        unknown=Unknown.ERROR,
     ),
 )  # fmt: skip
 def info_dispatches(shell: Shell, full: bool, ids: NumberList | None) -> None:

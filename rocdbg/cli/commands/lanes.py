@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.apply import APPLY_OPTIONS, Flags, run_for
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
-from rocdbg.cli.kinds import COMMAND, INTEGER, NAME, NUMBERS, REGEXP, THREADS, words_while
+from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, NAME, REGEXP, THREADS, words_while
 from rocdbg.cli.options import Option, Unknown
 from rocdbg.cli.present import frame_text, show_frame, switching
 from rocdbg.cli.ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
@@ -271,7 +271,7 @@ def _lane_frame(shell: Shell, row: LaneRow) -> str:
 
 @command(
     "info lanes", category=STATUS, needs=need_threads,
-    args=Arguments(optional("ids", NUMBERS, shown="ID..."), *LANE_OPTIONS, unknown=Unknown.ERROR),
+    args=Arguments(optional("ids", IDS), *LANE_OPTIONS, unknown=Unknown.ERROR),
 )  # fmt: skip
 def info_lanes(shell: Shell, ids: NumberList | None, which: Which) -> None:
     """Display the lanes of the current wave.
