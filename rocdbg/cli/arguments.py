@@ -77,55 +77,43 @@ def optional(key: str, kind: Kind, default: object = None, shown: str = "") -> P
 Item = Option | OptionGroup | Positional
 
 
-@dataclass(frozen=True, slots=True)
 class Arguments:
     """The arguments of a command.
 
     Attributes:
         items: options and positional arguments, as the usage line shows them.
+        options: all options, those of groups too.
+        positional: all positional arguments.
         unknown: what an unknown option is.
         junk: the error for text that is left over, with ``{}`` for it; `IGNORED` for none.
         has_table: whether `help` lists the options; not where the command's own text does.
     """
 
-    items: tuple[Item, ...]
-    unknown: Unknown
-    junk: str
-    has_table: bool
+    __slots__ = ("has_table", "items", "junk", "options", "positional", "unknown")
 
     def __init__(
         self, *items: Item, unknown: Unknown = Unknown.OPERAND, junk: str | None = None, has_table: bool = True
     ) -> None:
-        positional = any(isinstance(item, Positional) for item in items)
-        object.__setattr__(self, "items", items)
-        object.__setattr__(self, "unknown", unknown)
-        object.__setattr__(self, "junk", junk if junk is not None else JUNK if positional else IGNORED)
-        object.__setattr__(self, "has_table", has_table)
-
-    @property
-    def options(self) -> tuple[Option, ...]:
-        """All options, those of groups too."""
-        found: list[Option] = []
-        for item in self.items:
+        options: list[Option] = []
+        for item in items:
             if isinstance(item, Option):
-                found.append(item)
+                options.append(item)
             elif isinstance(item, OptionGroup):
-                found += item.options
-        return tuple(found)
-
-    @property
-    def positional(self) -> tuple[Positional, ...]:
-        """All positional arguments."""
-        return tuple(item for item in self.items if isinstance(item, Positional))
+                options += item.options
+        self.items = items
+        self.options = tuple(options)
+        self.positional = tuple(item for item in items if isinstance(item, Positional))
+        self.unknown = unknown
+        self.junk = junk if junk is not None else JUNK if self.positional else IGNORED
+        self.has_table = has_table
 
     def parse(self, shell: Shell, text: str) -> dict[str, object]:
         """The values that the handler gets, by parameter. Raises `rocdbg.Error`."""
-        options = self.options
         reading = Reading()
         values: dict[str, object] = {}
         for index, item in enumerate(self.positional):
             if not (index and self.unknown is Unknown.EXPRESSION):  # `print /x -array` is about a variable
-                text = read_options(options, self.unknown, text, reading)
+                text = read_options(self.options, self.unknown, text, reading)
             size = item.kind.extent(text) if text else 0
             if size:
                 values[item.key] = item.kind.read(shell, text[:size].rstrip())
@@ -135,7 +123,7 @@ class Arguments:
             else:
                 values[item.key] = item.default
         if self.unknown is not Unknown.EXPRESSION:
-            text = read_options(options, self.unknown, text, reading)
+            text = read_options(self.options, self.unknown, text, reading)
         if text and self.junk:
             raise CommandError(self.junk.replace("{}", text))
         return {**values, **self._option_values(shell, reading.values)}
@@ -224,6 +212,8 @@ class Arguments:
                 text = option.kind.take(option.name, text, delimited=False)[1]
             if item is None:
                 return
+            if self.unknown is Unknown.EXPRESSION:
+                options = ()
             size = item.kind.extent(text) if text else 0
             if size < len(text):  # the argument is complete, or is not there
                 if not size and item.kind.words:
@@ -233,8 +223,6 @@ class Arguments:
             yield Candidate(whole - len(text), item.kind.completes, item.kind.words)
             if text or item.missing is not None:
                 return
-            if self.unknown is Unknown.EXPRESSION:
-                options = ()
 
 
 @dataclass(frozen=True, slots=True)

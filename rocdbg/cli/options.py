@@ -96,13 +96,13 @@ def read_options(options: tuple[Option, ...], unknown: Unknown, text: str, readi
         return text
     delimited = has_delimiter(text)
     while text:
-        if delimited and split_word(text)[0] == "--":
+        word, rest = split_word(text)
+        if word == "--":
             reading.ended = True
-            return split_word(text)[1]
+            return rest
         option = find_option(options, unknown, text, delimited)
         if option is None:
             return text
-        rest = split_word(text)[1]
         if option.kind is None:
             reading.values[option.parameter] = option.value
         else:

@@ -168,6 +168,7 @@ CASES: list[tuple[Arguments, str, dict[str, object] | str]] = [
     (Arguments(optional("ids", NUMBERS)), "1 -full", "Invalid number or range: -full"),
     (LIST, "-", "Unrecognized option at: -"),
     (Arguments(Option("-v"), optional("pattern", TEXT)), "-", {"v": False, "pattern": "-"}),  # as GDB's apropos
+    (TRACE, "full -- -3", {"full": True, "count": -3}),
     (TRACE, "full 3", {"full": True, "count": 3}),
     (TRACE, "-2 -full", {"full": True, "count": -2}),
     (TRACE, "3 4", "Junk at end of arguments."),

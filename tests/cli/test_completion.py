@@ -38,6 +38,7 @@ STATIC = [
     ("print -pretty o", ["print -pretty off", "print -pretty on"]),
     ("print -pretty -- weig", ["print -pretty -- weights"]),
     ("print /x weig", ["print /x weights"]),
+    ("print /x -pr", []),
     ("print 3 - weig", ["print 3 - weights"]),
     ("set print elements u", ["set print elements unlimited"]),
     ("set breakpoint pending ", [f"set breakpoint pending {word}" for word in ("auto", "off", "on")]),
