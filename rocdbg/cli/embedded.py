@@ -52,5 +52,5 @@ class Debugger:
         try:
             self.shell.execute(text)
         except Quit:
-            if self.session.target is not None:
-                self.session.kill()
+            if self.session.inferior.target is not None:
+                self.session.running.kill()

@@ -85,7 +85,7 @@ def _same(shell: Shell, text: str) -> str:
 
 
 def _integer(shell: Shell, text: str) -> int:
-    return shell.session.integer(text)
+    return shell.session.data.integer(text)
 
 
 def _not_an_option(text: str) -> bool:

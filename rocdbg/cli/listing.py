@@ -36,8 +36,8 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int, mark: int 
     shown = shown_lines(text.lines, file.name, first - 1, last - first + 1, shell.out.colour)
     for number, line in enumerate(shown, first):
         shell.out.raw(f"{number}\t{line}\n")
-    shell.last_listed = Listing(file, first, last)
-    shell.session.list_position = Defaults(file, (first + last) // 2)
+    shell.state.last_listed = Listing(file, first, last)
+    shell.session.places.listed(file, (first + last) // 2)
 
 
 def around(line: int, size: int) -> tuple[int, int]:

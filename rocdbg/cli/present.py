@@ -28,7 +28,7 @@ def argument_text(shell: Shell, value: Value) -> str:
     if wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(value.type)):
         return "..."
     try:
-        return shell.session.format_nested(value)
+        return shell.session.data.format_nested(value)
     except Error as error:
         return f"<error: {error}>"
 
@@ -44,12 +44,12 @@ def frame_parts(shell: Shell, frame: Frame, number: bool, address: bool | None =
     yield "function", frame.name or "??"
     yield "", " ("
     if shell.session.settings.print.frame_arguments != "none":
-        for index, (name, value) in enumerate(shell.session.arguments(frame)):
+        for index, (name, value) in enumerate(shell.session.data.arguments(frame)):
             if index:
                 yield "", ", "
             yield "variable", name
             yield "", f"={argument_text(shell, value)}"
-    elif shell.session.arguments(frame):
+    elif shell.session.data.arguments(frame):
         yield "", "..."
     yield "", ")"
     if frame.file is not None and frame.line is not None:
@@ -68,7 +68,7 @@ def source_line(shell: Shell, frame: Frame, address: bool = False) -> None:
     if frame.file is None or frame.line is None:
         next_instructions(shell, frame, has_source=False)
         return
-    shell.last_listed = None
+    shell.state.last_listed = None
     if address and frame.shows_address and frame.level == 0:
         shell.out.styled([("address", f"{frame.pc:#018x}"), ("", "\t")])
     try:
@@ -91,7 +91,7 @@ def next_instructions(shell: Shell, frame: Frame, has_source: bool) -> None:
     end = frame.pc + 1
     if has_source and frame.row is not None:
         end = max(end, frame.program.to_loaded(frame.row.end_address))
-    write_instructions(shell, shell.session.disassemble(frame.pc, end), True, None)
+    write_instructions(shell, shell.session.places.disassemble(frame.pc, end), True, None)
 
 
 def show_frame(shell: Shell, frame: Frame, number: bool = True, source: bool = True) -> None:
@@ -111,13 +111,13 @@ def lanes_phrase(mask: int) -> str:
 def thread_title(shell: Shell, scope: Focus) -> str:
     """``Thread 1 "saxpy"``."""
     assert scope.thread is not None
-    return f'Thread {scope.thread} "{shell.session.wave(scope.thread).kernel}"'
+    return f'Thread {scope.thread} "{shell.session.inferior.wave(scope.thread).kernel}"'
 
 
 def switching(shell: Shell, scope: Focus) -> str:
     """``[Switching to thread 2, lane 5 (AMDGPU Lane ...)]``."""
     assert scope.thread is not None and scope.lane is not None
-    wave = shell.session.wave(scope.thread)
+    wave = shell.session.inferior.wave(scope.thread)
     return f"[Switching to thread {scope.thread}, lane {scope.lane} ({wave.lane_target_id(scope.lane)})]"
 
 
@@ -134,7 +134,7 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
     if event.new_thread or event.new_lane:
         shell.line(switching(shell, event.scope))
     _show_reason(shell, event)
-    frame = shell.session.frame(event.scope)
+    frame = shell.session.focus.frame(event.scope)
     if event.new_frame:
         shell.out.styled(frame_parts(shell, frame, number=False))
         shell.line()
@@ -144,7 +144,7 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
     else:
         source_line(shell, frame, address=True)
     if event.returned is not None:
-        value = shell.session.format(event.returned)
+        value = shell.session.data.format(event.returned)
         shell.line(f"Value returned is ${event.returned_number} = {value}")
     elif event.returned_type is not None:
         shell.line(f"Value returned has type: {event.returned_type}. Cannot determine contents")

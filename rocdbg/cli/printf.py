@@ -55,7 +55,7 @@ def format_printf(session: Session, text: str) -> str:
     The format is the user's and may hold any escape; what ``%s`` and ``%c`` fetch is made `visible`.
     """
     template, expressions = split_format(text)
-    values = [session.evaluate(expression) for expression in expressions]
+    values = [session.data.evaluate(expression) for expression in expressions]
     wanted = sum(1 for match in CONVERSION.finditer(template) if match["kind"] != "%")
     if wanted != len(values):
         raise PrintfError("Wrong number of arguments for specified format-string")
@@ -94,7 +94,7 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         address = value.as_int()
         return _pad(f"{address:#x}" if address else "(nil)", flags, width)
     if kind == "s":
-        string = session.read_string(value).decode("utf-8", "replace")
+        string = session.data.read_string(value).decode("utf-8", "replace")
         return _pad(visible(string if precision is None else string[:precision]), flags, width)
     raise PrintfError(f"Unrecognized format specifier '{kind}' in printf")
 

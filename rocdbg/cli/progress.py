@@ -94,12 +94,12 @@ def progress_shown(session: Session, stream: TextIO) -> Iterator[None]:
     if not stream.isatty():
         yield
         return
-    bar = ProgressBar(session.progress, stream)
-    session.watch_runs(bar.started, bar.ended)
+    bar = ProgressBar(session.running.progress, stream)
+    session.running.watch(bar.started, bar.ended)
     try:
         yield
     finally:
-        session.watch_runs(None, None)
+        session.running.watch(None, None)
         bar.close()
 
 

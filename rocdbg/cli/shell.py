@@ -119,7 +119,7 @@ class Shell:
         self._draining = False
         self.out.restore()
         self.err.restore()
-        self.guard(self.session.recover, "recovering")
+        self.guard(self.session.running.recover, "recovering")
         self.err.line("Quit")
         self.err.flush()
 
@@ -171,7 +171,7 @@ class Shell:
         try:
             self._contain(lambda: resolved.spec.handler(self, resolved.text), line)
         finally:
-            for warning in self.session.take_warnings():
+            for warning in self.session.warnings.take():
                 self.warn(warning)
 
     def _contain(self, action: Callable[[], object], what: str) -> None:
@@ -261,22 +261,22 @@ class Shell:
 
     def need_running(self) -> None:
         """Raise unless a program is being run."""
-        if self.session.target is None or self.session.target.finished:
+        if not self.session.inferior.running:
             raise NotRunningError
 
     def need_stack(self) -> None:
         """As `need_running`, for commands about frames."""
-        if self.session.target is None or self.session.target.finished:
+        if not self.session.inferior.running:
             raise NotRunningError("No stack.")
 
     def need_frame(self) -> None:
         """As `need_running`, for commands about a frame's variables."""
-        if self.session.target is None or self.session.target.finished:
+        if not self.session.inferior.running:
             raise NotRunningError("No frame selected.")
 
     def need_threads(self) -> None:
         """As `need_running`, for commands about waves and lanes."""
-        if self.session.target is None or self.session.target.finished:
+        if not self.session.inferior.running:
             raise NotRunningError("No thread selected")
 
     # -- what happens at a stop
@@ -337,11 +337,11 @@ class Shell:
         memory = bool(letters) and letters[-1] in "is"
         fmt = Format.parse(letters, allow_count=memory) if letters else Format()
         try:
-            value = self.session.evaluate(expression)
+            value = self.session.data.evaluate(expression)
             if memory:
-                text = "".join("\n" + row.text for row in self.session.examine(value, fmt, fmt.count))
+                text = "".join("\n" + row.text for row in self.session.examiner.examine(value, fmt, fmt.count))
             else:
-                text = " = " + self.session.format(value, fmt)
+                text = " = " + self.session.data.format(value, fmt)
         except (NoSymbolError, ExpressionError):
             raise
         except Error as error:
@@ -398,7 +398,7 @@ class Shell:
     def _truth(self, expression: str) -> bool:
         if not expression:
             raise ScriptError("if/while commands require arguments.")
-        return self.session.truth(self.substitute(expression))
+        return self.session.data.truth(self.substitute(expression))
 
     # -- user-defined commands
 

@@ -84,13 +84,13 @@ class Signals:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         session = self.shell.session
         self._pending += 1
-        if self._open and session.busy and not session.interrupting:
+        if self._open and session.running.busy and not session.running.interrupting:
             self._pending = 0
-            self.shell.interrupted = True
-            session.interrupt()
+            self.shell.state.interrupted = True
+            session.running.interrupt()
         elif self._open or self._pending >= PATIENCE:
             # closed: the way out must not be interrupted too (that of a condition is short, and the program goes on)
-            self._open, self._pending = self._open and session.evaluating, 0
+            self._open, self._pending = self._open and session.running.evaluating, 0
             self.raised = True
             raise Interrupted
 
@@ -100,9 +100,9 @@ class Signals:
         self._leaving = number
         if self.leave_prompt is not None and not again:
             self.leave_prompt(Terminated(number))
-        elif self._open and session.busy and not again:
-            self.shell.interrupted = True
-            session.interrupt()
+        elif self._open and session.running.busy and not again:
+            self.shell.state.interrupted = True
+            session.running.interrupt()
         elif self._open or again:
             self._open = False
             raise Terminated(number)

@@ -181,7 +181,7 @@ def delete(shell: Shell, numbers: list[int] | None) -> None:
 @command("clear", category=BREAKPOINTS, args=Arguments(optional("location", LOCATION, "")))
 def clear(shell: Shell, location: str) -> None:
     """Clear breakpoint at specified location; without one, where the selected frame stands."""
-    places = shell.session.resolve(location)
+    places = shell.session.places.resolve(location)
     gone = shell.session.breakpoints.clear_at(place.address for place in places)
     if not gone:
         raise CommandError(f"No breakpoint at {location}." if location else "No breakpoint at this line.")

@@ -26,7 +26,7 @@ EXAMINE_PART = 4096
 """Items that `x` reads before it shows them; and the fewest, whole lines in every format."""
 EXAMINE_LEAST = 32
 TYPE = text_of("TYPE|EXPRESSION", Completes.TYPE)
-HISTORY_NUMBER = Kind("N|+", "int", lambda shell, text: None if text == "+" else shell.session.integer(text))
+HISTORY_NUMBER = Kind("N|+", "int", lambda shell, text: None if text == "+" else shell.session.data.integer(text))
 NEEDS_EXPRESSION = "Argument required (expression to compute)."
 
 
@@ -45,8 +45,8 @@ def print_(shell: Shell, settings: PrintSettings, fmt: Format, expression: str) 
     The value goes into the history: $1, $2, ... ($ the last, $$ the one before).
     """
     session = shell.session
-    value = session.evaluate(expression) if expression else session.history.relative(0)
-    shown = session.format(value, fmt, settings)
+    value = session.data.evaluate(expression) if expression else session.history.relative(0)
+    shown = session.data.format(value, fmt, settings)
     shell.line(f"${session.history.record(value)} = {shown}")
 
 
@@ -64,9 +64,9 @@ def call(shell: Shell, settings: PrintSettings, fmt: Format, expression: str) ->
         raise CommandError(
             "The history is empty." if not len(shell.session.history) else "Argument required."
         )
-    value = shell.session.evaluate(expression)
+    value = shell.session.data.evaluate(expression)
     if not ctypes.is_void(value.type):
-        shown = shell.session.format(value, fmt, settings)
+        shown = shell.session.data.format(value, fmt, settings)
         shell.line(f"${shell.session.history.record(value)} = {shown}")
 
 
@@ -76,7 +76,7 @@ def call(shell: Shell, settings: PrintSettings, fmt: Format, expression: str) ->
 )  # fmt: skip
 def output(shell: Shell, fmt: Format, expression: str) -> None:
     """Like "print" but don't put in value history and don't print newline."""
-    shell.write(shell.session.format(shell.session.evaluate(expression), fmt))
+    shell.write(shell.session.data.format(shell.session.data.evaluate(expression), fmt))
 
 
 @command(
@@ -95,7 +95,7 @@ def printf(shell: Shell, text: str) -> None:
 )  # fmt: skip
 def set_variable(shell: Shell, expression: str) -> None:
     """Evaluate expression EXP and assign result to variable VAR (an assignment; nothing is printed)."""
-    shell.session.evaluate(expression)
+    shell.session.data.evaluate(expression)
 
 
 @command(
@@ -111,9 +111,9 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
     """
     session = shell.session
     if address:
-        value = session.evaluate(address)
-    elif shell.next_examine is not None:
-        value = shell.next_examine
+        value = session.data.evaluate(address)
+    elif shell.state.next_examine is not None:
+        value = shell.state.next_examine
     else:
         raise CommandError("Argument required (starting display address).")
     left, size = fmt.count, EXAMINE_PART
@@ -121,7 +121,7 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
         # a part at a time: so a long listing can be interrupted, and shows what there is before memory ends
         part = min(left, size)
         try:
-            lines = session.examine(value, fmt, part)
+            lines = session.examiner.examine(value, fmt, part)
         except Error:
             if part <= EXAMINE_LEAST:
                 raise
@@ -130,7 +130,7 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
         for line in lines:
             shell.line(line.text)
         if lines:
-            value = shell.next_examine = lines[-1].following
+            value = shell.state.next_examine = lines[-1].following
         left -= part
         if left <= 0 or not lines:
             return
@@ -148,7 +148,7 @@ def ptype(shell: Shell, flags: str, expression: str) -> None:
     """
     if set(flags) - set("o"):
         raise CommandError(f"unrecognized flag '{sorted(set(flags) - set('o'))[0]}'")
-    for line in shell.session.ptype(expression, flags):
+    for line in shell.session.types.ptype(expression, flags):
         shell.line(line)
 
 
@@ -158,7 +158,7 @@ def ptype(shell: Shell, flags: str, expression: str) -> None:
 )  # fmt: skip
 def whatis(shell: Shell, flags: str, expression: str) -> None:
     """Print data type of expression EXP. Only one level of typedefs is unrolled."""
-    shell.line(f"type = {shell.session.whatis(expression)}")
+    shell.line(f"type = {shell.session.types.whatis(expression)}")
 
 
 @command("show values", category=DATA, args=Arguments(optional("center", HISTORY_NUMBER)))
@@ -167,7 +167,7 @@ def show_values(shell: Shell, center: int | None) -> None:
     session = shell.session
     for number, value in session.history.rows(center):
         try:
-            shown = session.format(value)
+            shown = session.data.format(value)
         except Error as error:
             shown = f"<error: {error}>"
         shell.line(f"${number} = {shown}")
@@ -178,7 +178,7 @@ def show_convenience(shell: Shell) -> None:
     """Debugger convenience ("$foo") variables and functions."""
     for name, value in shell.session.convenience.rows():
         try:
-            shown = shell.session.format(value)
+            shown = shell.session.data.format(value)
         except Error as error:
             shown = f"<error: {error}>"
         shell.line(f"${name} = {shown}")

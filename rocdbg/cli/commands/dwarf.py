@@ -59,6 +59,6 @@ def maint_dwarf_eval(shell: Shell, kind: Literal["value", "location"] | None, di
 def maint_dwarf_cfi(shell: Shell, pc: int | None) -> None:
     """Show the rules that find the caller's registers at PC, by default that of the selected frame."""
     session = shell.session
-    at = pc if pc is not None else session.frame().context.wave_pc
-    for line in describe_row(session, at or 0):
+    at = pc if pc is not None else session.focus.frame().context.wave_pc
+    for line in session.dwarf.describe_row(at or 0):
         shell.line(line)

@@ -33,12 +33,12 @@ def file(shell: Shell, name: str, target_id: str | None) -> None:
     FILE is a code object, an offload bundle, a host executable or library that carries one, or a launch file. Where
     there are several code objects in it, TARGET-ID (gfx90a, gfx90a:xnack+) says which.
     """
-    target = shell.session.target
+    target = shell.session.inferior.target
     if target is not None and not target.finished:
         question = "A program is being debugged already.\nAre you sure you want to change the file?"
         if not shell.confirm(question):
             return
-        shell.session.kill()
+        shell.session.running.kill()
     shell.session.load(name, target_id)
     shell.line(f"Reading symbols from {name}...")
     if not shell.session.symbols.program.has_debug_info:

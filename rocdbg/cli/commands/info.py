@@ -14,7 +14,8 @@ from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.registers import register_lines
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.table import render
-from rocdbg.debugger.reports.places import SourceFile, describe_address, kernel_rows, type_lines
+from rocdbg.debugger.reports.listings import kernel_rows, type_lines
+from rocdbg.debugger.reports.places import SourceFile
 from rocdbg.debugger.reports.uninitialized import is_counting, uninitialized_rows
 from rocdbg.debugger.target.ids import bracketed
 
@@ -31,7 +32,7 @@ SYMBOLS = Arguments(QUIET, Option("-n", "Leave out symbols without debug informa
 
 
 def _need_registers(shell: Shell) -> None:
-    if shell.session.target is None or shell.session.target.finished:
+    if not shell.session.inferior.running:
         raise CommandError("The program has no registers now.")
 
 
@@ -45,7 +46,7 @@ def info_registers(shell: Shell, names: list[str] | None) -> None:
     One or more register names as argument means describe the given registers: s0, v5, exec, vcc, m0, pc, scc,
     s[4:5], v[0:1]. Vector registers show one value per lane, eight lanes to a line, each line headed by its first lane.
     """
-    for line in register_lines(shell.session.registers(names or [])):
+    for line in register_lines(shell.session.tables.registers(names or [])):
         shell.line(line)
 
 
@@ -102,14 +103,14 @@ def info_types(shell: Shell, quiet: bool, pattern: re.Pattern[str]) -> None:
     if not quiet:
         shell.line(f'All types matching regular expression "{text}":' if text else "All defined types:")
         shell.line()
-    for line in type_lines(shell.session, text):
+    for line in type_lines(shell.session.symbols, text):
         shell.line(f"\t{line}")
 
 
 @command("info kernels", category=STATUS, args=Arguments(PATTERN))
 def info_kernels(shell: Shell, pattern: re.Pattern[str]) -> None:
     """The kernels of the program: their registers, memory and arguments."""
-    rows = [row for row in kernel_rows(shell.session) if pattern.search(row.name)]
+    rows = [row for row in kernel_rows(shell.session.launch, shell.session.warnings.add) if pattern.search(row.name)]
     if not rows:
         shell.line("No kernels.")
         return
@@ -134,7 +135,7 @@ def info_kernels(shell: Shell, pattern: re.Pattern[str]) -> None:
 )  # fmt: skip
 def info_symbol(shell: Shell, address: str) -> None:
     """Describe what symbol is at location ADDR."""
-    place = shell.session.symbols.symbol_at(shell.session.integer(address))
+    place = shell.session.symbols.symbol_at(shell.session.data.integer(address))
     if place is None:
         shell.line(f"No symbol matches {address}.")
         return
@@ -148,7 +149,7 @@ def info_symbol(shell: Shell, address: str) -> None:
 )  # fmt: skip
 def info_address(shell: Shell, symbol: str) -> None:
     """Describe where symbol SYM is stored."""
-    shell.line(describe_address(shell.session, symbol))
+    shell.line(shell.session.places.describe_address(symbol))
 
 
 @command(
@@ -161,7 +162,7 @@ def info_scope(shell: Shell, location: str) -> None:
     """List the variables local to a scope."""
     rows = [
         row
-        for place in shell.session.resolve(location)[:1]
+        for place in shell.session.places.resolve(location)[:1]
         for row in shell.session.symbols.scope_symbols(place.file_address)
     ]
     if not rows:
@@ -177,7 +178,7 @@ def info_scope(shell: Shell, location: str) -> None:
 @command("info sharedlibrary", category=STATUS, aliases=("info dll",), args=Arguments(PATTERN))
 def info_sharedlibrary(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Status of loaded code objects."""
-    rows = [row for row in shell.session.shared_libraries() if pattern.search(row.uri)]
+    rows = [row for row in shell.session.tables.shared_libraries() if pattern.search(row.uri)]
     if not rows:
         shell.line("No shared libraries matched." if pattern.pattern else "No shared libraries loaded at this time.")
         return
@@ -210,7 +211,7 @@ def info_waves_count(shell: Shell, inferior: int) -> None:
 def _wave_count(shell: Shell, inferior: int) -> int:
     if inferior != 1:
         raise CommandError(f"No inferior number {inferior}.")
-    target = shell.session.target
+    target = shell.session.inferior.target
     return len(target.waves()) if target is not None and not target.finished else 0
 
 
@@ -223,7 +224,7 @@ def _wave_count(shell: Shell, inferior: int) -> int:
 )  # fmt: skip
 def info_dispatches(shell: Shell, full: bool, ids: NumberList | None) -> None:
     """Dispatches that are under way, or those with these numbers; -full shows where their parts are in memory."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     rows = list(target.dispatches()) if target is not None and not target.finished else []
     if not rows:
         shell.line("No dispatches are currently active.")
@@ -265,9 +266,9 @@ def info_uninitialized(shell: Shell) -> None:
     and lane of the first. A buffer without contents in the launch counts as never written. "set count-uninitialized on"
     has the next run count.
     """
-    if not is_counting(shell.session):
+    if not is_counting(shell.session.launch):
         raise CommandError('Reads are not counted. Use "set count-uninitialized on" before "run".')
-    rows = uninitialized_rows(shell.session)
+    rows = uninitialized_rows(shell.session.launch, shell.session.inferior.need_program(), shell.session.symbols)
     if not rows:
         shell.line("No reads of bytes never written.")
         return
@@ -284,7 +285,7 @@ def info_uninitialized(shell: Shell) -> None:
 @command("info queues", category=STATUS, args=Arguments())
 def info_queues(shell: Shell) -> None:
     """Queues of the agents."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     rows = list(target.queues()) if target is not None else []
     if not rows:
         shell.line("No queues are currently active.")
@@ -301,7 +302,7 @@ def info_queues(shell: Shell) -> None:
 @command("info agents", category=STATUS, args=Arguments())
 def info_agents(shell: Shell) -> None:
     """Agents (devices)."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     rows = list(target.agents()) if target is not None else []
     if not rows:
         shell.line("No agents are currently active.")
@@ -330,34 +331,34 @@ def _find(shell: Shell, pattern: re.Pattern[str], what: str, rows: Sequence[tupl
 @command("dispatch find", category=STATUS, args=_finds("dispatch"))
 def dispatch_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find dispatches that match a regular expression in their target ID."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     _find(shell, pattern, "Dispatch", [(r.number, r.target_id) for r in target.dispatches()] if target else [])
 
 
 @command("queue find", category=STATUS, args=_finds("queue"))
 def queue_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find queues that match a regular expression in their target ID."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     _find(shell, pattern, "Queue", [(r.number, r.target_id) for r in target.queues()] if target else [])
 
 
 @command("agent find", category=STATUS, args=_finds("agent"))
 def agent_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find agents that match a regular expression in their target ID."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     _find(shell, pattern, "Agent", [(r.number, r.target_id) for r in target.agents()] if target else [])
 
 
 @command("info program", category=STATUS, args=Arguments())
 def info_program(shell: Shell) -> None:
     """Execution status of the program."""
-    target = shell.session.target
+    target = shell.session.inferior.target
     if target is None or target.finished:
         shell.line("The program being debugged is not being run.")
         return
-    scope = shell.session.scope
+    scope = shell.session.focus.current
     assert scope.thread is not None
-    wave = shell.session.wave(scope.thread)
+    wave = shell.session.inferior.wave(scope.thread)
     shell.line(f"Last stopped for thread {scope.thread} ({wave.target_id}).")
     shell.line(f"Program stopped at {wave.pc:#x}.")
     for row in target.dispatches():

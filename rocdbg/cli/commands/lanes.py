@@ -98,24 +98,24 @@ def thread(shell: Shell, spec: ThreadSpec | None) -> None:
     """
     session = shell.session
     if spec is None:
-        if session.scope.thread is None:
+        if session.focus.current.thread is None:
             raise FocusError("No thread selected")
-        number = session.scope.thread
-        shell.line(f"[Current thread is {number} ({session.wave(number).target_id})]")
+        number = session.focus.current.thread
+        shell.line(f"[Current thread is {number} ({session.inferior.wave(number).target_id})]")
         return
     lane = decimal(spec.lanes) if spec.lanes is not None else None
     shell.need_threads()
-    session.select_thread(decimal(spec.threads), lane)
+    session.focus.select_thread(decimal(spec.threads), lane)
     show_focus(shell)
 
 
 def show_focus(shell: Shell) -> None:
     """What a switch shows: where the focus is now, its frame and line."""
     session = shell.session
-    shell.line(switching(shell, session.scope))
-    for warning in session.take_warnings():
+    shell.line(switching(shell, session.focus.current))
+    for warning in session.warnings.take():
         shell.warn(warning)
-    show_frame(shell, session.frame())
+    show_frame(shell, session.focus.frame())
 
 
 @command("info threads", category=STATUS, args=Arguments(optional("ids", THREADS)))
@@ -124,7 +124,7 @@ def info_threads(shell: Shell, ids: ThreadList | None) -> None:
 
     With a list of numbers or ranges, only those.
     """
-    rows = list(shell.session.threads())
+    rows = list(shell.session.tables.threads())
     if ids is not None:
         rows = [row for row in rows if ids.of_thread(row.number)]
         if not rows:
@@ -147,14 +147,14 @@ def _thread_id(row: ThreadRow) -> str:
 def thread_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find threads and lanes that match a regular expression in their name or target ID."""
     found = False
-    for row in shell.session.threads():
+    for row in shell.session.tables.threads():
         if row.name and pattern.search(row.name):
             shell.line(f"Thread {row.number} has name '{row.name}'")
             found = True
         if pattern.search(row.target_id):
             shell.line(f"Thread {row.number} has target id '{row.target_id}'")
             found = True
-        for lane in shell.session.lanes(row.number):
+        for lane in shell.session.tables.lanes(row.number):
             found = (
                 _match_lane(shell, lane, pattern.search, f"Thread {row.number}, lane {lane.lane}") or found
             )
@@ -177,7 +177,7 @@ def _match_lane(shell: Shell, lane: LaneRow, matches: object, title: str) -> boo
 @command("thread name", category=RUNNING, needs=need_threads, args=Arguments(optional("name", NAME, "")))
 def thread_name(shell: Shell, name: str) -> None:
     """Set the current thread's name; without an argument, remove it."""
-    shell.session.name_thread(name)
+    shell.session.focus.name_thread(name)
 
 
 @command(
@@ -194,8 +194,8 @@ def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, l
     -s: as -c, but errors and empty results are not shown.
     """
     session = shell.session
-    kept = session.scope
-    rows = list(session.threads())
+    kept = session.focus.current
+    rows = list(session.tables.threads())
     if ids.text == "all" and not ascending:
         rows.reverse()  # as GDB: the newest first
     try:
@@ -204,18 +204,18 @@ def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, l
             if not chosen:
                 continue
             if all(spec.lanes is None for spec in chosen):
-                session.select_thread(row.number)
-                session.take_warnings()  # the command says it again where it matters
+                session.focus.select_thread(row.number)
+                session.warnings.take()  # the command says it again where it matters
                 run_for(shell, f"\nThread {row.number} ({row.target_id}):", line, flags)
                 continue
-            for lane in session.lanes(row.number):
+            for lane in session.tables.lanes(row.number):
                 if lane.state is LaneState.UNUSED or not any(spec.picks_lane(lane.lane) for spec in chosen):
                     continue
-                session.select_thread(row.number, lane.lane)
-                session.take_warnings()
+                session.focus.select_thread(row.number, lane.lane)
+                session.warnings.take()
                 run_for(shell, f"\nThread {row.number}, lane {lane.lane} ({lane.target_id}):", line, flags)
     finally:
-        session.scope = kept
+        session.focus.current = kept
 
 
 # -- lanes
@@ -229,13 +229,13 @@ def lane_(shell: Shell, number: int | None) -> None:
     """
     session = shell.session
     if number is not None:
-        session.select_lane(number)
+        session.focus.select_lane(number)
         show_focus(shell)
         return
-    scope = session.scope
+    scope = session.focus.current
     if scope.thread is None or scope.lane is None:
         raise FocusError("No lane selected")
-    shell.line(f"[Current lane is {scope.lane} ({session.wave(scope.thread).lane_target_id(scope.lane)})]")
+    shell.line(f"[Current lane is {scope.lane} ({session.inferior.wave(scope.thread).lane_target_id(scope.lane)})]")
 
 
 @command("iteration", category=RUNNING, needs=need_threads, args=Arguments(optional("number", INTEGER)))
@@ -246,11 +246,11 @@ def iteration(shell: Shell, number: int | None) -> None:
     """
     session = shell.session
     if number is not None:
-        session.select_iteration(number)
-        shell.line(f"[Switching to iteration {session.scope.iteration} of {session.iteration_count()}]")
-        show_frame(shell, session.frame())
+        session.focus.select_iteration(number)
+        shell.line(f"[Switching to iteration {session.focus.current.iteration} of {session.focus.iteration_count()}]")
+        show_frame(shell, session.focus.frame())
         return
-    shell.line(f"[Current iteration is {session.scope.iteration} of {session.iteration_count()}]")
+    shell.line(f"[Current iteration is {session.focus.current.iteration} of {session.focus.iteration_count()}]")
 
 
 def _pick(rows: list[LaneRow], which: Which) -> list[LaneRow]:
@@ -279,7 +279,7 @@ def info_lanes(shell: Shell, ids: NumberList | None, which: Which) -> None:
     Without options, active (A) and inactive (I) ones; -all shows unused lanes (U) of a partial wave too. An inactive
     lane has a frame where debug information says where it waits (DW_AT_LLVM_lane_pc).
     """
-    rows = _pick(list(shell.session.lanes()), which)
+    rows = _pick(list(shell.session.tables.lanes()), which)
     if ids is not None:
         rows = [row for row in rows if row.lane in ids.numbers]
     if not rows:
@@ -311,7 +311,7 @@ def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags,
     -s: as -c, but errors and empty results are not shown.
     """
     session = shell.session
-    every = list(session.lanes())
+    every = list(session.tables.lanes())
     rows = _pick(every, which)
     if ids is not None:
         for lane in ids.numbers:
@@ -319,14 +319,14 @@ def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags,
                 shell.warn(f"Lane {lane} does not exist on this thread.")
         by_number = {row.lane: row for row in rows}
         rows = [by_number[lane] for lane in ids.numbers if lane in by_number]
-    kept = session.scope
+    kept = session.focus.current
     try:
         for row in rows:
-            session.select_lane(row.lane)
-            session.take_warnings()  # an inactive lane among many is no surprise
+            session.focus.select_lane(row.lane)
+            session.warnings.take()  # an inactive lane among many is no surprise
             run_for(shell, f"\nLane {row.lane} ({row.target_id}):", line, flags)
     finally:
-        session.scope = kept
+        session.focus.current = kept
 
 
 @command(
@@ -336,7 +336,7 @@ def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags,
 def lane_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find lanes of the current wave that match a regular expression in their name or target ID."""
     found = False
-    for row in shell.session.lanes():
+    for row in shell.session.tables.lanes():
         found = _match_lane(shell, row, pattern.search, f"Lane {row.lane}") or found
     if not found:
         shell.line(f"No lanes match '{pattern.pattern}'")
@@ -345,4 +345,4 @@ def lane_find(shell: Shell, pattern: re.Pattern[str]) -> None:
 @command("lane name", category=RUNNING, needs=need_threads, args=Arguments(optional("name", NAME, "")))
 def lane_name(shell: Shell, name: str) -> None:
     """Set the current lane's name; without an argument, remove it."""
-    shell.session.name_lane(name)
+    shell.session.focus.name_lane(name)

@@ -10,7 +10,7 @@ from rocdbg.cli.kinds import COMMAND, text_of, word_of
 from rocdbg.cli.registry import Category, Repeat, command
 from rocdbg.cli.table import render
 from rocdbg.debugger.reports.isa_coverage import coverage_rows
-from rocdbg.debugger.reports.places import line_table
+from rocdbg.debugger.reports.listings import line_table
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -33,7 +33,7 @@ def complete(shell: Shell, text: str) -> None:
 )  # fmt: skip
 def maint_info_line_table(shell: Shell, pattern: str) -> None:
     """The rows of the line tables, as file addresses; REGEXP picks files by name."""
-    for file, rows in line_table(shell.session, pattern):
+    for file, rows in line_table(shell.session.inferior.need_program(), pattern):
         shell.line(f"symtab: {file.path}")
         cells = [
             (str(i), str(row[1]) if row[1] else "END", f"{row[0]:#018x}", str(row[2]), row[3])
@@ -54,6 +54,6 @@ def maint_isa_coverage(shell: Shell, target: str, pattern: str) -> None:
     TARGET is a processor (gfx90a), by default the loaded program's; with a REGEXP only instructions that match are
     listed.
     """
-    name, rows, counts = coverage_rows(shell.session, target, pattern)
+    name, rows, counts = coverage_rows(shell.session.inferior, target, pattern)
     shell.write(render(("Instruction", "Simulated", "Why"), rows))
     shell.line(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".")

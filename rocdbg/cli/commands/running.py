@@ -9,7 +9,7 @@ from rocdbg.cli.commands.breakpoints import announce
 from rocdbg.cli.kinds import FILE, INTEGER, LOCATION, TEXT, number_of, text_of
 from rocdbg.cli.present import frame_parts, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.debugger.reports.places import launch_lines
+from rocdbg.debugger.reports.listings import launch_lines
 from rocdbg.debugger.running.stops import StopEvent
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def finish_run(shell: Shell, event: StopEvent) -> None:
 def _announce(shell: Shell) -> None:
     spec = shell.session.launch.spec
     grid, workgroup, _ = spec.complete()
-    name = shell.session.need_program().kernel_title(shell.session.launch.kernel)
+    name = shell.session.inferior.need_program().kernel_title(shell.session.launch.kernel)
     shell.line(f"Starting kernel {name}, grid [{_triple(grid)}], workgroup [{_triple(workgroup)}]")
     shell.out.flush()
 
@@ -43,7 +43,7 @@ def _triple(sizes: tuple[int, int, int]) -> str:
 
 
 def _may_restart(shell: Shell) -> bool:
-    target = shell.session.target
+    target = shell.session.inferior.target
     if target is None or target.finished:
         return True
     question = "The program being debugged has been started already.\nStart it from the beginning?"
@@ -83,14 +83,14 @@ def continue_(shell: Shell, count: int | None) -> None:
     """
     shell.need_running()
     if count is not None:
-        number = shell.last_hit
+        number = shell.state.last_hit
         if number is None:
             raise CommandError("Not stopped at any breakpoint; argument ignored.")
         shell.line(f"Will ignore next {count - 1} crossings of breakpoint {number}.  Continuing.")
     elif shell.typed:
         shell.line("Continuing.")
     shell.out.flush()
-    finish_run(shell, shell.session.proceed(count))
+    finish_run(shell, shell.session.running.proceed(count))
 
 
 @command("step", category=RUNNING, aliases=("s",), args=TIMES)
@@ -100,7 +100,7 @@ def step(shell: Shell, count: int) -> None:
     Argument N means step N times (or till program stops for another reason). Calls to functions with line
     information are entered.
     """
-    finish_run(shell, shell.session.step(count))
+    finish_run(shell, shell.session.running.step(count))
 
 
 @command("next", category=RUNNING, aliases=("n",), args=TIMES)
@@ -109,7 +109,7 @@ def next_(shell: Shell, count: int) -> None:
 
     Unlike "step", if the current source line calls a subroutine, this command does not enter it.
     """
-    finish_run(shell, shell.session.next(count))
+    finish_run(shell, shell.session.running.next(count))
 
 
 @command("stepi", category=RUNNING, aliases=("si",), args=TIMES)
@@ -118,7 +118,7 @@ def stepi(shell: Shell, count: int) -> None:
 
     Argument N means step N times (or till program stops for another reason).
     """
-    finish_run(shell, shell.session.stepi(count))
+    finish_run(shell, shell.session.running.stepi(count))
 
 
 @command("nexti", category=RUNNING, aliases=("ni",), args=TIMES)
@@ -127,7 +127,7 @@ def nexti(shell: Shell, count: int) -> None:
 
     Argument N means step N times (or till program stops for another reason).
     """
-    finish_run(shell, shell.session.nexti(count))
+    finish_run(shell, shell.session.running.nexti(count))
 
 
 @command(
@@ -139,13 +139,13 @@ def finish(shell: Shell) -> None:
 
     Upon return, the value returned is printed and put in the value history.
     """
-    frame = shell.session.frame()
+    frame = shell.session.focus.frame()
     if frame.is_outermost:
         raise CommandError('"finish" not meaningful in the outermost frame.')
     if shell.typed:
         shell.out.styled([("", "Run till exit from "), *frame_parts(shell, frame, number=True), ("", "\n")])
     shell.out.flush()
-    finish_run(shell, shell.session.finish())
+    finish_run(shell, shell.session.running.finish())
 
 
 @command("until", category=RUNNING, aliases=("u",), args=Arguments(optional("location", LOCATION)))
@@ -154,7 +154,7 @@ def until(shell: Shell, location: str | None) -> None:
 
     Without an argument: as "next", but never backwards, so that loops are run to their end.
     """
-    finish_run(shell, shell.session.until(location))
+    finish_run(shell, shell.session.running.until(location))
 
 
 @command(
@@ -165,7 +165,7 @@ def advance(shell: Shell, location: str) -> None:
 
     Execution will also stop upon exit from the current stack frame.
     """
-    finish_run(shell, shell.session.advance(location))
+    finish_run(shell, shell.session.running.advance(location))
 
 
 @command(
@@ -175,10 +175,10 @@ def advance(shell: Shell, location: str) -> None:
 def kill(shell: Shell) -> None:
     """Kill execution of program being debugged."""
     if shell.confirm("Kill the program being debugged?"):
-        target = shell.session.need_target()
+        target = shell.session.inferior.need_target()
         rows = target.dispatches()
         what = f"dispatch {rows[-1].number}, kernel {rows[-1].kernel}" if rows else "dispatch"
-        shell.session.kill()
+        shell.session.running.kill()
         shell.line(f"[Inferior 1 ({what}) killed]")
 
 
@@ -254,5 +254,5 @@ def set_arg(shell: Shell, index: int, value: str) -> None:
 @command("show launch", category=RUNNING, args=Arguments())
 def show_launch(shell: Shell) -> None:
     """Show what the next "run" launches."""
-    for line in launch_lines(shell.session):
+    for line in launch_lines(shell.session.launch):
         shell.line(line)

@@ -183,7 +183,7 @@ def loop_continue(shell: Shell) -> None:
 
 
 def _needs_loop(shell: Shell) -> None:
-    if not shell.loops:
+    if not shell.state.loops:
         raise CommandError("This command cannot be used at the top level.")
 
 

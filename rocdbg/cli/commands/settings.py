@@ -75,7 +75,7 @@ def set_(shell: Shell, expression: str) -> None:
 
     With a word that is a setting's name, that is set; otherwise the line is an assignment, as with "set var".
     """
-    shell.session.evaluate(expression)
+    shell.session.data.evaluate(expression)
 
 
 @command(

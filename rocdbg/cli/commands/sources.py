@@ -14,7 +14,7 @@ from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, comma
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
-from rocdbg.debugger.reports.places import default_place, disassembly_range, source_place, unit_facts
+from rocdbg.debugger.reports.listings import unit_facts
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def list_(shell: Shell, lines: str) -> None:
     """
     session = shell.session
     size = session.settings.list_size or 1 << 30
-    last = shell.last_listed
+    last = shell.state.last_listed
     if lines == "-":
         if last is None:
             raise CommandError("There is no listing to go back from.")
@@ -51,13 +51,13 @@ def list_(shell: Shell, lines: str) -> None:
         if last is not None:
             show_lines(shell, last.file, last.last + 1, last.last + size)
             return
-        location = default_place(session)
+        location = session.places.default_line()
         show_lines(shell, location.file, *around(location.line, size))
         return
     if "," in lines and not lines.startswith("*"):
         _list_range(shell, lines, size)
         return
-    location = source_place(session, lines)
+    location = session.places.source_line(lines)
     show_lines(shell, location.file, *around(location.line, size))
 
 
@@ -65,10 +65,10 @@ def _list_range(shell: Shell, text: str, size: int) -> None:
     first_text, _, last_text = (part.strip() for part in text.partition(","))
     session = shell.session
     if not first_text:
-        end = source_place(session, last_text)
+        end = session.places.source_line(last_text)
         show_lines(shell, end.file, end.line - size + 1, end.line)
         return
-    begin = source_place(session, first_text)
+    begin = session.places.source_line(first_text)
     if not last_text:
         show_lines(shell, begin.file, begin.line, begin.line + size - 1)
         return
@@ -77,7 +77,7 @@ def _list_range(shell: Shell, text: str, size: int) -> None:
     elif last_text.startswith("+") and last_text[1:].isdecimal():
         last = begin.line + decimal(last_text[1:])
     else:
-        last = source_place(session, last_text).line
+        last = session.places.source_line(last_text).line
     show_lines(shell, begin.file, begin.line, last)
 
 
@@ -94,8 +94,8 @@ def disassemble(shell: Shell, flags: str, place: str) -> None:
     session = shell.session
     if set(flags) - set("rsm"):
         raise CommandError("Invalid disassembly modifier.")
-    title, low, high = disassembly_range(session, place)
-    lines = list(session.disassemble(low, high))
+    title, low, high = session.places.disassembly_range(place)
+    lines = list(session.places.disassemble(low, high))
     if not lines:
         raise CommandError("No instructions in that range.")
     if title:
@@ -138,7 +138,7 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
 def info_line(shell: Shell, place: str) -> None:
     """Core addresses of the code for a source line."""
     session = shell.session
-    location = source_place(session, place) if place else default_place(session)
+    location = session.places.source_line(place) if place else session.places.default_line()
     for info in session.symbols.lines(location.file, location.line):
         where = f'Line {info.line} of "{info.file.name}"'
         begins = f"{info.low:#x} <{info.low_name}>" if info.low_name else f"{info.low:#x}"
@@ -154,7 +154,7 @@ def info_source(shell: Shell) -> None:
     """Information about the current source file."""
     session = shell.session
     try:
-        location = default_place(session)
+        location = session.places.default_line()
     except DebuggerError:
         shell.line("No current source file.")
         return
@@ -164,7 +164,7 @@ def info_source(shell: Shell) -> None:
     found = session.sources.text(file)
     shell.line(f"Located in {found.path}" if found.path else "Embedded in the debug information.")
     shell.line(f"Contains {len(found.lines)} line{'s' if len(found.lines) != 1 else ''}.")
-    for line in unit_facts(session, file):
+    for line in unit_facts(session.inferior.need_program(), file):
         shell.line(line)
 
 

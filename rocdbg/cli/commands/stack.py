@@ -17,7 +17,8 @@ from rocdbg.cli.registry import Category, Repeat, command
 from rocdbg.cli.settings_declarations import FRAME_OPTIONS
 from rocdbg.debugger.errors import FocusError
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.session_focus import DIVERGENT
+from rocdbg.debugger.frames.selection import DIVERGENT
+from rocdbg.debugger.reports.frame import describe_frame
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
@@ -31,7 +32,7 @@ VARIABLES = Arguments(
     Option("-q", "Do not say why there is nothing.", key="quiet"), optional("pattern", REGEXP)
 )
 FRAMES = Kind(
-    "all|COUNT", "int | None", lambda shell, text: None if text == "all" else shell.session.integer(text), word,
+    "all|COUNT", "int | None", lambda shell, text: None if text == "all" else shell.session.data.integer(text), word,
     words=("all",),
 )  # fmt: skip
 
@@ -73,10 +74,10 @@ def backtrace(shell: Shell, full: bool, settings: PrintSettings, count: int | No
     """
     session = shell.session
     limit = session.settings.backtrace_limit or None
-    frames = list(islice(session.frames(), limit))
+    frames = list(islice(session.focus.frames(), limit))
     if count is not None and count < 0:
         frames = frames[count:]
-    if frames and session.is_divergent():
+    if frames and session.focus.is_divergent():
         shell.warn(DIVERGENT)
     more = count is not None and 0 <= count < len(frames)
     if more:
@@ -102,8 +103,8 @@ def frame_(shell: Shell, level: int | None) -> None:
     With no argument, print the selected stack frame.
     """
     if level is not None:
-        shell.session.select_frame(level)
-    show_frame(shell, shell.session.frame())
+        shell.session.focus.select_frame(level)
+    show_frame(shell, shell.session.focus.frame())
 
 
 @command(
@@ -121,16 +122,16 @@ def frame_level(shell: Shell, level: int) -> None:
 )  # fmt: skip
 def frame_function(shell: Shell, name: str) -> None:
     """Select and print a stack frame by function name: the innermost frame of that function."""
-    frame = next((f for f in shell.session.frames() if f.name == name), None)
+    frame = next((f for f in shell.session.focus.frames() if f.name == name), None)
     if frame is None:
         raise FocusError(f'No frame for function "{name}".')
     frame_(shell, frame.level)
 
 
 def _move(shell: Shell, count: int, show: bool = True) -> None:
-    shell.session.up(count)
+    shell.session.focus.up(count)
     if show:
-        show_frame(shell, shell.session.frame())
+        show_frame(shell, shell.session.focus.frame())
 
 
 @command("up", category=STACK, needs=need_stack, args=STEPS)
@@ -160,7 +161,7 @@ def down_silently(shell: Shell, count: int) -> None:
 @command("info frame", category=Category.STATUS, aliases=("info f",), needs=need_stack, args=Arguments())
 def info_frame(shell: Shell) -> None:
     """All about the selected stack frame: its place, its caller, where its registers are saved."""
-    for line in shell.session.describe_frame(shell.session.frame()):
+    for line in describe_frame(shell.session.focus.frame(), shell.session.inferior):
         shell.line(line)
 
 
@@ -171,8 +172,8 @@ def info_locals(shell: Shell, quiet: bool, pattern: re.Pattern[str] | None) -> N
     Inner blocks come first; a variable that another hides is shown too.
     """
     session = shell.session
-    frame = session.frame()
-    rows = [row for block in session.locals(frame) for row in block.variables]
+    frame = session.focus.frame()
+    rows = [row for block in session.data.locals(frame) for row in block.variables]
     _show_rows(shell, rows, pattern, quiet, "locals", frame)
 
 
@@ -180,8 +181,8 @@ def info_locals(shell: Shell, quiet: bool, pattern: re.Pattern[str] | None) -> N
 def info_args(shell: Shell, quiet: bool, pattern: re.Pattern[str] | None) -> None:
     """All argument variables of current stack frame or those matching REGEXPs."""
     session = shell.session
-    frame = session.frame()
-    _show_rows(shell, list(session.arguments(frame)), pattern, quiet, "arguments", frame)
+    frame = session.focus.frame()
+    _show_rows(shell, list(session.data.arguments(frame)), pattern, quiet, "arguments", frame)
 
 
 def _show_rows(
@@ -200,7 +201,7 @@ def _show_rows(
 
 
 def _show_scopes(shell: Shell, frame: Frame, indent: int) -> None:
-    rows = [row for block in shell.session.locals(frame) for row in block.variables]
+    rows = [row for block in shell.session.data.locals(frame) for row in block.variables]
     if not rows:
         shell.line(f"{' ' * indent}No locals.")
     for name, value in rows:
@@ -209,7 +210,7 @@ def _show_scopes(shell: Shell, frame: Frame, indent: int) -> None:
 
 def _show_variable(shell: Shell, name: str, value: Value, indent: int) -> None:
     try:
-        text = shell.session.format_nested(value)  # no "(type *)" here, unlike `print`
+        text = shell.session.data.format_nested(value)  # no "(type *)" here, unlike `print`
     except Error as error:
         text = f"<error reading variable {name} ({error})>"
     shell.out.styled([("", " " * indent), ("variable", name), ("", f" = {text}\n")])
@@ -225,15 +226,15 @@ def _show_variable(shell: Shell, name: str, value: Value, indent: int) -> None:
 )  # fmt: skip
 def frame_apply(shell: Shell, count: int | None, flags: Flags, settings: PrintSettings, line: str) -> None:
     """Apply a command to a number of frames; COUNT innermost ones, outermost ones if negative, or all."""
-    frames = list(shell.session.frames())
+    frames = list(shell.session.focus.frames())
     if count is not None:
         frames = frames[:count] if count >= 0 else frames[count:]
-    kept = shell.session.scope
+    kept = shell.session.focus.current
     try:
         for frame in frames:
-            shell.session.select_frame(frame.level)
+            shell.session.focus.select_frame(frame.level)
             with printing(shell, settings):
                 head = frame_text(shell, frame, number=True)
             run_for(shell, head, line, flags)
     finally:
-        shell.session.scope = kept
+        shell.session.focus.current = kept

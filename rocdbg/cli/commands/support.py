@@ -181,7 +181,7 @@ def quit_(shell: Shell, status: int) -> None:
 
     The optional expression STATUS becomes the exit status.
     """
-    target = shell.session.target
+    target = shell.session.inferior.target
     if target is not None and not target.finished:
         question = "A debugging session is active.\n\n\tInferior 1 will be killed.\n\nQuit anyway?"
         if not shell.confirm(question):
@@ -222,7 +222,7 @@ def shell_(shell: Shell, line: str) -> None:
         shell.out.raw(done.stdout)
         status = done.returncode
     name = "_shell_exitcode" if status >= 0 else "_shell_exitsignal"
-    shell.session.evaluate(f"${name} = {abs(status)}")
+    shell.session.data.evaluate(f"${name} = {abs(status)}")
 
 
 @command(
