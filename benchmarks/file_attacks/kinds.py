@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocdbg.cli.shell import Quit, Shell
+from rocdbg.cli.leaving import Quit
+from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.codeobject import CodeObject, list_entries, open_modules
 from rocdbg.debugger.session import Session

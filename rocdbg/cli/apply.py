@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.options import Option, OptionGroup
 from rocdbg.cli.visible import visible
 from rocdbg.cli.writer import Capture
 from rocdbg.errors import Error
@@ -15,34 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Flags:
-    """``-q``: no heading; ``-c``: go on after an error, showing it; ``-s``: skip errors and empty output.
-
-    ``which`` is ``-all``, ``-active``, ``-inactive`` or ``-ascending`` where the command knows those, else "".
-    """
+    """``-q``: no heading; ``-c``: go on after an error, showing it; ``-s``: skip errors and empty output."""
 
     quiet: bool = False
     proceed: bool = False
     silent: bool = False
-    which: str = ""
 
 
-def parse_flags(words: list[str], text: str, which: tuple[str, ...] = ()) -> tuple[Flags, str]:
-    """Leading flags of ``words``, and what is left of ``text`` after them: the command with its own spacing."""
-    flags = Flags()
-    rest = text.lstrip()
-    for word in words:
-        if word == "-q":
-            flags.quiet = True
-        elif word == "-c":
-            flags.proceed = True
-        elif word == "-s":
-            flags.silent = True
-        elif word in which:
-            flags.which = word
-        else:
-            break
-        rest = rest[len(word) :].lstrip()
-    return flags, rest
+APPLY_OPTIONS = OptionGroup(
+    "flags", "Flags",
+    (
+        Option("-q", "Do not show headings.", key="quiet"),
+        Option("-c", "Print any error raised by COMMAND and continue.", key="proceed"),
+        Option("-s", "Silently ignore any errors or empty output produced by COMMAND.", key="silent"),
+    ),
+    lambda shell, given: Flags(*(bool(given.get(key)) for key in ("quiet", "proceed", "silent"))),
+    "[-q|-c|-s]",
+)  # fmt: skip
 
 
 def run_for(shell: Shell, heading: str, line: str, flags: Flags) -> None:

@@ -16,10 +16,11 @@ from rocdbg.cli.registry import WORD, Completes, Node
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
+    from rocdbg.cli.arguments import Arguments
     from rocdbg.cli.shell import Shell
 
 LIMIT = 200  # candidates, as GDB's max-completions
-LAST_NAME = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
+LAST_NAME = re.compile(r"(?<!\w)\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
 
 
 def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
@@ -58,11 +59,38 @@ def _arguments(shell: Shell, node: Node, line: str, start: int) -> tuple[int, li
     spec = node.spec
     if spec is None:
         return start, []
-    text = line[start:]
-    last = len(line) - len(text.split(" ")[-1]) if text else start
+    if spec.arguments is not None:
+        return _declared(shell, spec.arguments, line, start)
+    last = _last_word(line, start)
     if line[last:].startswith("-") and spec.options:
         return last, sorted(option for option in spec.options if option.startswith(line[last:]))
-    kind = spec.completes
+    return _of_kind(shell, spec.completes, line, start)
+
+
+def _declared(shell: Shell, arguments: Arguments, line: str, start: int) -> tuple[int, list[str]]:
+    """What may stand at the end of a line whose command declares its arguments; the first that fit."""
+    place = start
+    found: list[str] = []
+    for candidate in arguments.candidates(line[start:]):
+        here, words = _of_kind(shell, candidate.completes, line, start + candidate.start)
+        if not words or candidate.words:
+            last = _last_word(line, start + candidate.start)
+            words = [*(words if here == last else []), *(w for w in candidate.words if w.startswith(line[last:]))]
+            here = last
+        if words and (not found or here == place):
+            place, found = here, [*found, *words]
+    return place, sorted(set(found))[:LIMIT]
+
+
+def _last_word(line: str, start: int) -> int:
+    """Where the last word of an argument that starts at ``start`` begins."""
+    text = line[start:]
+    return len(line) - len(text.split(" ")[-1]) if text else start
+
+
+def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int, list[str]]:
+    """What completes an argument that starts at ``start``."""
+    last = _last_word(line, start)
     if kind is Completes.NOTHING:
         return start, []
     if kind is Completes.COMMAND:
@@ -72,6 +100,8 @@ def _arguments(shell: Shell, node: Node, line: str, start: int) -> tuple[int, li
     if kind in (Completes.EXPRESSION, Completes.SYMBOL, Completes.TYPE):
         name = LAST_NAME.search(line)
         last = name.start() if name else len(line)
+        if name is None and line[-1:].isalnum():
+            return last, []  # a number
     if kind is Completes.LOCATION and ":" in line[last:] and "::" not in line[last:]:
         return last, []  # a line number follows
     try:

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import Literal, overload
 
-from rocdbg.cli.shell import Quit, Shell
+from rocdbg.cli.leaving import Quit
+from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Capture, Writer
 from rocdbg.debugger.session import Session
 

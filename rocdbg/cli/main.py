@@ -14,8 +14,9 @@ from typing import NoReturn
 import rocdbg
 from rocdbg.cli import internal
 from rocdbg.cli.attempt import attempt
+from rocdbg.cli.leaving import Quit
 from rocdbg.cli.script import Line
-from rocdbg.cli.shell import Quit, Shell
+from rocdbg.cli.shell import Shell
 from rocdbg.cli.signals import Signals, Terminated
 from rocdbg.cli.streams import TerminalState, finish_streams, open_missing_streams
 from rocdbg.cli.visible import visible

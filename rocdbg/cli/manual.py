@@ -25,11 +25,11 @@ def manual(registry: Registry) -> str:
     specs = [spec for spec in registry.specs() if spec.name not in NOT_YET]
     for category in Category:
         chosen = [spec for spec in specs if spec.category is category]
-        settings = [spec for spec in chosen if _is_setting(spec)]
+        settings = [spec for spec in chosen if _is_row(spec)]
         if not chosen:
             continue
         parts.append(f"\n## {CATEGORY_TEXT[category].rstrip('.')} (`help {category.value}`)\n")
-        parts += [_entry(spec) for spec in chosen if not _is_setting(spec)]
+        parts += [_entry(spec) for spec in chosen if not _is_row(spec)]
         if settings:
             parts.append("\n### Settings (`set NAME VALUE`, `show NAME`)\n\n| | |\n|---|---|\n")
             parts += [_row(spec) for spec in settings if spec.words[0] == "set"]
@@ -38,17 +38,18 @@ def manual(registry: Registry) -> str:
     return "".join(parts)
 
 
-def _is_setting(spec: CommandSpec) -> bool:
-    """Whether a command is one of a `set` and `show` pair of the table of options."""
-    return spec.words[0] in ("set", "show") and "\n" not in spec.help and spec.help.startswith(("Set ", "Show ")) and (
-        getattr(spec.handler, "command_spec", None) is None
-    )
+def _is_row(spec: CommandSpec) -> bool:
+    """Whether a command is one of a `set` and `show` pair whose help is one line: a row of a table is enough."""
+    return spec.is_setting and "\n" not in spec.help
 
 
 def _entry(spec: CommandSpec) -> str:
     aliases = ", ".join(f"`{' '.join(alias)}`" for alias in spec.aliases)
     also = f" (also {aliases})" if aliases else ""
     text = "\n".join("    " + line if line else "" for line in spec.help.splitlines())
+    table = spec.arguments.table() if spec.arguments is not None else []
+    if table:
+        text += "\n" + "".join(f"\n    {line}" if line else "\n" for line in table)
     return f"\n### `{spec.name}`{also}\n\n    Usage: {spec.usage}\n\n{text}\n"
 
 

@@ -34,12 +34,18 @@ def parse_ranges(words: list[str]) -> list[int]:
     return list(found)
 
 
-def takes_ranges(words: list[str]) -> tuple[list[str], list[str]]:
-    """Split words into the leading items of a list of numbers and the rest."""
-    count = 0
-    while count < len(words) and ITEM.match(words[count]):
-        count += 1
-    return words[:count], words[count:]
+@dataclass(frozen=True, slots=True)
+class NumberList:
+    """Numbers and ranges: as they were typed, and what they mean."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> NumberList:
+        """``3 0-7``. Raises `RangeError`."""
+        words = text.split()
+        return cls(" ".join(words), tuple(parse_ranges(words)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,24 @@ class ThreadSpec:
     def picks_lane(self, number: int) -> bool:
         """Whether a lane is meant."""
         return self.lanes in (None, "*") or number in parse_ranges([self.lanes or ""])
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadList:
+    """Threads and lanes of them: as they were typed, and what they mean."""
+
+    text: str
+    specs: tuple[ThreadSpec, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> ThreadList:
+        """``1-3 2:5``, or ``all``. Raises `RangeError`."""
+        words = text.split()
+        return cls(text, tuple(parse_thread_spec("*" if word == "all" else word) for word in words))
+
+    def of_thread(self, number: int) -> list[ThreadSpec]:
+        """The items that mean a thread, or lanes of it."""
+        return [spec for spec in self.specs if spec.picks_thread(number)]
 
 
 def parse_thread_spec(word: str) -> ThreadSpec:

@@ -3,6 +3,8 @@
 A command is a function under `command`, which attaches a `CommandSpec` and registers nothing. A
 `Registry` belongs to one shell and collects specs from modules or plug-ins; `help`, abbreviations,
 completion and the manual are all derived from what it holds.
+
+Our own commands declare their arguments too (`rocdbg.cli.arguments`), and their functions get them parsed.
 """
 
 from __future__ import annotations
@@ -13,12 +15,18 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from rocdbg.errors import Error
 
+if TYPE_CHECKING:
+    from rocdbg.cli.arguments import Arguments
+    from rocdbg.cli.shell import Shell
+
 Handler = Callable[[Any, str], None]
 """Takes the `Shell` (of plug-ins a `PluginShell`) and what stands after the command's name."""
+Precondition = Callable[["Shell"], None]
+F = TypeVar("F", bound=Callable[..., None])
 
 
 class CommandError(Error):
@@ -81,7 +89,10 @@ class Repeat(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """One command as declared. ``words`` is its full name (``("info", "lanes")``)."""
+    """One command as declared. ``words`` is its full name (``("info", "lanes")``).
+
+    ``arguments`` is `None` for a command that takes its text apart by itself, as those of plug-ins do.
+    """
 
     words: tuple[str, ...]
     handler: Handler
@@ -92,6 +103,8 @@ class CommandSpec:
     options: tuple[str, ...] = ()
     completes: Completes = Completes.NOTHING
     repeat: Repeat = Repeat.SAME
+    arguments: Arguments | None = None
+    is_setting: bool = False
 
     @property
     def name(self) -> str:
@@ -104,6 +117,7 @@ class CommandSpec:
         return self.help.split("\n", 1)[0]
 
 
+@overload
 def command(
     name: str,
     *,
@@ -113,30 +127,66 @@ def command(
     options: tuple[str, ...] = (),
     completes: Completes = Completes.NOTHING,
     repeat: Repeat = Repeat.SAME,
-) -> Callable[[Handler], Handler]:
+) -> Callable[[Handler], Handler]: ...
+@overload
+def command(
+    name: str,
+    *,
+    category: Category,
+    args: Arguments,
+    aliases: tuple[str, ...] = (),
+    usage: str = "",
+    repeat: Repeat = Repeat.SAME,
+    needs: Precondition | None = None,
+) -> Callable[[F], F]: ...
+def command(
+    name: str,
+    *,
+    category: Category,
+    aliases: tuple[str, ...] = (),
+    usage: str = "",
+    options: tuple[str, ...] = (),
+    completes: Completes = Completes.NOTHING,
+    repeat: Repeat = Repeat.SAME,
+    args: Arguments | None = None,
+    needs: Precondition | None = None,
+) -> Callable[[F], F]:
     """Declare a command; the function's docstring is its help text, the first line the summary.
 
-    ``name`` and ``aliases`` are full names (``"info lanes"``). ``usage`` is the line that help shows,
-    ``options`` the words starting with ``-`` that the command takes (offered by completion).
+    ``name`` and ``aliases`` are full names (``"info lanes"``). With ``args`` the function gets the shell and its
+    arguments by name, after ``needs`` has been asked; usage and completion come from the declaration. Without them
+    the function gets the shell and the text after the name, ``usage`` is the line that help shows, and ``options``
+    are the words starting with ``-`` that the command takes (offered by completion).
     """
 
-    def attach(handler: Handler) -> Handler:
-        text = inspect.cleandoc(handler.__doc__ or "")
+    def attach(function: F) -> F:
         spec = CommandSpec(
             words=tuple(name.split()),
-            handler=handler,
+            handler=function if args is None else _parsing(function, args, needs),
             category=category,
-            help=text,
+            help=inspect.cleandoc(function.__doc__ or ""),
             aliases=tuple(tuple(alias.split()) for alias in aliases),
-            usage=usage or name,
-            options=options,
-            completes=completes,
+            usage=usage or (name if args is None else args.usage(name)),
+            options=options if args is None else tuple(option.name for option in args.options),
+            completes=completes if args is None else args.completes,
             repeat=repeat,
+            arguments=args,
         )
-        handler.command_spec = spec  # type: ignore[attr-defined]
-        return handler
+        function.command_spec = spec  # type: ignore[attr-defined]
+        return function
 
     return attach
+
+
+def _parsing(function: Callable[..., None], arguments: Arguments, needs: Precondition | None) -> Handler:
+    """A handler that parses its text for a function."""
+
+    def handler(shell: Shell, text: str) -> None:
+        if needs is not None:
+            needs(shell)
+        function(shell, **arguments.parse(shell, text))
+
+    return handler
 
 
 @dataclass(slots=True)

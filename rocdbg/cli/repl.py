@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.attempt import attempt
 from rocdbg.cli.internal import home_directory
+from rocdbg.cli.leaving import Quit
 from rocdbg.cli.progress import progress_shown
 from rocdbg.cli.script import ScriptError, asking, parse
-from rocdbg.cli.shell import Quit, Shell
+from rocdbg.cli.shell import Shell
 from rocdbg.cli.signals import Interrupted
 
 if TYPE_CHECKING:

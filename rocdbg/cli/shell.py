@@ -11,75 +11,33 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.autoload import AutoLoad
+from rocdbg.cli.commands import add_all
+from rocdbg.cli.commands.scripting import run_block_command
 from rocdbg.cli.internal import as_error
+from rocdbg.cli.leaving import LoopBreak, LoopContinue
 from rocdbg.cli.paths import expand
 from rocdbg.cli.plugin_shell import PluginShell
 from rocdbg.cli.registry import WORD, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
+from rocdbg.cli.shell_state import ShellState
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.errors import ControlFlow, DebuggerError, ExpressionError, NoSymbolError, NotRunningError
 from rocdbg.debugger.values.format import Format
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
-    from rocdbg.cli.listing import Listing
     from rocdbg.cli.signals import Signals
     from rocdbg.debugger.focus import Focus
     from rocdbg.debugger.plugins import Plugin
     from rocdbg.debugger.running.stops import StopEvent
     from rocdbg.debugger.session import Session
-    from rocdbg.debugger.values.value import Value
 
 MAX_SOURCE_DEPTH = 50
-
-
-class Quit(ControlFlow):
-    """`quit` was given: unwinds to the front end. ``status`` is the exit status."""
-
-    def __init__(self, status: int = 0) -> None:
-        self.status = status
-        super().__init__(status)
-
-
-class LoopBreak(ControlFlow):
-    """`loop_break` inside `while`."""
-
-
-class LoopContinue(ControlFlow):
-    """`loop_continue` inside `while`."""
-
-
-@dataclass(slots=True)
-class ShellState:
-    """How running lines stands; one for a shell, from whatever focus its commands look."""
-
-    interrupted: bool = False
-    """Whether Ctrl-C stopped the program since the last typed line; loops end then."""
-    arguments: list[list[str]] = field(default_factory=list)
-    """``$arg0``... of the user-defined commands under way."""
-    last: tuple[CommandSpec, str] | None = None
-    """What an empty line repeats."""
-    source_depth: int = 0
-    """Files of commands under way."""
-    queue: Iterator[Statement] = field(default_factory=lambda: iter(()))
-    """What is left of the `commands` of the last stop."""
-    draining: bool = False
-    """Whether those are under way."""
-    loops: int = 0
-    """`while` blocks under way, for `loop_break`."""
-    next_display: int = 1
-    """The number of the next `display`."""
-    next_examine: Value | None = None
-    """Where `x` without an address goes on."""
-    last_listed: Listing | None = None
-    """What `list` showed last; ``None`` after a stop."""
-    last_hit: int | None = None
-    """The breakpoint that the program stopped at."""
 
 
 class Shell:
@@ -104,9 +62,9 @@ class Shell:
         err: Writer | None = None,
         interactive: bool = False,
     ) -> None:
-        self.session = session
-        self.out = out or Writer(sys.stdout)
-        self.err = err or Writer(sys.stderr)
+        self.session: Session = session
+        self.out: Writer = out or Writer(sys.stdout)
+        self.err: Writer = err or Writer(sys.stderr)
         self.interactive = interactive
         self.can_colour = self.out.colour
         self.registry = Registry()
@@ -114,15 +72,13 @@ class Shell:
         self.reports_internal_errors = False
         self.state = ShellState()
         self.signals: Signals | None = None  # who answers Ctrl-C; `None` where that is not our business
-        self.auto_load = AutoLoad(self)
+        self.auto_load: AutoLoad = AutoLoad(self)
         self.out.failed = self.warn
         self.ask: Callable[[str], str] | None = None
         self.displays: dict[int, tuple[str, str]] = {}  # number -> (format letters, expression)
         self._replaced: dict[object, Saved] = {}  # by a plug-in's command: what had its names before
         session.plugins.command_added = self._add_plugin_command
         session.plugins.command_removed = self._remove_plugin_command
-        from rocdbg.cli.commands import add_all
-
         add_all(self.registry)
 
     def at(self, focus: Focus) -> Shell:
@@ -431,8 +387,6 @@ class Shell:
                 self.state.loops -= 1
         else:
             # `define`, `document`, `commands` and `python` take the block as their input
-            from rocdbg.cli.commands.scripting import run_block_command
-
             run_block_command(self, block)
 
     def _run_body(self, body: Iterable[Statement]) -> None:

@@ -68,17 +68,17 @@ class Session:
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
-        self.warnings = Warnings()
-        self.inferior = Inferior()
-        self.launch = LaunchControl(self.warnings)
+        self.settings: Settings = settings or Settings()
+        self.warnings: Warnings = Warnings()
+        self.inferior: Inferior = Inferior()
+        self.launch: LaunchControl = LaunchControl(self.warnings)
         self.launcher: Launcher = self.launch
-        self.history = ValueHistory()
-        self.convenience = Convenience()
-        self.sources = SourceFiles(self.settings)
-        self.symbols = Symbols(lambda: self.inferior.program, self.settings)
-        self.breakpoints = BreakpointTable(lambda text: self.places.resolve(text))
-        self.plugins = PluginHost(self)
+        self.history: ValueHistory = ValueHistory()
+        self.convenience: Convenience = Convenience()
+        self.sources: SourceFiles = SourceFiles(self.settings)
+        self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings)
+        self.breakpoints: BreakpointTable = BreakpointTable(lambda text: self.places.resolve(text))
+        self.plugins: PluginHost = PluginHost(self)
         self._run_state = RunState()
         self._listed = Listed()
         self.observers: list[Observer] = [self._listed, self.plugins]
@@ -89,19 +89,20 @@ class Session:
     def _look_from(self, focus: Selection) -> None:
         """Make the parts that depend on the focus."""
         inferior, settings = self.inferior, self.settings
-        self.focus = focus
-        self.data = data = Data(
+        self.focus: Selection = focus
+        data = Data(
             inferior, focus, settings, self.history, self.convenience,
             lambda: self.launcher.remains(), self.plugins.printer,
         )
-        self.places = Places(
+        self.data: Data = data
+        self.places: Places = Places(
             inferior, focus, data, self.symbols, settings, self._listed, lambda: self.launch.kernel.name
         )
-        self.tables = Tables(inferior, focus, data)
-        self.types = Types(inferior, data, self.symbols)
-        self.examiner = Examiner(inferior, focus, data, self.convenience, self._last_format)
-        self.dwarf = DwarfInspection(inferior, focus, data, self.symbols)
-        self.running = RunControl(
+        self.tables: Tables = Tables(inferior, focus, data)
+        self.types: Types = Types(inferior, data, self.symbols)
+        self.examiner: Examiner = Examiner(inferior, focus, data, self.convenience, self._last_format)
+        self.dwarf: DwarfInspection = DwarfInspection(inferior, focus, data, self.symbols)
+        self.running: RunControl = RunControl(
             inferior, focus, data, self.breakpoints, settings, self.warnings, self.history, self.convenience,
             self._run_state, lambda: self.launcher, self.places.resolve, self.observers,
         )

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from rocdbg.cli.leaving import Quit
 from rocdbg.cli.repl import run_statement
-from rocdbg.cli.shell import Quit, Shell
+from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.session import Session
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.completion import complete_line
+from rocdbg.cli.leaving import Quit
 from rocdbg.cli.registry import Registry
-from rocdbg.cli.shell import Quit, Shell
+from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.session import Session
 from rocdbg.errors import Error

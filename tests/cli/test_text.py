@@ -9,8 +9,9 @@ import pytest
 
 from rocdbg.cli.commands.scripting import split_arguments
 from rocdbg.cli.escapes import unescape
+from rocdbg.cli.kinds import words_while
 from rocdbg.cli.printf import format_printf
-from rocdbg.cli.ranges import RangeError, is_thread_spec, parse_ranges, parse_thread_spec, takes_ranges
+from rocdbg.cli.ranges import ITEM, RangeError, is_thread_spec, parse_ranges, parse_thread_spec
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
@@ -40,7 +41,7 @@ def test_ranges(text: str, result: list[int] | str) -> None:
 
 
 def test_leading_numbers_of_a_line() -> None:
-    assert takes_ranges(["1", "3-4", "print", "5"]) == (["1", "3-4"], ["print", "5"])
+    assert words_while(ITEM.match)("1  3-4 print 5") == len("1  3-4")
 
 
 THREADS = [("2", "2", None), ("2:5", "2", "5"), ("1-3:*", "1-3", "*"), ("*:0-3", "*", "0-3"), ("*", "*", None)]

@@ -34,6 +34,5 @@ def add_all(registry: Registry) -> None:
         maintenance, dwarf,
     ):  # fmt: skip
         registry.add_module(module)
-    settings.add_options(registry)
-    autoload.add_kinds(registry)
+    settings.add_settings(registry)
     unavailable.add_unavailable(registry)

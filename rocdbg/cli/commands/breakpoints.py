@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from rocdbg.cli.ranges import parse_ranges
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.kinds import BREAKPOINTS as BREAKPOINT_NUMBERS
+from rocdbg.cli.kinds import EXPRESSION, INTEGER, LOCATION, NUMBERS, number_of, text_of, words_of
+from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
@@ -15,18 +20,60 @@ from rocdbg.debugger.running.breakpoints import (
     split_break_arguments,
 )
 
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
 BREAKPOINTS = Category.BREAKPOINTS
 
 
-def _set(shell: Shell, text: str, temporary: bool) -> None:
-    location, condition, thread, lane = split_break_arguments(text)
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What `break` was told: where, on which condition, in which thread and lane."""
+
+    location: str = ""
+    condition: str | None = None
+    thread: int | None = None
+    lane: int | None = None
+
+
+def _places(shell: Shell, text: str) -> list[tuple[int, int | None]]:
+    """``1 3-5 2.1``: breakpoints, and locations of one."""
+    found: list[tuple[int, int | None]] = []
+    for word in text.split():
+        number, dot, location = word.partition(".")
+        if dot and number.isdecimal() and location.isdecimal():
+            found.append((decimal(number), decimal(location)))
+        else:
+            found += [(one, None) for one in parse_numbers(word)]
+    return found
+
+
+WHERE_AND_WHEN = "[LOCATION] [thread N[:LANE]] [if CONDITION]"
+STOP = Arguments(
+    optional(
+        "wanted",
+        Kind(WHERE_AND_WHEN, "Wanted", lambda shell, text: Wanted(*split_break_arguments(text)),
+             completes=Completes.LOCATION),
+        Wanted(),
+    ),
+)  # fmt: skip
+PLACES = Arguments(
+    optional("places", Kind("N...", "list[tuple[int, int | None]]", _places, completes=Completes.BREAKPOINT))
+)
+NUMBERED = number_of("N", "Bad breakpoint argument: '{}'", Completes.BREAKPOINT)
+PARTS = words_of("N...", Completes.BREAKPOINT)
+
+
+def _set(shell: Shell, wanted: Wanted, temporary: bool) -> None:
     session = shell.session
     before = list(session.breakpoints)
     try:
-        made = session.break_at(location, condition=condition, temporary=temporary, thread=thread, lane=lane)
+        made = session.break_at(
+            wanted.location, condition=wanted.condition, temporary=temporary, thread=wanted.thread, lane=wanted.lane
+        )
     except (LocationSpecError, NoProgramError) as error:
         setting = session.settings.pending_breakpoints
-        if setting == "off" or not location:
+        if setting == "off" or not wanted.location:
             raise
         shell.line(str(error))
         question = f"Make {'temporary ' if temporary else ''}breakpoint pending on future code object load?"
@@ -35,8 +82,9 @@ def _set(shell: Shell, text: str, temporary: bool) -> None:
                 shell.line(f"{question} (y or [n]) [answered N; input not from terminal]")
             raise CommandError("No breakpoint was set.") from None
         made = session.break_at(
-            location, condition=condition, temporary=temporary, thread=thread, lane=lane, pending=True
-        )
+            wanted.location, condition=wanted.condition, temporary=temporary, thread=wanted.thread, lane=wanted.lane,
+            pending=True,
+        )  # fmt: skip
     _note_others(shell, made, before)
     shell.line(announce(made))
 
@@ -78,128 +126,115 @@ def _what(where: BreakpointLocation) -> str:
 
 
 @command(
-    "break", category=BREAKPOINTS, aliases=("b", "br", "bre", "brea"),
-    usage="break [LOCATION] [thread N[:LANE]] [if CONDITION]", completes=Completes.LOCATION,
-)  # fmt: skip
-def break_(shell: Shell, text: str) -> None:
+    "break", category=BREAKPOINTS, aliases=("b", "br", "bre", "brea"), usage=f"break {WHERE_AND_WHEN}", args=STOP
+)
+def break_(shell: Shell, wanted: Wanted) -> None:
     """Set breakpoint at specified location.
 
     LOCATION is a function, FILE:LINE, a line of the current file, *ADDRESS, +OFFSET or -OFFSET; without one, where
     the selected frame stands. CONDITION is evaluated for each active lane: the stop lists the lanes for which it held.
     "thread N" stops only that wave, "thread N:LANE" only when that lane is among those that hit.
     """
-    _set(shell, text, temporary=False)
+    _set(shell, wanted, temporary=False)
 
 
 @command(
-    "tbreak", category=BREAKPOINTS, aliases=("tb", "tbr"), usage="tbreak [LOCATION] [thread N[:LANE]] [if CONDITION]",
-    completes=Completes.LOCATION,
-)  # fmt: skip
-def tbreak(shell: Shell, text: str) -> None:
+    "tbreak", category=BREAKPOINTS, aliases=("tb", "tbr"), usage=f"tbreak {WHERE_AND_WHEN}", args=STOP
+)
+def tbreak(shell: Shell, wanted: Wanted) -> None:
     """Set a temporary breakpoint: as "break", but it is deleted when hit."""
-    _set(shell, text, temporary=True)
-
-
-@command("rbreak", category=BREAKPOINTS, usage="rbreak REGEXP", completes=Completes.SYMBOL)
-def rbreak(shell: Shell, text: str) -> None:
-    """Set a breakpoint for all functions matching REGEXP."""
-    for name in shell.session.symbols.function_names(text):
-        _set(shell, name, temporary=False)
-
-
-def _numbers(shell: Shell, text: str) -> list[int]:
-    numbers = parse_numbers(text)
-    for number in numbers:
-        shell.session.breakpoints.get(number)  # raises for one that does not exist
-    return numbers
+    _set(shell, wanted, temporary=True)
 
 
 @command(
-    "delete", category=BREAKPOINTS, aliases=("d", "del", "delete breakpoints"), usage="delete [N...]",
-    completes=Completes.BREAKPOINT,
+    "rbreak", category=BREAKPOINTS, usage="rbreak REGEXP",
+    args=Arguments(optional("pattern", text_of("REGEXP", Completes.SYMBOL), "")),
 )  # fmt: skip
-def delete(shell: Shell, text: str) -> None:
+def rbreak(shell: Shell, pattern: str) -> None:
+    """Set a breakpoint for all functions matching REGEXP."""
+    for name in shell.session.symbols.function_names(pattern):
+        _set(shell, Wanted(name), temporary=False)
+
+
+@command(
+    "delete", category=BREAKPOINTS, aliases=("d", "del", "delete breakpoints"),
+    args=Arguments(optional("numbers", BREAKPOINT_NUMBERS)),
+)  # fmt: skip
+def delete(shell: Shell, numbers: list[int] | None) -> None:
     """Delete all or some breakpoints.
 
     Arguments are breakpoint numbers with spaces in between, or ranges. To delete all breakpoints, give no argument.
     """
     table = shell.session.breakpoints
-    if not text:
+    if numbers is None:
         if list(table) and not shell.confirm("Delete all breakpoints?"):
             return
         for breakpoint_ in list(table):
             table.delete(breakpoint_.number)
         return
-    for number in _numbers(shell, text):
+    for number in numbers:
+        table.get(number)  # raises for one that does not exist, before any is gone
+    for number in numbers:
         table.delete(number)
 
 
-@command("clear", category=BREAKPOINTS, usage="clear [LOCATION]", completes=Completes.LOCATION)
-def clear(shell: Shell, text: str) -> None:
+@command("clear", category=BREAKPOINTS, args=Arguments(optional("location", LOCATION, "")))
+def clear(shell: Shell, location: str) -> None:
     """Clear breakpoint at specified location; without one, where the selected frame stands."""
-    places = shell.session.places.resolve(text)
+    places = shell.session.places.resolve(location)
     gone = shell.session.breakpoints.clear_at(place.address for place in places)
     if not gone:
-        raise CommandError(f"No breakpoint at {text}." if text else "No breakpoint at this line.")
+        raise CommandError(f"No breakpoint at {location}." if location else "No breakpoint at this line.")
     plural = "s" if len(gone) > 1 else ""
     shell.line(f"Deleted breakpoint{plural} {' '.join(map(str, gone))} ")
 
 
-@command(
-    "enable", category=BREAKPOINTS, aliases=("en", "enable breakpoints"), usage="enable [N...]",
-    completes=Completes.BREAKPOINT,
-)  # fmt: skip
-def enable(shell: Shell, text: str) -> None:
+@command("enable", category=BREAKPOINTS, aliases=("en", "enable breakpoints"), args=PLACES)
+def enable(shell: Shell, places: list[tuple[int, int | None]] | None) -> None:
     """Enable all or some breakpoints (N, ranges, or N.M for one location of several)."""
-    _switch(shell, text, True)
+    _switch(shell, places, True)
 
 
-def _switch(shell: Shell, text: str, enabled: bool) -> None:
+def _switch(shell: Shell, places: list[tuple[int, int | None]] | None, enabled: bool) -> None:
     table = shell.session.breakpoints
-    for word in text.split() or [str(row.number) for row in table]:
-        number, dot, location = word.partition(".")
-        if dot and number.isdecimal() and location.isdecimal():
-            table.enable(decimal(number), enabled, decimal(location))
-            continue
-        for one in parse_numbers(word):
-            table.enable(one, enabled)
+    for number, location in places or [(row.number, None) for row in table]:
+        table.enable(number, enabled, location)
+
+
+@command("disable", category=BREAKPOINTS, aliases=("dis", "disa", "disable breakpoints"), args=PLACES)
+def disable(shell: Shell, places: list[tuple[int, int | None]] | None) -> None:
+    """Disable all or some breakpoints (N, ranges, or N.M for one location of several)."""
+    _switch(shell, places, False)
 
 
 @command(
-    "disable", category=BREAKPOINTS, aliases=("dis", "disa", "disable breakpoints"), usage="disable [N...]",
-    completes=Completes.BREAKPOINT,
+    "condition", category=BREAKPOINTS,
+    args=Arguments(
+        required("number", NUMBERED, "Argument required (breakpoint number)."), optional("expression", EXPRESSION, "")
+    ),
 )  # fmt: skip
-def disable(shell: Shell, text: str) -> None:
-    """Disable all or some breakpoints (N, ranges, or N.M for one location of several)."""
-    _switch(shell, text, False)
-
-
-@command("condition", category=BREAKPOINTS, usage="condition N [EXPRESSION]", completes=Completes.BREAKPOINT)
-def condition(shell: Shell, text: str) -> None:
+def condition(shell: Shell, number: int, expression: str) -> None:
     """Specify breakpoint number N to break only if COND is true.
 
     Without an expression the breakpoint becomes unconditional.
     """
-    number, _, expression = text.partition(" ")
-    if not number:
-        raise CommandError("Argument required (breakpoint number).")
-    if not number.isdecimal():
-        raise CommandError(f"Bad breakpoint argument: '{number}'")
-    shell.session.breakpoints.get(decimal(number))
-    shell.session.set_condition(decimal(number), expression.strip() or None)
-    if not expression.strip():
+    shell.session.breakpoints.get(number)
+    shell.session.set_condition(number, expression or None)
+    if not expression:
         shell.line(f"Breakpoint {number} now unconditional.")
 
 
-@command("ignore", category=BREAKPOINTS, usage="ignore N COUNT", completes=Completes.BREAKPOINT)
-def ignore(shell: Shell, text: str) -> None:
+@command(
+    "ignore", category=BREAKPOINTS,
+    args=Arguments(
+        required("number", number_of("N", "bad breakpoint number: '{}'", Completes.BREAKPOINT),
+                 "Argument required (a breakpoint number)."),
+        required("count", INTEGER, "Second argument (specified ignore-count) is missing.", "COUNT"),
+    ),
+)  # fmt: skip
+def ignore(shell: Shell, number: int, count: int) -> None:
     """Set ignore-count of breakpoint number N to COUNT."""
-    words = text.split(None, 1)
-    if not words or not words[0].isdecimal():
-        raise CommandError("Argument required (a breakpoint number).")
-    if len(words) < 2:
-        raise CommandError("Second argument (specified ignore-count) is missing.")
-    number, count = decimal(words[0]), max(0, shell.session.data.integer(words[1]))
+    count = max(0, count)
     shell.session.breakpoints.set_ignore(number, count)
     if count == 0:
         shell.line(f"Will stop next time breakpoint {number} is reached.")
@@ -208,8 +243,10 @@ def ignore(shell: Shell, text: str) -> None:
         shell.line(f"Will ignore next {crossings} of breakpoint {number}.")
 
 
-@command("commands", category=BREAKPOINTS, usage="commands [N...]", repeat=Repeat.NEVER)
-def commands(shell: Shell, text: str) -> None:
+@command(
+    "commands", category=BREAKPOINTS, repeat=Repeat.NEVER, args=Arguments(optional("parts", PARTS))
+)
+def commands(shell: Shell, parts: list[str] | None) -> None:
     """Set commands to be executed when the given breakpoints are hit.
 
     The commands follow, one per line; end with a line of just "end". Without a number, those of the last breakpoint.
@@ -218,15 +255,16 @@ def commands(shell: Shell, text: str) -> None:
     raise CommandError('This command takes a block of lines that ends with "end".')
 
 
-@command("info breakpoints", category=Category.STATUS, aliases=("info b",), usage="info breakpoints [N...]")
-def info_breakpoints(shell: Shell, text: str) -> None:
+@command(
+    "info breakpoints", category=Category.STATUS, aliases=("info b",), args=Arguments(optional("numbers", NUMBERS))
+)
+def info_breakpoints(shell: Shell, numbers: NumberList | None) -> None:
     """Status of specified breakpoints (all user-settable breakpoints if no argument)."""
     rows = list(shell.session.breakpoints)
-    if text:
-        wanted = set(parse_ranges(text.split()))
-        rows = [row for row in rows if row.number in wanted]
+    if numbers is not None:
+        rows = [row for row in rows if row.number in numbers.numbers]
         if not rows:
-            shell.line(f"No breakpoint or watchpoint matching '{text}'.")
+            shell.line(f"No breakpoint or watchpoint matching '{numbers.text}'.")
             return
     if not rows:
         shell.line("No breakpoints or watchpoints.")

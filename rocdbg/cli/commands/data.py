@@ -2,80 +2,42 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.kinds import COUNTED_FORMAT, EXPRESSION, FORMAT, NUMBERS, SLASH, text_of
+from rocdbg.cli.options import Unknown
 from rocdbg.cli.printf import format_printf
-from rocdbg.cli.ranges import parse_ranges
+from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
-from rocdbg.debugger.digits import decimal
+from rocdbg.cli.settings_declarations import PRINT_OPTIONS
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.values.format import PLAIN, Format
 from rocdbg.errors import Error
 
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
 DATA = Category.DATA
-
-
-def split_slash(text: str) -> tuple[str, str]:
-    """``/x foo`` -> (``x``, ``foo``); text without a slash has no format."""
-    if not text.startswith("/"):
-        return "", text
-    fmt, _, rest = text[1:].partition(" ")
-    return fmt, rest.strip()
 
 
 EXAMINE_PART = 4096
 """Items that `x` reads before it shows them; and the fewest, whole lines in every format."""
 EXAMINE_LEAST = 32
-PRINT_FLAGS = {
-    "-address": "address", "-array": "array", "-array-indexes": "array_indexes", "-elements": "elements",
-    "-max-depth": "max_depth", "-null-stop": "null_stop", "-pretty": "pretty", "-raw-values": "raw_values",
-    "-repeats": "repeats", "-static-members": "static_members", "-symbol": "symbol", "-union": "union",
-}  # fmt: skip
-
-
-def _limit(option: str, text: str) -> int:
-    """A limit given to `print`; only the depth may be -1 for none."""
-    number = -decimal(text[1:]) if text.startswith("-") else decimal(text)
-    if not (-1 if option == "-max-depth" else 0) <= number < 1 << 31:
-        raise CommandError(f"integer {text} out of range")
-    return number
-
-
-def split_print_options(shell: Shell, text: str) -> tuple[PrintSettings, str]:
-    """Leading options of `print` (``-pretty on --``) applied to a copy of the settings, and the rest."""
-    settings = shell.session.settings.print
-    if not text.startswith("-"):
-        return settings, text
-    words = text.split()
-    index = 0
-    changes: dict[str, object] = {}
-    while index < len(words) and words[index] in PRINT_FLAGS:
-        name = PRINT_FLAGS[words[index]]
-        is_switch = isinstance(getattr(settings, name), bool)
-        value = words[index + 1] if index + 1 < len(words) else ""
-        if is_switch:
-            changes[name] = value not in ("off", "no", "0")
-            index += 2 if value in ("on", "off", "yes", "no", "0", "1") else 1
-        else:
-            if value != "unlimited" and not value.removeprefix("-").isdecimal():
-                raise CommandError(f"{words[index]} requires an argument")
-            changes[name] = 0 if value == "unlimited" else _limit(words[index], value)
-            index += 2
-    if not index:
-        return settings, text
-    if words[index : index + 1] == ["--"]:
-        index += 1
-    rest = text
-    for word in words[:index]:
-        rest = rest.lstrip()[len(word) :]
-    return settings.with_changes(**changes), rest.strip()
+TYPE = text_of("TYPE|EXPRESSION", Completes.TYPE)
+HISTORY_NUMBER = Kind("N|+", "int", lambda shell, text: None if text == "+" else shell.session.data.integer(text))
+NEEDS_EXPRESSION = "Argument required (expression to compute)."
 
 
 @command(
-    "print", category=DATA, aliases=("p", "inspect"), usage="print [OPTION...] [/FMT] [EXPRESSION]",
-    options=tuple(PRINT_FLAGS), completes=Completes.EXPRESSION,
+    "print", category=DATA, aliases=("p", "inspect"),
+    args=Arguments(
+        PRINT_OPTIONS, optional("fmt", FORMAT, PLAIN), optional("expression", EXPRESSION, ""),
+        unknown=Unknown.EXPRESSION,
+    ),
 )  # fmt: skip
-def print_(shell: Shell, text: str) -> None:
+def print_(shell: Shell, settings: PrintSettings, fmt: Format, expression: str) -> None:
     """Print value of expression EXP.
 
     Variables are those of the focused lane and frame; an assignment changes that lane's. FMT is a letter: x hex,
@@ -83,68 +45,73 @@ def print_(shell: Shell, text: str) -> None:
     The value goes into the history: $1, $2, ... ($ the last, $$ the one before).
     """
     session = shell.session
-    settings, rest = split_print_options(shell, text)
-    letters, expression = split_slash(rest)
-    fmt = Format.parse(letters) if letters else Format()
     value = session.data.evaluate(expression) if expression else session.history.relative(0)
     shown = session.data.format(value, fmt, settings)
     shell.line(f"${session.history.record(value)} = {shown}")
 
 
-@command("call", category=DATA, usage="call [/FMT] EXPRESSION", completes=Completes.EXPRESSION)
-def call(shell: Shell, text: str) -> None:
+@command(
+    "call", category=DATA,
+    args=Arguments(
+        PRINT_OPTIONS, optional("fmt", FORMAT, PLAIN), optional("expression", EXPRESSION, ""),
+        unknown=Unknown.EXPRESSION,
+    ),
+    usage="call [OPTION...] [/FMT] EXPRESSION",
+)  # fmt: skip
+def call(shell: Shell, settings: PrintSettings, fmt: Format, expression: str) -> None:
     """Evaluate an expression: as "print", but a void result is not shown."""
-    letters, expression = split_slash(text)
     if not expression:
         raise CommandError(
             "The history is empty." if not len(shell.session.history) else "Argument required."
         )
     value = shell.session.data.evaluate(expression)
     if not ctypes.is_void(value.type):
-        shown = shell.session.data.format(value, Format.parse(letters) if letters else Format())
+        shown = shell.session.data.format(value, fmt, settings)
         shell.line(f"${shell.session.history.record(value)} = {shown}")
 
 
-@command("output", category=DATA, usage="output [/FMT] EXPRESSION", completes=Completes.EXPRESSION)
-def output(shell: Shell, text: str) -> None:
+@command(
+    "output", category=DATA,
+    args=Arguments(optional("fmt", FORMAT, PLAIN), required("expression", EXPRESSION, NEEDS_EXPRESSION)),
+)  # fmt: skip
+def output(shell: Shell, fmt: Format, expression: str) -> None:
     """Like "print" but don't put in value history and don't print newline."""
-    letters, expression = split_slash(text)
-    if not expression:
-        raise CommandError("Argument required (expression to compute).")
-    fmt = Format.parse(letters) if letters else Format()
     shell.write(shell.session.data.format(shell.session.data.evaluate(expression), fmt))
 
 
-@command("printf", category=DATA, usage='printf "FORMAT", ARG...', completes=Completes.EXPRESSION)
+@command(
+    "printf", category=DATA,
+    args=Arguments(optional("text", text_of('"FORMAT", ARG...', Completes.EXPRESSION), "")),
+    usage='printf "FORMAT", ARG...',
+)  # fmt: skip
 def printf(shell: Shell, text: str) -> None:
     """Formatted printing, like the C "printf" function."""
     shell.out.raw(format_printf(shell.session, text))
 
 
 @command(
-    "set variable", category=DATA, aliases=("set var",), usage="set variable EXPRESSION",
-    completes=Completes.EXPRESSION,
+    "set variable", category=DATA, aliases=("set var",),
+    args=Arguments(required("expression", EXPRESSION, NEEDS_EXPRESSION)),
 )  # fmt: skip
-def set_variable(shell: Shell, text: str) -> None:
+def set_variable(shell: Shell, expression: str) -> None:
     """Evaluate expression EXP and assign result to variable VAR (an assignment; nothing is printed)."""
-    if not text:
-        raise CommandError("Argument required (expression to compute).")
-    shell.session.data.evaluate(text)
+    shell.session.data.evaluate(expression)
 
 
-@command("x", category=DATA, usage="x [/FMT] [ADDRESS]", completes=Completes.EXPRESSION, repeat=Repeat.BARE)
-def examine(shell: Shell, text: str) -> None:
+@command(
+    "x", category=DATA, repeat=Repeat.BARE,
+    args=Arguments(optional("fmt", COUNTED_FORMAT, PLAIN), optional("address", EXPRESSION, "", "ADDRESS")),
+)  # fmt: skip
+def examine(shell: Shell, fmt: Format, address: str) -> None:
     """Examine memory: x/FMT ADDRESS.
 
     FMT is a repeat count followed by a format letter (o, x, z, d, u, t, f, a, i instruction, c, s string) and a size
     letter (b byte, h halfword, w word, g giant). ADDRESS may be in any address space (local#0x10).
     Without ADDRESS, what follows the last one shown.
     """
-    letters, expression = split_slash(text)
-    fmt = Format.parse(letters, allow_count=True)
     session = shell.session
-    if expression:
-        value = session.data.evaluate(expression)
+    if address:
+        value = session.data.evaluate(address)
     elif shell.state.next_examine is not None:
         value = shell.state.next_examine
     else:
@@ -169,32 +136,35 @@ def examine(shell: Shell, text: str) -> None:
             return
 
 
-@command("ptype", category=DATA, usage="ptype[/FLAGS] TYPE|EXPRESSION", completes=Completes.TYPE)
-def ptype(shell: Shell, text: str) -> None:
+@command(
+    "ptype", category=DATA, usage="ptype[/FLAGS] TYPE|EXPRESSION",
+    args=Arguments(optional("flags", SLASH, "", "/FLAGS"), optional("expression", TYPE, "$")),
+)  # fmt: skip
+def ptype(shell: Shell, flags: str, expression: str) -> None:
     """Print definition of type TYPE.
 
     The argument is a type name or an expression; without one, the last value of the history. /o prints offsets and
     sizes of a struct's members, and the holes between them.
     """
-    letters, expression = split_slash(text)
-    if set(letters) - set("o"):
-        raise CommandError(f"unrecognized flag '{sorted(set(letters) - set('o'))[0]}'")
-    for line in shell.session.types.ptype(expression or "$", letters):
+    if set(flags) - set("o"):
+        raise CommandError(f"unrecognized flag '{sorted(set(flags) - set('o'))[0]}'")
+    for line in shell.session.types.ptype(expression, flags):
         shell.line(line)
 
 
-@command("whatis", category=DATA, usage="whatis EXPRESSION", completes=Completes.TYPE)
-def whatis(shell: Shell, text: str) -> None:
+@command(
+    "whatis", category=DATA, usage="whatis EXPRESSION",
+    args=Arguments(optional("flags", SLASH, "", "/FLAGS"), optional("expression", TYPE, "$")),
+)  # fmt: skip
+def whatis(shell: Shell, flags: str, expression: str) -> None:
     """Print data type of expression EXP. Only one level of typedefs is unrolled."""
-    _, expression = split_slash(text)
-    shell.line(f"type = {shell.session.types.whatis(expression or '$')}")
+    shell.line(f"type = {shell.session.types.whatis(expression)}")
 
 
-@command("show values", category=DATA, usage="show values [N|+]")
-def show_values(shell: Shell, text: str) -> None:
+@command("show values", category=DATA, args=Arguments(optional("center", HISTORY_NUMBER)))
+def show_values(shell: Shell, center: int | None) -> None:
     """Elements of value history around item number IDX (or last ten)."""
     session = shell.session
-    center = session.data.integer(text) if text and text != "+" else None
     for number, value in session.history.rows(center):
         try:
             shown = session.data.format(value)
@@ -203,8 +173,8 @@ def show_values(shell: Shell, text: str) -> None:
         shell.line(f"${number} = {shown}")
 
 
-@command("show convenience", category=DATA, aliases=("show conv",))
-def show_convenience(shell: Shell, text: str) -> None:
+@command("show convenience", category=DATA, aliases=("show conv",), args=Arguments())
+def show_convenience(shell: Shell) -> None:
     """Debugger convenience ("$foo") variables and functions."""
     for name, value in shell.session.convenience.rows():
         try:
@@ -214,26 +184,28 @@ def show_convenience(shell: Shell, text: str) -> None:
         shell.line(f"${name} = {shown}")
 
 
-@command("display", category=DATA, usage="display [/FMT] [EXPRESSION]", completes=Completes.EXPRESSION)
-def display(shell: Shell, text: str) -> None:
+@command(
+    "display", category=DATA,
+    args=Arguments(optional("letters", SLASH, ""), optional("expression", EXPRESSION, "")),
+)  # fmt: skip
+def display(shell: Shell, letters: str, expression: str) -> None:
     """Print value of expression EXP each time the program stops."""
-    letters, expression = split_slash(text)
     if not expression:
         shell.show_displays()
         return
     shell.add_display(letters, expression)
 
 
-@command("undisplay", category=DATA, aliases=("delete display",), usage="undisplay [N...]")
-def undisplay(shell: Shell, text: str) -> None:
+@command("undisplay", category=DATA, aliases=("delete display",), args=Arguments(optional("numbers", NUMBERS)))
+def undisplay(shell: Shell, numbers: NumberList | None) -> None:
     """Cancel some expressions to be displayed when program stops; without arguments all."""
-    if not text and not shell.confirm("Delete all auto-display expressions?"):
+    if numbers is None and not shell.confirm("Delete all auto-display expressions?"):
         return
-    shell.remove_displays(parse_ranges(text.split()) if text else None)
+    shell.remove_displays(list(numbers.numbers) if numbers is not None else None)
 
 
-@command("info display", category=Category.STATUS)
-def info_display(shell: Shell, text: str) -> None:
+@command("info display", category=Category.STATUS, args=Arguments())
+def info_display(shell: Shell) -> None:
     """Expressions to display when program stops, with code numbers."""
     if not shell.displays:
         shell.line("There are no auto-display expressions now.")

@@ -4,65 +4,75 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.kinds import text_of, word_of
 from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.cli.shell import Shell
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 FILES = Category.FILES
 
 
-@command("file", category=FILES, aliases=("exec-file", "symbol-file"), usage="file FILE [TARGET-ID]",
-         completes=Completes.FILE)  # fmt: skip
-def file(shell: Shell, text: str) -> None:
+FILE_USAGE = "Usage: file FILE [TARGET-ID]"
+
+
+@command(
+    "file", category=FILES, aliases=("exec-file", "symbol-file"),
+    args=Arguments(
+        required("name", word_of("FILE", Completes.FILE), FILE_USAGE), optional("target_id", word_of("TARGET-ID")),
+        junk=FILE_USAGE,
+    ),
+)  # fmt: skip
+def file(shell: Shell, name: str, target_id: str | None) -> None:
     """Use FILE as program to be debugged.
 
     FILE is a code object, an offload bundle, a host executable or library that carries one, or a launch file. Where
     there are several code objects in it, TARGET-ID (gfx90a, gfx90a:xnack+) says which.
     """
-    words = text.split()
-    if not 1 <= len(words) <= 2:
-        raise CommandError("Usage: file FILE [TARGET-ID]")
     target = shell.session.inferior.target
     if target is not None and not target.finished:
         question = "A program is being debugged already.\nAre you sure you want to change the file?"
         if not shell.confirm(question):
             return
         shell.session.running.kill()
-    shell.session.load(words[0], words[1] if len(words) > 1 else None)
-    shell.line(f"Reading symbols from {words[0]}...")
+    shell.session.load(name, target_id)
+    shell.line(f"Reading symbols from {name}...")
     if not shell.session.symbols.program.has_debug_info:
-        shell.line(f"(No debugging symbols found in {words[0]})")
+        shell.line(f"(No debugging symbols found in {name})")
     shell.auto_load.program_script()
 
 
-@command("info files", category=Category.STATUS, aliases=("info target",))
-def info_files(shell: Shell, text: str) -> None:
+@command("info files", category=Category.STATUS, aliases=("info target",), args=Arguments())
+def info_files(shell: Shell) -> None:
     """Names of targets and files being debugged: the sections of the code object."""
     program = shell.session.symbols.program
     shell.line(f'Symbols from "{program.path}".')
     shell.line(f"Code object {program.uri}")
     shell.line(f"\tfile type elf64-amdgpu, target {program.code_object.target_id}.")
-    for name, section in program.code_object.sections.items():
+    for section_name, section in program.code_object.sections.items():
         if section.address:
             low = program.to_loaded(section.address)
-            shell.line(f"\t{low:#018x} - {low + section.size:#018x} is {name}")
+            shell.line(f"\t{low:#018x} - {low + section.size:#018x} is {section_name}")
 
 
-@command("cd", category=FILES, usage="cd [DIR]", completes=Completes.FILE)
-def cd(shell: Shell, text: str) -> None:
+@command("cd", category=FILES, args=Arguments(optional("folder", text_of("DIR", Completes.FILE), "~")))
+def cd(shell: Shell, folder: str) -> None:
     """Set working directory to DIR for the debugger."""
-    path = expand(text or "~")
+    path = expand(folder)
     try:
         os.chdir(path)
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}.") from None
     shell.session.sources.forget()
-    pwd(shell, "")
+    pwd(shell)
 
 
-@command("pwd", category=FILES)
-def pwd(shell: Shell, text: str) -> None:
+@command("pwd", category=FILES, args=Arguments(junk='The "pwd" command does not take an argument: {}'))
+def pwd(shell: Shell) -> None:
     """Print working directory."""
     try:
         shell.line(f"Working directory {Path.cwd()}.")

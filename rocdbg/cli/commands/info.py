@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from rocdbg.cli.ranges import parse_ranges
+from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
+from rocdbg.cli.options import Option, Unknown
+from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.registers import register_lines
 from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.reports.listings import kernel_rows, type_lines
-from rocdbg.debugger.reports.patterns import compile_pattern
 from rocdbg.debugger.reports.places import SourceFile
 from rocdbg.debugger.reports.uninitialized import is_counting, uninitialized_rows
 from rocdbg.debugger.target.ids import bracketed
 
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
 STATUS = Category.STATUS
 
 
-@command("info registers", category=STATUS, aliases=("info r", "info all-registers"), usage="info registers [NAME...]",
-         completes=Completes.REGISTER)  # fmt: skip
-def info_registers(shell: Shell, text: str) -> None:
+QUIET = Option("-q", "Do not show headings, nor messages saying why there is nothing.", key="quiet")
+PATTERN = optional("pattern", REGEXP, EVERYTHING)
+SYMBOLS = Arguments(QUIET, Option("-n", "Leave out symbols without debug information.", key="plain", value=False,
+                                  default=True), PATTERN)  # fmt: skip
+
+
+def _need_registers(shell: Shell) -> None:
+    if not shell.session.inferior.running:
+        raise CommandError("The program has no registers now.")
+
+
+@command(
+    "info registers", category=STATUS, aliases=("info r", "info all-registers"), needs=_need_registers,
+    args=Arguments(optional("names", REGISTERS)),
+)  # fmt: skip
+def info_registers(shell: Shell, names: list[str] | None) -> None:
     """List of integer registers and their contents, for selected stack frame.
 
     One or more register names as argument means describe the given registers: s0, v5, exec, vcc, m0, pc, scc,
     s[4:5], v[0:1]. Vector registers show one value per lane, eight lanes to a line, each line headed by its first lane.
     """
-    if not shell.session.inferior.running:
-        raise CommandError("The program has no registers now.")
-    names = [name.lstrip("$") for name in text.split()]
-    for line in register_lines(shell.session.tables.registers(names)):
+    for line in register_lines(shell.session.tables.registers(names or [])):
         shell.line(line)
 
 
@@ -44,9 +59,9 @@ class _Row(Protocol):
     def text(self) -> str: ...
 
 
-def _list_symbols(shell: Shell, rows: Sequence[_Row], what: str, pattern: str) -> None:
-    head = f'All functions matching regular expression "{pattern}":' if pattern else f"All defined {what}:"
-    shell.line(head.replace("functions", what))
+def _list_symbols(shell: Shell, rows: Sequence[_Row], what: str, pattern: str, quiet: bool) -> None:
+    if not quiet:
+        shell.line(f'All {what} matching regular expression "{pattern}":' if pattern else f"All defined {what}:")
     ordered = sorted(rows, key=lambda row: (row.file.name if row.file else "", row.line or 0, row.text))
     for name, group in groupby(ordered, key=lambda row: row.file.name if row.file else ""):
         shell.line(f"\nFile {name}:" if name else "\nFile unknown:")
@@ -62,48 +77,39 @@ def _list_plain(shell: Shell, pattern: str, code: bool) -> None:
             shell.line(f"{symbol.address:#018x}  {symbol.name}")
 
 
-def _pattern(text: str) -> str:
-    words = [word for word in text.split() if word not in ("-q", "-n")]
-    pattern = " ".join(words)
-    compile_pattern(pattern)
-    return pattern
-
-
-@command("info functions", category=STATUS, usage="info functions [-q] [-n] [REGEXP]", options=("-q", "-n"))
-def info_functions(shell: Shell, text: str) -> None:
+@command("info functions", category=STATUS, args=SYMBOLS)
+def info_functions(shell: Shell, quiet: bool, plain: bool, pattern: re.Pattern[str]) -> None:
     """All function names or those matching REGEXPs.
 
     -n leaves out symbols without debug information.
     """
-    pattern = _pattern(text)
-    _list_symbols(shell, shell.session.symbols.functions(pattern), "functions", pattern)
-    if "-n" not in text.split():
-        _list_plain(shell, pattern, code=True)
+    _list_symbols(shell, shell.session.symbols.functions(pattern.pattern), "functions", pattern.pattern, quiet)
+    if plain:
+        _list_plain(shell, pattern.pattern, code=True)
 
 
-@command("info variables", category=STATUS, usage="info variables [-q] [-n] [REGEXP]", options=("-q", "-n"))
-def info_variables(shell: Shell, text: str) -> None:
+@command("info variables", category=STATUS, args=SYMBOLS)
+def info_variables(shell: Shell, quiet: bool, plain: bool, pattern: re.Pattern[str]) -> None:
     """All global and static variable names or those matching REGEXPs."""
-    pattern = _pattern(text)
-    _list_symbols(shell, shell.session.symbols.variables(pattern), "variables", pattern)
-    if "-n" not in text.split():
-        _list_plain(shell, pattern, code=False)
+    _list_symbols(shell, shell.session.symbols.variables(pattern.pattern), "variables", pattern.pattern, quiet)
+    if plain:
+        _list_plain(shell, pattern.pattern, code=False)
 
 
-@command("info types", category=STATUS, usage="info types [-q] [REGEXP]", options=("-q",))
-def info_types(shell: Shell, text: str) -> None:
+@command("info types", category=STATUS, args=Arguments(QUIET, PATTERN))
+def info_types(shell: Shell, quiet: bool, pattern: re.Pattern[str]) -> None:
     """All type names, or those matching REGEXP."""
-    pattern = _pattern(text)
-    shell.line(f'All types matching regular expression "{pattern}":' if pattern else "All defined types:")
-    shell.line()
-    for line in type_lines(shell.session.symbols, pattern):
+    text = pattern.pattern
+    if not quiet:
+        shell.line(f'All types matching regular expression "{text}":' if text else "All defined types:")
+        shell.line()
+    for line in type_lines(shell.session.symbols, text):
         shell.line(f"\t{line}")
 
 
-@command("info kernels", category=STATUS, usage="info kernels [REGEXP]")
-def info_kernels(shell: Shell, text: str) -> None:
+@command("info kernels", category=STATUS, args=Arguments(PATTERN))
+def info_kernels(shell: Shell, pattern: re.Pattern[str]) -> None:
     """The kernels of the program: their registers, memory and arguments."""
-    pattern = compile_pattern(text)
     rows = [row for row in kernel_rows(shell.session.launch, shell.session.warnings.add) if pattern.search(row.name)]
     if not rows:
         shell.line("No kernels.")
@@ -123,55 +129,58 @@ def info_kernels(shell: Shell, text: str) -> None:
     shell.write(render(("Kernel", "VGPRs", "SGPRs", "LDS", "Private", "Kernarg", "Arguments"), cells))
 
 
-@command("info symbol", category=STATUS, usage="info symbol ADDRESS", completes=Completes.EXPRESSION)
-def info_symbol(shell: Shell, text: str) -> None:
+@command(
+    "info symbol", category=STATUS,
+    args=Arguments(required("address", EXPRESSION, "Argument required (address).", "ADDRESS")),
+)  # fmt: skip
+def info_symbol(shell: Shell, address: str) -> None:
     """Describe what symbol is at location ADDR."""
-    if not text:
-        raise CommandError("Argument required (address).")
-    address = shell.session.data.integer(text)
-    place = shell.session.symbols.symbol_at(address)
+    place = shell.session.symbols.symbol_at(shell.session.data.integer(address))
     if place is None:
-        shell.line(f"No symbol matches {text}.")
+        shell.line(f"No symbol matches {address}.")
         return
     offset = f" + {place.offset}" if place.offset else ""
     shell.line(f"{place.name}{offset} in section {place.section}")
 
 
-@command("info address", category=STATUS, usage="info address SYMBOL", completes=Completes.SYMBOL)
-def info_address(shell: Shell, text: str) -> None:
+@command(
+    "info address", category=STATUS,
+    args=Arguments(required("symbol", text_of("SYMBOL", Completes.SYMBOL), "Argument required.")),
+)  # fmt: skip
+def info_address(shell: Shell, symbol: str) -> None:
     """Describe where symbol SYM is stored."""
-    if not text:
-        raise CommandError("Argument required.")
-    shell.line(shell.session.places.describe_address(text))
+    shell.line(shell.session.places.describe_address(symbol))
 
 
-@command("info scope", category=STATUS, usage="info scope LOCATION", completes=Completes.LOCATION)
-def info_scope(shell: Shell, text: str) -> None:
+@command(
+    "info scope", category=STATUS,
+    args=Arguments(
+        required("location", LOCATION, "requires an argument (an expression or variable): a location")
+    ),
+)  # fmt: skip
+def info_scope(shell: Shell, location: str) -> None:
     """List the variables local to a scope."""
-    if not text:
-        raise CommandError("requires an argument (an expression or variable): a location")
     rows = [
         row
-        for place in shell.session.places.resolve(text)[:1]
+        for place in shell.session.places.resolve(location)[:1]
         for row in shell.session.symbols.scope_symbols(place.file_address)
     ]
     if not rows:
-        shell.line(f"Symbol table scope for {text}: contains no locals or arguments.")
+        shell.line(f"Symbol table scope for {location}: contains no locals or arguments.")
         return
     for index, row in enumerate(rows):
         if not index:
-            shell.line(f"Scope for {text}:")
+            shell.line(f"Scope for {location}:")
         length = f", length {row.length}" if row.length is not None else ""
         shell.line(f"Symbol {row.name} is {row.where}{length}.")
 
 
-@command("info sharedlibrary", category=STATUS, aliases=("info dll",), usage="info sharedlibrary [REGEXP]")
-def info_sharedlibrary(shell: Shell, text: str) -> None:
+@command("info sharedlibrary", category=STATUS, aliases=("info dll",), args=Arguments(PATTERN))
+def info_sharedlibrary(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Status of loaded code objects."""
-    pattern = compile_pattern(text)
     rows = [row for row in shell.session.tables.shared_libraries() if pattern.search(row.uri)]
     if not rows:
-        shell.line("No shared libraries matched." if text else "No shared libraries loaded at this time.")
+        shell.line("No shared libraries matched." if pattern.pattern else "No shared libraries loaded at this time.")
         return
     cells = [
         (
@@ -183,43 +192,49 @@ def info_sharedlibrary(shell: Shell, text: str) -> None:
     shell.write(render(("From", "To", "Syms Read", "Shared Object Library"), cells))
 
 
-@command("info waves", category=STATUS, usage="info waves [INFERIOR]")
-def info_waves(shell: Shell, text: str) -> None:
+ONE_INFERIOR = Arguments(optional("inferior", INTEGER, 1, "INFERIOR"))
+
+
+@command("info waves", category=STATUS, args=ONE_INFERIOR)
+def info_waves(shell: Shell, inferior: int) -> None:
     """How many waves there are, and what they do."""
-    count = _wave_count(shell, text)
+    count = _wave_count(shell, inferior)
     shell.line(f"{count} waves (0 running, 0 single-stepping, {count} stopped)")
 
 
-@command("info waves count", category=STATUS, usage="info waves count [INFERIOR]")
-def info_waves_count(shell: Shell, text: str) -> None:
+@command("info waves count", category=STATUS, args=ONE_INFERIOR)
+def info_waves_count(shell: Shell, inferior: int) -> None:
     """How many waves there are."""
-    shell.line(str(_wave_count(shell, text)))
+    shell.line(str(_wave_count(shell, inferior)))
 
 
-def _wave_count(shell: Shell, inferior: str) -> int:
-    if inferior and shell.session.data.integer(inferior) != 1:
+def _wave_count(shell: Shell, inferior: int) -> int:
+    if inferior != 1:
         raise CommandError(f"No inferior number {inferior}.")
     target = shell.session.inferior.target
     return len(target.waves()) if target is not None and not target.finished else 0
 
 
-@command("info dispatches", category=STATUS, usage="info dispatches [-full] [ID...]", options=("-full",))
-def info_dispatches(shell: Shell, text: str) -> None:
+@command(
+    "info dispatches", category=STATUS,
+    args=Arguments(
+        Option("-full", "Show where the parts of a dispatch are in memory."), optional("ids", IDS),
+        unknown=Unknown.ERROR,
+    ),
+)  # fmt: skip
+def info_dispatches(shell: Shell, full: bool, ids: NumberList | None) -> None:
     """Dispatches that are under way, or those with these numbers; -full shows where their parts are in memory."""
     target = shell.session.inferior.target
     rows = list(target.dispatches()) if target is not None and not target.finished else []
     if not rows:
         shell.line("No dispatches are currently active.")
         return
-    ids = [word for word in text.split() if word != "-full"]
-    if ids:
-        wanted = parse_ranges(ids)
-        rows = [row for row in rows if row.number in wanted]
+    if ids is not None:
+        rows = [row for row in rows if row.number in ids.numbers]
         if not rows:
-            shell.line(f"No dispatches match '{' '.join(ids)}'.")
+            shell.line(f"No dispatches match '{ids.text}'.")
             return
     head = ["Id", "Target Id", "Grid", "Workgroup", "Fence", "Kernel Function"]
-    full = "-full" in text.split()
     if full:
         head[5:5] = ["Address Spaces", "Kernel Descriptor", "Kernel Args", "Completion Signal"]
     cells = []
@@ -243,8 +258,8 @@ def info_dispatches(shell: Shell, text: str) -> None:
     shell.write(render(head, cells, [row.number == current for row in rows]))
 
 
-@command("info uninitialized", category=STATUS)
-def info_uninitialized(shell: Shell, text: str) -> None:
+@command("info uninitialized", category=STATUS, args=Arguments())
+def info_uninitialized(shell: Shell) -> None:
     """Reads of buffer bytes that neither the launch nor the kernel had written.
 
     One line per instruction: how many reads (of single lanes) met such bytes, how many bytes they were, and the thread
@@ -267,8 +282,8 @@ def info_uninitialized(shell: Shell, text: str) -> None:
     shell.write(render(("Reads", "Bytes", "Address", "First By", "What", "First Read"), cells))
 
 
-@command("info queues", category=STATUS)
-def info_queues(shell: Shell, text: str) -> None:
+@command("info queues", category=STATUS, args=Arguments())
+def info_queues(shell: Shell) -> None:
     """Queues of the agents."""
     target = shell.session.inferior.target
     rows = list(target.queues()) if target is not None else []
@@ -284,8 +299,8 @@ def info_queues(shell: Shell, text: str) -> None:
     )
 
 
-@command("info agents", category=STATUS)
-def info_agents(shell: Shell, text: str) -> None:
+@command("info agents", category=STATUS, args=Arguments())
+def info_agents(shell: Shell) -> None:
     """Agents (devices)."""
     target = shell.session.inferior.target
     rows = list(target.agents()) if target is not None else []
@@ -300,41 +315,42 @@ def info_agents(shell: Shell, text: str) -> None:
     shell.write(render(head, cells, [True] * len(rows)))
 
 
-def _find(shell: Shell, text: str, what: str, rows: Sequence[tuple[int, str]]) -> None:
-    if not text:
-        raise CommandError(f"{what.lower()} find: Argument required")
-    pattern = compile_pattern(text)
+def _finds(what: str) -> Arguments:
+    return Arguments(required("pattern", REGEXP, f"{what} find: Argument required"))
+
+
+def _find(shell: Shell, pattern: re.Pattern[str], what: str, rows: Sequence[tuple[int, str]]) -> None:
     found = [row for row in rows if pattern.search(row[1])]
     for number, target_id in found:
         shell.line(f"{what} {number} has target id '{target_id}'")
     if not found:
         plural = "dispatches" if what == "Dispatch" else what.lower() + "s"
-        shell.line(f"No {plural} match '{text}'")
+        shell.line(f"No {plural} match '{pattern.pattern}'")
 
 
-@command("dispatch find", category=STATUS, usage="dispatch find REGEXP")
-def dispatch_find(shell: Shell, text: str) -> None:
+@command("dispatch find", category=STATUS, args=_finds("dispatch"))
+def dispatch_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find dispatches that match a regular expression in their target ID."""
     target = shell.session.inferior.target
-    _find(shell, text, "Dispatch", [(r.number, r.target_id) for r in target.dispatches()] if target else [])
+    _find(shell, pattern, "Dispatch", [(r.number, r.target_id) for r in target.dispatches()] if target else [])
 
 
-@command("queue find", category=STATUS, usage="queue find REGEXP")
-def queue_find(shell: Shell, text: str) -> None:
+@command("queue find", category=STATUS, args=_finds("queue"))
+def queue_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find queues that match a regular expression in their target ID."""
     target = shell.session.inferior.target
-    _find(shell, text, "Queue", [(r.number, r.target_id) for r in target.queues()] if target else [])
+    _find(shell, pattern, "Queue", [(r.number, r.target_id) for r in target.queues()] if target else [])
 
 
-@command("agent find", category=STATUS, usage="agent find REGEXP")
-def agent_find(shell: Shell, text: str) -> None:
+@command("agent find", category=STATUS, args=_finds("agent"))
+def agent_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find agents that match a regular expression in their target ID."""
     target = shell.session.inferior.target
-    _find(shell, text, "Agent", [(r.number, r.target_id) for r in target.agents()] if target else [])
+    _find(shell, pattern, "Agent", [(r.number, r.target_id) for r in target.agents()] if target else [])
 
 
-@command("info program", category=STATUS)
-def info_program(shell: Shell, text: str) -> None:
+@command("info program", category=STATUS, args=Arguments())
+def info_program(shell: Shell) -> None:
     """Execution status of the program."""
     target = shell.session.inferior.target
     if target is None or target.finished:

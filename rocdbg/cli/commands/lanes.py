@@ -2,44 +2,107 @@
 
 from __future__ import annotations
 
+import enum
 import re
+from typing import TYPE_CHECKING
 
-from rocdbg.cli.apply import parse_flags, run_for
+from rocdbg.cli.apply import APPLY_OPTIONS, Flags, run_for
+from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, NAME, REGEXP, THREADS, words_while
+from rocdbg.cli.options import Option, Unknown
 from rocdbg.cli.present import frame_text, show_frame, switching
-from rocdbg.cli.ranges import is_thread_spec, parse_ranges, parse_thread_spec, takes_ranges
+from rocdbg.cli.ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.cli.table import render
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import FocusError
-from rocdbg.debugger.reports.patterns import compile_pattern
 from rocdbg.debugger.reports.rows import LaneRow, LaneState, ThreadRow
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 RUNNING = Category.RUNNING
 STATUS = Category.STATUS
-LANE_OPTIONS = ("-all", "-active", "-inactive")
 _NEGATIVE = re.compile(r"-\d+")
+_ALL = re.compile(r"all(?!\S)")
+
+
+class Which(enum.Enum):
+    """Which lanes of a wave are meant where no list says so, or among those of the list."""
+
+    USED = "active or inactive"
+    ALL = "all"
+    ACTIVE = "active"
+    INACTIVE = "inactive"
+
+
+def _which(name: str, help_: str, value: Which) -> Option:
+    return Option(name, help_, key="which", value=value, default=Which.USED, gives="Which")
+
+
+LANE_OPTIONS = (
+    _which("-all", "Unused lanes of a partial wave too.", Which.ALL),
+    _which("-active", "Only active lanes.", Which.ACTIVE),
+    _which("-inactive", "Only inactive lanes.", Which.INACTIVE),
+)
+
+
+def _one_thread(shell: Shell, text: str) -> ThreadSpec:
+    if not is_thread_spec(text) or "*" in text or "-" in text:
+        raise CommandError(f"Invalid thread ID: {text}")
+    return parse_thread_spec(text)
+
+
+def _threads_extent(text: str) -> int:
+    """The leading items of a thread list, or ``all``."""
+    if _ALL.match(text):
+        return len("all")
+    extent = words_while(is_thread_spec)(text)
+    if not extent:
+        raise CommandError(f"Invalid thread ID: {text}")
+    return extent
+
+
+def _lanes_extent(text: str) -> int:
+    """The leading items of a list of lanes, or ``all``."""
+    if _ALL.match(text):
+        return len("all")
+    if _NEGATIVE.fullmatch(text.split()[0]):
+        raise CommandError("negative value")
+    return words_while(ITEM.match)(text)
+
+
+THREAD = Kind("N|N:LANE", "ThreadSpec", _one_thread, completes=Completes.THREAD)
+THREADS_OR_ALL = Kind(
+    "ID...|all", "ThreadList", lambda shell, text: ThreadList.parse(text), _threads_extent, Completes.THREAD, ("all",)
+)
+LANES_OR_ALL = Kind(
+    "ID...|all", "NumberList", lambda shell, text: None if text == "all" else NumberList.parse(text), _lanes_extent,
+    words=("all",),
+)  # fmt: skip
+
+
+def need_threads(shell: Shell) -> None:
+    """`Shell.need_threads`, as a precondition."""
+    shell.need_threads()
 
 
 # -- threads
 
 
-@command("thread", category=RUNNING, aliases=("t",), usage="thread [N|N:LANE]", completes=Completes.THREAD)
-def thread(shell: Shell, text: str) -> None:
+@command("thread", category=RUNNING, aliases=("t",), args=Arguments(optional("spec", THREAD)))
+def thread(shell: Shell, spec: ThreadSpec | None) -> None:
     """Use this command to switch between waves (threads), and with N:LANE to a lane of one.
 
     Without an argument, the current thread is shown.
     """
     session = shell.session
-    if not text:
+    if spec is None:
         if session.focus.current.thread is None:
             raise FocusError("No thread selected")
         number = session.focus.current.thread
         shell.line(f"[Current thread is {number} ({session.inferior.wave(number).target_id})]")
         return
-    if not is_thread_spec(text) or "*" in text or "-" in text:
-        raise CommandError(f"Invalid thread ID: {text}")
-    spec = parse_thread_spec(text)
     lane = decimal(spec.lanes) if spec.lanes is not None else None
     shell.need_threads()
     session.focus.select_thread(decimal(spec.threads), lane)
@@ -55,18 +118,17 @@ def show_focus(shell: Shell) -> None:
     show_frame(shell, session.focus.frame())
 
 
-@command("info threads", category=STATUS, usage="info threads [ID...]", completes=Completes.THREAD)
-def info_threads(shell: Shell, text: str) -> None:
+@command("info threads", category=STATUS, args=Arguments(optional("ids", THREADS)))
+def info_threads(shell: Shell, ids: ThreadList | None) -> None:
     """Display currently known threads (waves).
 
     With a list of numbers or ranges, only those.
     """
     rows = list(shell.session.tables.threads())
-    if text:
-        specs = [parse_thread_spec(word) for word in text.split()]
-        rows = [row for row in rows if any(spec.picks_thread(row.number) for spec in specs)]
+    if ids is not None:
+        rows = [row for row in rows if ids.of_thread(row.number)]
         if not rows:
-            shell.line(f"No threads match '{text}'.")
+            shell.line(f"No threads match '{ids.text}'.")
             return
     if not rows:
         shell.line("No threads.")
@@ -79,12 +141,11 @@ def _thread_id(row: ThreadRow) -> str:
     return f'{row.target_id} "{row.name or row.kernel}"'
 
 
-@command("thread find", category=RUNNING, usage="thread find REGEXP")
-def thread_find(shell: Shell, text: str) -> None:
+@command(
+    "thread find", category=RUNNING, args=Arguments(required("pattern", REGEXP, "thread find: Argument required"))
+)
+def thread_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find threads and lanes that match a regular expression in their name or target ID."""
-    if not text:
-        raise CommandError("thread find: Argument required")
-    pattern = compile_pattern(text)
     found = False
     for row in shell.session.tables.threads():
         if row.name and pattern.search(row.name):
@@ -98,7 +159,7 @@ def thread_find(shell: Shell, text: str) -> None:
                 _match_lane(shell, lane, pattern.search, f"Thread {row.number}, lane {lane.lane}") or found
             )
     if not found:
-        shell.line(f"No threads match '{text}'")
+        shell.line(f"No threads match '{pattern.pattern}'")
 
 
 def _match_lane(shell: Shell, lane: LaneRow, matches: object, title: str) -> bool:
@@ -113,51 +174,38 @@ def _match_lane(shell: Shell, lane: LaneRow, matches: object, title: str) -> boo
     return found
 
 
-@command("thread name", category=RUNNING, usage="thread name [NAME]")
-def thread_name(shell: Shell, text: str) -> None:
+@command("thread name", category=RUNNING, needs=need_threads, args=Arguments(optional("name", NAME, "")))
+def thread_name(shell: Shell, name: str) -> None:
     """Set the current thread's name; without an argument, remove it."""
-    shell.need_threads()
-    shell.session.focus.name_thread(text)
+    shell.session.focus.name_thread(name)
 
 
 @command(
-    "thread apply", category=RUNNING, usage="thread apply ID...|all [-ascending] [-q|-c|-s] COMMAND",
-    repeat=Repeat.NEVER,
-)
-def thread_apply(shell: Shell, text: str) -> None:
+    "thread apply", category=RUNNING, repeat=Repeat.NEVER,
+    args=Arguments(
+        required("ids", THREADS_OR_ALL, "Please specify a thread ID list"), Option("-ascending"), APPLY_OPTIONS,
+        required("line", COMMAND, "Please specify a command at the end of 'thread apply'"), has_table=False,
+    ),
+)  # fmt: skip
+def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, line: str) -> None:
     """Apply a command to a list of threads, or with N:LANE to lanes of them (2:*, 1-3:0).
 
     "all" starts with the newest thread, with -ascending with the oldest. -q: no headings; -c: go on after an error;
     -s: as -c, but errors and empty results are not shown.
     """
     session = shell.session
-    words = text.split()
-    if not words:
-        raise CommandError("Please specify a thread ID list")
-    count = 1 if words[0] == "all" else 0
-    while words[0] != "all" and count < len(words) and is_thread_spec(words[count]):
-        count += 1
-    if not count:
-        raise CommandError(f"Invalid thread ID: {text}")
-    rest = text
-    for word in words[:count]:
-        rest = rest.lstrip()[len(word) :]
-    flags, inner = parse_flags(words[count:], rest, ("-ascending",) if words[0] == "all" else ())
-    if not inner:
-        raise CommandError("Please specify a command at the end of 'thread apply'")
-    specs = [parse_thread_spec("*" if word == "all" else word) for word in words[:count]]
     rows = list(session.tables.threads())
-    if words[0] == "all" and not flags.which:
+    if ids.text == "all" and not ascending:
         rows.reverse()  # as GDB: the newest first
     for row in rows:
-        chosen = [spec for spec in specs if spec.picks_thread(row.number)]
+        chosen = ids.of_thread(row.number)
         if not chosen:
             continue
         if all(spec.lanes is None for spec in chosen):
             there = shell.at(session.focus.current)
             there.session.focus.select_thread(row.number)
             session.warnings.take()  # the command says it again where it matters
-            run_for(there, f"\nThread {row.number} ({row.target_id}):", inner, flags)
+            run_for(there, f"\nThread {row.number} ({row.target_id}):", line, flags)
             continue
         for lane in session.tables.lanes(row.number):
             if lane.state is LaneState.UNUSED or not any(spec.picks_lane(lane.lane) for spec in chosen):
@@ -165,22 +213,21 @@ def thread_apply(shell: Shell, text: str) -> None:
             there = shell.at(session.focus.current)
             there.session.focus.select_thread(row.number, lane.lane)
             session.warnings.take()
-            run_for(there, f"\nThread {row.number}, lane {lane.lane} ({lane.target_id}):", inner, flags)
+            run_for(there, f"\nThread {row.number}, lane {lane.lane} ({lane.target_id}):", line, flags)
 
 
 # -- lanes
 
 
-@command("lane", category=RUNNING, usage="lane [N]")
-def lane_(shell: Shell, text: str) -> None:
+@command("lane", category=RUNNING, needs=need_threads, args=Arguments(optional("number", INTEGER)))
+def lane_(shell: Shell, number: int | None) -> None:
     """Use this command to switch between lanes of the current wave.
 
     Without an argument, the current lane is shown.
     """
     session = shell.session
-    shell.need_threads()
-    if text:
-        session.focus.select_lane(session.data.integer(text))
+    if number is not None:
+        session.focus.select_lane(number)
         show_focus(shell)
         return
     scope = session.focus.current
@@ -189,28 +236,27 @@ def lane_(shell: Shell, text: str) -> None:
     shell.line(f"[Current lane is {scope.lane} ({session.inferior.wave(scope.thread).lane_target_id(scope.lane)})]")
 
 
-@command("iteration", category=RUNNING, usage="iteration [N]")
-def iteration(shell: Shell, text: str) -> None:
+@command("iteration", category=RUNNING, needs=need_threads, args=Arguments(optional("number", INTEGER)))
+def iteration(shell: Shell, number: int | None) -> None:
     """Use this command to switch between the iterations of a loop that run at once (vectorised or pipelined loops).
 
     Without an argument, the current iteration is shown.
     """
     session = shell.session
-    shell.need_threads()
-    if text:
-        session.focus.select_iteration(session.data.integer(text))
+    if number is not None:
+        session.focus.select_iteration(number)
         shell.line(f"[Switching to iteration {session.focus.current.iteration} of {session.focus.iteration_count()}]")
         show_frame(shell, session.focus.frame())
         return
     shell.line(f"[Current iteration is {session.focus.current.iteration} of {session.focus.iteration_count()}]")
 
 
-def _pick(rows: list[LaneRow], which: str) -> list[LaneRow]:
-    if which == "-active":
+def _pick(rows: list[LaneRow], which: Which) -> list[LaneRow]:
+    if which is Which.ACTIVE:
         return [row for row in rows if row.state is LaneState.ACTIVE]
-    if which == "-inactive":
+    if which is Which.INACTIVE:
         return [row for row in rows if row.state is LaneState.INACTIVE]
-    if which == "-all":
+    if which is Which.ALL:
         return rows
     return [row for row in rows if row.state is not LaneState.UNUSED]
 
@@ -222,31 +268,20 @@ def _lane_frame(shell: Shell, row: LaneRow) -> str:
 
 
 @command(
-    "info lanes", category=STATUS, usage="info lanes [ID...] [-all|-active|-inactive]", options=LANE_OPTIONS
-)
-def info_lanes(shell: Shell, text: str) -> None:
+    "info lanes", category=STATUS, needs=need_threads,
+    args=Arguments(optional("ids", IDS), *LANE_OPTIONS, unknown=Unknown.ERROR),
+)  # fmt: skip
+def info_lanes(shell: Shell, ids: NumberList | None, which: Which) -> None:
     """Display the lanes of the current wave.
 
     Without options, active (A) and inactive (I) ones; -all shows unused lanes (U) of a partial wave too. An inactive
     lane has a frame where debug information says where it waits (DW_AT_LLVM_lane_pc).
     """
-    session = shell.session
-    shell.need_threads()
-    which = ""
-    words = []
-    for word in text.split():
-        if word in LANE_OPTIONS:
-            which = word
-        elif word.startswith("-"):
-            raise CommandError(f"Unrecognized option at: {word}")
-        else:
-            words.append(word)
-    rows = _pick(list(session.tables.lanes()), which)
-    if words:
-        wanted = set(parse_ranges(words))
-        rows = [row for row in rows if row.lane in wanted]
+    rows = _pick(list(shell.session.tables.lanes()), which)
+    if ids is not None:
+        rows = [row for row in rows if row.lane in ids.numbers]
     if not rows:
-        shell.line(f"No lanes match '{' '.join(words)}'." if words else "No lanes.")
+        shell.line(f"No lanes match '{ids.text}'." if ids is not None else "No lanes.")
         return
     cells = [
         (
@@ -261,63 +296,48 @@ def info_lanes(shell: Shell, text: str) -> None:
 
 
 @command(
-    "lane apply", category=RUNNING, usage="lane apply [ID...|all] [-all|-active|-inactive] [-q|-c|-s] COMMAND",
-    options=LANE_OPTIONS, repeat=Repeat.NEVER,
+    "lane apply", category=RUNNING, repeat=Repeat.NEVER, needs=need_threads,
+    args=Arguments(
+        optional("ids", LANES_OR_ALL), *LANE_OPTIONS, APPLY_OPTIONS,
+        required("line", COMMAND, "Please specify a command at the end of 'lane apply'"), has_table=False,
+    ),
 )  # fmt: skip
-def lane_apply(shell: Shell, text: str) -> None:
+def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags, line: str) -> None:
     """Apply a command to lanes of the current wave.
 
     -active, -inactive: only those; -all: unused lanes too. -q: no headings; -c: go on after an error;
     -s: as -c, but errors and empty results are not shown.
     """
     session = shell.session
-    shell.need_threads()
-    words = text.split()
-    if words and _NEGATIVE.fullmatch(words[0]):
-        raise CommandError("negative value")
-    items, after = takes_ranges(words)
-    rest = text
-    for word in items:
-        rest = rest.lstrip()[len(word) :]
-    if not items and words[:1] == ["all"]:
-        rest = rest.lstrip()[len("all") :]
-        after = words[1:]
-    flags, inner = parse_flags(after, rest, LANE_OPTIONS)
-    if not inner:
-        raise CommandError("Please specify a command at the end of 'lane apply'")
     every = list(session.tables.lanes())
-    rows = _pick(every, flags.which)
-    if items:
-        wanted = parse_ranges(items)
-        for lane in wanted:
+    rows = _pick(every, which)
+    if ids is not None:
+        for lane in ids.numbers:
             if lane >= len(every):
                 shell.warn(f"Lane {lane} does not exist on this thread.")
         by_number = {row.lane: row for row in rows}
-        rows = [by_number[lane] for lane in wanted if lane in by_number]
+        rows = [by_number[lane] for lane in ids.numbers if lane in by_number]
     for row in rows:
         there = shell.at(session.focus.current)
         there.session.focus.select_lane(row.lane)
         session.warnings.take()  # an inactive lane among many is no surprise
-        run_for(there, f"\nLane {row.lane} ({row.target_id}):", inner, flags)
+        run_for(there, f"\nLane {row.lane} ({row.target_id}):", line, flags)
 
 
-@command("lane find", category=RUNNING, usage="lane find REGEXP")
-def lane_find(shell: Shell, text: str) -> None:
+@command(
+    "lane find", category=RUNNING, needs=need_threads,
+    args=Arguments(required("pattern", REGEXP, "lane find: Argument required")),
+)  # fmt: skip
+def lane_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find lanes of the current wave that match a regular expression in their name or target ID."""
-    session = shell.session
-    shell.need_threads()
-    if not text:
-        raise CommandError("lane find: Argument required")
-    pattern = compile_pattern(text)
     found = False
-    for row in session.tables.lanes():
+    for row in shell.session.tables.lanes():
         found = _match_lane(shell, row, pattern.search, f"Lane {row.lane}") or found
     if not found:
-        shell.line(f"No lanes match '{text}'")
+        shell.line(f"No lanes match '{pattern.pattern}'")
 
 
-@command("lane name", category=RUNNING, usage="lane name [NAME]")
-def lane_name(shell: Shell, text: str) -> None:
+@command("lane name", category=RUNNING, needs=need_threads, args=Arguments(optional("name", NAME, "")))
+def lane_name(shell: Shell, name: str) -> None:
     """Set the current lane's name; without an argument, remove it."""
-    shell.need_threads()
-    shell.session.focus.name_lane(text)
+    shell.session.focus.name_lane(name)

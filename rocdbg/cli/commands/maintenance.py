@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.completion import complete_line
-from rocdbg.cli.registry import Category, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
+from rocdbg.cli.kinds import COMMAND, text_of, word_of
+from rocdbg.cli.registry import Category, Repeat, command
 from rocdbg.cli.table import render
 from rocdbg.debugger.reports.isa_coverage import coverage_rows
 from rocdbg.debugger.reports.listings import line_table
 
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
 
 @command(
-    "complete",
-    category=Category.SUPPORT,
-    usage="complete TEXT",
-    completes=Completes.COMMAND,
-    repeat=Repeat.NEVER,
-)
+    "complete", category=Category.SUPPORT, usage="complete TEXT", repeat=Repeat.NEVER,
+    args=Arguments(optional("text", COMMAND, "")),
+)  # fmt: skip
 def complete(shell: Shell, text: str) -> None:
     """List the completions for the rest of the line as a command."""
     start, words = complete_line(shell, text)
@@ -24,11 +27,13 @@ def complete(shell: Shell, text: str) -> None:
         shell.line(text[:start] + word)
 
 
-@command("maint info line-table", category=Category.INTERNALS, aliases=("maintenance info line-table",),
-         usage="maint info line-table [REGEXP]")  # fmt: skip
-def maint_info_line_table(shell: Shell, text: str) -> None:
+@command(
+    "maint info line-table", category=Category.INTERNALS, aliases=("maintenance info line-table",),
+    args=Arguments(optional("pattern", text_of("REGEXP"), "")),
+)  # fmt: skip
+def maint_info_line_table(shell: Shell, pattern: str) -> None:
     """The rows of the line tables, as file addresses; REGEXP picks files by name."""
-    for file, rows in line_table(shell.session.inferior.need_program(), text):
+    for file, rows in line_table(shell.session.inferior.need_program(), pattern):
         shell.line(f"symtab: {file.path}")
         cells = [
             (str(i), str(row[1]) if row[1] else "END", f"{row[0]:#018x}", str(row[2]), row[3])
@@ -38,15 +43,17 @@ def maint_info_line_table(shell: Shell, text: str) -> None:
         shell.line()
 
 
-@command("maint isa coverage", category=Category.INTERNALS, aliases=("maintenance isa coverage",),
-         usage="maint isa coverage [TARGET [REGEXP]]")  # fmt: skip
-def maint_isa_coverage(shell: Shell, text: str) -> None:
+@command(
+    "maint isa coverage", category=Category.INTERNALS, aliases=("maintenance isa coverage",),
+    usage="maint isa coverage [TARGET [REGEXP]]",
+    args=Arguments(optional("target", word_of("TARGET"), ""), optional("pattern", text_of("REGEXP"), "")),
+)  # fmt: skip
+def maint_isa_coverage(shell: Shell, target: str, pattern: str) -> None:
     """Which of a target's instructions are simulated exactly, approximately (and why), or only decoded.
 
     TARGET is a processor (gfx90a), by default the loaded program's; with a REGEXP only instructions that match are
     listed.
     """
-    target, _, pattern = text.partition(" ")
-    name, rows, counts = coverage_rows(shell.session.inferior, target, pattern.strip())
+    name, rows, counts = coverage_rows(shell.session.inferior, target, pattern)
     shell.write(render(("Instruction", "Simulated", "Why"), rows))
     shell.line(f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".")

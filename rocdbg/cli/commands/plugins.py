@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from rocdbg.cli.registry import Category, CommandError, Completes, command
-from rocdbg.cli.shell import Shell
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments, required
+from rocdbg.cli.kinds import text_of
+from rocdbg.cli.registry import Category, Completes, command
 from rocdbg.cli.table import render
 
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
-@command("plugin load", category=Category.SUPPORT, usage="plugin load NAME|PATH", completes=Completes.PLUGIN)
-def plugin_load(shell: Shell, text: str) -> None:
+
+NEEDS_PLUGIN = "Argument required (the name of an installed plug-in, or a file)."
+NEEDS_LOADED = "Argument required (the name of a loaded plug-in)."
+
+
+@command(
+    "plugin load", category=Category.SUPPORT,
+    args=Arguments(required("name", text_of("NAME|PATH", Completes.PLUGIN), NEEDS_PLUGIN)),
+)  # fmt: skip
+def plugin_load(shell: Shell, name: str) -> None:
     """Load a plug-in by the name it is installed under, or from a Python file."""
-    if not text:
-        raise CommandError("Argument required (the name of an installed plug-in, or a file).")
-    shell.session.plugins.load(text)
+    shell.session.plugins.load(name)
 
 
-@command("plugin unload", category=Category.SUPPORT, usage="plugin unload NAME", completes=Completes.PLUGIN)
-def plugin_unload(shell: Shell, text: str) -> None:
+@command(
+    "plugin unload", category=Category.SUPPORT,
+    args=Arguments(required("name", text_of("NAME", Completes.PLUGIN), NEEDS_LOADED)),
+)  # fmt: skip
+def plugin_unload(shell: Shell, name: str) -> None:
     """Unload a plug-in: its commands, functions, pretty-printers and stop hooks are gone."""
-    if not text:
-        raise CommandError("Argument required (the name of a loaded plug-in).")
-    shell.session.plugins.unload(text)
+    shell.session.plugins.unload(name)
 
 
-@command("info plugins", category=Category.STATUS)
-def info_plugins(shell: Shell, text: str) -> None:
+@command("info plugins", category=Category.STATUS, args=Arguments())
+def info_plugins(shell: Shell) -> None:
     """The plug-ins that are loaded, and those that are installed."""
     host = shell.session.plugins
     cells = [(plugin.name, "yes", plugin.source, plugin.description) for plugin in host.plugins.values()]

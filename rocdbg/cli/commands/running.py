@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.commands.breakpoints import announce
+from rocdbg.cli.kinds import FILE, INTEGER, LOCATION, TEXT, number_of, text_of
 from rocdbg.cli.present import frame_parts, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
-from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.reports.listings import launch_lines
 from rocdbg.debugger.running.stops import StopEvent
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 RUNNING = Category.RUNNING
 
 
-def _count(shell: Shell, text: str) -> int:
-    return shell.session.data.integer(text) if text else 1
+TIMES = Arguments(optional("count", INTEGER, 1))
+SIZES = text_of("X [Y [Z]]")
+NEEDS_VALUE = "Usage: set arg N VALUE, or set arg N TYPE[COUNT][:INIT]"
 
 
 def finish_run(shell: Shell, event: StopEvent) -> None:
@@ -44,21 +50,22 @@ def _may_restart(shell: Shell) -> bool:
     return shell.confirm(question)
 
 
-@command("run", category=RUNNING, aliases=("r",), repeat=Repeat.NEVER)
-def run(shell: Shell, text: str) -> None:
+@command(
+    "run", category=RUNNING, aliases=("r",), repeat=Repeat.NEVER,
+    args=Arguments(junk='run takes no arguments: the kernel\'s are set with "set arg".'),
+)  # fmt: skip
+def run(shell: Shell) -> None:
     """Start debugged program: dispatch the kernel and go on to the first stop.
 
     What is launched comes from the launch file, or from "kernel", "set grid", "set workgroup" and "set arg".
     """
-    if text:
-        raise CommandError('run takes no arguments: the kernel\'s are set with "set arg".')
     if _may_restart(shell):
         _announce(shell)
         finish_run(shell, shell.session.run())
 
 
-@command("start", category=RUNNING, repeat=Repeat.NEVER)
-def start(shell: Shell, text: str) -> None:
+@command("start", category=RUNNING, repeat=Repeat.NEVER, args=Arguments())
+def start(shell: Shell) -> None:
     """Start the debugged program stopping at the beginning of the kernel."""
     if _may_restart(shell):
         kernel_name = shell.session.launch.kernel.name
@@ -67,14 +74,13 @@ def start(shell: Shell, text: str) -> None:
         finish_run(shell, shell.session.run())
 
 
-@command("continue", category=RUNNING, aliases=("c", "fg"), usage="continue [N]")
-def continue_(shell: Shell, text: str) -> None:
+@command("continue", category=RUNNING, aliases=("c", "fg"), args=Arguments(optional("count", INTEGER)))
+def continue_(shell: Shell, count: int | None) -> None:
     """Continue program being debugged, after signal or breakpoint.
 
     If proceeding from breakpoint, a number N may be given as an argument, which means to set the ignore count of
     that breakpoint to N - 1 (so that the breakpoint won't break until the Nth time it is reached).
     """
-    count = shell.session.data.integer(text) if text else None
     shell.need_running()
     if count is not None:
         number = shell.state.last_hit
@@ -87,50 +93,52 @@ def continue_(shell: Shell, text: str) -> None:
     finish_run(shell, shell.session.running.proceed(count))
 
 
-@command("step", category=RUNNING, aliases=("s",), usage="step [N]")
-def step(shell: Shell, text: str) -> None:
+@command("step", category=RUNNING, aliases=("s",), args=TIMES)
+def step(shell: Shell, count: int) -> None:
     """Step the focused lane until it reaches a different source line.
 
     Argument N means step N times (or till program stops for another reason). Calls to functions with line
     information are entered.
     """
-    finish_run(shell, shell.session.running.step(_count(shell, text)))
+    finish_run(shell, shell.session.running.step(count))
 
 
-@command("next", category=RUNNING, aliases=("n",), usage="next [N]")
-def next_(shell: Shell, text: str) -> None:
+@command("next", category=RUNNING, aliases=("n",), args=TIMES)
+def next_(shell: Shell, count: int) -> None:
     """Step the focused lane, proceeding through subroutine calls.
 
     Unlike "step", if the current source line calls a subroutine, this command does not enter it.
     """
-    finish_run(shell, shell.session.running.next(_count(shell, text)))
+    finish_run(shell, shell.session.running.next(count))
 
 
-@command("stepi", category=RUNNING, aliases=("si",), usage="stepi [N]")
-def stepi(shell: Shell, text: str) -> None:
+@command("stepi", category=RUNNING, aliases=("si",), args=TIMES)
+def stepi(shell: Shell, count: int) -> None:
     """Step one instruction of the focused wave exactly.
 
     Argument N means step N times (or till program stops for another reason).
     """
-    finish_run(shell, shell.session.running.stepi(_count(shell, text)))
+    finish_run(shell, shell.session.running.stepi(count))
 
 
-@command("nexti", category=RUNNING, aliases=("ni",), usage="nexti [N]")
-def nexti(shell: Shell, text: str) -> None:
+@command("nexti", category=RUNNING, aliases=("ni",), args=TIMES)
+def nexti(shell: Shell, count: int) -> None:
     """Step one instruction, but proceed through subroutine calls.
 
     Argument N means step N times (or till program stops for another reason).
     """
-    finish_run(shell, shell.session.running.nexti(_count(shell, text)))
+    finish_run(shell, shell.session.running.nexti(count))
 
 
-@command("finish", category=RUNNING, aliases=("fin",))
-def finish(shell: Shell, text: str) -> None:
+@command(
+    "finish", category=RUNNING, aliases=("fin",), needs=lambda shell: shell.need_running(),
+    args=Arguments(junk='The "finish" command does not take any arguments.'),
+)  # fmt: skip
+def finish(shell: Shell) -> None:
     """Execute until selected stack frame returns.
 
     Upon return, the value returned is printed and put in the value history.
     """
-    shell.need_running()
     frame = shell.session.focus.frame()
     if frame.is_outermost:
         raise CommandError('"finish" not meaningful in the outermost frame.')
@@ -140,30 +148,32 @@ def finish(shell: Shell, text: str) -> None:
     finish_run(shell, shell.session.running.finish())
 
 
-@command("until", category=RUNNING, aliases=("u",), usage="until [LOCATION]", completes=Completes.LOCATION)
-def until(shell: Shell, text: str) -> None:
+@command("until", category=RUNNING, aliases=("u",), args=Arguments(optional("location", LOCATION)))
+def until(shell: Shell, location: str | None) -> None:
     """Execute until past the current line or past a LOCATION.
 
     Without an argument: as "next", but never backwards, so that loops are run to their end.
     """
-    finish_run(shell, shell.session.running.until(text or None))
+    finish_run(shell, shell.session.running.until(location))
 
 
-@command("advance", category=RUNNING, usage="advance LOCATION", completes=Completes.LOCATION)
-def advance(shell: Shell, text: str) -> None:
+@command(
+    "advance", category=RUNNING, args=Arguments(required("location", LOCATION, "Argument required (a location)."))
+)
+def advance(shell: Shell, location: str) -> None:
     """Continue the program up to the given location (same form as args for break command).
 
     Execution will also stop upon exit from the current stack frame.
     """
-    if not text:
-        raise CommandError("Argument required (a location).")
-    finish_run(shell, shell.session.running.advance(text))
+    finish_run(shell, shell.session.running.advance(location))
 
 
-@command("kill", category=RUNNING, aliases=("k",), repeat=Repeat.NEVER)
-def kill(shell: Shell, text: str) -> None:
+@command(
+    "kill", category=RUNNING, aliases=("k",), repeat=Repeat.NEVER, args=Arguments(),
+    needs=lambda shell: shell.need_running(),
+)  # fmt: skip
+def kill(shell: Shell) -> None:
     """Kill execution of program being debugged."""
-    shell.need_running()
     if shell.confirm("Kill the program being debugged?"):
         target = shell.session.inferior.need_target()
         rows = target.dispatches()
@@ -172,46 +182,58 @@ def kill(shell: Shell, text: str) -> None:
         shell.line(f"[Inferior 1 ({what}) killed]")
 
 
-@command("launch", category=RUNNING, usage="launch FILE.toml", completes=Completes.FILE)
-def launch(shell: Shell, text: str) -> None:
+@command(
+    "launch", category=RUNNING,
+    args=Arguments(required("file", FILE, "Argument required (a launch file).", "FILE.toml")),
+)  # fmt: skip
+def launch(shell: Shell, file: str) -> None:
     """Read a launch file: which kernel of which file, on which grid, with which arguments."""
-    if not text:
-        raise CommandError("Argument required (a launch file).")
-    shell.session.load(text)
+    shell.session.load(file)
     shell.auto_load.program_script()
 
 
-@command("kernel", category=RUNNING, usage="kernel [NAME]", completes=Completes.KERNEL)
-def kernel(shell: Shell, text: str) -> None:
+@command("kernel", category=RUNNING, args=Arguments(optional("name", text_of("NAME", Completes.KERNEL), "")))
+def kernel(shell: Shell, name: str) -> None:
     """Choose the kernel that "run" dispatches; without an argument, list the kernels."""
-    if text:
-        shell.session.choose_kernel(text)
+    if name:
+        shell.session.choose_kernel(name)
         return
     chosen = shell.session.launch.spec.kernel
-    for name in shell.session.launch.kernel_names():
-        shell.line(f"{'*' if name == chosen else ' '} {name}")
+    for row in shell.session.launch.kernel_names():
+        shell.line(f"{'*' if row == chosen else ' '} {row}")
 
 
-@command("set grid", category=RUNNING, usage="set grid X [Y [Z]]")
-def set_grid(shell: Shell, text: str) -> None:
+@command("set grid", category=RUNNING, usage="set grid X [Y [Z]]", args=Arguments(optional("sizes", SIZES, "")))
+def set_grid(shell: Shell, sizes: str) -> None:
     """Set the grid of the next launch, in work-items."""
-    shell.session.launch.set_grid(text)
+    shell.session.launch.set_grid(sizes)
 
 
-@command("set workgroup", category=RUNNING, usage="set workgroup X [Y [Z]]")
-def set_workgroup(shell: Shell, text: str) -> None:
+@command(
+    "set workgroup", category=RUNNING, usage="set workgroup X [Y [Z]]", args=Arguments(optional("sizes", SIZES, ""))
+)
+def set_workgroup(shell: Shell, sizes: str) -> None:
     """Set the workgroup size of the next launch, in work-items."""
-    shell.session.launch.set_workgroup(text)
+    shell.session.launch.set_workgroup(sizes)
 
 
-@command("set dynamic-lds", category=RUNNING, usage="set dynamic-lds BYTES")
-def set_dynamic_lds(shell: Shell, text: str) -> None:
+@command(
+    "set dynamic-lds", category=RUNNING,
+    args=Arguments(required("size", INTEGER, "Argument required (a number of bytes).", "BYTES")),
+)  # fmt: skip
+def set_dynamic_lds(shell: Shell, size: int) -> None:
     """Set the bytes of LDS that each workgroup of the next launch gets beyond what the kernel declares."""
-    shell.session.launch.set_dynamic_lds(shell.session.data.integer(text))
+    shell.session.launch.set_dynamic_lds(size)
 
 
-@command("set arg", category=RUNNING, usage="set arg N VALUE|TYPE[COUNT][:INIT]")
-def set_arg(shell: Shell, text: str) -> None:
+@command(
+    "set arg", category=RUNNING,
+    args=Arguments(
+        required("index", number_of("N", NEEDS_VALUE), NEEDS_VALUE),
+        required("value", TEXT, NEEDS_VALUE, "VALUE|TYPE[COUNT][:INIT]"),
+    ),
+)  # fmt: skip
+def set_arg(shell: Shell, index: int, value: str) -> None:
     """Set an argument of the next launch.
 
     N counts from 0. A scalar is a number; a buffer is a type and a count, with its contents after a colon:
@@ -221,19 +243,16 @@ def set_arg(shell: Shell, text: str) -> None:
     Types are i8..i64, u8..u64, f16, bf16, f32, f64 and bytes; contents are zeros, ones, arange, random:SEED or
     file:data.npy.
     """
-    index, _, value = text.partition(" ")
-    if not index.isdecimal() or not value.strip():
-        raise CommandError("Usage: set arg N VALUE, or set arg N TYPE[COUNT][:INIT]")
     launch_ = shell.session.launch
     metadata = launch_.kernel.metadata
-    if metadata is not None and decimal(index) >= len(metadata.explicit_args):
+    if metadata is not None and index >= len(metadata.explicit_args):
         count = len(metadata.explicit_args)
         raise CommandError(f"Kernel {launch_.kernel.name} takes {count} arguments; there is no argument {index}.")
-    launch_.set_argument(decimal(index), value.strip())
+    launch_.set_argument(index, value)
 
 
-@command("show launch", category=RUNNING)
-def show_launch(shell: Shell, text: str) -> None:
+@command("show launch", category=RUNNING, args=Arguments())
+def show_launch(shell: Shell) -> None:
     """Show what the next "run" launches."""
     for line in launch_lines(shell.session.launch):
         shell.line(line)

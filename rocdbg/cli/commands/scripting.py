@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.kinds import EXPRESSION, NAME, text_of
+from rocdbg.cli.leaving import LoopBreak, LoopContinue
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Repeat, command
 from rocdbg.cli.script import Block, Line, Statement
-from rocdbg.cli.shell import LoopBreak, LoopContinue, Shell
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 SUPPORT = Category.SUPPORT
+NAMED = Arguments(optional("name", NAME, ""))
+CONDITION = Arguments(optional("condition", EXPRESSION, ""))
 NO_PYTHON = (
     "Python scripting is not supported in this version of rocdbg: "
     "use a plug-in, or drive rocdbg.Debugger from a Python program."
@@ -117,57 +126,57 @@ def body_lines(body: list[Statement], depth: int = 0) -> list[str]:
     return lines
 
 
-def _needs_block(shell: Shell, text: str) -> None:
+def _needs_block() -> None:
     raise CommandError('This command takes a block of lines that ends with "end".')
 
 
-@command("define", category=SUPPORT, usage="define NAME", repeat=Repeat.NEVER)
-def define(shell: Shell, text: str) -> None:
+@command("define", category=SUPPORT, usage="define NAME", repeat=Repeat.NEVER, args=NAMED)
+def define(shell: Shell, name: str) -> None:
     """Define a new command name. Command name is argument.
 
     Definition appears on following lines, one command per line. End with a line of just "end". Arguments are
     $arg0, $arg1, ..., their number $argc.
     """
-    _needs_block(shell, text)
+    _needs_block()
 
 
-@command("document", category=SUPPORT, usage="document NAME", repeat=Repeat.NEVER)
-def document_(shell: Shell, text: str) -> None:
+@command("document", category=SUPPORT, usage="document NAME", repeat=Repeat.NEVER, args=NAMED)
+def document_(shell: Shell, name: str) -> None:
     """Document a user-defined command.
 
     Give command name as argument. Give documentation on following lines. End with a line of just "end".
     """
-    _needs_block(shell, text)
+    _needs_block()
 
 
-@command("if", category=SUPPORT, usage="if EXPRESSION", repeat=Repeat.NEVER)
-def if_(shell: Shell, text: str) -> None:
+@command("if", category=SUPPORT, usage="if EXPRESSION", repeat=Repeat.NEVER, args=CONDITION)
+def if_(shell: Shell, condition: str) -> None:
     """Execute nested commands once IF the conditional expression is non zero.
 
     The commands follow, one per line; an optional "else" line; end with a line of just "end".
     """
-    _needs_block(shell, text)
+    _needs_block()
 
 
-@command("while", category=SUPPORT, usage="while EXPRESSION", repeat=Repeat.NEVER)
-def while_(shell: Shell, text: str) -> None:
+@command("while", category=SUPPORT, usage="while EXPRESSION", repeat=Repeat.NEVER, args=CONDITION)
+def while_(shell: Shell, condition: str) -> None:
     """Execute nested commands WHILE the conditional expression is non zero.
 
     The commands follow, one per line; end with a line of just "end". loop_break and loop_continue do what
     their names say.
     """
-    _needs_block(shell, text)
+    _needs_block()
 
 
-@command("loop_break", category=SUPPORT, repeat=Repeat.NEVER)
-def loop_break(shell: Shell, text: str) -> None:
+@command("loop_break", category=SUPPORT, repeat=Repeat.NEVER, args=Arguments())
+def loop_break(shell: Shell) -> None:
     """Exit the "while" block that this command stands in."""
     _needs_loop(shell)
     raise LoopBreak
 
 
-@command("loop_continue", category=SUPPORT, repeat=Repeat.NEVER)
-def loop_continue(shell: Shell, text: str) -> None:
+@command("loop_continue", category=SUPPORT, repeat=Repeat.NEVER, args=Arguments())
+def loop_continue(shell: Shell) -> None:
     """Go on with the next round of the "while" block that this command stands in."""
     _needs_loop(shell)
     raise LoopContinue
@@ -178,14 +187,17 @@ def _needs_loop(shell: Shell) -> None:
         raise CommandError("This command cannot be used at the top level.")
 
 
-@command("end", category=SUPPORT, repeat=Repeat.NEVER)
-def end(shell: Shell, text: str) -> None:
+@command("end", category=SUPPORT, repeat=Repeat.NEVER, args=Arguments())
+def end(shell: Shell) -> None:
     """Ends a block of commands."""
     raise CommandError("This command cannot be used at the top level.")
 
 
-@command("python", category=SUPPORT, aliases=("py",), usage="python [CODE]", repeat=Repeat.NEVER)
-def python(shell: Shell, text: str) -> None:
+@command(
+    "python", category=SUPPORT, aliases=("py",), repeat=Repeat.NEVER,
+    args=Arguments(optional("code", text_of("CODE"), "")),
+)  # fmt: skip
+def python(shell: Shell, code: str) -> None:
     """Evaluate a Python command: not in this version.
 
     Plug-ins (help plugin) and the Python package rocdbg do what GDB's Python does.

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
+from typing import TYPE_CHECKING
 
+from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.highlight import shown_lines
+from rocdbg.cli.kinds import EVERYTHING, LOCATION, REGEXP, SLASHES, text_of
 from rocdbg.cli.listing import around, show_lines, write_instructions
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.shell import Shell
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
 from rocdbg.debugger.reports.listings import unit_facts
 from rocdbg.errors import Error
 
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
 FILES = Category.FILES
 STATUS = Category.STATUS
 
 
-@command("list", category=FILES, aliases=("l",), usage="list [LINE|FUNCTION|FILE:LINE|FIRST,LAST|-]",
-         completes=Completes.LOCATION, repeat=Repeat.BARE)  # fmt: skip
-def list_(shell: Shell, text: str) -> None:
+LINES = text_of("LINE|FUNCTION|FILE:LINE|FIRST,LAST|-", Completes.LOCATION)
+RANGE = text_of("ADDRESS|START,END|START,+LENGTH", Completes.EXPRESSION)
+
+
+@command("list", category=FILES, aliases=("l",), repeat=Repeat.BARE, args=Arguments(optional("lines", LINES, "")))
+def list_(shell: Shell, lines: str) -> None:
     """List specified function or line.
 
     With no argument, lists ten more lines after or around previous listing. "list -" lists the ten lines before
@@ -30,7 +39,7 @@ def list_(shell: Shell, text: str) -> None:
     session = shell.session
     size = session.settings.list_size or 1 << 30
     last = shell.state.last_listed
-    if text == "-":
+    if lines == "-":
         if last is None:
             raise CommandError("There is no listing to go back from.")
         if last.first == 1:
@@ -38,17 +47,17 @@ def list_(shell: Shell, text: str) -> None:
         first = max(1, last.first - size)
         show_lines(shell, last.file, first, last.first - 1)
         return
-    if not text or text == "+":
+    if not lines or lines == "+":
         if last is not None:
             show_lines(shell, last.file, last.last + 1, last.last + size)
             return
         location = session.places.default_line()
         show_lines(shell, location.file, *around(location.line, size))
         return
-    if "," in text and not text.startswith("*"):
-        _list_range(shell, text, size)
+    if "," in lines and not lines.startswith("*"):
+        _list_range(shell, lines, size)
         return
-    location = session.places.source_line(text)
+    location = session.places.source_line(lines)
     show_lines(shell, location.file, *around(location.line, size))
 
 
@@ -72,23 +81,20 @@ def _list_range(shell: Shell, text: str, size: int) -> None:
     show_lines(shell, begin.file, begin.line, last)
 
 
-@command("disassemble", category=Category.DATA, aliases=("disas", "disass"),
-         usage="disassemble [/rsm] [ADDRESS|START,END|START,+LENGTH]", completes=Completes.EXPRESSION)  # fmt: skip
-def disassemble(shell: Shell, text: str) -> None:
+@command(
+    "disassemble", category=Category.DATA, aliases=("disas", "disass"),
+    args=Arguments(optional("flags", SLASHES, "", "/rsm"), optional("place", RANGE, "")),
+)  # fmt: skip
+def disassemble(shell: Shell, flags: str, place: str) -> None:
     """Disassemble a specified section of memory.
 
     Default is the function surrounding the pc of the selected frame. /r shows the raw bytes, /s and /m mix in source
     lines (/s in order of address, /m in order of line).
     """
     session = shell.session
-    flags = ""
-    while text.startswith("/"):
-        word, _, text = text.partition(" ")
-        flags += word[1:]
-        text = text.strip()
     if set(flags) - set("rsm"):
         raise CommandError("Invalid disassembly modifier.")
-    title, low, high = session.places.disassembly_range(text)
+    title, low, high = session.places.disassembly_range(place)
     lines = list(session.places.disassemble(low, high))
     if not lines:
         raise CommandError("No instructions in that range.")
@@ -128,11 +134,11 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
         shell.line()
 
 
-@command("info line", category=STATUS, usage="info line [LOCATION]", completes=Completes.LOCATION)
-def info_line(shell: Shell, text: str) -> None:
+@command("info line", category=STATUS, args=Arguments(optional("place", LOCATION, "")))
+def info_line(shell: Shell, place: str) -> None:
     """Core addresses of the code for a source line."""
     session = shell.session
-    location = session.places.source_line(text) if text else session.places.default_line()
+    location = session.places.source_line(place) if place else session.places.default_line()
     for info in session.symbols.lines(location.file, location.line):
         where = f'Line {info.line} of "{info.file.name}"'
         begins = f"{info.low:#x} <{info.low_name}>" if info.low_name else f"{info.low:#x}"
@@ -143,8 +149,8 @@ def info_line(shell: Shell, text: str) -> None:
             shell.line(f"{where} starts at address {begins} and ends at {ends}.")
 
 
-@command("info source", category=STATUS)
-def info_source(shell: Shell, text: str) -> None:
+@command("info source", category=STATUS, args=Arguments())
+def info_source(shell: Shell) -> None:
     """Information about the current source file."""
     session = shell.session
     try:
@@ -162,12 +168,9 @@ def info_source(shell: Shell, text: str) -> None:
         shell.line(line)
 
 
-@command("info sources", category=STATUS, usage="info sources [REGEXP]")
-def info_sources(shell: Shell, text: str) -> None:
+@command("info sources", category=STATUS, args=Arguments(optional("pattern", REGEXP, EVERYTHING)))
+def info_sources(shell: Shell, pattern: re.Pattern[str]) -> None:
     """All source files in the program or those matching REGEXP."""
-    from rocdbg.debugger.reports.patterns import compile_pattern
-
-    pattern = compile_pattern(text)
     names = sorted({file.path for file in shell.session.symbols.sources() if pattern.search(file.path)})
     for name in names:
         shell.line(name)

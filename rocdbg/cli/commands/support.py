@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+from typing import TYPE_CHECKING
 
+from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.commands.scripting import show_definition
 from rocdbg.cli.escapes import unescape
-from rocdbg.cli.paths import expand
+from rocdbg.cli.kinds import FILE, INTEGER, NAME, TEXT, text_of, words_of
+from rocdbg.cli.leaving import Quit
+from rocdbg.cli.options import Option
 from rocdbg.cli.registry import (
     CATEGORY_TEXT,
     Category,
@@ -17,18 +22,35 @@ from rocdbg.cli.registry import (
     Repeat,
     command,
 )
-from rocdbg.cli.shell import Quit, Shell
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 SUPPORT = Category.SUPPORT
 
 
-@command("help", category=SUPPORT, aliases=("h",), usage="help [COMMAND|CLASS]", completes=Completes.COMMAND)
-def help_(shell: Shell, text: str) -> None:
+def _alias_parts(shell: Shell, text: str) -> tuple[str, list[str]]:
+    """``NAME = COMMAND``, taken apart."""
+    name, equals, target = (part.strip() for part in text.partition("="))
+    if not (name and equals and target):
+        raise CommandError(ALIAS_USAGE)
+    return name, target.split()
+
+
+ALIAS_USAGE = "Usage: alias NAME = COMMAND"
+ALIAS = Kind("NAME = COMMAND", "tuple[str, list[str]]", _alias_parts, completes=Completes.COMMAND)
+SUBCOMMAND = Arguments(optional("text", text_of("SUBCOMMAND"), ""))
+
+
+@command(
+    "help", category=SUPPORT, aliases=("h",),
+    args=Arguments(optional("words", words_of("COMMAND|CLASS", Completes.COMMAND))),
+)  # fmt: skip
+def help_(shell: Shell, words: list[str] | None) -> None:
     """Print list of commands.
 
     With a class name, the commands of that class; with a command, its full documentation.
     """
-    words = text.split()
     if not words:
         shell.line("List of classes of commands:\n")
         for category in sorted(Category, key=lambda category: category.value):
@@ -56,13 +78,16 @@ def help_(shell: Shell, text: str) -> None:
         _list_children(shell, path, node)
 
 
-@command("info", category=Category.STATUS, aliases=("i", "inf"), usage="info SUBCOMMAND", repeat=Repeat.NEVER)
+@command(
+    "info", category=Category.STATUS, aliases=("i", "inf"), usage="info SUBCOMMAND", repeat=Repeat.NEVER,
+    args=SUBCOMMAND,
+)  # fmt: skip
 def info(shell: Shell, text: str) -> None:
     """Generic command for showing things about the program being debugged."""
     _only_subcommands(shell, "info", text)
 
 
-@command("show", category=Category.STATUS, usage="show SUBCOMMAND", repeat=Repeat.NEVER)
+@command("show", category=Category.STATUS, usage="show SUBCOMMAND", repeat=Repeat.NEVER, args=SUBCOMMAND)
 def show(shell: Shell, text: str) -> None:
     """Generic command for showing things about the debugger."""
     _only_subcommands(shell, "show", text)
@@ -102,6 +127,11 @@ def _show_help(shell: Shell, spec: CommandSpec) -> None:
     shell.line(spec.help)
     if spec.usage != spec.name:
         shell.line(f"Usage: {spec.usage}")
+    table = spec.arguments.table() if spec.arguments is not None else []
+    if table:
+        shell.line()
+        for line in table:
+            shell.line(line)
 
 
 def _list_children(shell: Shell, path: list[str], node: Node) -> None:
@@ -118,16 +148,17 @@ def _list_children(shell: Shell, path: list[str], node: Node) -> None:
     shell.line("Command name abbreviations are allowed if unambiguous.")
 
 
-@command("apropos", category=SUPPORT, usage="apropos [-v] REGEXP", options=("-v",))
-def apropos(shell: Shell, text: str) -> None:
+@command(
+    "apropos", category=SUPPORT,
+    args=Arguments(
+        Option("-v", key="verbose"), required("pattern", text_of("REGEXP"), "REGEXP string is empty"),
+    ),
+)  # fmt: skip
+def apropos(shell: Shell, verbose: bool, pattern: str) -> None:
     """Search for commands matching a REGEXP.
 
     With -v, the full documentation of each is shown.
     """
-    verbose = text.startswith("-v ") or text == "-v"
-    pattern = text[2:].strip() if verbose else text
-    if not pattern:
-        raise CommandError("REGEXP string is empty")
     try:
         compiled = re.compile(pattern, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
@@ -141,13 +172,15 @@ def apropos(shell: Shell, text: str) -> None:
                 shell.line(f"{spec.name} -- {spec.summary}")
 
 
-@command("quit", category=SUPPORT, aliases=("q", "exit"), usage="quit [STATUS]", repeat=Repeat.NEVER)
-def quit_(shell: Shell, text: str) -> None:
+@command(
+    "quit", category=SUPPORT, aliases=("q", "exit"), repeat=Repeat.NEVER,
+    args=Arguments(optional("status", INTEGER, 0, "STATUS")),
+)  # fmt: skip
+def quit_(shell: Shell, status: int) -> None:
     """Exit the debugger.
 
     The optional expression STATUS becomes the exit status.
     """
-    status = shell.session.data.integer(text) if text else 0
     target = shell.session.inferior.target
     if target is not None and not target.finished:
         question = "A debugging session is active.\n\n\tInferior 1 will be killed.\n\nQuit anyway?"
@@ -156,7 +189,9 @@ def quit_(shell: Shell, text: str) -> None:
     raise Quit(status & 0xFF)
 
 
-@command("echo", category=SUPPORT, usage="echo TEXT", repeat=Repeat.NEVER)
+@command(
+    "echo", category=SUPPORT, usage="echo TEXT", repeat=Repeat.NEVER, args=Arguments(optional("text", TEXT, ""))
+)
 def echo(shell: Shell, text: str) -> None:
     r"""Print a constant string. Give string as argument.
 
@@ -166,19 +201,22 @@ def echo(shell: Shell, text: str) -> None:
     shell.out.raw(unescape(text))
 
 
-@command("shell", category=SUPPORT, aliases=("!",), usage="shell [COMMAND]", completes=Completes.FILE)
-def shell_(shell: Shell, text: str) -> None:
+@command(
+    "shell", category=SUPPORT, aliases=("!",),
+    args=Arguments(optional("line", text_of("COMMAND", Completes.FILE), "")),
+)  # fmt: skip
+def shell_(shell: Shell, line: str) -> None:
     """Execute the rest of the line as a shell command.
 
     With no arguments, run an inferior shell. $_shell_exitcode is the exit status afterwards.
     """
     shell.out.flush()
-    if shell.interactive or not text:
-        status = subprocess.run(text or "exec ${SHELL:-/bin/sh}", shell=True, check=False).returncode
+    if shell.interactive or not line:
+        status = subprocess.run(line or "exec ${SHELL:-/bin/sh}", shell=True, check=False).returncode
     else:
         # not the user's terminal: the child's output takes its turn with ours
         done = subprocess.run(
-            text, shell=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            line, shell=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL, errors="replace", text=True,
         )  # fmt: skip
         shell.out.raw(done.stdout)
@@ -187,29 +225,29 @@ def shell_(shell: Shell, text: str) -> None:
     shell.session.data.evaluate(f"${name} = {abs(status)}")
 
 
-@command("source", category=SUPPORT, usage="source [-v] FILE", options=("-v",), completes=Completes.FILE)
-def source(shell: Shell, text: str) -> None:
+@command(
+    "source", category=SUPPORT,
+    args=Arguments(
+        Option("-v", key="verbose"),
+        required("path", FILE, "source command requires file name of file to source."),
+    ),
+)  # fmt: skip
+def source(shell: Shell, verbose: bool, path: str) -> None:
     """Read commands from a file named FILE.
 
     With -v each command is shown as it is executed. An error ends the file.
     """
-    verbose = text.startswith("-v ")
-    path = text[3:].strip() if verbose else text
-    if not path:
-        raise CommandError("source command requires file name of file to source.")
     shell.source(path, verbose)
 
 
-@command("alias", category=SUPPORT, usage="alias NAME = COMMAND", completes=Completes.COMMAND)
-def alias(shell: Shell, text: str) -> None:
+@command("alias", category=SUPPORT, args=Arguments(required("parts", ALIAS, ALIAS_USAGE)))
+def alias(shell: Shell, parts: tuple[str, list[str]]) -> None:
     """Define a new command that is an alias of an existing command.
 
     COMMAND is a command's name of one or more words.
     """
-    name, equals, target = (part.strip() for part in text.partition("="))
-    if not (name and equals and target):
-        raise CommandError("Usage: alias NAME = COMMAND")
-    path, node = shell.registry.node(target.split())
+    name, target = parts
+    path, node = shell.registry.node(target)
     if node.spec is None:
         raise CommandError(f'"{" ".join(path)}" is no command by itself.')
     if shell.registry.has(name):
@@ -217,73 +255,16 @@ def alias(shell: Shell, text: str) -> None:
     shell.registry.add_alias(tuple(name.split()), node)
 
 
-@command("set logging enabled", category=SUPPORT, usage="set logging enabled on|off")
-def set_logging_enabled(shell: Shell, text: str) -> None:
-    """Start or stop copying the session to the log file."""
-    wanted = parse_switch(text)
-    if wanted and shell.out.log is None:
-        path = expand(str(shell.settings.get("logging file", "rocdbg.txt")))
-        overwrite = bool(shell.settings.get("logging overwrite"))
-        try:
-            shell.out.log = path.open("w" if overwrite else "a", encoding="utf-8")
-        except OSError as error:
-            raise CommandError(f"set logging: {path}: {error.strerror}.") from None
-        shell.line(f"Copying output to {path}.")
-    elif not wanted and shell.out.log is not None:
-        shell.out.log.close()
-        shell.out.log = None
-        shell.line(f"Done logging to {shell.settings.get('logging file', 'rocdbg.txt')}.")
-
-
-@command("set logging file", category=SUPPORT, usage="set logging file FILE", completes=Completes.FILE)
-def set_logging_file(shell: Shell, text: str) -> None:
-    """Set the current log file."""
-    if not text:
-        raise CommandError("Argument required (filename to set it to.).")
-    shell.settings["logging file"] = text
-
-
-@command("set logging overwrite", category=SUPPORT, usage="set logging overwrite on|off")
-def set_logging_overwrite(shell: Shell, text: str) -> None:
-    """Set whether logging overwrites or appends to the log file."""
-    shell.settings["logging overwrite"] = parse_switch(text)
-
-
-def parse_switch(text: str) -> bool:
-    """``on``/``off`` and GDB's other spellings; an empty text means on. Raises `CommandError`."""
-    if text.lower() in ("", "on", "1", "yes", "enable"):
-        return True
-    if text.lower() in ("off", "0", "no", "disable"):
-        return False
-    raise CommandError('"on" or "off" expected.')
-
-
-@command("show logging", category=SUPPORT)
-def show_logging(shell: Shell, text: str) -> None:
-    """Show whether the session is copied to a file, and to which."""
-    path = shell.settings.get("logging file", "rocdbg.txt")
-    enabled = shell.out.log is not None
-    overwrite = bool(shell.settings.get("logging overwrite"))
-    does = "enabled" if enabled else "disabled"
-    way = "overwrites the log file" if overwrite else "appends to the log file"
-    shell.line(f"logging enabled:  {'on' if enabled else 'off'}: Logging is {does}.")
-    shell.line(f'logging file:  The current logfile is "{path}".')
-    shell.line(f"logging overwrite:  {'on' if overwrite else 'off'}: Logging {way}.")
-
-
-@command("show version", category=SUPPORT)
-def show_version(shell: Shell, text: str) -> None:
+@command("show version", category=SUPPORT, args=Arguments())
+def show_version(shell: Shell) -> None:
     """Show what version of rocdbg this is."""
     import rocdbg
 
     shell.line(f"rocdbg {rocdbg.__version__}")
 
 
-@command("show user", category=SUPPORT, usage="show user [NAME]")
-def show_user(shell: Shell, text: str) -> None:
+@command("show user", category=SUPPORT, args=Arguments(optional("name", NAME)))
+def show_user(shell: Shell, name: str | None) -> None:
     """Show definitions of user-defined commands."""
-    from rocdbg.cli.commands.scripting import show_definition
-
-    names = [text] if text else sorted(shell.registry.user)
-    for name in names:
-        show_definition(shell, name)
+    for shown in sorted(shell.registry.user) if name is None else [name]:
+        show_definition(shell, shown)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Registry, Repeat
-from rocdbg.cli.shell import Shell
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
 
 NOT_YET: dict[str, str] = {
     "attach": "",
@@ -66,5 +71,6 @@ def _unavailable(name: str, hint: str) -> CommandSpec:
         raise CommandError(text)
 
     return CommandSpec(
-        tuple(name.split()), handler, Category.OBSCURE, "Not available yet.", usage=name, repeat=Repeat.NEVER
-    )
+        tuple(name.split()), handler, Category.OBSCURE, "Not available yet.", usage=name, repeat=Repeat.NEVER,
+        arguments=Arguments(),
+    )  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError, NoSymbolError
@@ -29,7 +30,8 @@ from rocdbg.dwarf.rules import (
 )
 from rocdbg.errors import Error
 
-KINDS = {"-v": "value", "-l": "location"}
+DIALECTS = tuple(dwarf.DIALECTS)
+"""How the extensions may be encoded."""
 
 
 class DwarfInspection:
@@ -91,21 +93,15 @@ class DwarfInspection:
             return [self._symbols.where(variable, environment.context_of(variable).function)]
         return place_words(location, variable.type.size * 8 if variable.type.size else None)
 
-    def evaluate_hex(self, text: str) -> Iterator[str]:
-        """``maint dwarf eval [-v|-l] [-dialect D] HEX``: an expression in the selected frame and lane."""
-        kind: str | None = None
-        dialect = "amd"
-        words = text.split()
-        while words and words[0].startswith("-"):
-            option = words.pop(0)
-            if option in KINDS:
-                kind = KINDS[option]
-            elif option == "-dialect" and words:
-                dialect = words.pop(0)
-            else:
-                raise DebuggerError(f"Unknown option {option}; there are -v, -l and -dialect NAME.")
-        if dialect not in dwarf.DIALECTS:
-            raise DebuggerError(f"There is no dialect {dialect}; there are {', '.join(dwarf.DIALECTS)}.")
+    def evaluate_hex(
+        self, words: Sequence[str], kind: Literal["value", "location"] | None, dialect: str
+    ) -> Iterator[str]:
+        """``maint dwarf eval [-v|-l] [-dialect D] HEX``: an expression in the selected frame and lane.
+
+        ``words`` are its bytes in hexadecimal, with or without blanks between them.
+        """
+        if dialect not in DIALECTS:
+            raise DebuggerError(f"There is no dialect {dialect}; there are {', '.join(DIALECTS)}.")
         try:
             data = bytes.fromhex("".join(word.removeprefix("0x") for word in words))
         except ValueError:
@@ -117,9 +113,7 @@ class DwarfInspection:
             self._inferior.need_program()
             raise DebuggerError("There is nothing to evaluate in.")
         yield dwarf.format_expression(data, dialect=dialect)
-        explanation = dwarf.explain(
-            data, context, kind="location" if kind == "location" else "value" if kind else None, dialect=dialect
-        )
+        explanation = dwarf.explain(data, context, kind=kind, dialect=dialect)
         yield from _step_lines(explanation)
         if explanation.error is not None:
             raise explanation.error
@@ -195,6 +189,8 @@ def _stack(entries: tuple[str, ...]) -> str:
     return " | ".join(entries) if entries else "<empty>"
 
 
+DIALECTS = tuple(dwarf.DIALECTS)
+"""How the extensions may be encoded."""
 def _value_text(value: dwarf.Value) -> str:
     name = value.type.name if value.type is not None else "generic"
     number = f"{value.value} ({value.value:#x})" if isinstance(value.value, int) else str(value.value)

@@ -1,0 +1,130 @@
+"""The types of positional arguments that commands share: expressions, locations, numbers, ranges, names, files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Kind
+from rocdbg.cli.ranges import ITEM, NumberList, ThreadList
+from rocdbg.cli.registry import CommandError, Completes
+from rocdbg.cli.value_kinds import split_word
+from rocdbg.debugger.digits import decimal
+from rocdbg.debugger.reports.patterns import compile_pattern
+from rocdbg.debugger.running.breakpoints import parse_numbers
+from rocdbg.debugger.values.format import Format
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+
+# -- how much of a text belongs to an argument
+
+
+def word(text: str) -> int:
+    """Up to the next blank."""
+    return len(split_word(text)[0])
+
+
+def words_while(fits: Callable[[str], object]) -> Callable[[str], int]:
+    """The leading words that fit."""
+
+    def extent(text: str) -> int:
+        end = 0
+        for found in re.finditer(r"\S+", text):
+            if not fits(found[0]):
+                break
+            end = found.end()
+        return end
+
+    return extent
+
+
+def slash(text: str) -> int:
+    """``/x``, ``/4xw``: a slash and what follows without a blank."""
+    return word(text) if text.startswith("/") else 0
+
+
+def _slashes(text: str) -> int:
+    """``/r /s``."""
+    return words_while(lambda found: found.startswith("/"))(text)
+
+
+# -- kinds
+
+
+def text_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:
+    """The rest of the line, as it is."""
+    return Kind(metasyntax, "str", _same, completes=completes)
+
+
+def word_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:
+    """One word."""
+    return Kind(metasyntax, "str", _same, word, completes)
+
+
+def words_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:
+    """All words of the line."""
+    return Kind(metasyntax, "list[str]", lambda shell, text: text.split(), completes=completes)
+
+
+def number_of(metasyntax: str, wrong: str, completes: Completes = Completes.NOTHING) -> Kind:
+    """A word of digits; ``wrong`` is the error for another word, with ``{}`` for that."""
+
+    def read(shell: Shell, text: str) -> int:
+        if not text.isdecimal():
+            raise CommandError(wrong.replace("{}", text))
+        return decimal(text)
+
+    return Kind(metasyntax, "int", read, word, completes)
+
+
+def _same(shell: Shell, text: str) -> str:
+    return text
+
+
+def _integer(shell: Shell, text: str) -> int:
+    return shell.session.data.integer(text)
+
+
+def _not_an_option(text: str) -> bool:
+    return not text.startswith("-")
+
+
+TEXT = text_of("TEXT")
+EXPRESSION = text_of("EXPRESSION", Completes.EXPRESSION)
+LOCATION = text_of("LOCATION", Completes.LOCATION)
+FILE = text_of("FILE", Completes.FILE)
+COMMAND = text_of("COMMAND", Completes.COMMAND)
+NAME = text_of("NAME")
+WORD = word_of("WORD")
+REGEXP = Kind("REGEXP", "re.Pattern[str]", lambda shell, text: compile_pattern(text))
+INTEGER = Kind("N", "int", _integer, completes=Completes.EXPRESSION)
+"""An integer expression: the rest of the line."""
+INTEGER_WORD = Kind("N", "int", _integer, word)
+"""An integer expression of one word, with more arguments after it."""
+NUMBERS = Kind("N...", "NumberList", lambda shell, text: NumberList.parse(text))
+"""Numbers and ranges (``3 5-7``)."""
+IDS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(_not_an_option))
+"""Numbers and ranges, with options before and after them."""
+LEADING_NUMBERS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(ITEM.match))
+"""Numbers and ranges, up to the first word that is none."""
+BREAKPOINTS = Kind("N...", "list[int]", lambda shell, text: parse_numbers(text), completes=Completes.BREAKPOINT)
+"""Numbers and ranges of breakpoints, that need not exist."""
+THREADS = Kind(
+    "ID...", "ThreadList", lambda shell, text: ThreadList.parse(text), completes=Completes.THREAD
+)
+"""Threads and lanes of them (``2``, ``1-3:*``)."""
+REGISTERS = Kind(
+    "NAME...", "list[str]", lambda shell, text: [name.lstrip("$") for name in text.split()],
+    completes=Completes.REGISTER,
+)  # fmt: skip
+SLASH = Kind("/FMT", "str", lambda shell, text: text[1:], slash)
+"""Letters after a slash, as they are."""
+SLASHES = Kind("/FLAGS", "str", lambda shell, text: "".join(item[1:] for item in text.split()), _slashes)
+FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:]), slash)
+COUNTED_FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:], allow_count=True), slash)
+"""A format with a repeat count (``/4xw``)."""
+EVERYTHING = compile_pattern("")
+"""The pattern of a `REGEXP` that was left out."""

@@ -1,0 +1,98 @@
+"""What a setting is: its name, type, help, where its value is kept, and what `show` says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.registry import Category
+from rocdbg.cli.value_kinds import ValueKind
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value is kept; ``field`` is its name there."""
+
+    field: str
+    read: Callable[[Shell], object]
+    write: Callable[[Shell, object], None]
+
+
+def of_print(field: str) -> Place:
+    """A field of `PrintSettings`."""
+
+    def read(shell: Shell) -> object:
+        return getattr(shell.session.settings.print, field)
+
+    def write(shell: Shell, value: object) -> None:
+        settings = shell.session.settings
+        settings.print = settings.print.with_changes(**{field: value})
+
+    return Place(field, read, write)
+
+
+def of_engine(field: str) -> Place:
+    """A field of `Settings`."""
+    return Place(
+        field, lambda shell: getattr(shell.session.settings, field),
+        lambda shell, value: setattr(shell.session.settings, field, value),
+    )  # fmt: skip
+
+
+def of_launch(field: str) -> Place:
+    """A property of the next launch."""
+    return Place(
+        field, lambda shell: getattr(shell.session.launch, field),
+        lambda shell, value: setattr(shell.session.launch, field, value),
+    )  # fmt: skip
+
+
+def of_front_end(field: str, default: object) -> Place:
+    """An entry of `Shell.settings`."""
+    return Place(
+        field, lambda shell: shell.settings.get(field, default),
+        lambda shell, value: shell.settings.__setitem__(field, value),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting, as ``set NAME VALUE``, ``show NAME`` and their help know it.
+
+    Attributes:
+        name: its words (``print elements``).
+        kind: the type of its values.
+        what: what it is about: ``help`` says ``Set WHAT.``, ``show`` says ``WHAT is VALUE.``
+        place: where its value is kept.
+        set_help, show_help: other help texts than these.
+        line: another line of ``show`` than this.
+        after: what follows a change.
+        option_of: the commands that take it as an option too: "print" (expressions) or "frame" (frame lines).
+    """
+
+    name: str
+    kind: ValueKind
+    what: str
+    place: Place
+    category: Category = Category.SUPPORT
+    set_help: str = ""
+    show_help: str = ""
+    line: Callable[[Shell], str] | None = None
+    after: Callable[[Shell], None] | None = None
+    option_of: str = ""
+
+    def change(self, shell: Shell, text: str) -> None:
+        """``set NAME TEXT``. Raises `CommandError`."""
+        self.place.write(shell, self.kind.parse(text))
+        if self.after is not None:
+            self.after(shell)
+
+    def shown(self, shell: Shell) -> str:
+        """The line of ``show NAME``."""
+        if self.line is not None:
+            return self.line(shell)
+        return f"{self.what[0].upper()}{self.what[1:]} is {self.kind.show(self.place.read(shell))}."

@@ -1,0 +1,288 @@
+"""The types of values that settings and options take, as GDB names and reads them.
+
+`ValueKind.parse` reads the whole text of ``set NAME VALUE``; `ValueKind.take` the beginning of what stands after an
+option, where more may follow. Both raise `CommandError` in GDB's words.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rocdbg.cli.registry import CommandError, Completes
+
+MAX_VALUE = 1 << 31
+MAX_NUMBER = 40
+"""Characters of a number; longer ones are out of range."""
+_DIGITS = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKind:
+    """One type of values.
+
+    Attributes:
+        metasyntax: what stands for a value in the usage of ``set``.
+        option_metasyntax: the same in an option table.
+        words: the values that completion offers.
+        completes: what else completion offers.
+        may_be_left_out: whether an option of this type can stand without a value.
+    """
+
+    may_be_left_out: ClassVar[bool] = False
+
+    @property
+    def metasyntax(self) -> str:
+        return "TEXT"
+
+    @property
+    def option_metasyntax(self) -> str:
+        return self.metasyntax
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def completes(self) -> Completes:
+        return Completes.NOTHING
+
+    def parse(self, text: str) -> object:
+        """The value that a whole text stands for."""
+        return text
+
+    def take(self, option: str, text: str, delimited: bool) -> tuple[object, str]:
+        """The value at the beginning of a text after ``option``, and what is left.
+
+        ``delimited``: a ``--`` follows, so that what stands here can only be a value or an option.
+        """
+        raise NotImplementedError
+
+    def show(self, value: object) -> str:
+        """The value as ``show`` writes it."""
+        return str(value)
+
+
+def split_word(text: str) -> tuple[str, str]:
+    """The first word, and the rest without its leading blanks."""
+    parts = text.split(None, 1)
+    return (parts[0] if parts else ""), (parts[1] if len(parts) > 1 else "")
+
+
+def switch(text: str) -> bool | None:
+    """``on``/``off`` and GDB's other spellings, abbreviated or not; ``None`` for anything else."""
+    word = text.lower()
+    if not word:
+        return None
+    if word == "on" or any(full.startswith(word) for full in ("1", "yes", "enable")):
+        return True
+    if (len(word) > 1 and "off".startswith(word)) or any(full.startswith(word) for full in ("0", "no", "disable")):
+        return False
+    return None
+
+
+class Boolean(ValueKind):
+    """On or off; left out means on."""
+
+    __slots__ = ()
+
+    may_be_left_out: ClassVar[bool] = True
+
+    @property
+    def metasyntax(self) -> str:
+        return "on|off"
+
+    @property
+    def option_metasyntax(self) -> str:
+        return "[on|off]"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("off", "on")
+
+    def parse(self, text: str) -> bool:
+        value = switch(text) if text else True
+        if value is None:
+            raise CommandError('"on" or "off" expected.')
+        return value
+
+    def take(self, option: str, text: str, delimited: bool) -> tuple[object, str]:
+        if not text or text.startswith("-"):
+            return True, text
+        word, rest = split_word(text)
+        value = switch(word)
+        if value is not None:
+            return value, rest
+        if delimited:
+            raise CommandError(f"Value given for `{option}' is not a boolean: {word}")
+        return True, text  # an operand
+
+    def show(self, value: object) -> str:
+        return "on" if value else "off"
+
+
+class AutoBoolean(ValueKind):
+    """On, off, or auto; the value is the word."""
+
+    __slots__ = ()
+
+    @property
+    def metasyntax(self) -> str:
+        return "auto|on|off"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("auto", "off", "on")
+
+    def parse(self, text: str) -> str:
+        value = switch(text)
+        if value is not None:
+            return "on" if value else "off"
+        if text and ("auto".startswith(text.lower()) or text == "-1"):
+            return "auto"
+        raise CommandError('"on", "off" or "auto" expected.')
+
+
+@dataclass(frozen=True, slots=True)
+class Number(ValueKind):
+    """An integer; ``unlimited`` is the value that stands for no limit."""
+
+    unlimited: int = 0
+
+    @property
+    def metasyntax(self) -> str:
+        return "N|unlimited"
+
+    @property
+    def option_metasyntax(self) -> str:
+        return "NUMBER|unlimited"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("unlimited",)
+
+    def _missing(self) -> CommandError:
+        return CommandError('Argument required (integer to set it to, or "unlimited".).')
+
+    def _checked(self, text: str) -> int:
+        number = int(text, 0) if len(text) < MAX_NUMBER else MAX_VALUE
+        if not min(0, self.unlimited) <= number < MAX_VALUE:
+            raise CommandError(f"integer {text[:MAX_NUMBER]} out of range")
+        return number
+
+    def parse(self, text: str) -> object:
+        if not text:
+            raise self._missing()
+        if "unlimited".startswith(text):
+            return self.unlimited
+        try:
+            return self._checked(text)
+        except ValueError:
+            raise CommandError(f'Invalid number "{text}".') from None
+
+    def take(self, option: str, text: str, delimited: bool) -> tuple[object, str]:
+        word, rest = split_word(text)
+        if not word:
+            raise self._missing()
+        if "unlimited".startswith(word):
+            return self.unlimited, rest
+        digits = _DIGITS.match(word)
+        if digits is None:
+            if word == "--":
+                raise CommandError(f"{option} requires an argument")
+            raise CommandError(f"Expected integer at: {text}")
+        if digits.end() < len(word):
+            raise CommandError(f"Trailing junk at: {text[digits.end() :]}")
+        try:
+            return self._checked(word), rest
+        except ValueError:  # 010
+            raise CommandError(f"Expected integer at: {text}") from None
+
+    def show(self, value: object) -> str:
+        return "unlimited" if value == self.unlimited else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration(ValueKind):
+    """One of several words, which may be abbreviated."""
+
+    choices: tuple[str, ...] = ()
+
+    @property
+    def metasyntax(self) -> str:
+        return "|".join(self.choices)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.choices
+
+    def parse(self, text: str) -> str:
+        value, rest = self._take(text)
+        if rest:
+            raise CommandError(f'Junk after item "{value}": {rest}')
+        return value
+
+    def take(self, option: str, text: str, delimited: bool) -> tuple[object, str]:
+        return self._take("" if split_word(text)[0] == "--" else text)
+
+    def _take(self, text: str) -> tuple[str, str]:
+        word, rest = split_word(text)
+        if not word:
+            raise CommandError(f"Requires an argument. Valid arguments are {', '.join(self.choices)}.")
+        found = [word] if word in self.choices else [choice for choice in self.choices if choice.startswith(word)]
+        if len(found) != 1:
+            raise CommandError(f'Ambiguous item "{word}".' if found else f'Undefined item: "{word}".')
+        return found[0], rest
+
+
+@dataclass(frozen=True, slots=True)
+class String(ValueKind):
+    """Any text; as an option's value a word, or several in quotes. Completion offers ``offers``."""
+
+    offers: tuple[str, ...] = ()
+
+    @property
+    def option_metasyntax(self) -> str:
+        return "STRING"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.offers
+
+    def take(self, option: str, text: str, delimited: bool) -> tuple[object, str]:
+        quoted = _QUOTED.match(text)
+        if quoted is not None:
+            return quoted[1] if quoted[1] is not None else quoted[2], text[quoted.end() :].lstrip()
+        word, rest = split_word(text)
+        if word in ("", "--"):
+            raise CommandError(f"{option} requires an argument")
+        return word, rest
+
+
+class FileName(String):
+    """The name of a file, which cannot be empty."""
+
+    __slots__ = ()
+
+    @property
+    def metasyntax(self) -> str:
+        return "FILE"
+
+    @property
+    def completes(self) -> Completes:
+        return Completes.FILE
+
+    def parse(self, text: str) -> str:
+        if not text:
+            raise CommandError("Argument required (filename to set it to.).")
+        return text
+
+
+BOOLEAN = Boolean()
+AUTO_BOOLEAN = AutoBoolean()
+COUNT = Number(unlimited=0)
+DEPTH = Number(unlimited=-1)
+STRING = String()
+FILE_NAME = FileName()

@@ -1,0 +1,251 @@
+"""Every command and setting as declared: handlers fit, usage lines parse, options complete, settings go round."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocdbg.cli.commands import add_all
+from rocdbg.cli.completion import complete_line
+from rocdbg.cli.options import Option
+from rocdbg.cli.registry import Category, CommandSpec, Registry, command
+from rocdbg.cli.setting import Setting
+from rocdbg.cli.settings_declarations import FRAME_OPTIONS, PRINT_OPTIONS, SETTINGS, FileList, Radix, below
+from rocdbg.cli.shell import Shell
+from rocdbg.cli.value_kinds import AutoBoolean, Boolean, Enumeration, FileName, Number, String
+from rocdbg.cli.writer import Writer
+from rocdbg.debugger.session import Session
+from rocdbg.debugger.settings import PrintSettings, Settings
+from rocdbg.errors import Error
+
+MakeShell = Callable[..., tuple[Shell, io.StringIO]]
+
+DEMO = Path(__file__).resolve().parents[2] / "demo_kernels" / "spaces" / "spaces.toml"
+REGISTRY = Registry()
+add_all(REGISTRY)
+SPECS = list(REGISTRY.specs())
+FUNCTIONS = {
+    value.command_spec.name: value
+    for name, module in list(sys.modules.items())
+    if name.startswith("rocdbg.cli.commands.")
+    for value in vars(module).values()
+    if hasattr(value, "command_spec")
+}
+
+
+@pytest.fixture(scope="module", name="running")
+def running_fixture() -> Shell:
+    """A shell in which a kernel has stopped."""
+    shell = Shell(Session(), Writer(io.StringIO()), Writer(io.StringIO()))
+    shell.session.load(DEMO)
+    shell.execute("tbreak 44\nrun")
+    return shell
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_a_command_declares_its_arguments(spec: CommandSpec) -> None:
+    assert spec.arguments is not None
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_takes_what_its_declaration_gives(name: str) -> None:
+    function = FUNCTIONS[name]
+    parameters = dict(inspect.signature(function).parameters)
+    assert parameters.pop("shell").annotation == "Shell"
+    assert {key: value.annotation for key, value in parameters.items()} == function.command_spec.arguments.parameters()
+
+
+# What may stand for the metasyntactic words of the usage lines; the others are 1.
+SAMPLES = {
+    "/FMT": "/x", "/FLAGS": "/o", "/rsm": "/r /s", "COMMAND": "print 1", "FILE": "a.co", "FILE.toml": "a.toml",
+    "NAME": "name", "REGEXP": "^a", "LOCATION": "spaces", "N:LANE": "1:2", "TEXT": "some text",
+    '"FORMAT",': '"%d",', "ARG...": "1", "=": "=", "FROM": "/a", "TO": "/b", "SYMBOL": "spaces", "HEX": "30",
+    "DIR...": "/a /b", "ID...": "1-2 3", "N...": "1-2 3", "NAME...": "s0 exec", "VARIABLE": "nodes",
+    "TARGET-ID": "gfx90a", "TARGET": "gfx90a",
+}  # fmt: skip
+
+
+def _lines(usage: str) -> list[str]:
+    """The shortest and the longest line that a usage line allows, with the first and the last alternatives."""
+    found = set()
+    for keep in ("", r"\1"):  # what is in brackets
+        text = usage.replace("ptype[", "ptype [").replace("[OPTION...]", "")
+        while "[" in text:
+            text = re.sub(r"\[([^][]*)\]", keep, text)
+        for alternative in (0, -1):
+            words = [part.split("|")[alternative] for part in text.split()]
+            found.add(" ".join(SAMPLES.get(word, "1" if word.isupper() else word) for word in words))
+    return sorted(found)
+
+
+def test_lines_of_a_usage() -> None:
+    assert _lines("lane apply [ID...|all] [-q|-c] COMMAND") == [
+        "lane apply 1-2 3 -q print 1", "lane apply all -c print 1", "lane apply print 1",
+    ]  # fmt: skip
+    assert _lines("maint isa coverage [TARGET [REGEXP]]") == ["maint isa coverage", "maint isa coverage gfx90a ^a"]
+
+
+# Metasyntax that is about a text within one argument.
+NOT_LINES = {"set arg"}
+
+
+@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.name not in NOT_LINES], ids=lambda spec: spec.name)
+def test_a_usage_line_parses_with_its_own_declaration(spec: CommandSpec, running: Shell) -> None:
+    assert spec.arguments is not None
+    for line in _lines(spec.usage):
+        found = running.registry.find(line)
+        if found.spec.name == spec.name:
+            spec.arguments.parse(running, found.text)
+        else:  # `show` and a sub-command of it
+            assert found.spec.name.startswith(spec.name)
+
+
+OPTIONS = [(spec, option) for spec in SPECS if spec.arguments is not None for option in spec.arguments.options]
+
+
+@pytest.mark.parametrize(("spec", "option"), OPTIONS, ids=lambda value: value.name)
+def test_an_option_completes_and_so_do_its_values(spec: CommandSpec, option: Option, make_shell: MakeShell) -> None:
+    shell, _ = make_shell()
+    assert option.name in complete_line(shell, f"{spec.name} {option.name[:2]}")[1]
+    assert option.name in complete_line(shell, f"{spec.name} {option.name}")[1]
+    if option.kind is not None:
+        for word in option.kind.words:
+            assert word in complete_line(shell, f"{spec.name} {option.name} {word[:1]}")[1]
+
+
+def test_options_of_print_are_the_settings_of_print() -> None:
+    settings = below("print")
+    for option in (*PRINT_OPTIONS.options, *FRAME_OPTIONS.options):
+        setting = settings[option.name.removeprefix("-")]
+        assert (option.kind, option.help) == (setting.kind, f"Set {setting.what}.")
+        assert option.parameter in PrintSettings.__slots__
+
+
+ONCE = [
+    # print with options, as the settings would have it
+    ("print -elements 2 -- weights", "{3, 1...}"),
+    ("print -e 2 -- weights", "{3, 1...}"),
+    ("print -elements 2 weights", "{3, 1...}"),
+    ("print -array-indexes -elem 2 -- weights", "{[0] = 3, [1] = 1...}"),
+    ("print -array-indexes off -elements unlimited -- weights", "{3, 1, 4, 1, 5, 9, 2, 6}"),
+    ("print -elements 2 -- /x weights", "{0x3, 0x1...}"),
+    ("call -elements 2 -- weights", "{3, 1...}"),
+]
+
+
+@pytest.mark.parametrize(("line", "shown"), ONCE, ids=[case[0] for case in ONCE])
+def test_an_option_holds_for_one_command(line: str, shown: str, make_shell: MakeShell) -> None:
+    shell, text = make_shell("spaces/spaces.toml")
+    shell.execute(f"{line}\nprint weights")
+    assert text.getvalue().splitlines() == [f"$1 = {shown}", "$2 = {3, 1, 4, 1, 5, 9, 2, 6}"]
+
+
+# -- settings
+
+
+def _values(setting: Setting) -> list[tuple[str, str]]:
+    """Values to set, and what `show` says of them."""
+    kind = setting.kind
+    if isinstance(kind, Boolean):
+        return [("off", "off"), ("on", "on"), ("0", "off"), ("yes", "on"), ("of", "off"), ("", "on")]
+    if isinstance(kind, AutoBoolean):
+        return [("off", "off"), ("on", "on"), ("auto", "auto"), ("1", "on"), ("a", "auto")]
+    if isinstance(kind, Number):
+        return [("7", "7"), ("0x10", "16"), ("unlimited", "unlimited"), ("u", "unlimited")]
+    if isinstance(kind, Enumeration):
+        return [(choice, choice) for choice in kind.choices]
+    if isinstance(kind, Radix):
+        return [(word, word) for word in kind.words]
+    return [("/a", "/a")]
+
+
+# What `show` says where it is not "WHAT is VALUE."
+LINES = {
+    ("directories", "/a"): "Source directories searched: /a:$cdir:$cwd",
+    ("logging enabled", "on"): "on: Logging is enabled.",
+    ("logging enabled", "off"): "off: Logging is disabled.",
+    ("logging file", "/a"): 'The current logfile is "/a".',
+    ("logging overwrite", "on"): "on: Logging overwrites the log file.",
+    ("logging overwrite", "off"): "off: Logging appends to the log file.",
+    ("auto-load safe-path", "/a"): "List of directories from which it is safe to auto-load files is /a.",
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_a_setting_goes_round(
+    setting: Setting, make_shell: MakeShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # for the log
+    shell, text = make_shell("spaces/spaces.toml")
+    shell.can_colour = True
+    for value, shown in _values(setting):
+        shell.execute(f"set {setting.name} {value}")
+        text.seek(0)
+        text.truncate()
+        shell.execute(f"show {setting.name}")
+        usual = f"{setting.what[0].upper()}{setting.what[1:]} is {shown}."
+        assert text.getvalue() == LINES.get((setting.name, shown), usual) + "\n"
+    shell.execute("set logging enabled off")
+    for word in setting.kind.words:
+        assert word in complete_line(shell, f"set {setting.name} {word[:1]}")[1]
+
+
+REFUSED: list[tuple[type, str, str]] = [
+    # the type, a text, what is said (GDB 13's words, but for numbers)
+    (Boolean, "maybe", '"on" or "off" expected.'),
+    (Boolean, "o", '"on" or "off" expected.'),
+    (Boolean, "on off", '"on" or "off" expected.'),
+    (AutoBoolean, "maybe", '"on", "off" or "auto" expected.'),
+    (AutoBoolean, "", '"on", "off" or "auto" expected.'),
+    (Number, "", 'Argument required (integer to set it to, or "unlimited".).'),
+    (Number, "x", 'Invalid number "x".'),
+    (Number, "-2", "integer -2 out of range"),
+    (Number, "99999999999", "integer 99999999999 out of range"),
+    (Enumeration, "nosuch", 'Undefined item: "nosuch".'),
+    (FileName, "", "Argument required (filename to set it to.)."),
+    (Radix, "7", "Unsupported radix ``7'': use 8, 10 or 16."),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "message"), REFUSED, ids=[f"{c[0].__name__}: {c[1]}" for c in REFUSED])
+def test_a_wrong_value_changes_nothing(kind: type, text: str, message: str, make_shell: MakeShell) -> None:
+    shell, _ = make_shell("spaces/spaces.toml")
+    for setting in SETTINGS:
+        if type(setting.kind) is kind:
+            before = setting.place.read(shell)
+            with pytest.raises(Error) as error:
+                shell.execute(f"set {setting.name} {text}")
+            assert str(error.value) == message
+            assert setting.place.read(shell) == before
+
+
+def test_every_field_of_the_settings_can_be_set() -> None:
+    fields = {setting.place.field for setting in SETTINGS}
+    assert set(PrintSettings.__slots__) <= fields
+    by_commands = {"print", "substitute_path"}  # `set print ...` above, `set substitute-path`
+    assert set(Settings.__slots__) - by_commands <= fields
+
+
+def test_every_type_of_values_is_tried() -> None:
+    assert {type(setting.kind) for setting in SETTINGS} == {
+        Boolean, AutoBoolean, Number, Enumeration, String, FileName, FileList, Radix,
+    }  # fmt: skip
+
+
+def test_a_handler_may_still_take_its_text_apart(make_shell: MakeShell) -> None:
+    @command("greet", category=Category.USER, usage="greet [-loud] NAME", options=("-loud",))
+    def greet(shell: Shell, text: str) -> None:
+        """Greet somebody."""
+        shell.line(f"Hello {text}.")
+
+    shell, text = make_shell()
+    shell.registry.add(greet.command_spec)  # type: ignore[attr-defined]
+    shell.execute("greet -loud  world\nhelp greet")
+    assert text.getvalue() == "Hello -loud  world.\nGreet somebody.\nUsage: greet [-loud] NAME\n"
+    assert complete_line(shell, "greet -l") == (6, ["-loud"])
