@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by_name
+from rocdbg.dwarf.caller_registers import default_location
 from rocdbg.dwarf.context import Context, DieContent, ExpressionLike
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.location import LocationDescription, Place, implicit_location
 from rocdbg.dwarf.storage import RegisterStorage
+from rocdbg.dwarf.unwinding import CallerContext
 
 __all__ = ["SimpleContext", "SimpleMemory"]
 
@@ -229,15 +231,13 @@ class SimpleContext:
             return content
         if content is not None:
             return implicit_location(int.from_bytes(content, "little"), 8 * len(content))
-        return default_location(self, number)
+        return default_location(self, number, self.architecture)
 
     def caller(self) -> Context:
         """The calling frame (A.2.5.4.3.4): the registers on entry, at the call site that the return address tells.
 
         Raises `EvaluationError` if the return address is given as a location that cannot be read.
         """
-        from rocdbg.dwarf.unwinding import CallerContext
-
         pc = None
         column = self.architecture.return_address_register
         if column is not None and column in self.entry_registers:
@@ -283,13 +283,3 @@ class SimpleContext:
         if offset not in self.dies:
             raise IllFormed(f"there is no debugging information entry at {offset:#x}")
         return self.dies[offset], self
-
-
-def default_location(context: Context, number: int) -> LocationDescription:
-    """Where a register of the calling frame is if no call frame information tells (A.6.4.1, item 10)."""
-    from rocdbg.dwarf.architecture import DefaultRule
-    from rocdbg.dwarf.location import undefined_location
-
-    if context.architecture.default_rule is DefaultRule.SAME_VALUE:
-        return context.register_location(number)
-    return undefined_location()

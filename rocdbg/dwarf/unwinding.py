@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.architecture import Architecture
-from rocdbg.dwarf.caller_registers import CallerRegisters
+from rocdbg.dwarf.caller_registers import CallerRegisters, default_location
 from rocdbg.dwarf.context import Context, DieContent, ExpressionLike
 from rocdbg.dwarf.errors import EvaluationError
 from rocdbg.dwarf.location import LocationDescription
@@ -81,9 +81,7 @@ class CallerContext:
         row = self.frames.row(self.pc) if self.frames is not None and self.pc is not None else None
         if row is not None:
             return row.register_location(number, self)
-        from rocdbg.dwarf.simple_context import default_location
-
-        return default_location(self, number)
+        return default_location(self, number, self.architecture)
 
     def caller(self) -> Context:
         """The next outer frame (A.6.4); `EvaluationError` if there is none or no call frame information."""
