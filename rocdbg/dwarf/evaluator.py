@@ -63,7 +63,7 @@ def evaluate(
     if isinstance(data, LocationList):
         return _machine(context, dialect).location_list(data, context)
     if isinstance(data, Expression):
-        dialect = data.dialect or dialect
+        dialect = data.dialect
         data = data.data
     m = Machine(context, dialect, context.object, Budget())
     if initial:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from rocdbg.dwarf.architecture import AddressSpace
 from rocdbg.dwarf.composite import CompositeStorage
-from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList
+from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, load_bias
 from rocdbg.dwarf.decoding import Operation, decode_prefix
 from rocdbg.dwarf.errors import DwarfError, EvaluationError, IllFormed, LimitExceeded
 from rocdbg.dwarf.location import (
@@ -152,6 +152,7 @@ class Machine:
 
     __slots__ = (
         "architecture",
+        "bias",
         "bits",
         "budget",
         "context",
@@ -180,9 +181,15 @@ class Machine:
         self.architecture = architecture = context.architecture
         self.bits = architecture.address_bits
         self.mask = (1 << self.bits) - 1
+        self.bias: int | None = None
         self.stack: list[Entry] = []
         self.entry_register: Callable[[int], LocationDescription] = context.entry_register_location
         self.last: tuple[Handler, Operands] | None = None
+
+    @property
+    def load_bias(self) -> int:
+        """What is added to addresses in the expression: the context's, unless this evaluation was given its own."""
+        return load_bias(self.context) if self.bias is None else self.bias
 
     # Running
 
@@ -264,7 +271,7 @@ class Machine:
         if self.depth >= MAX_NESTING:
             raise LimitExceeded(f"expressions are nested more than {MAX_NESTING} deep")
         dialect = self.dialect
-        if isinstance(expression, Expression | LocationList) and expression.dialect is not None:
+        if isinstance(expression, Expression):
             dialect = expression.dialect
         return Machine(context, dialect, None, self.budget, self.depth + 1)
 
@@ -274,6 +281,7 @@ class Machine:
         if pc is None:
             raise EvaluationError("a location list needs a program location, and there is none")
         self.budget.charge(1 + (len(entries) >> 6))
+        pc -= load_bias(context)
         matching = [data for low, high, data in entries if low is not None and high is not None and low <= pc < high]
         return matching or [data for low, _, data in entries if low is None]
 
@@ -287,10 +295,9 @@ class Machine:
     ) -> LocationDescription:
         """The union of the places of all matching entries (A.2.5.5)."""
         places: list[Place] = []
+        dialect = entries.dialect or self.dialect
         for data in self.matching(entries, context):
-            location = self.nested(
-                Expression(data, entries.dialect), context, "location", forbidden=forbidden, where=where
-            )
+            location = self.nested(Expression(data, dialect), context, "location", forbidden=forbidden, where=where)
             assert isinstance(location, LocationDescription)
             places.extend(place for place in location.places if place not in places)
         return LocationDescription(*places) if places else undefined_location()

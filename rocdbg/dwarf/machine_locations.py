@@ -67,7 +67,7 @@ def _undefined(m: Machine, operands: Operands) -> None:
 def _addr(m: Machine, operands: Operands) -> None:
     address = operands[0]
     assert isinstance(address, int)
-    m.stack.append(m.memory(m.default_space(), address & m.mask))
+    m.stack.append(m.memory(m.default_space(), address + m.load_bias & m.mask))
 
 
 @handles("addrx")
@@ -125,7 +125,7 @@ def frame_base(m: Machine) -> LocationDescription:
     if isinstance(content, LocationList):
         matching = m.matching(content, m.context)
         if len(matching) == 1:
-            content = Expression(matching[0], content.dialect)
+            content = Expression(matching[0], content.dialect or m.dialect)
     result: LocationDescription | Value
     if isinstance(content, LocationDescription):
         result = content

@@ -113,18 +113,19 @@ def _call(m: Machine, offset: int, unit_relative: bool) -> None:
         if m.depth >= MAX_NESTING:
             raise LimitExceeded(f"calls are nested more than {MAX_NESTING} deep")
         # The operations of the called expression run on this stack, in this context but for the unit.
-        saved = m.context, m.dialect, m.entry_register
+        saved = m.context, m.dialect, m.entry_register, m.bias
         m.context = context
+        m.bias = None
         m.entry_register = context.entry_register_location
         if isinstance(content, Expression):
-            m.dialect = content.dialect or m.dialect
+            m.dialect = content.dialect
             content = content.data
         m.depth += 1
         try:
             m.run(m.compile(content))
         finally:
             m.depth -= 1
-            m.context, m.dialect, m.entry_register = saved
+            m.context, m.dialect, m.entry_register, m.bias = saved
     # A base type or an entry with neither location nor value: no effect.
 
 

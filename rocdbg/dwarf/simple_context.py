@@ -134,8 +134,9 @@ class SimpleContext:
     DW_AT_call_value expressions by parameter entry. Registers not in `entry_registers` follow the architecture's
     default rule. `memory` is as `SimpleMemory` takes it. `apertures` maps "local" and "private"
     (or 3 and 5) to the generic address they begin at, or to (first, last). `dies` maps offsets, of the
-    unit and of .debug_info alike, to what the entries offer. `cfa` and `object` may be set later, to
-    locations made with this context. Writing to locations changes `registers` and the memory.
+    unit and of .debug_info alike, to what the entries offer. `load_bias` is that of `rocdbg.dwarf.context.Loaded`.
+    `cfa` and `object` may be set later, to locations made with this context. Writing to locations changes
+    `registers` and the memory.
     """
 
     def __init__(
@@ -159,6 +160,7 @@ class SimpleContext:
         cfa: LocationDescription | None = None,
         object: LocationDescription | None = None,
         call_site_values: Mapping[int, ExpressionLike] | None = None,
+        load_bias: int = 0,
     ) -> None:
         if isinstance(architecture, str):
             architecture = architecture_by_name(architecture)
@@ -172,6 +174,7 @@ class SimpleContext:
         self.registers = dict(registers or {})
         self.entry_registers = dict(entry_registers or {})
         self.frame_base = frame_base
+        self.load_bias = load_bias
         self.debug_addr = None if debug_addr is None else list(debug_addr)
         self.offset_size = offset_size
         self.dies = None if dies is None else dict(dies)
