@@ -11,17 +11,19 @@ from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolEr
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic
 from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
-from rocdbg.debugger.frames.context import UPSTREAM, FrameContext, StaticContext, locate, memory_location
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
+from rocdbg.debugger.frames.places import locate, memory_location
 from rocdbg.debugger.frames.registers import RegisterFile, is_register_name
+from rocdbg.debugger.frames.static_context import StaticContext
 from rocdbg.debugger.program import lds
 from rocdbg.debugger.program.program import KERNEL_BODY, Program
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.target.protocol import Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.history import ValueHistory
-from rocdbg.debugger.values.locations import has_fixed_address, value_at, within_register
+from rocdbg.debugger.values.locations import has_fixed_address, value_at
 from rocdbg.debugger.values.memory import FileMemory, GlobalTargetMemory, LaneMemory
 from rocdbg.debugger.values.storage import Absence, Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
@@ -268,9 +270,7 @@ class ProgramEnvironment:
             return None
         found = locate(variable, self.context_of(variable))
         assert found is not None
-        if variable.unit.dialect == UPSTREAM:
-            found = within_register(found, self.complete_type(variable.type).size or 0)
-        return found
+        return variable.unit.conventions.extent(found, self.complete_type(variable.type).size or 0)
 
     def context_of(self, variable: Variable) -> FrameContext:
         """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""

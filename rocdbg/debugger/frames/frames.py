@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, ThreadAccess
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind import Unwinder
@@ -216,14 +216,10 @@ class FrameChain:
     def _unwind(self) -> Iterator[Frame]:
         thread = self.scope.thread
         assert thread is not None
-        wave = self.target.wave(thread)
-        access = ThreadAccess(self.target, thread)
-        context: FrameContext | None = FrameContext(
-            self.program, access, wave.pc, self.scope.lane, self.unwinder.row, iteration=self.scope.iteration
-        )
+        context: FrameContext | None = top_context(self.program, self.target, self.scope, self.unwinder)
         level = 0
         seen: set[tuple[int | None, int | None]] = set()
-        pc_shown = wave.pc
+        pc_shown = self.target.wave(thread).pc
         entered = self._entered()
         for depth in range(MAX_FRAMES):
             assert context is not None

@@ -15,6 +15,7 @@ from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import MemoryAccessError
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
+from rocdbg.dwarf.info.expressions import ExpressionReader
 from rocdbg.launch.debug_sections import DebugSections, has_debug_info
 
 KERNEL_BODY = "__clang_ocl_kern_imp_"
@@ -59,6 +60,11 @@ class Program:
     def debug_sections(self) -> DebugSections:
         """The bytes of the debug sections, by their usual names."""
         return DebugSections(self.code_object)
+
+    @cached_property
+    def expressions(self) -> ExpressionReader:
+        """Reads the expressions of its debug information."""
+        return ExpressionReader(self.code_object.target.name)
 
     @property
     def has_debug_info(self) -> bool:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError, NoSymbolError
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, variable_expression
+from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.places import variable_expression
 from rocdbg.debugger.reports.whereabouts import place_words, words_by_lane
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.format import format_operation
 from rocdbg.dwarf.info import Variable
+from rocdbg.dwarf.machine import Kind
 from rocdbg.dwarf.rows import Row
 from rocdbg.dwarf.rules import (
     CfaExpression,
@@ -29,7 +31,7 @@ from rocdbg.errors import Error
 if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
 
-KINDS = {"-v": "value", "-l": "location"}
+KINDS: dict[str, Kind] = {"-v": "value", "-l": "location"}
 
 
 def find_variable(session: Session, name: str) -> Variable:
@@ -54,10 +56,10 @@ def explain_variable(session: Session, name: str) -> Iterator[str]:
         return
     yield f'DW_AT_location of "{name}" (DIE {variable.offset:#x}, dialect {variable.unit.dialect}):'
     if isinstance(what, dwarf.LocationList):
-        yield from _list_lines(what, context)
+        yield from _list_lines(what, variable.unit.conventions.dialect, context)
     else:
-        yield f"  {_text(what.data, what.dialect)}"
-    explanation = dwarf.explain(what, context, kind="location", dialect=what.dialect or "amd")
+        yield f"  {_text(what.data, what.dialect, context.load_bias)}"
+    explanation = dwarf.explain(what, context, kind="location")
     yield from _step_lines(explanation)
     bits = variable.type.size * 8 if variable.type.size else None
     if explanation.error is not None:
@@ -85,26 +87,27 @@ def variable_words(session: Session, variable: Variable, scope: Focus) -> list[s
     return place_words(location, variable.type.size * 8 if variable.type.size else None)
 
 
-def _list_lines(entries: dwarf.LocationList, context: FrameContext) -> Iterator[str]:
-    pc = context.pc
+def _list_lines(entries: dwarf.LocationList, dialect: str, context: FrameContext) -> Iterator[str]:
+    pc, load_bias = context.pc, context.load_bias
     for low, high, data in entries:
-        text = _text(data, entries.dialect)
+        text = _text(data, dialect, load_bias)
         if low is None or high is None:
             yield f"    default: {text}"
         else:
+            low, high = low + load_bias, high + load_bias
             here = "=>" if pc is not None and low <= pc < high else "  "
             yield f" {here} [{low:#x}, {high:#x}): {text}"
 
 
-def _text(data: bytes, dialect: str | None) -> str:
-    return dwarf.format_expression(data, dialect=dialect or "amd") or "<empty>"
+def _text(data: bytes, dialect: str, load_bias: int) -> str:
+    return dwarf.format_expression(data, dialect=dialect, load_bias=load_bias)
 
 
 def _step_lines(explanation: dwarf.Explanation) -> Iterator[str]:
     for step in explanation.steps:
         indent = "  " * (step.level + 1)
         operation = step.operation
-        yield f"{indent}{operation.offset:04x}: {format_operation(operation)}"
+        yield f"{indent}{operation.offset:04x}: {format_operation(operation, load_bias=step.load_bias)}"
         yield f"{indent}      before: {_stack(step.before)}"
         yield f"{indent}      after:  {_stack(step.after) if step.after is not None else '<failed>'}"
 
@@ -115,7 +118,7 @@ def _stack(entries: tuple[str, ...]) -> str:
 
 def evaluate_hex(session: Session, text: str) -> Iterator[str]:
     """``maint dwarf eval [-v|-l] [-dialect D] HEX``: an expression in the selected frame and lane."""
-    kind: str | None = None
+    kind: Kind = None
     dialect = "amd"
     words = text.split()
     while words and words[0].startswith("-"):
@@ -139,9 +142,7 @@ def evaluate_hex(session: Session, text: str) -> Iterator[str]:
         session.need_program()
         raise DebuggerError("There is nothing to evaluate in.")
     yield dwarf.format_expression(data, dialect=dialect)
-    explanation = dwarf.explain(
-        data, context, kind="value" if kind == "value" else "location" if kind == "location" else None, dialect=dialect
-    )
+    explanation = dwarf.explain(data, context, kind=kind, dialect=dialect, load_bias=0)  # as the user sees addresses
     yield from _step_lines(explanation)
     if explanation.error is not None:
         raise explanation.error
@@ -173,18 +174,18 @@ def describe_row(session: Session, pc: int) -> Iterator[str]:
         return
     architecture = program.architecture
     yield f"  range: [{program.to_loaded(row.start):#x}, {program.to_loaded(row.end):#x})"
-    yield f"  CFA: {_cfa_text(row, architecture)}"
+    yield f"  CFA: {_cfa_text(row, architecture, program.base)}"
     yield f"  return address: {architecture.register_name(row.return_address_register)}"
     for number, rule in sorted(row.rules.items()):
-        yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture)}"
+        yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture, program.base)}"
 
 
-def _cfa_text(row: Row, architecture: Architecture) -> str:
+def _cfa_text(row: Row, architecture: Architecture, load_bias: int) -> str:
     rule = row.cfa
     if rule is None:
         return "none"
     if isinstance(rule, CfaExpression):
-        return f"expression({_text(rule.expression, row.dialect)})"
+        return f"expression({_text(rule.expression, row.dialect, load_bias)})"
     space = "" if rule.address_space is None else f" in address space {_space(rule.address_space, architecture)}"
     return f"{architecture.register_name(rule.register)}{rule.displacement:+d}{space}"
 
@@ -194,7 +195,7 @@ def _space(number: int, architecture: Architecture) -> str:
     return space.name if space is not None else str(number)
 
 
-def _rule_text(rule: Rule, row: Row, architecture: Architecture) -> str:
+def _rule_text(rule: Rule, row: Row, architecture: Architecture, load_bias: int) -> str:
     if isinstance(rule, UndefinedRule):
         return "undefined"
     if isinstance(rule, SameValueRule):
@@ -206,7 +207,7 @@ def _rule_text(rule: Rule, row: Row, architecture: Architecture) -> str:
     if isinstance(rule, RegisterRule):
         return f"in {architecture.register_name(rule.register)}"
     kind = "expression" if isinstance(rule, ExpressionRule) else "val_expression"
-    return f"{kind}({_text(rule.expression, row.dialect)})"
+    return f"{kind}({_text(rule.expression, row.dialect, load_bias)})"
 
 
 def describe_variable(session: Session, name: str) -> list[str] | None:

@@ -1,0 +1,30 @@
+"""Where variables and addresses are, as a frame sees them."""
+
+from __future__ import annotations
+
+from rocdbg import dwarf
+from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.info import Exprloc, Loclist, Variable
+from rocdbg.dwarf.info.expressions import AnyExpression
+from rocdbg.dwarf.location import LocationDescription
+
+
+def memory_location(context: FrameContext, space: int, address: int) -> LocationDescription:
+    """Memory of a DWARF address space as the context's lane sees it."""
+    data = assemble(("constu", address), ("constu", space), "form_aspace_address")
+    return dwarf.evaluate_location(data, context)
+
+
+def locate(variable: Variable, context: FrameContext) -> LocationDescription | None:
+    """Where a variable with a location attribute is; ``None`` when it has none of that kind."""
+    what = variable_expression(variable, context)
+    return dwarf.evaluate_location(what, context) if what is not None else None
+
+
+def variable_expression(variable: Variable, context: FrameContext) -> AnyExpression | None:
+    """What says where a variable is, ready to be evaluated; ``None`` without a location of that kind."""
+    location = variable.location
+    if not isinstance(location, Exprloc | Loclist):
+        return None
+    return context.program.expressions.location(location, variable.unit, context.wave_size)
