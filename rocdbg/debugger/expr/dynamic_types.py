@@ -49,6 +49,11 @@ class Resolved:
     absence: Absence | None = None
 
 
+def may_be_dynamic(type_: Type) -> bool:
+    """Whether a type is of a kind that a `Resolver` can be needed for."""
+    return isinstance(type_.strip_typedefs(), ClassType | ArrayType)
+
+
 def is_dynamic(type_: Type) -> bool:
     """Whether a type has to be resolved: without looking through pointers."""
     stripped = type_.strip_typedefs()
@@ -87,9 +92,10 @@ class Resolver:
 
     def needs(self, type_: Type) -> bool:
         """Whether `resolve` would change anything."""
-        if is_dynamic(type_):
+        bare = type_.strip_typedefs()
+        if is_dynamic(bare):
             return True
-        die = self._die(type_.strip_typedefs())
+        die = self._die(bare)
         return die is not None and any(die.has(code) for code in _ATTRIBUTES)
 
     def resolve(self, type_: Type, location: LocationDescription) -> Resolved:

@@ -16,12 +16,6 @@ def memory_location(context: FrameContext, space: int, address: int) -> Location
     return dwarf.evaluate_location(data, context)
 
 
-def locate(variable: Variable, context: FrameContext) -> LocationDescription | None:
-    """Where a variable with a location attribute is; ``None`` when it has none of that kind."""
-    what = variable_expression(variable, context)
-    return dwarf.evaluate_location(what, context) if what is not None else None
-
-
 def variable_expression(variable: Variable, context: FrameContext) -> AnyExpression | None:
     """What says where a variable is, ready to be evaluated; ``None`` without a location of that kind."""
     location = variable.location

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.builtin_variables import BUILTINS
 from rocdbg.debugger.expr.evaluator import parse_in
-from rocdbg.debugger.expr.program_environment import BUILTINS
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.errors import Error
 
