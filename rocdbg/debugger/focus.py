@@ -33,7 +33,7 @@ class Focus:
 
     def with_frame(self, frame: int) -> Focus:
         """The same lane, another frame level."""
-        return replace(self, frame=frame)
+        return self if frame == self.frame else replace(self, frame=frame)
 
 
 STATIC = Focus()

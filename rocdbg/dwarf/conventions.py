@@ -13,7 +13,7 @@ from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
 from rocdbg.dwarf.normalisation import normalise
-from rocdbg.dwarf.storage import RegisterStorage
+from rocdbg.dwarf.storage import StorageKind
 
 __all__ = ["Conventions", "UpstreamClang", "conventions_of"]
 
@@ -65,7 +65,7 @@ class UpstreamClang(Conventions):
 
     def extent(self, location: LocationDescription, size: int) -> LocationDescription:
         """What goes beyond its register is not there: the next dword of a vector register is another lane's."""
-        if len(location.places) != 1 or not isinstance(location.places[0].storage, RegisterStorage):
+        if len(location.places) != 1 or location.places[0].storage.kind is not StorageKind.REGISTER:
             return location
         place = location.places[0]
         limit = place.storage.size

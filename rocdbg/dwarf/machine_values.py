@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 from rocdbg.dwarf import values
@@ -255,13 +256,13 @@ def _fast_binary(name: str, function: Callable[[int, int], int]) -> None:
 
 for _name in ("div", "mod", "shl", "shra"):
     _binary(_name)
-_fast_binary("plus", lambda a, b: a + b)
-_fast_binary("minus", lambda a, b: a - b)
-_fast_binary("mul", lambda a, b: a * b)
-_fast_binary("and", lambda a, b: a & b)
-_fast_binary("or", lambda a, b: a | b)
-_fast_binary("xor", lambda a, b: a ^ b)
-_fast_binary("shr", lambda a, b: a >> b)
+_fast_binary("plus", operator.add)
+_fast_binary("minus", operator.sub)
+_fast_binary("mul", operator.mul)
+_fast_binary("and", operator.and_)
+_fast_binary("or", operator.or_)
+_fast_binary("xor", operator.xor)
+_fast_binary("shr", operator.rshift)
 
 
 def _compare(name: str) -> None:

@@ -65,6 +65,8 @@ class SimTarget:
         self.machine = machine
         self.dispatch = dispatch
         self.kernel_title = kernel_title
+        self._waves: dict[int, Wave] = {}
+        """The resident waves that were asked for since it ran: to find one takes a walk over those before it."""
 
     @property
     def architecture(self) -> Architecture:
@@ -120,9 +122,13 @@ class SimTarget:
         return self._info(self._wave(thread))
 
     def _wave(self, thread: int | None) -> Wave:
+        wave = self._waves.get(thread or 0)
+        if wave is not None:
+            return wave
         try:
             if thread:
-                return self.dispatch.wave(thread)
+                wave = self._waves[thread] = self.dispatch.wave(thread)
+                return wave
         except RunRequestError:
             pass
         raise FocusError(f"Thread ID {thread} has terminated." if thread else "No thread selected")
@@ -297,6 +303,7 @@ class SimTarget:
     # -- running
 
     def resume(self, request: Resume) -> TargetStop:
+        self._waves.clear()
         stop = self.dispatch.run(
             RunOptions(
                 stop_pcs=request.stop_addresses,

@@ -14,6 +14,7 @@ from rocdbg.dwarf.errors import UndefinedValue
 from rocdbg.dwarf.info import Exprloc, Variable
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.storage import MemoryStorage as MemoryPlace
 from rocdbg.dwarf.storage import StorageKind
 
 
@@ -88,6 +89,6 @@ def value_at(
     if location.is_undefined:
         return Value.absent(type_, Absence.OPTIMIZED_OUT)
     place = location.memory
-    if place is not None and place.address is not None and place.address_space is not None:
-        return Value(type_, MemoryStorage(memory, place.address_space, place.address))
+    if place is not None and isinstance(place.storage, MemoryPlace):
+        return Value(type_, MemoryStorage(memory, place.storage.space.number, place.offset >> 3))
     return Value(type_, LocationStorage(location, context=context))

@@ -32,23 +32,25 @@ class ExpressionReader:
 
     def location(self, value: Exprloc | Loclist, unit: Unit, wave_size: int) -> AnyExpression:
         """Where an object is, in waves of a size."""
-        return self._read(self._locations, value, unit, wave_size, unit.conventions.location)
+        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size
+        known = self._locations.get(key)
+        return self._read(self._locations, key, value, unit.conventions.location) if known is None else known
 
     def frame_base(self, value: Exprloc | Loclist, unit: Unit, wave_size: int) -> AnyExpression:
         """A function's DW_AT_frame_base, in waves of a size."""
-        return self._read(self._frame_bases, value, unit, wave_size, unit.conventions.frame_base)
+        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size
+        known = self._frame_bases.get(key)
+        return self._read(self._frame_bases, key, value, unit.conventions.frame_base) if known is None else known
 
     def _read(
-        self, known: dict[_Key, AnyExpression], value: Exprloc | Loclist, unit: Unit, wave_size: int, clean: _Clean
+        self, known: dict[_Key, AnyExpression], key: _Key, value: Exprloc | Loclist, clean: _Clean
     ) -> AnyExpression:
-        key = unit, value.data if isinstance(value, Exprloc) else value.offset, wave_size
-        what = known.get(key)
-        if what is None:
-            if len(known) >= _MOST_KNOWN:
-                known.clear()
-            known[key] = what = _read(
-                value, unit, unit.conventions.dialect, lambda data: clean(data, self._target, wave_size)
-            )
+        unit, _, wave_size = key
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        known[key] = what = _read(
+            value, unit, unit.conventions.dialect, lambda data: clean(data, self._target, wave_size)
+        )
         return what
 
 
