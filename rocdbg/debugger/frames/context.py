@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from rocdbg import dwarf
+from rocdbg.arch.registers import PC
 from rocdbg.debugger.frames import simt
 from rocdbg.debugger.frames.access import ThreadAccess
 from rocdbg.debugger.frames.entry_content import content_of
@@ -233,7 +234,7 @@ class FrameContext:
             place = self.attribute_location(At.RETURN_ADDR)
             return place.read(64) if place is not None and not place.is_undefined else None
         column = self.architecture.return_address_register
-        location = found.row.register_location(16 if column is None else column, self)
+        location = found.row.register_location(PC if column is None else column, self)
         if location.is_undefined:
             return None
         return location.read(64)
