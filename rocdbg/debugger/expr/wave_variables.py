@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rocdbg.arch.lanes import all_lanes
 from rocdbg.debugger.expr.convenience import string_value
 from rocdbg.debugger.target.protocol import WaveInfo
 from rocdbg.debugger.values import ctypes
@@ -40,7 +41,7 @@ def define_wave_variables(session: Session) -> None:
     number("_gthread", lambda wave: wave.number)
     number("_lane", lambda wave: lane())
     def lane_count(wave: WaveInfo) -> int:
-        return (wave.used_lanes & (1 << session.lane_count(wave.number)) - 1).bit_count()
+        return (wave.used_lanes & all_lanes(session.lane_count(wave.number))).bit_count()
 
     number("_lane_count", lane_count)
     number("_lane_active", lambda wave: session.active_lanes(wave.number) >> lane() & 1)

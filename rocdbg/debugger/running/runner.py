@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from rocdbg.debugger.focus import Focus, lane_list
+from rocdbg.arch.lanes import lane_list
+from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, FrameChain, inlined_starting_at
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program, same_function

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.arch.lanes import all_lanes, format_lanes, lane_mask
 from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_register
 from rocdbg.arch.targets import Generation
 from rocdbg.arch.targets import Target as Architecture
@@ -30,7 +31,7 @@ from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
 from rocdbg.sim.options import RunOptions, RunRequestError
-from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, format_lanes
+from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind
 from rocdbg.sim.wave import Wave
 
 _AGENT = _QUEUE = 1
@@ -137,7 +138,7 @@ class SimTarget:
         return WaveInfo(
             WaveId(_AGENT, _QUEUE, self.dispatch.number, wave.number),
             wave.workgroup, wave.index, wave.wave_size, wave.used_lanes, wave.pc,
-            wave.exec & ((1 << wave.wave_size) - 1), wave.workgroup_size, self.kernel_title,
+            wave.exec & all_lanes(wave.wave_size), wave.workgroup_size, self.kernel_title,
             wave.sgpr_count, wave.vgpr_count, wave.agpr_count, self.dispatch.plan.grid,
             self.dispatch.plan.workgroup,
         )  # fmt: skip
@@ -358,14 +359,11 @@ def _target_stop(stop: Stop) -> TargetStop:
         detail = f"{who or 'The wave'} executed `{stop.instruction}`."
         if stop.trap != ABORT_TRAP and stop.pc is not None:
             trap_pc = stop.pc - _S_TRAP_SIZE
-    lanes = 0
-    for lane in stop.lanes:
-        lanes |= 1 << lane
     return TargetStop(
         _KINDS[stop.kind],
         stop.wave.number if stop.wave is not None else None,
         stop.pc or 0,
-        lanes,
+        lane_mask(stop.lanes),
         detail,
         signal,
         stop.trap,
