@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "debugger": {"arch", "codeobject", "dwarf", "isa", "sim", "analysis", "launch"},
     "cli": {"debugger"},
 }
-EVERYONE = {"errors", "text"}
+EVERYONE = {"addresses", "errors", "text"}
 
 
 def imported_layers(source: str) -> set[str]:

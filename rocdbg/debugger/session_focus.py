@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import FocusError, NoProgramError, NoRegistersError, NotRunningError
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
@@ -289,7 +290,7 @@ class SessionFocus:
             scope = self._need_stack()
         return iter(self.chain(scope))
 
-    def unwind_row(self, pc: int) -> FoundRow | None:
+    def unwind_row(self, pc: LoadedAddress) -> FoundRow | None:
         """The unwind rules at a loaded address, and where they come from."""
         program = self.need_program()
         assert self._unwinder is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rocdbg import dwarf
+from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace, UnknownAddressSpaceError, address_space_by_name
 from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.expr.builtin_variables import BUILTINS, builtin_variable
@@ -155,7 +156,7 @@ class ProgramEnvironment:
         """A function as a value: its type, at its entry."""
         assert self.program is not None
         entry = function.entry_pc if function.entry_pc is not None else function.low_pc
-        return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(entry or 0)))
+        return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(entry or FileAddress(0))))
 
     def _minimal_symbol(self, name: str) -> Value | None:
         assert self.program is not None

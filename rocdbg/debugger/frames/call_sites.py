@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from rocdbg import dwarf
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.dwarf.context import Expression
 from rocdbg.dwarf.info import CallSite, CallSiteParameter, Die, Exprloc, Unit
@@ -21,14 +22,14 @@ _LANE_BITS = 32
 class DescribedCalls:
     """What debug information says of calls: the `rocdbg.debugger.frames.context.CallSites` of a frame."""
 
-    def at_call(self, caller: FrameContext, return_address: int) -> FrameContext:
+    def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
         """A calling frame as its call site describes it; the frame itself where that says nothing."""
         site = _site(caller, return_address)
         if site is None or not site.parameters:
             return caller
         return CallSiteContext(caller, site)
 
-    def value_passed(self, caller: FrameContext, return_address: int, parameter: Die) -> Expression | None:
+    def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
         """DW_AT_call_value of a parameter of the callee, to be evaluated in the calling frame; None when not told.
 
         The call site may refer to the parameter's entry in the function's instance, or to the abstract one.
@@ -43,7 +44,7 @@ class DescribedCalls:
         return None
 
 
-def _site(caller: FrameContext, return_address: int) -> CallSite | None:
+def _site(caller: FrameContext, return_address: LoadedAddress) -> CallSite | None:
     """What is said of the call that returns to an address as loaded."""
     function = caller.function
     if function is None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from rocdbg import dwarf
+from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
 from rocdbg.arch.registers import PC
 from rocdbg.debugger.frames import simt
 from rocdbg.debugger.frames.access import ThreadAccess
@@ -28,11 +29,11 @@ from rocdbg.dwarf.storage import RegisterStorage
 class CallSites(Protocol):
     """Knows what the code that called says of its calls."""
 
-    def at_call(self, caller: FrameContext, return_address: int) -> FrameContext:
+    def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
         """A calling frame as the call site describes it that returns to an address as loaded."""
         ...
 
-    def value_passed(self, caller: FrameContext, return_address: int, parameter: Die) -> Expression | None:
+    def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
         """What was passed for a parameter of the callee, to be evaluated in the calling frame; ``None``: not told."""
         ...
 
@@ -53,17 +54,17 @@ class FrameContext:
         self,
         program: Program,
         access: ThreadAccess,
-        pc: int,
+        pc: LoadedAddress,
         lane: int | None,
-        row: Callable[[int, int], FoundRow | None],
+        row: Callable[[FileAddress, int], FoundRow | None],
         callee: FrameContext | None = None,
         iteration: int = 0,
         call_sites: CallSites | None = None,
     ) -> None:
         self.program = program
         self.access = access
-        self.pc: int | None = pc
-        self.wave_pc: int | None = pc
+        self.pc: LoadedAddress | None = pc
+        self.wave_pc: LoadedAddress | None = pc
         self.lane = lane
         self.callee = callee
         self._row = row
@@ -93,7 +94,7 @@ class FrameContext:
     @cached_property
     def function(self) -> Function | None:
         """The function with code at ``pc``."""
-        return self.program.function_at(self.pc or 0)
+        return self.program.function_at(self.pc or NOWHERE)
 
     @cached_property
     def unit(self) -> Unit | None:
@@ -125,7 +126,7 @@ class FrameContext:
         other.object = location
         return other
 
-    def at_lane_pc(self, pc: int) -> FrameContext:
+    def at_lane_pc(self, pc: LoadedAddress) -> FrameContext:
         """The same frame of a lane that waits at ``pc``."""
         other = FrameContext(
             self.program, self.access, pc, self.lane, self._row, self.callee, self.iteration or 0, self._call_sites
@@ -141,13 +142,13 @@ class FrameContext:
     @cached_property
     def lanes(self) -> int:
         """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
-        counts = (simt.lane_count(entry) for entry in simt.entries_at(self.program, self.function, self.pc or 0))
+        counts = (simt.lane_count(entry) for entry in simt.entries_at(self.program, self.function, self.pc or NOWHERE))
         return next((count for count in counts if count is not None), self.wave_size)
 
     @cached_property
     def iterations(self) -> int:
         """DW_AT_LLVM_iterations here, 1 without it: the iterations of a loop that run at once."""
-        for entry in simt.entries_at(self.program, self.function, self.pc or 0):
+        for entry in simt.entries_at(self.program, self.function, self.pc or NOWHERE):
             value = simt.expression_of(entry, simt.ITERATIONS)
             if value is not None:
                 context = copy(self.for_unit(entry.unit))
@@ -161,7 +162,7 @@ class FrameContext:
     @cached_property
     def found_row(self) -> FoundRow | None:
         """The unwind rules here."""
-        return self._row(self.program.to_file(self.wave_pc or 0), self.wave_size)
+        return self._row(self.program.to_file(self.wave_pc or NOWHERE), self.wave_size)
 
     # -- frames
 
@@ -204,14 +205,16 @@ class FrameContext:
         next_frame = self.next_frame()
         if next_frame is None or next_frame.pc is None:
             raise EvaluationError("there is no calling frame")
-        return next_frame if self._call_sites is None else self._call_sites.at_call(next_frame, next_frame.pc + 1)
+        if self._call_sites is None:
+            return next_frame
+        return self._call_sites.at_call(next_frame, LoadedAddress(next_frame.pc + 1))
 
     def call_site_value(self, parameter: int) -> ExpressionLike | None:
         """What the call site says was passed for the parameter at ``parameter`` of the unit."""
         caller = self.next_frame()
         if self._call_sites is None or self.unit is None or caller is None or caller.pc is None:
             return None
-        return self._call_sites.value_passed(caller, caller.pc + 1, self.unit.die(parameter))
+        return self._call_sites.value_passed(caller, LoadedAddress(caller.pc + 1), self.unit.die(parameter))
 
     def next_frame(self) -> FrameContext | None:
         """The calling frame; ``None`` for the outermost (undefined return address), or without rules."""
@@ -219,7 +222,7 @@ class FrameContext:
         if return_address is None:
             return None
         # the call is the instruction before the return address
-        pc = return_address - 1
+        pc = LoadedAddress(return_address - 1)
         frame = FrameContext(
             self.program, self.access, pc, self.lane, self._row, self, self.iteration or 0, self._call_sites
         )
@@ -263,7 +266,7 @@ class FrameContext:
         addresses = self.unit.debug_addr if self.unit is not None else []
         if not 0 <= index < len(addresses):
             raise EvaluationError(f"the unit has no address {index}; it has {len(addresses)}")
-        return self.program.to_loaded(addresses[index])
+        return self.program.to_loaded(FileAddress(addresses[index]))
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, FrameContext]:
         """What an entry offers to an expression."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rocdbg import dwarf
+from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.arch.registers import sgpr_number
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames import simt
@@ -42,7 +43,7 @@ class Entered:
     """
 
     level: int
-    pc: int | None
+    pc: LoadedAddress | None
 
 
 @dataclass(slots=True)
@@ -85,7 +86,7 @@ class LanePcs:
             for vector in vectors:
                 pc = vector[lane] if lane < len(vector) else None
                 if pc is not None:
-                    return Entered(level, pc)
+                    return Entered(level, LoadedAddress(pc))
         return None
 
     def _vectors_at(self, level: int) -> list[LanePcVector] | None:
@@ -124,7 +125,7 @@ def top_context(program: Program, target: Target, scope: Focus, unwinder: Unwind
 
 
 def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:
-    for entry in simt.entries_at(context.program, context.function, context.pc or 0):
+    for entry in simt.entries_at(context.program, context.function, context.pc or NOWHERE):
         location = _location(context, entry, simt.LANE_PC)
         if location is not None:
             # without DW_AT_LLVM_lanes the vector's own size says how many there are

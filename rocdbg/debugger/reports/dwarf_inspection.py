@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rocdbg import dwarf
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError, NoSymbolError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.context import FrameContext
@@ -163,7 +164,7 @@ def _value_text(value: dwarf.Value) -> str:
 def describe_row(session: Session, pc: int) -> Iterator[str]:
     """``maint dwarf cfi PC``: the row of unwind rules in force at a loaded address."""
     program = session.need_program()
-    found = session.unwind_row(pc)
+    found = session.unwind_row(LoadedAddress(pc))
     if found is None:
         yield f"No call frame information for {pc:#x}."
         return
@@ -173,7 +174,7 @@ def describe_row(session: Session, pc: int) -> Iterator[str]:
     if not isinstance(row, Row):
         return
     architecture = program.architecture
-    yield f"  range: [{program.to_loaded(row.start):#x}, {program.to_loaded(row.end):#x})"
+    yield f"  range: [{row.start + program.base:#x}, {row.end + program.base:#x})"
     yield f"  CFA: {_cfa_text(row, architecture, program.base)}"
     yield f"  return address: {architecture.register_name(row.return_address_register)}"
     for number, rule in sorted(row.rules.items()):

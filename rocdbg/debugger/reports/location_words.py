@@ -31,7 +31,7 @@ def static_words(program: Program, variable: Variable, function: Function | None
         for low, high, data in what:
             where = "Default"
             if low is not None and high is not None:
-                where = f"Range {program.to_loaded(low):#x}-{program.to_loaded(high):#x}"
+                where = f"Range {low + program.base:#x}-{high + program.base:#x}"
             first, *rest = _words(data, variable.unit, base, program)
             lines += [f"  {where}: {first}", *(f"  {line}".rstrip() for line in rest)]
         return "\n".join([*lines, ""])

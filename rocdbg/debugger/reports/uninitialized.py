@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rocdbg.addresses import LoadedAddress
+
 if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
 
@@ -53,7 +55,7 @@ def uninitialized_rows(session: Session) -> list[UninitializedRow]:
 def _place(session: Session, pc: int) -> str:
     """``<saxpy+232> at saxpy.hip:10``, as far as known."""
     symbol = session.symbols.symbol_at(pc)
-    row = session.need_program().line_at(pc)
+    row = session.need_program().line_at(LoadedAddress(pc))
     name = f"<{symbol.name}+{symbol.offset}>" if symbol is not None else ""
     line = f"at {row.file.name}:{row.line}" if row is not None else ""
     return f"{name} {line}".strip()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.lanes import lane_list
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, FrameChain, inlined_starting_at
@@ -240,7 +241,7 @@ class Runner:
             for place in hit.breakpoint.locations
             if place.address == stop.pc and place.location.code is not None and not place.location.by_line
         ]
-        starting = inlined_starting_at(self.program, stop.pc)
+        starting = inlined_starting_at(self.program, LoadedAddress(stop.pc))
         for index, instance in enumerate(starting):
             if any(same_function(instance.function, function) for function in wanted):
                 self.host.inline_entered[stop.thread] = index

@@ -8,35 +8,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.frames.returned_value import return_value
+from rocdbg.debugger.running.lines import (
+    Start,
+    begins_line,
+    frame_changed,
+    inline_offsets,
+    is_inlined_deeper,
+    line_of,
+    line_range,
+    row_range,
+    stands_at_another_line,
+)
 from rocdbg.debugger.running.runner import Internal, Runner
 from rocdbg.debugger.running.stops import StopEvent, StopReason
 from rocdbg.debugger.target.protocol import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info import LineRow
 from rocdbg.dwarf.info.types import Type, VoidType
 
 RETURN_LOW, RETURN_HIGH = 62, 63
 """DWARF numbers of s30 and s31, where the calling convention has the return address at a function's entry."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """Where a step began."""
-
-    scope: Focus
-    place: tuple[int | None, int | None] | None
-    """Of the physical frame."""
-    function_low: int | None
-    caller_place: tuple[int | None, int | None] | None
-    has_caller: bool
-    depth: int
-    """Inline calls around the PC."""
-    inline: tuple[int, ...]
-    line: tuple[str, int] | None
 
 
 @dataclass(slots=True)
@@ -55,14 +50,14 @@ class Stepper:
         here = self.runner.top_frame(scope)
         if into and here.hidden:
             return self._enter_inlined(scope, here)
-        start = first = self._start(scope)
+        start = first = Start.of(self.runner.host.chain(scope.with_frame(0)), scope)
         if self.runner.host.behind_traps.pop(self._thread(scope), None) is not None:
             # the trap itself is over: the step may have no more to do than to show where the wave is
             self.runner.host.state_changed()
             frame = self.runner.top_frame(scope)
-            hides_other = frame.hidden and _line(frame) != start.line
-            if hides_other or (not frame.hidden and self._stands_at_another_line(frame, start)):
-                return self.runner.step_event(StopReason.STEP, self._frame_changed(frame, start))
+            hides_other = frame.hidden and line_of(frame) != start.line
+            if hides_other or (not frame.hidden and stands_at_another_line(frame, start)):
+                return self.runner.step_event(StopReason.STEP, frame_changed(frame, start))
         low, high = self._range(start)
         line = start.line
         was_active = self.runner.is_active(scope)
@@ -72,9 +67,9 @@ class Stepper:
             if event is not None:
                 return event
             frame = self.runner.top_frame(scope)
-            if self._stands_at_another_line(frame, start):
-                return self.runner.step_event(StopReason.STEP, self._frame_changed(frame, start))
-            low, high = self._line_range(frame)
+            if stands_at_another_line(frame, start):
+                return self.runner.step_event(StopReason.STEP, frame_changed(frame, start))
+            low, high = line_range(frame)
             was_active = True
         while True:
             stop = self._resume_range(scope, low, high)
@@ -101,20 +96,20 @@ class Stepper:
             place = physical_place(frame.context)
             if start.has_caller and place == start.caller_place and place != start.place:
                 # returned: what is left of the caller's line belongs to the step, calls in it are stepped into
-                start = self._start(scope)
-                if not frame.hidden and not self._begins_line(frame, line):
-                    low, high = self._line_range(frame)
-                    line = _line(frame)
+                start = Start.of(self.runner.host.chain(scope.with_frame(0)), scope)
+                if not frame.hidden and not begins_line(frame, line):
+                    low, high = line_range(frame)
+                    line = line_of(frame)
                     continue
-            if not into and self._is_inlined_deeper(frame, start):
-                low, high = self._row_range(frame)
+            if not into and is_inlined_deeper(frame, start):
+                low, high = row_range(frame)
                 continue
             if frame.hidden:
-                if _line(frame) != line:
-                    return self.runner.step_event(StopReason.STEP, self._frame_changed(frame, first))
+                if line_of(frame) != line:
+                    return self.runner.step_event(StopReason.STEP, frame_changed(frame, first))
                 if into:
                     return self._enter_inlined(scope, frame)
-                low, high = self._row_range(frame)
+                low, high = row_range(frame)
                 continue
             row = frame.row
             if row is None:
@@ -123,26 +118,12 @@ class Stepper:
             at_start = self.runner.program.to_loaded(row.address) == frame.pc
             new_line = row.line != 0 and place_here != line
             if new_line and ((at_start and row.is_stmt) or resumed_midway):
-                new_frame = self._frame_changed(frame, first)
+                new_frame = frame_changed(frame, first)
                 return self.runner.step_event(StopReason.STEP, new_frame)
-            low, high = self._line_range(frame)
+            low, high = line_range(frame)
             passing = waits_at is not None and place == start.place and not at_start
             if row.line != 0 and not passing and not (new_line and at_start and not row.is_stmt):
                 line = place_here
-
-    @staticmethod
-    def _stands_at_another_line(frame: Frame, start: _Start) -> bool:
-        """Whether a lane that has become active stands at the beginning of a line other than the one it waited at.
-
-        The middle of a line may be code that brings the lane back, before it goes on where it waited.
-        """
-        row = frame.row
-        if row is None:
-            return True
-        if physical_place(frame.context) != start.place:
-            return row.line != 0
-        at_start = frame.program.to_loaded(row.address) == frame.pc
-        return row.line != 0 and row.is_stmt and at_start and _line(frame) != start.line
 
     def _enter_inlined(self, scope: Focus, frame: Frame) -> StopEvent:
         """Into an inlined call that begins right here: nothing runs, one more frame is shown."""
@@ -156,7 +137,7 @@ class Stepper:
         if ended is not None:
             return ended
         frame = self.runner.top_frame(scope)
-        start = self._start(scope)
+        start = Start.of(self.runner.host.chain(scope.with_frame(0)), scope)
         stop = self._resume(scope, ResumeMode.STEP)
         event = self._common(stop, scope)
         if event is not None:
@@ -242,51 +223,8 @@ class Stepper:
         assert scope.thread is not None
         return scope.thread
 
-    def _start(self, scope: Focus) -> _Start:
-        chain = self.runner.host.chain(scope.with_frame(0))
-        top = chain.get(0)
-        assert top is not None
-        caller = next((f for f in chain if f.context is not top.context), None)
-        inline = tuple(f.inline.offset for f in chain if f.context is top.context and f.inline is not None)
-        physical = top.context.function
-        return _Start(
-            scope,
-            physical_place(top.context),
-            physical.low_pc if physical is not None else None,
-            physical_place(caller.context) if caller is not None else None,
-            caller is not None,
-            len(inline),
-            inline,
-            _line(top),
-        )
-
-    def _range(self, start: _Start) -> tuple[int, int]:
-        return self._line_range(self.runner.top_frame(start.scope))
-
-    def _line_range(self, frame: Frame) -> tuple[int, int]:
-        """The addresses around the PC that are of the same line; a whole function without lines."""
-        row = frame.row
-        program = self.runner.program
-        if row is None:
-            symbol = program.symbol_at(frame.pc)
-            if symbol is None:
-                return frame.pc, frame.pc + 4
-            low = program.to_loaded(program.code_object.address_of(symbol))
-            return low, low + max(symbol.size, 4)
-        low, high = row.address, row.end_address
-        while True:
-            after = program.info.line_at(high)
-            if after is None or not _same_line(after, row) or after.end_address <= high:
-                break
-            high = after.end_address
-        return program.to_loaded(low), program.to_loaded(high)
-
-    def _row_range(self, frame: Frame) -> tuple[int, int]:
-        row = frame.row
-        if row is None:
-            return frame.pc, frame.pc + 4
-        program = self.runner.program
-        return program.to_loaded(row.address), program.to_loaded(row.end_address)
+    def _range(self, start: Start) -> tuple[int, int]:
+        return line_range(self.runner.top_frame(start.scope))
 
     def _resume(self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0) -> TargetStop:
         return self.runner.resume(
@@ -317,7 +255,7 @@ class Stepper:
         return self.runner.event(stop)
 
     def _over_or_into_call(
-        self, scope: Focus, start: _Start, pc: int, into: bool
+        self, scope: Focus, start: Start, pc: LoadedAddress, into: bool
     ) -> StopEvent | bool:
         """Deal with a PC at the entry of a called function.
 
@@ -340,7 +278,7 @@ class Stepper:
         event = self._run_to(scope, called, start.place, self._thread(scope), lane_matters=False)
         return event if event is not None else True
 
-    def _called_from(self, scope: Focus, start: _Start, pc: int) -> int | None:
+    def _called_from(self, scope: Focus, start: Start, pc: LoadedAddress) -> LoadedAddress | None:
         """The return address when the wave stands at the entry of a function that ``start`` has called."""
         program = self.runner.program
         function = program.function_at(pc)
@@ -353,8 +291,8 @@ class Stepper:
         target, thread = self.runner.target, self._thread(scope)
         low = int.from_bytes(target.read_register(thread, RETURN_LOW), "little")
         high = int.from_bytes(target.read_register(thread, RETURN_HIGH), "little")
-        address = low | high << 32
-        caller = program.function_at(address - 1)
+        address = LoadedAddress(low | high << 32)
+        caller = program.function_at(LoadedAddress(address - 1))
         if caller is None or caller.low_pc != start.function_low:
             return None
         return address
@@ -391,7 +329,7 @@ class Stepper:
         """
         program, exec_map = self.runner.program, self.runner.host.exec_map
         while True:
-            start = self._start(scope)
+            start = Start.of(self.runner.host.chain(scope.with_frame(0)), scope)
             wave = self.runner.target.wave(self._thread(scope))
             address = program.to_file(wave.pc)
             function = exec_map.function_at(address, wave.lane_count) if exec_map is not None else None
@@ -415,29 +353,6 @@ class Stepper:
             if result and self.runner.is_active(scope):
                 return None
 
-    @staticmethod
-    def _begins_line(frame: Frame, line: tuple[str, int] | None) -> bool:
-        """Whether a frame stands where a statement in another line than ``line`` begins."""
-        row = frame.row
-        if row is None or row.line == 0 or not row.is_stmt or (row.file.path, row.line) == line:
-            return False
-        return frame.program.to_loaded(row.address) == frame.pc
-
-    @staticmethod
-    def _is_inlined_deeper(frame: Frame, start: _Start) -> bool:
-        """Whether the frame is of a call inlined into the code the step began in."""
-        now = _inline_offsets(frame)
-        before = start.inline
-        if len(now) <= len(before):
-            return False
-        return now[len(now) - len(before) :] == before
-
-    @staticmethod
-    def _frame_changed(frame: Frame, start: _Start) -> bool:
-        physical = frame.context.function
-        low = physical.low_pc if physical is not None else None
-        return low != start.function_low or _inline_offsets(frame) != start.inline
-
     def _finish_inline(self, scope: Focus, frame: Frame) -> StopEvent:
         """Out of an inlined call: step over lines until its code is left."""
         assert frame.inline is not None
@@ -447,25 +362,5 @@ class Stepper:
             if event.reason is not StopReason.STEP:
                 return event
             top = self.runner.top_frame(scope)
-            if wanted not in _inline_offsets(top):
+            if wanted not in inline_offsets(top):
                 return self.runner.step_event(StopReason.FINISHED, True)
-
-
-def _inline_offsets(frame: Frame) -> tuple[int, ...]:
-    """The inlined calls around a frame's PC, innermost first."""
-    program = frame.program
-    if frame.context.function is None:
-        return ()
-    inlined = program.info.inline_frames_at(program.to_file(frame.lookup_pc))
-    return tuple(i.offset for i in inlined[frame.hidden :])
-
-
-def _line(frame: Frame) -> tuple[str, int] | None:
-    if frame.hidden and frame.file is not None and frame.line is not None:
-        return frame.file.path, frame.line
-    row = frame.row
-    return (row.file.path, row.line) if row is not None and row.line else None
-
-
-def _same_line(one: LineRow, other: LineRow) -> bool:
-    return one.line == other.line and one.file == other.file

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.debugger.target.ids import WaveId, lane_target_id, wave_target_id
 
@@ -87,7 +88,7 @@ class WaveInfo:
     index: int
     lane_count: int
     used_lanes: int
-    pc: int
+    pc: LoadedAddress
     exec_mask: int
     workgroup_size: Triple
     kernel: str

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.arch.lanes import all_lanes, format_lanes, lane_mask
 from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_register
@@ -137,7 +138,7 @@ class SimTarget:
     def _info(self, wave: Wave) -> WaveInfo:
         return WaveInfo(
             WaveId(_AGENT, _QUEUE, self.dispatch.number, wave.number),
-            wave.workgroup, wave.index, wave.wave_size, wave.used_lanes, wave.pc,
+            wave.workgroup, wave.index, wave.wave_size, wave.used_lanes, LoadedAddress(wave.pc),
             wave.exec & all_lanes(wave.wave_size), wave.workgroup_size, self.kernel_title,
             wave.sgpr_count, wave.vgpr_count, wave.agpr_count, self.dispatch.plan.grid,
             self.dispatch.plan.workgroup,
