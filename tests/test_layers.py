@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "debugger": {"arch", "codeobject", "dwarf", "isa", "sim", "analysis", "launch"},
     "cli": {"debugger"},
 }
-EVERYONE = {"errors", "text"}
+EVERYONE = {"addresses", "errors", "text"}
 
 
 def imported_layers(source: str) -> set[str]:
@@ -130,3 +130,63 @@ def test_classes_of_the_debugger_have_few_public_methods() -> None:
         if count > MOST_METHODS
     }
     assert wrong == {}
+def modules_imported(source: str, known: set[str]) -> set[str]:
+    """The modules of rocdbg that a module's text imports when it is run (not for type checking only)."""
+    found: set[str] = set()
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            return
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                found.add(full if full in known else node.module)
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(source))
+    return found & known
+
+
+def circles(imports: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that import each other, by Tarjan's strongly connected components."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def connect(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in sorted(imports[name]):
+            if other not in index:
+                connect(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            component = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(component) > 1 or name in imports[name]:
+                found.append(sorted(component))
+
+    for name in sorted(imports):
+        if name not in index:
+            connect(name)
+    return found
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    files = {}
+    for file in sorted(ROOT.rglob("*.py")):
+        name = ".".join(("rocdbg", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        files[name] = file
+    known = set(files)
+    imports = {name: modules_imported(file.read_text(), known) - {name} for name, file in files.items()}
+    assert circles(imports) == []

@@ -25,7 +25,7 @@ from rocdbg.analysis.machine_state import (
 )
 from rocdbg.analysis.saved_registers import FunctionCode, Functions
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.registers import exec_number, register_number, sgpr_number, vgpr_number
+from rocdbg.arch.registers import PC, exec_number, register_number, sgpr_number, vgpr_number
 from rocdbg.arch.targets import ScratchKind, Target
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.rows import Row
@@ -44,7 +44,6 @@ __all__ = ["FunctionCode", "PrologueRows"]
 _DIALECT: Final = "amd"
 _SGPRS: Final = 106
 _RETURN_ADDRESS: Final = (30, 31)
-_RETURN_COLUMN: Final = 16
 
 Item = str | tuple[str | int, ...]
 Place = tuple[Item, ...]
@@ -85,13 +84,13 @@ class PrologueRows:
         state, instruction = found
         return Row(
             instruction.address, instruction.address + instruction.size, self._cfa(state), self._rules(state),
-            _RETURN_COLUMN, _DIALECT,
+            PC, _DIALECT,
         )
 
     def _kernel_row(self, function: FunctionCode) -> Row:
         cfa = _assemble(("lit0",), (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",))
         return Row(
-            function.start, function.end, CfaExpression(cfa), {_RETURN_COLUMN: UndefinedRule()}, _RETURN_COLUMN,
+            function.start, function.end, CfaExpression(cfa), {PC: UndefinedRule()}, PC,
             _DIALECT,
         )
 
@@ -138,7 +137,7 @@ class PrologueRows:
         halves = 1 if self._wave_size == 32 else 2
         if any(VCC_LO + half in state.scalars for half in range(halves)):
             rules[register_number("vcc", self._wave_size)] = UndefinedRule()
-        rules[_RETURN_COLUMN] = places.composite(_RETURN_ADDRESS) or UndefinedRule()
+        rules[PC] = places.composite(_RETURN_ADDRESS) or UndefinedRule()
         return rules
 
     def _stack_pointer_rule(self, state: State) -> Rule:

@@ -105,6 +105,7 @@ ADDRESS_SPACES: Mapping[AddressSpace, AddressSpaceInfo] = MappingProxyType(
 )
 """Every DWARF address space of AMDGPU by number."""
 
+_BY_NUMBER = {int(space): info for space, info in ADDRESS_SPACES.items()}
 _BY_NAME = {info.name: info for info in ADDRESS_SPACES.values()}
 _FROM_LLVM = {
     LlvmAddressSpace.FLAT: AddressSpace.GENERIC,
@@ -119,10 +120,10 @@ _FROM_LLVM = {
 
 def address_space(number: int) -> AddressSpaceInfo:
     """The DWARF address space of this number; raises `UnknownAddressSpaceError`."""
-    try:
-        return ADDRESS_SPACES[AddressSpace(number)]
-    except ValueError:
-        raise UnknownAddressSpaceError(number) from None
+    info = _BY_NUMBER.get(number)
+    if info is None:
+        raise UnknownAddressSpaceError(number)
+    return info
 
 
 def address_space_by_name(name: str) -> AddressSpaceInfo:

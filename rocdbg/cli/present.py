@@ -8,7 +8,7 @@ from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.internal import write_report_text
 from rocdbg.cli.listing import write_instructions
 from rocdbg.cli.writer import Styled
-from rocdbg.debugger.focus import lane_list, lane_ranges
+from rocdbg.debugger import lane_list, lane_ranges
 from rocdbg.debugger.running.stops import StopEvent, StopReason
 from rocdbg.debugger.values import ctypes
 from rocdbg.errors import Error

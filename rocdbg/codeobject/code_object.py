@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocdbg.addresses import FileAddress
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import Target, UnknownTargetError
 from rocdbg.codeobject.elf import (
@@ -154,12 +155,12 @@ class CodeObject:
         """What its base address must be a multiple of."""
         return self.layout.alignment
 
-    def address_of(self, symbol: Symbol) -> int:
+    def address_of(self, symbol: Symbol) -> FileAddress:
         """The address of a symbol at load bias 0; of an LDS symbol its offset, of an absolute one its value.
 
         Raises `CodeObjectError` for an undefined symbol, or one in a section that is not loaded.
         """
-        return self.layout.address_of(symbol)
+        return FileAddress(self.layout.address_of(symbol))
 
     def file_offset(self, symbol: Symbol, size: int, what: str) -> int:
         """Where the ``size`` bytes at a symbol are in the file; raises `CodeObjectError` naming ``what``."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from rocdbg.addresses import FileAddress
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.string_table import StringTable
@@ -75,7 +76,7 @@ class Section:
     name: str
     type: int
     flags: int
-    address: int
+    address: FileAddress
     offset: int
     """Of its bytes in the file."""
     size: int
@@ -194,7 +195,7 @@ class Elf:
             reason = f"the name of section {index} lies outside the table"
             raise self.source.error(reason, section=".shstrtab", offset=name_offset)
         return Section(
-            index, name, kind, flags, address, offset, size, link, info, alignment, entry_size, self.source
+            index, name, kind, flags, FileAddress(address), offset, size, link, info, alignment, entry_size, self.source
         )
 
     def _check_overlap(self, what: str, ranges: list[tuple[int, int]]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rocdbg.addresses import FileAddress
 from rocdbg.arch.targets import Generation
 from rocdbg.codeobject.descriptor import KernelDescriptor, decode_descriptor, decode_v2_descriptor
 from rocdbg.codeobject.errors import CodeObjectError, NoSuchKernelError
@@ -64,12 +65,12 @@ class Kernel:
         return self.code_object.address_of(self._require_symbol())
 
     @property
-    def entry_address(self) -> int:
+    def entry_address(self) -> FileAddress:
         """Of the first instruction; raises `CodeObjectError` if there is no descriptor."""
         if self.code_object.is_relocatable and self.entry_symbol is not None:
             # Before linking the descriptor's offset is still a relocation.
             return self.code_object.address_of(self.entry_symbol)
-        return self.descriptor_address + self.descriptor.kernel_code_entry_byte_offset
+        return FileAddress(self.descriptor_address + self.descriptor.kernel_code_entry_byte_offset)
 
     @property
     def code_size(self) -> int | None:

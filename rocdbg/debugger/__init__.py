@@ -6,8 +6,9 @@ what they return; requests that cannot be met raise subclasses of `rocdbg.Error`
 
 from __future__ import annotations
 
+from rocdbg.arch.lanes import lane_list, lane_ranges
 from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.focus import Focus, lane_list, lane_ranges
+from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.running.stops import Signal, StopEvent, StopReason
 from rocdbg.debugger.session import Session
 from rocdbg.debugger.settings import PrintSettings, Settings

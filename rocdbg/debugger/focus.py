@@ -33,32 +33,8 @@ class Focus:
 
     def with_frame(self, frame: int) -> Focus:
         """The same lane, another frame level."""
-        return replace(self, frame=frame)
+        return self if frame == self.frame else replace(self, frame=frame)
 
 
 STATIC = Focus()
 """The scope of a program that is not running: static storage only."""
-
-
-def lane_list(mask: int) -> list[int]:
-    """The lanes whose bit is set in ``mask``, ascending."""
-    lanes = []
-    while mask:
-        low = mask & -mask
-        lanes.append(low.bit_length() - 1)
-        mask ^= low
-    return lanes
-
-
-def lane_ranges(mask: int) -> str:
-    """The lanes of ``mask`` as stops write them: ``0-31 40``."""
-    parts: list[str] = []
-    lanes = lane_list(mask)
-    index = 0
-    while index < len(lanes):
-        end = index
-        while end + 1 < len(lanes) and lanes[end + 1] == lanes[end] + 1:
-            end += 1
-        parts.append(str(lanes[index]) if index == end else f"{lanes[index]}-{lanes[end]}")
-        index = end + 1
-    return " ".join(parts)

@@ -6,12 +6,11 @@ import contextlib
 from collections.abc import Callable
 from typing import Protocol
 
-from rocdbg.dwarf.architecture import Architecture
-from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.architecture import Architecture, DefaultRule
+from rocdbg.dwarf.location import LocationDescription, undefined_location
 from rocdbg.errors import Error
 
-__all__ = ["CallerRegisters", "HasRegisters", "KeepsRegisters"]
-
+__all__ = ["CallerRegisters", "HasRegisters", "KeepsRegisters", "default_location"]
 
 _STEP = 4
 """Frames that a rule's expressions may recurse through."""
@@ -105,3 +104,10 @@ class CallerRegisters:
         except Error as error:
             self._failures[number] = error
             raise
+
+
+def default_location(callee: HasRegisters, number: int, architecture: Architecture) -> LocationDescription:
+    """Where a register of the frame that called `callee` is if no call frame information tells (A.6.4.1, item 10)."""
+    if architecture.default_rule is DefaultRule.SAME_VALUE:
+        return callee.register_location(number)
+    return undefined_location()

@@ -17,7 +17,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 from rocdbg.dwarf.cfa_instructions import Interpreter
-from rocdbg.dwarf.context import Context
+from rocdbg.dwarf.context import Context, load_bias
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError
 from rocdbg.dwarf.operations import DIALECTS
@@ -248,6 +248,7 @@ class FrameTable:
         pc = context.pc
         if pc is None:
             raise EvaluationError("unwinding needs a program location, and there is none")
+        pc -= load_bias(context)
         row = self.row(pc)
         if row is None:
             return None

@@ -11,15 +11,25 @@ from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.storage import MemoryAccess
 from rocdbg.dwarf.values import BaseType, ConstValue
 
-__all__ = ["CallSites", "Context", "DieContent", "Expression", "ExpressionLike", "LocationList", "LocationListEntry"]
+__all__ = [
+    "CallSites",
+    "Context",
+    "DieContent",
+    "Expression",
+    "ExpressionLike",
+    "Loaded",
+    "LocationList",
+    "LocationListEntry",
+    "load_bias",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An operation expression (A.2.5.4), and the dialect of its unit (None: that of the reference to it)."""
+    """An operation expression (A.2.5.4), and the dialect of its unit."""
 
     data: bytes
-    dialect: str | None = None
+    dialect: str
 
 
 LocationListEntry = tuple[int | None, int | None, bytes]
@@ -27,7 +37,10 @@ LocationListEntry = tuple[int | None, int | None, bytes]
 
 
 class LocationList(Sequence[LocationListEntry]):
-    """A location list expression with absolute addresses (A.2.5.5); `dialect` as in `Expression`."""
+    """A location list expression with absolute addresses (A.2.5.5).
+
+    `dialect` is that of its unit; None stands for that of the expression which refers to the list.
+    """
 
     __slots__ = ("dialect", "entries")
 
@@ -167,3 +180,22 @@ class CallSites(Protocol):
         The expression belongs to the calling frame, in whose context it is evaluated.
         """
         ...
+
+
+class Loaded(Protocol):
+    """What a context may know besides: how far from the addresses in its file the code was loaded."""
+
+    @property
+    def load_bias(self) -> int:
+        """What is added to an address in debug information to make it one of the running program.
+
+        The evaluator adds it to the operand of `DW_OP_addr` and takes it from `pc` before it looks into a location
+        list. All that a context itself gives is as loaded: `pc`, `indexed_address`, what registers and memory hold.
+        """
+        ...
+
+
+def load_bias(context: Context) -> int:
+    """The load bias of a context, by default 0: one that is not `Loaded` has expressions with addresses as loaded."""
+    bias: int = getattr(context, "load_bias", 0)
+    return bias

@@ -60,11 +60,11 @@ def evaluate(
         raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
     if kind not in _KINDS:
         raise DwarfError(f"there is no result kind '{kind}'; it is 'value', 'location' or None")
-    if isinstance(data, LocationList):
-        return _machine(context, dialect).location_list(data, context)
     if isinstance(data, Expression):
-        dialect = data.dialect or dialect
+        dialect = data.dialect
         data = data.data
+    elif isinstance(data, LocationList):
+        return _machine(context, dialect).location_list(data, context)
     m = Machine(context, dialect, context.object, Budget())
     if initial:
         m.stack.extend(as_entry(item, m.mask) for item in initial)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList
 from rocdbg.dwarf.decoding import Operation
@@ -31,6 +31,8 @@ class Step:
     before: tuple[str, ...]
     after: tuple[str, ...] | None
     """None if the operation failed."""
+    load_bias: int = 0
+    """What was added to an address in the operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +98,11 @@ class _Tracer(Machine):
         place = len(self.steps)
         if place >= _MAX_STEPS:
             return handler(self, operands)
-        before = self.stack_text()
+        step = Step(self.depth, program.operations[index], self.stack_text(), None, self.load_bias)
         # Noted before what it calls.
-        self.steps.append(Step(self.depth, program.operations[index], before, None))
+        self.steps.append(step)
         target = handler(self, operands)
-        self.steps[place] = Step(self.depth, program.operations[index], before, self.stack_text())
+        self.steps[place] = replace(step, after=self.stack_text())
         return target
 
     def run(self, program: Program) -> None:
@@ -125,21 +127,25 @@ def explain(
     kind: Kind = None,
     dialect: str = "amd",
     initial: Iterable[Value | LocationDescription | int] = (),
+    load_bias: int | None = None,
 ) -> Explanation:
     """`evaluate` (A.2.5.4), with every step; arguments as there.
 
+    A `load_bias` holds instead of the context's for the addresses in `data`, which is then no location list: 0 for one
+    that was written with addresses as loaded.
     An `IllFormed` or `EvaluationError` is part of the explanation, not raised; what a context's own methods
     raise besides passes through.
     """
     tracer = _Tracer(context, dialect, context.object, Budget())
     tracer.steps = []
     tracer.texts = {}
+    tracer.bias = load_bias
     try:
         if isinstance(data, LocationList):
             result: Value | LocationDescription = tracer.location_list(data, context)
         else:
             if isinstance(data, Expression):
-                tracer.dialect = data.dialect or dialect
+                tracer.dialect = data.dialect
                 data = data.data
             tracer.stack.extend(as_entry(item, tracer.mask) for item in initial)
             tracer.run(tracer.compile(data))

@@ -21,17 +21,21 @@ def format_expression(
     *,
     register_name: Callable[[int], str | None] | None = None,
     type_name: Callable[[int], str | None] | None = None,
+    load_bias: int = 0,
 ) -> str:
     """The expression (A.7.7.1) on one line: "DW_OP_regx 0xa00, DW_OP_LLVM_user DW_OP_LLVM_push_lane".
 
     `register_name` gives names to DWARF registers and `type_name` to base type entries by their offset in the
-    unit; where they are absent or answer None, numbers are shown. Bytes that cannot be decoded are
-    shown as "<decoding error>" and their hexadecimal digits. Never raises for any content, but
-    `DwarfError` for a dialect that does not exist.
+    unit; where they are absent or answer None, numbers are shown. `load_bias` is added to addresses. Bytes that
+    cannot be decoded are shown as "<decoding error>" and their hexadecimal digits. Never raises for any content,
+    but `DwarfError` for a dialect that does not exist.
     """
     operations, error = decode_prefix(bytes(data), dialect, address_size, offset_size)
     sizes = (dialect, address_size, offset_size)
-    texts = [format_operation(op, *sizes, register_name=register_name, type_name=type_name) for op in operations]
+    texts = [
+        format_operation(op, *sizes, register_name=register_name, type_name=type_name, load_bias=load_bias)
+        for op in operations
+    ]
     if error is not None:
         rest = data[error.offset :]
         texts.append("<decoding error>" + "".join(f" {byte:02x}" for byte in rest))
@@ -46,6 +50,7 @@ def format_operation(
     *,
     register_name: Callable[[int], str | None] | None = None,
     type_name: Callable[[int], str | None] | None = None,
+    load_bias: int = 0,
 ) -> str:
     """One operation; arguments as in `format_expression`."""
     info = operation.info
@@ -54,7 +59,8 @@ def format_operation(
         block = operation.operands[0]
         assert isinstance(block, bytes)
         inner = format_expression(
-            block, dialect, address_size, offset_size, register_name=register_name, type_name=type_name
+            block, dialect, address_size, offset_size,
+            register_name=register_name, type_name=type_name, load_bias=load_bias,
         )
         return f"{text}({inner})"
     implied = _implied_register(info.meaning)
@@ -75,6 +81,8 @@ def format_operation(
             text += _base_type(info.meaning, value, type_name)
         elif named and info.meaning in _BASED:
             text += _signed(value)
+        elif kind is Operand.ADDRESS:
+            text += f" {value + load_bias:#x}"
         elif kind in _SIGNED or info.meaning in _BASED:
             text += f" {_signed(value)}"
         else:

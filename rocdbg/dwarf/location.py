@@ -105,12 +105,16 @@ class LocationDescription:
     @property
     def is_undefined(self) -> bool:
         """Whether no place is anything but undefined (A.2.5.4.4.2)."""
-        return all(place.storage.kind is StorageKind.UNDEFINED for place in self.places)
+        places = self.places
+        if len(places) == 1:
+            return places[0].storage.kind is StorageKind.UNDEFINED
+        return all(place.storage.kind is StorageKind.UNDEFINED for place in places)
 
     @property
     def weight(self) -> int:
         """How many storages composites (A.2.5.4.4.6) are built of, for the limits."""
-        return sum(place.storage.weight for place in self.places)
+        places = self.places
+        return places[0].storage.weight if len(places) == 1 else sum(place.storage.weight for place in places)
 
     @property
     def depth(self) -> int:
@@ -135,9 +139,10 @@ class LocationDescription:
     @property
     def memory(self) -> Place | None:
         """The place, if this is a memory byte address location description (A.2.5.4.4.3); else None."""
-        if len(self.places) == 1 and self.places[0].address is not None:
-            return self.places[0]
-        return None
+        if len(self.places) != 1:
+            return None
+        place = self.places[0]
+        return place if isinstance(place.storage, MemoryStorage) and not place.offset & 7 else None
 
     # Reading
 
@@ -162,7 +167,8 @@ class LocationDescription:
         Of several places the one with most defined bits is taken. Raises `EvaluationError` as `read` does, but for
         undefined bits.
         """
-        _check_extent(bits, offset)
+        if bits < 0 or offset < 0:
+            raise _no_extent(bits, offset)
         best: tuple[int, int] | None = None
         failure: Error | None = None
         for place in self.places:
@@ -230,7 +236,8 @@ class LocationDescription:
 
     def plan_write(self, bits: int, offset: int, value: int, plan: list[Write]) -> None:
         """Append the primitive writes of `write` (A.2.5.3) to `plan`; raises what `write` raises."""
-        _check_extent(bits, offset)
+        if bits < 0 or offset < 0:
+            raise _no_extent(bits, offset)
         for place in self.places:
             start = place.offset + offset
             if start + bits > place.storage.size:
@@ -279,9 +286,8 @@ class LocationDescription:
         return f"in {len(self.places)} places: " + "; ".join(place.describe() for place in self.places)
 
 
-def _check_extent(bits: int, offset: int) -> None:
-    if bits < 0 or offset < 0:
-        raise EvaluationError(f"cannot access {bits} bits at bit offset {offset}")
+def _no_extent(bits: int, offset: int) -> EvaluationError:
+    return EvaluationError(f"cannot access {bits} bits at bit offset {offset}")
 
 
 UNDEFINED_PLACE = Place(UndefinedStorage())

@@ -14,7 +14,7 @@ from typing import Literal
 
 from rocdbg.dwarf.architecture import AddressSpace
 from rocdbg.dwarf.composite import CompositeStorage
-from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList
+from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, load_bias
 from rocdbg.dwarf.decoding import Operation, decode_prefix
 from rocdbg.dwarf.errors import DwarfError, EvaluationError, IllFormed, LimitExceeded
 from rocdbg.dwarf.location import (
@@ -27,7 +27,7 @@ from rocdbg.dwarf.operations import Operand
 from rocdbg.dwarf.storage import MemoryStorage
 from rocdbg.dwarf.values import BaseType, ConstValue, ImplicitPointerValue, Value
 
-__all__ = ["Budget", "Entry", "Incomplete", "Kind", "Machine", "Program", "compile_expression", "handles"]
+__all__ = ["Budget", "Entry", "Incomplete", "Kind", "Machine", "Program", "handles"]
 
 Kind = Literal["value", "location"] | None
 """The current result kind (A.2.5.1): None where it is not specified."""
@@ -127,13 +127,6 @@ def _step(operation: Operation, index: dict[int, int]) -> tuple[Handler, Operand
     return HANDLERS[meaning], operands
 
 
-def compile_expression(data: bytes, dialect: str, address_size: int, offset_size: int) -> Program:
-    """The program of an expression; `DecodeError` if it cannot be decoded. Short ones are cached by content."""
-    if len(data) <= _CACHED_LENGTH:
-        return _cached_program(data, dialect, address_size, offset_size)
-    return _program(data, dialect, address_size, offset_size)
-
-
 def _program(data: bytes, dialect: str, address_size: int, offset_size: int) -> Program:
     operations, error = decode_prefix(data, dialect, address_size, offset_size, limit=MAX_STEPS)
     if error is not None:
@@ -152,6 +145,7 @@ class Machine:
 
     __slots__ = (
         "architecture",
+        "bias",
         "bits",
         "budget",
         "context",
@@ -180,23 +174,35 @@ class Machine:
         self.architecture = architecture = context.architecture
         self.bits = architecture.address_bits
         self.mask = (1 << self.bits) - 1
+        self.bias: int | None = None
         self.stack: list[Entry] = []
         self.entry_register: Callable[[int], LocationDescription] = context.entry_register_location
         self.last: tuple[Handler, Operands] | None = None
 
+    @property
+    def load_bias(self) -> int:
+        """What is added to addresses in the expression: the context's, unless this evaluation was given its own."""
+        return load_bias(self.context) if self.bias is None else self.bias
+
     # Running
 
-    def compile(self, data: bytes, context: Context | None = None) -> Program:
-        """The program of an expression of this machine's dialect."""
-        offset_size = (context or self.context).offset_size
-        return compile_expression(data, self.dialect, (self.bits + 7) >> 3, offset_size)
+    def compile(self, data: bytes) -> Program:
+        """The program of an expression of this machine's dialect; `DecodeError` if it cannot be decoded.
+
+        Short ones are cached by content.
+        """
+        program = _cached_program if len(data) <= _CACHED_LENGTH else _program
+        return program(data, self.dialect, (self.bits + 7) >> 3, self.context.offset_size)
 
     def run(self, program: Program) -> None:
         """Execute the operations of `program` on the stack."""
         steps = program.steps
         count = len(steps)
         # No loop, no more steps than operations: so only jumps need to be charged as they happen.
-        self.budget.charge(count)
+        budget = self.budget
+        if budget.left < count:
+            budget.charge(count)
+        budget.left -= count
         handler: Handler | None = None
         operands: Operands = ()
         at = 0
@@ -231,7 +237,7 @@ class Machine:
         if type(top) is Incomplete:
             top = self.stack[-1] = self.checked(top.complete())
         if kind == "location":
-            return self.as_location(top)
+            return top if type(top) is LocationDescription else self.as_location(top)
         if kind == "value":
             top = self.as_value(top)
         if isinstance(top, int):
@@ -249,11 +255,10 @@ class Machine:
         where: str = "",
     ) -> LocationDescription | Value:
         """Evaluate another expression with an empty stack and no object, within this one's budget."""
-        if isinstance(expression, LocationList):
+        if not isinstance(expression, Expression | bytes):  # in this order: a LocationList's isinstance takes long
             return self.location_list(expression, context, forbidden=forbidden, where=where)
         machine = self.child(context, expression)
-        data = expression.data if isinstance(expression, Expression) else expression
-        program = machine.compile(data)
+        program = machine.compile(expression.data if isinstance(expression, Expression) else expression)
         if forbidden:
             check_allowed(program, forbidden, where)
         machine.run(program)
@@ -264,7 +269,7 @@ class Machine:
         if self.depth >= MAX_NESTING:
             raise LimitExceeded(f"expressions are nested more than {MAX_NESTING} deep")
         dialect = self.dialect
-        if isinstance(expression, Expression | LocationList) and expression.dialect is not None:
+        if isinstance(expression, Expression):
             dialect = expression.dialect
         return Machine(context, dialect, None, self.budget, self.depth + 1)
 
@@ -273,9 +278,11 @@ class Machine:
         pc = context.pc
         if pc is None:
             raise EvaluationError("a location list needs a program location, and there is none")
-        self.budget.charge(1 + (len(entries) >> 6))
-        matching = [data for low, high, data in entries if low is not None and high is not None and low <= pc < high]
-        return matching or [data for low, _, data in entries if low is None]
+        rows = entries.entries
+        self.budget.charge(1 + (len(rows) >> 6))
+        pc -= load_bias(context)
+        matching = [data for low, high, data in rows if low is not None and high is not None and low <= pc < high]
+        return matching or [data for low, _, data in rows if low is None]
 
     def location_list(
         self,
@@ -287,11 +294,13 @@ class Machine:
     ) -> LocationDescription:
         """The union of the places of all matching entries (A.2.5.5)."""
         places: list[Place] = []
-        for data in self.matching(entries, context):
-            location = self.nested(
-                Expression(data, entries.dialect), context, "location", forbidden=forbidden, where=where
-            )
+        dialect = entries.dialect or self.dialect
+        matching = self.matching(entries, context)
+        for data in matching:
+            location = self.nested(Expression(data, dialect), context, "location", forbidden=forbidden, where=where)
             assert isinstance(location, LocationDescription)
+            if len(matching) == 1:
+                return location
             places.extend(place for place in location.places if place not in places)
         return LocationDescription(*places) if places else undefined_location()
 
@@ -305,7 +314,8 @@ class Machine:
 
     def pop_value(self) -> int | Value:
         """The top entry as a value."""
-        return self.as_value(self.pop())
+        entry = self.pop()
+        return entry if type(entry) is int else self.as_value(entry)
 
     def pop_location(self) -> LocationDescription:
         """The top entry as a location description."""
@@ -314,7 +324,8 @@ class Machine:
 
     def pop_integral(self, what: str) -> tuple[int, int]:
         """The top entry, an integral value, as its bits (unsigned) and its size in bits."""
-        value = self.pop_value()
+        entry = self.pop()
+        value = entry if type(entry) is int else self.as_value(entry)
         if isinstance(value, int):
             return value, self.bits
         return self.integral_bits(value, what)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocdbg.dwarf import composite
 from rocdbg.dwarf.composite import check_part
-from rocdbg.dwarf.context import Expression, LocationList
+from rocdbg.dwarf.context import Expression
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.location import (
     LocationDescription,
@@ -13,7 +13,7 @@ from rocdbg.dwarf.location import (
     undefined_location,
 )
 from rocdbg.dwarf.machine import Incomplete, Machine, Operands, check_allowed, handles
-from rocdbg.dwarf.storage import ImplicitPointerStorage, Storage, StorageKind
+from rocdbg.dwarf.storage import ImplicitPointerStorage, RegisterStorage, Storage, StorageKind
 from rocdbg.dwarf.values import ImplicitPointerValue, Value, signed, to_bits
 
 # A.2.5.4.4.1 General
@@ -67,7 +67,7 @@ def _undefined(m: Machine, operands: Operands) -> None:
 def _addr(m: Machine, operands: Operands) -> None:
     address = operands[0]
     assert isinstance(address, int)
-    m.stack.append(m.memory(m.default_space(), address & m.mask))
+    m.stack.append(m.memory(m.default_space(), address + m.load_bias & m.mask))
 
 
 @handles("addrx")
@@ -122,14 +122,14 @@ def frame_base(m: Machine) -> LocationDescription:
     content = m.context.frame_base
     if content is None:
         raise EvaluationError("the current subprogram has no frame base")
-    if isinstance(content, LocationList):
+    if not isinstance(content, Expression | LocationDescription | bytes):
         matching = m.matching(content, m.context)
         if len(matching) == 1:
-            content = Expression(matching[0], content.dialect)
+            content = Expression(matching[0], content.dialect or m.dialect)
     result: LocationDescription | Value
     if isinstance(content, LocationDescription):
         result = content
-    elif isinstance(content, LocationList):
+    elif not isinstance(content, Expression | bytes):
         result = m.nested(content, m.context, "location", forbidden=_NO_FBREG, where="DW_AT_frame_base")
     else:
         machine = m.child(m.context, content)
@@ -146,10 +146,10 @@ def frame_base(m: Machine) -> LocationDescription:
     location = result
     if len(location.places) != 1:
         raise IllFormed(f"the frame base is not a single location: {location.describe()}")
-    place = location.places[0]
-    if place.register is not None:
-        return based(m, m.architecture.default_address_space, place.register, 0)
-    if place.kind is not StorageKind.MEMORY:
+    storage = location.places[0].storage
+    if isinstance(storage, RegisterStorage):
+        return based(m, m.architecture.default_address_space, storage.number, 0)
+    if storage.kind is not StorageKind.MEMORY:
         raise IllFormed(f"the frame base is not in memory: {location.describe()}")
     return location
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 from rocdbg.dwarf import values
@@ -113,18 +114,19 @@ def _call(m: Machine, offset: int, unit_relative: bool) -> None:
         if m.depth >= MAX_NESTING:
             raise LimitExceeded(f"calls are nested more than {MAX_NESTING} deep")
         # The operations of the called expression run on this stack, in this context but for the unit.
-        saved = m.context, m.dialect, m.entry_register
+        saved = m.context, m.dialect, m.entry_register, m.bias
         m.context = context
+        m.bias = None
         m.entry_register = context.entry_register_location
         if isinstance(content, Expression):
-            m.dialect = content.dialect or m.dialect
+            m.dialect = content.dialect
             content = content.data
         m.depth += 1
         try:
             m.run(m.compile(content))
         finally:
             m.depth -= 1
-            m.context, m.dialect, m.entry_register = saved
+            m.context, m.dialect, m.entry_register, m.bias = saved
     # A base type or an entry with neither location nor value: no effect.
 
 
@@ -254,13 +256,13 @@ def _fast_binary(name: str, function: Callable[[int, int], int]) -> None:
 
 for _name in ("div", "mod", "shl", "shra"):
     _binary(_name)
-_fast_binary("plus", lambda a, b: a + b)
-_fast_binary("minus", lambda a, b: a - b)
-_fast_binary("mul", lambda a, b: a * b)
-_fast_binary("and", lambda a, b: a & b)
-_fast_binary("or", lambda a, b: a | b)
-_fast_binary("xor", lambda a, b: a ^ b)
-_fast_binary("shr", lambda a, b: a >> b)
+_fast_binary("plus", operator.add)
+_fast_binary("minus", operator.sub)
+_fast_binary("mul", operator.mul)
+_fast_binary("and", operator.and_)
+_fast_binary("or", operator.or_)
+_fast_binary("xor", operator.xor)
+_fast_binary("shr", operator.rshift)
 
 
 def _compare(name: str) -> None:

@@ -22,6 +22,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from rocdbg.dwarf.architecture import architecture_by_name
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DwarfError
@@ -31,8 +32,8 @@ __all__ = ["normalise"]
 _STACK_POINTERS = (64, 65)
 """s32 and s33: stack and frame pointer of the calling convention."""
 _PRIVATE_LANE = 5
-_WIDE_REGISTERS = frozenset({16, 17, 768})
-"""PC, EXEC and VCC of 64 bits."""
+_ARCHITECTURE = "amdgcn_gfx125"
+"""The one with all registers: those of others mean the same."""
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _LITERALS = re.compile(r"lit([0-9]+)")
 _CONSTANTS = frozenset({"const1u", "const2u", "const4u", "const8u", "constu", "const1s", "const2s", "consts"})
@@ -120,7 +121,7 @@ def _based(operation: Operation) -> tuple[int, int] | None:
 
 def _is_vector(register: int) -> bool:
     """Whether a DWARF register is a VGPR or AGPR of either wavefront size."""
-    return 1536 <= register < 3584
+    return architecture_by_name(_ARCHITECTURE).register_elements(register) > 1
 
 
 def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -> bytes:
@@ -142,7 +143,7 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
 
 def _read_register(register: int) -> list[Item]:
     """Push the register's contents: of a vector register the focused lane's dword."""
-    if register in _WIDE_REGISTERS:
+    if not _is_vector(register) and architecture_by_name(_ARCHITECTURE).register_size(register) == 8:
         return [("regx", register), "deref"]
     return [*_register_location(register), ("deref_size", 4)]
 

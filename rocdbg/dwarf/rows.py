@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rocdbg.dwarf.architecture import Architecture, DefaultRule
+from rocdbg.dwarf.caller_registers import default_location
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.errors import EvaluationError, IllFormed, LimitExceeded
 from rocdbg.dwarf.evaluator import based_location, evaluate_restricted
@@ -22,7 +23,6 @@ from rocdbg.dwarf.rules import (
     UndefinedRule,
     ValOffsetRule,
 )
-from rocdbg.dwarf.simple_context import default_location
 from rocdbg.dwarf.values import ImplicitPointerValue, Value
 
 __all__ = ["FORBIDDEN", "Row"]
@@ -123,7 +123,7 @@ class Row:
     def _locate(self, number: int, context: Context, active: tuple[int, ...]) -> LocationDescription:
         rule = self.rules.get(number)
         if rule is None:
-            return default_location(context, number)
+            return default_location(context, number, context.architecture)
         if isinstance(rule, SameValueRule):
             return context.register_location(number)
         if isinstance(rule, UndefinedRule):

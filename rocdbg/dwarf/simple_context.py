@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by_name
+from rocdbg.dwarf.caller_registers import default_location
 from rocdbg.dwarf.context import Context, DieContent, ExpressionLike
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.location import LocationDescription, Place, implicit_location
 from rocdbg.dwarf.storage import RegisterStorage
+from rocdbg.dwarf.unwinding import CallerContext
 
 __all__ = ["SimpleContext", "SimpleMemory"]
 
@@ -132,8 +134,9 @@ class SimpleContext:
     DW_AT_call_value expressions by parameter entry. Registers not in `entry_registers` follow the architecture's
     default rule. `memory` is as `SimpleMemory` takes it. `apertures` maps "local" and "private"
     (or 3 and 5) to the generic address they begin at, or to (first, last). `dies` maps offsets, of the
-    unit and of .debug_info alike, to what the entries offer. `cfa` and `object` may be set later, to
-    locations made with this context. Writing to locations changes `registers` and the memory.
+    unit and of .debug_info alike, to what the entries offer. `load_bias` is that of `rocdbg.dwarf.context.Loaded`.
+    `cfa` and `object` may be set later, to locations made with this context. Writing to locations changes
+    `registers` and the memory.
     """
 
     def __init__(
@@ -157,6 +160,7 @@ class SimpleContext:
         cfa: LocationDescription | None = None,
         object: LocationDescription | None = None,
         call_site_values: Mapping[int, ExpressionLike] | None = None,
+        load_bias: int = 0,
     ) -> None:
         if isinstance(architecture, str):
             architecture = architecture_by_name(architecture)
@@ -170,6 +174,7 @@ class SimpleContext:
         self.registers = dict(registers or {})
         self.entry_registers = dict(entry_registers or {})
         self.frame_base = frame_base
+        self.load_bias = load_bias
         self.debug_addr = None if debug_addr is None else list(debug_addr)
         self.offset_size = offset_size
         self.dies = None if dies is None else dict(dies)
@@ -229,15 +234,13 @@ class SimpleContext:
             return content
         if content is not None:
             return implicit_location(int.from_bytes(content, "little"), 8 * len(content))
-        return default_location(self, number)
+        return default_location(self, number, self.architecture)
 
     def caller(self) -> Context:
         """The calling frame (A.2.5.4.3.4): the registers on entry, at the call site that the return address tells.
 
         Raises `EvaluationError` if the return address is given as a location that cannot be read.
         """
-        from rocdbg.dwarf.unwinding import CallerContext
-
         pc = None
         column = self.architecture.return_address_register
         if column is not None and column in self.entry_registers:
@@ -283,13 +286,3 @@ class SimpleContext:
         if offset not in self.dies:
             raise IllFormed(f"there is no debugging information entry at {offset:#x}")
         return self.dies[offset], self
-
-
-def default_location(context: Context, number: int) -> LocationDescription:
-    """Where a register of the calling frame is if no call frame information tells (A.6.4.1, item 10)."""
-    from rocdbg.dwarf.architecture import DefaultRule
-    from rocdbg.dwarf.location import undefined_location
-
-    if context.architecture.default_rule is DefaultRule.SAME_VALUE:
-        return context.register_location(number)
-    return undefined_location()

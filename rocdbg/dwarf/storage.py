@@ -8,7 +8,6 @@ primitive writes, which fails as a whole before anything is changed.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -91,11 +90,12 @@ class Write:
         self.storage.store(self.offset, self.bits, self.value)
 
 
-class Storage(ABC):
+class Storage:
     """A linear stream of `size` bits.
 
     `weight` counts the storages below it and `depth` their levels; both bound what hostile
-    expressions can build. `has_implicit_pointer` says that reading needs the implicit pointer rules.
+    expressions can build. `has_implicit_pointer` says that reading needs the implicit pointer rules. It is no `ABC`,
+    whose subclasses would make every isinstance of the evaluator's a call.
     """
 
     __slots__ = ()
@@ -105,9 +105,9 @@ class Storage(ABC):
     depth: int = 0
     has_implicit_pointer: bool = False
 
-    @abstractmethod
     def read_known(self, offset: int, bits: int) -> tuple[int, int]:
         """The bits and the mask of defined bits; the caller has checked the bounds."""
+        raise NotImplementedError
 
     def plan_write(self, offset: int, bits: int, value: int, plan: list[Write]) -> None:
         """Append the primitive writes that put `value` there, or raise `EvaluationError`."""
@@ -121,9 +121,9 @@ class Storage(ABC):
         """The primitive runs that make up the bits, lowest first."""
         yield Fragment(self, offset, bits)
 
-    @abstractmethod
     def words(self, offset: int = 0) -> str:
         """The storage and a bit offset into it in words."""
+        raise NotImplementedError
 
 
 def _bit_words(offset: int) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.architecture import Architecture
-from rocdbg.dwarf.caller_registers import CallerRegisters
-from rocdbg.dwarf.context import Context, DieContent, ExpressionLike
+from rocdbg.dwarf.caller_registers import CallerRegisters, default_location
+from rocdbg.dwarf.context import Context, DieContent, ExpressionLike, load_bias
 from rocdbg.dwarf.errors import EvaluationError
 from rocdbg.dwarf.location import LocationDescription
 
@@ -46,6 +46,7 @@ class CallerContext:
         self.iteration: int | None = callee.iteration
         self.iterations: int = callee.iterations
         self.pc = pc
+        self.load_bias = load_bias(callee)
         self.frames = frames
         self.object: LocationDescription | None = None
         self.frame_base: ExpressionLike | LocationDescription | None = None
@@ -59,8 +60,8 @@ class CallerContext:
 
         Raises what `Row.cfa_location` raises.
         """
-        if self._cfa is None and self.frames is not None and self.pc is not None:
-            row = self.frames.row(self.pc)
+        if self._cfa is None:
+            row = self._row()
             if row is not None and row.cfa is not None:
                 self._cfa = row.cfa_location(self)
         return self._cfa
@@ -68,6 +69,11 @@ class CallerContext:
     @cfa.setter
     def cfa(self, location: LocationDescription | None) -> None:
         self._cfa = location
+
+    def _row(self) -> Row | None:
+        if self.frames is None or self.pc is None:
+            return None
+        return self.frames.row(self.pc - self.load_bias)
 
     def register_location(self, number: int) -> LocationDescription:
         """Where the register of this frame is (A.2.5.4.4.4); raises what the callee's rule for it raises."""
@@ -78,12 +84,10 @@ class CallerContext:
 
         Raises what `Row.register_location` raises.
         """
-        row = self.frames.row(self.pc) if self.frames is not None and self.pc is not None else None
+        row = self._row()
         if row is not None:
             return row.register_location(number, self)
-        from rocdbg.dwarf.simple_context import default_location
-
-        return default_location(self, number)
+        return default_location(self, number, self.architecture)
 
     def caller(self) -> Context:
         """The next outer frame (A.6.4); `EvaluationError` if there is none or no call frame information."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rocdbg.arch.lanes import all_lanes
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.descriptor import KernelDescriptor, UserSgpr
 from rocdbg.sim import layout
@@ -278,7 +279,7 @@ class GroupIds:
         for row in rows:
             row[unused] = 0
         self._rows = [row.astype(np.uint32).reshape(waves, wave_size) for row in rows]
-        full = (1 << wave_size) - 1
+        full = all_lanes(wave_size)
         self.used = [full] * waves
         if items % wave_size:
             self.used[-1] = (1 << items % wave_size) - 1

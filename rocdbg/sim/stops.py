@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rocdbg.arch.lanes import format_lanes
 from rocdbg.sim.arithmetic_exceptions import Cause
 from rocdbg.sim.memory import Allocation
 
@@ -171,21 +172,3 @@ _EXCEPTIONS = frozenset(
     {StopKind.FAULT, StopKind.EXCEPTION, StopKind.ILLEGAL, StopKind.UNSUPPORTED, StopKind.HANG,
      StopKind.INTERNAL}
 )  # fmt: skip
-
-
-def format_lanes(lanes: tuple[int, ...]) -> str:
-    """``lane 5`` or ``lanes [0-31 40]``: lanes as stop messages name them."""
-    if len(lanes) == 1:
-        return f"lane {lanes[0]}"
-    return f"lanes [{format_ranges(lanes)}]"
-
-
-def format_ranges(numbers: tuple[int, ...]) -> str:
-    """``0-31 40``: ascending numbers with runs folded."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return " ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)

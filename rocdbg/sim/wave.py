@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rocdbg.arch.lanes import all_lanes, lane_list
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.sim import layout
 from rocdbg.sim.arithmetic_exceptions import CAUSES, causes, enabled, excp_flag_priv
@@ -138,7 +139,7 @@ class Wave:
     @property
     def status(self) -> int:
         """The hardware register STATUS, with SCC, EXECZ and VCCZ as they stand."""
-        mask = (1 << self.wave_size) - 1
+        mask = all_lanes(self.wave_size)
         zeros = (self.exec & mask == 0) << 9 | (self.vcc & mask == 0) << 10
         return self.field("status") & ~0x601 | self.scc | zeros
 
@@ -311,11 +312,11 @@ class Wave:
         for cause in causes(flags):
             start = layout.sgpr_offset(layout.EXCEPTION_MASKS + 2 * cause)
             mask |= int.from_bytes(self.state[start : start + self.wave_size // 8].tobytes(), "little")
-        return lanes_of(mask)
+        return tuple(lane_list(mask))
 
     def active_lanes(self) -> tuple[int, ...]:
         """The lanes whose EXEC bit is set, ascending."""
-        return lanes_of(self.exec)
+        return tuple(lane_list(self.exec))
 
     def scratch_address(self, lane: int, offset: int) -> int:
         """Simulated global address of the byte at ``offset`` of a lane's private memory.
@@ -331,11 +332,6 @@ class Wave:
 def m0_code(target: Target) -> int:
     """Operand code of M0: 125 from gfx11 on, where 124 became null; 124 before."""
     return 125 if target.generation >= Generation.GFX11 else 124
-
-
-def lanes_of(mask: int) -> tuple[int, ...]:
-    """The numbers of the bits set in ``mask``, ascending."""
-    return tuple(lane for lane in range(mask.bit_length()) if mask >> lane & 1)
 
 
 def state_block(target: Target, wave_size: int) -> NDArray[np.uint8]:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from rocdbg import dwarf
 from rocdbg.debugger import Session
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, evaluate_location, expression
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import top_context
 from rocdbg.debugger.values.storage import AbsentError
 from rocdbg.dwarf.info import Exprloc, Loclist, Variable
+from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.storage import StorageKind
 
@@ -39,7 +40,7 @@ def iterations(session: Session, context: FrameContext) -> int:
     value = context.function.attribute(0x3E0A)
     if not isinstance(value, Loclist):
         return 1
-    place = evaluate_location(expression(value, context.function.unit, session.inferior.need_program()), context)
+    place = dwarf.evaluate_location(as_written(value, context.function.unit), context)
     return place.read(64)
 
 
@@ -54,7 +55,7 @@ def located(session: Session, name: str, lane: int, iteration: int = 0) -> Locat
     context = wave_context(session, lane, iteration)
     found = variable(context, name)
     assert isinstance(found.location, Exprloc | Loclist)
-    return evaluate_location(expression(found.location, found.unit, session.inferior.need_program()), context)
+    return dwarf.evaluate_location(as_written(found.location, found.unit), context)
 
 
 def signed(value: int, bits: int = 32) -> int:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from rocdbg import dwarf
 from rocdbg.debugger import Session
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import evaluate_location, expression
 from rocdbg.debugger.values.storage import Absence
 from rocdbg.dwarf.info import Exprloc, Loclist
+from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.dwarf.info.types import MemberPointerType, VectorType
 
 WAVES = {"gfx90a": 64, "gfx1100": 32}
@@ -92,4 +92,4 @@ def _location(session: Session, name: str, lane: int) -> dwarf.LocationDescripti
     assert context.function is not None
     variable = next(v for v in context.function.variables if v.name == name)
     assert isinstance(variable.location, Exprloc | Loclist)
-    return evaluate_location(expression(variable.location, variable.unit, session.inferior.need_program()), context)
+    return dwarf.evaluate_location(as_written(variable.location, variable.unit), context)

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from rocdbg import isa
+from rocdbg.arch.lanes import lane_list
 from rocdbg.debugger import Session, StopReason
-from rocdbg.debugger.focus import Focus, lane_list
+from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.values.storage import AbsentError
 
 pytestmark = pytest.mark.llvm

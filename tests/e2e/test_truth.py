@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from rocdbg.arch.lanes import lane_list
 from rocdbg.debugger import Session, StopReason
-from rocdbg.debugger.focus import Focus, lane_list
+from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.values.storage import AbsentError
 
 pytestmark = pytest.mark.llvm

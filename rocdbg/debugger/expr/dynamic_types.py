@@ -6,17 +6,17 @@ sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read anew
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.frames.context import UPSTREAM, FrameContext, expression
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.values.storage import Absence
 from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist, Variable
 from rocdbg.dwarf.info.attributes import AttributeValue, Reference
 from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.expressions import as_written, member_expression
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseClass,
@@ -49,6 +49,11 @@ class Resolved:
     absence: Absence | None = None
 
 
+def may_be_dynamic(type_: Type) -> bool:
+    """Whether a type is of a kind that a `Resolver` can be needed for."""
+    return isinstance(type_.strip_typedefs(), ClassType | ArrayType)
+
+
 def is_dynamic(type_: Type) -> bool:
     """Whether a type has to be resolved: without looking through pointers."""
     stripped = type_.strip_typedefs()
@@ -65,10 +70,6 @@ def is_dynamic(type_: Type) -> bool:
 _DYNAMIC: dict[int, tuple[Type, bool]] = {}
 """What `is_dynamic` has found out, by identity: kept with the type, whose number then is not given to another."""
 _MOST_KNOWN = 4096
-_VIRTUAL_BASE = re.compile(rb"\x12\x06\x10[\x80-\xff]*[\x00-\x7f]\x1c\x06\x22", re.DOTALL)
-"""DW_OP_dup, deref, constu N, minus, deref, plus: clang's way from an object to a virtual base."""
-_OFFSET = b"\xe9\x04"
-"""DW_OP_LLVM_offset."""
 
 
 def _is_dynamic(stripped: Type) -> bool:
@@ -91,9 +92,10 @@ class Resolver:
 
     def needs(self, type_: Type) -> bool:
         """Whether `resolve` would change anything."""
-        if is_dynamic(type_):
+        bare = type_.strip_typedefs()
+        if is_dynamic(bare):
             return True
-        die = self._die(type_.strip_typedefs())
+        die = self._die(bare)
         return die is not None and any(die.has(code) for code in _ATTRIBUTES)
 
     def resolve(self, type_: Type, location: LocationDescription) -> Resolved:
@@ -192,13 +194,10 @@ class Resolver:
         unit = self.context.unit
         if unit is None:
             raise DebuggerError("Where a member is depends on the object, which needs a frame with debug information.")
-        what = expression(value, unit, self.context.program)
+        what = member_expression(value, unit)
         if isinstance(what, dwarf.LocationList):
             raise DebuggerError("A member's location by a location list is not supported.")
-        if unit.dialect == UPSTREAM and _VIRTUAL_BASE.fullmatch(what.data):
-            # clang adds to the object as if it were a number, which it is in the default space only
-            what = replace(what, data=what.data[:-1] + _OFFSET)
-        found = dwarf.evaluate_location(what, self.context, dialect=what.dialect or "amd", initial=(location,))
+        found = dwarf.evaluate_location(what, self.context, initial=(location,))
         return _distance(location, found)
 
     # -- attributes
@@ -207,8 +206,7 @@ class Resolver:
         if not isinstance(value, Exprloc | Loclist):
             raise DebuggerError("DW_AT_data_location is not an expression.")
         context = self.context.for_unit(die.unit).with_object(location)
-        what = expression(value, die.unit, context.program)
-        return dwarf.evaluate_location(what, context, dialect=what.dialect or "amd")
+        return dwarf.evaluate_location(as_written(value, die.unit), context)
 
     def _number(
         self, die: Die, code: int, location: LocationDescription, initial: tuple[int, ...] = ()
@@ -224,11 +222,11 @@ class Resolver:
         if not isinstance(value, Exprloc | Loclist):
             raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no number.")
         context = self.context.for_unit(die.unit).with_object(location)
-        what = expression(value, die.unit, context.program)
+        what = as_written(value, die.unit)
         if isinstance(what, dwarf.LocationList):
             bits = dwarf.evaluate_location(what, context).read(64)
             return bits - (1 << 64) if bits >> 63 else bits
-        result = dwarf.evaluate(what, context, kind="value", dialect=what.dialect or "amd", initial=initial)
+        result = dwarf.evaluate(what, context, kind="value", initial=initial)
         assert isinstance(result, dwarf.Value)
         if not isinstance(result.value, int):
             raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no integer.")

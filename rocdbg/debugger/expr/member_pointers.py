@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from rocdbg import dwarf
 from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.frames.context import FrameContext, evaluate_location, expression, memory_location
+from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.places import memory_location
 from rocdbg.debugger.values.locations import LocationStorage
 from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.dwarf.info.types import ClassType, FunctionType, MemberPointerType, Type
 from rocdbg.dwarf.location import LocationDescription
 
@@ -61,11 +63,8 @@ def member_location(
         return None
     unit = context.program.info.die(type_.offset).unit
     context = context.for_unit(unit)
-    what = expression(type_.use_location, unit, context.program)
-    if isinstance(what, dwarf.LocationList):
-        return evaluate_location(what, context)
-    initial = (number, _location(object_, context))
-    return dwarf.evaluate_location(what, context, dialect=what.dialect or "amd", initial=initial)
+    what = as_written(type_.use_location, unit)
+    return dwarf.evaluate_location(what, context, initial=(number, _location(object_, context)))
 
 
 def _location(object_: Value, context: FrameContext) -> LocationDescription:

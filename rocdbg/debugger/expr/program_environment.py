@@ -6,42 +6,39 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from rocdbg import dwarf
+from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace, UnknownAddressSpaceError, address_space_by_name
 from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
+from rocdbg.debugger.expr.builtin_variables import BUILTINS, builtin_variable
 from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic
+from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
+from rocdbg.debugger.expr.lds_variables import lds_offset
 from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
+from rocdbg.debugger.expr.type_lookup import TypeLookup, qualified_names
 from rocdbg.debugger.focus import STATIC, Focus
-from rocdbg.debugger.frames.context import UPSTREAM, FrameContext, StaticContext, locate, memory_location
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
+from rocdbg.debugger.frames.places import memory_location
 from rocdbg.debugger.frames.registers import RegisterFile, is_register_name
+from rocdbg.debugger.frames.static_context import StaticContext
 from rocdbg.debugger.program import lds
-from rocdbg.debugger.program.program import KERNEL_BODY, Program
+from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.history import ValueHistory
-from rocdbg.debugger.values.locations import has_fixed_address, value_at, within_register
+from rocdbg.debugger.values.locations import has_fixed_address, value_at
 from rocdbg.debugger.values.memory import FileMemory, GlobalTargetMemory, LaneMemory
 from rocdbg.debugger.values.storage import Absence, Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
-from rocdbg.debugger.values.vectors import DIM3, builtin_type
+from rocdbg.debugger.values.vectors import builtin_type
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
 from rocdbg.dwarf.info import Scope as CodeScope
-from rocdbg.dwarf.info.types import (
-    ClassKind,
-    ClassType,
-    EnumType,
-    FunctionType,
-    Type,
-    TypedefType,
-    UnspecifiedType,
-)
+from rocdbg.dwarf.info.types import ClassType, EnumType, FunctionType, Type, UnspecifiedType
 from rocdbg.dwarf.location import LocationDescription
 
-BUILTINS = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"}
-"""HIP's built-in variables."""
 NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
 
 
@@ -110,7 +107,7 @@ class ProgramEnvironment:
         if local is not None:
             return local
         if name in BUILTINS and self.is_cplusplus and self.frame is not None:
-            builtin = self._builtin(name)
+            builtin = builtin_variable(name, self.target, self.frame.scope)
             if builtin is not None:
                 return builtin
         return self.global_symbol(name)
@@ -139,12 +136,12 @@ class ProgramEnvironment:
         if program is None:
             return None
         if program.has_debug_info:
-            for qualified in self._qualified_names(name):
+            for qualified in qualified_names(self.frame, name):
                 for variable in program.info.variables_named(qualified):
                     return self.value_of(variable)
             for function in self._functions(name):
                 return self.function_value(function)
-            enumerator = self._enumerator(name)
+            enumerator = self.types.enumerator(name)
             if enumerator is not None:
                 return enumerator
             scope, _, last = name.rpartition("::")
@@ -153,17 +150,9 @@ class ProgramEnvironment:
                 return found
         return self._minimal_symbol(name)
 
-    def _qualified_names(self, name: str) -> list[str]:
-        """The name in each namespace or class around the frame's function, then as it is."""
-        names = []
-        if self.frame is not None and self.frame.function is not None:
-            parts = (self.frame.function.qualified_name or "").split("(")[0].split("::")[:-1]
-            names = ["::".join([*parts[:end], name]) for end in range(len(parts), 0, -1)]
-        return [*names, name]
-
     def _functions(self, name: str) -> list[Function]:
         assert self.program is not None
-        for qualified in self._qualified_names(name):
+        for qualified in qualified_names(self.frame, name):
             found = [f for f in self.program.info.functions_named(qualified) if f.low_pc is not None]
             if found:
                 return found
@@ -173,7 +162,7 @@ class ProgramEnvironment:
         """A function as a value: its type, at its entry."""
         assert self.program is not None
         entry = function.entry_pc if function.entry_pc is not None else function.low_pc
-        return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(entry or 0)))
+        return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(entry or FileAddress(0))))
 
     def _minimal_symbol(self, name: str) -> Value | None:
         assert self.program is not None
@@ -187,44 +176,14 @@ class ProgramEnvironment:
         type_: Type = FunctionType(ctypes.INT, prototyped=False) if is_code else NO_DEBUG_DATA
         return Value(type_, MemoryStorage(self.memory, 0, address))
 
-    def _enumerator(self, name: str) -> Value | None:
-        """An enumerator of an enumeration visible here; scoped ones as ``E::A``."""
-        if self.program is None:
-            return None
-        scope, _, last = name.rpartition("::")
-        if scope:
-            for type_ in self.program.info.types_named(scope):
-                stripped = type_.strip_typedefs()
-                if isinstance(stripped, EnumType):
-                    for enumerator in stripped.enumerators:
-                        if enumerator.name == last:
-                            return Value.of_int(stripped, enumerator.value)
-        for type_ in self._enumerations():
-            if not type_.scoped:
-                for enumerator in type_.enumerators:
-                    if enumerator.name == name:
-                        return Value.of_int(type_, enumerator.value)
-        return None
-
-    def _enumerations(self) -> Iterator[EnumType]:
-        """Enumerations of the frame's blocks and of its compile unit."""
-        for scope in self.frame.scopes if self.frame is not None else ():
-            for type_ in scope.types:
-                if isinstance(type_, EnumType):
-                    yield type_
-        assert self.program is not None
-        for found in self.program.info.types_matching(""):
-            stripped = found.strip_typedefs()
-            if isinstance(stripped, EnumType):
-                yield stripped
-
     def value_of(self, variable: Variable) -> Value:
         """A variable's value, where it lives in this frame and lane."""
         type_ = self.complete_type(variable.type)
         location = variable.location
-        found = self.location_of(variable)
+        context = self.context_of(variable)
+        found = self._location_of(variable, type_, context)
         if found is not None:
-            return self._typed(type_, found, self.context_of(variable))
+            return self._typed(type_, found, context)
         if isinstance(location, Constant):
             size = type_.size or 8
             return Value.of_int(ctypes.signed_of(size), location.signed_value(size)).with_type(type_)
@@ -236,12 +195,13 @@ class ProgramEnvironment:
 
     def _typed(self, type_: Type, location: LocationDescription, context: FrameContext) -> Value:
         """The value of a type at a location, of a dynamic type with what holds for this object."""
-        resolver = Resolver(context, lambda variable: self.value_of(variable).as_int())
-        if not location.is_undefined and resolver.needs(type_):
-            resolved = resolver.resolve(type_, location)
-            if resolved.absence is not None:
-                return Value.absent(resolved.type, resolved.absence)
-            type_, location = resolved.type, resolved.location
+        if may_be_dynamic(type_) and not location.is_undefined:
+            resolver = Resolver(context, lambda variable: self.value_of(variable).as_int())
+            if resolver.needs(type_):
+                resolved = resolver.resolve(type_, location)
+                if resolved.absence is not None:
+                    return Value.absent(resolved.type, resolved.absence)
+                type_, location = resolved.type, resolved.location
         return value_at(type_, location, self.memory, context)
 
     def at_address(self, type_: Type, space: int, address: int) -> Value:
@@ -267,58 +227,33 @@ class ProgramEnvironment:
 
     def location_of(self, variable: Variable) -> LocationDescription | None:
         """Where a variable's location attribute says it is; ``None`` without one that says anything."""
+        return self._location_of(variable, self.complete_type(variable.type), self.context_of(variable))
+
+    def _location_of(self, variable: Variable, type_: Type, context: FrameContext) -> LocationDescription | None:
         location = variable.location
-        if not isinstance(location, Exprloc | Loclist):
+        if not isinstance(location, Exprloc | Loclist) or lds.is_unplaced(variable):
             return None
-        if isinstance(location, Exprloc) and lds.is_unplaced(variable):
-            return None
-        found = locate(variable, self.context_of(variable))
-        assert found is not None
-        if variable.unit.dialect == UPSTREAM:
-            found = within_register(found, self.complete_type(variable.type).size or 0)
-        return found
+        unit = variable.unit
+        what = context.program.expressions.location(location, unit, context.wave_size)
+        return unit.conventions.extent(dwarf.evaluate_location(what, context), type_.size or 0)
 
     def context_of(self, variable: Variable) -> FrameContext:
         """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""
-        context = self.context
+        context, unit = self.context, variable.unit
         assert context is not None
-        if context.unit is None or context.unit.offset != variable.unit.offset:
-            return context.for_unit(variable.unit)
-        return context
+        return context if context.unit is unit else context.for_unit(unit)
 
     def _without_location(self, variable: Variable, type_: Type) -> Value:
         program = self.program
         assert program is not None
-        for name in (variable.linkage_name, variable.name):
-            if name is None:
-                continue
-            offset = program.lds_offset(name)
-            if offset is not None:
-                return Value(type_, MemoryStorage(self.memory, AddressSpace.LOCAL, offset))
-        if self.frame is not None and not variable.is_parameter:
-            kernel = self._kernel_function()
-            placed = lds.place_variables(program, kernel) if kernel is not None else lds.place_shared(program)
-            offset = placed.get(variable.offset)
-            if offset is not None:
-                return Value(type_, MemoryStorage(self.memory, AddressSpace.LOCAL, offset))
+        offset = lds_offset(variable, program, self.frame)
+        if offset is not None:
+            return Value(type_, MemoryStorage(self.memory, AddressSpace.LOCAL, offset))
         if variable.external:
             address = program.symbol_address(variable.linkage_name or variable.name or "")
             if address is not None:
                 return Value(type_, MemoryStorage(self.memory, 0, address))
         return Value.absent(type_, Absence.OPTIMIZED_OUT)
-
-    def _kernel_function(self) -> Function | None:
-        """The kernel whose frame this is; of OpenCL the function that has its body; else the only kernel."""
-        if self.frame is None or self.program is None:
-            return None
-        function = self.frame.context.function
-        if function is None or not self.program.is_kernel(function):
-            return lds.sole_kernel(self.program)
-        if self.program.is_kernel_wrapper(function):
-            name = KERNEL_BODY + (function.linkage_name or function.name or "")
-            bodies = self.program.info.functions_named(name)
-            return next((body for body in bodies if body.low_pc is not None), function)
-        return function
 
     def scoped_variable(self, scope: str, name: str) -> Value:
         """``'file.c'::name`` or ``function::name``."""
@@ -342,7 +277,7 @@ class ProgramEnvironment:
     def _function_variable(self, scope: str, name: str) -> Value | None:
         """A variable of a function and its blocks; elsewhere than in its frame only static ones have a value."""
         assert self.program is not None
-        for qualified in self._qualified_names(scope):
+        for qualified in qualified_names(self.frame, scope):
             for function in self.program.info.functions_named(qualified):
                 found = self._in_function(function, name)
                 if found is not None:
@@ -365,40 +300,26 @@ class ProgramEnvironment:
     def _is_here(self, function: CodeScope) -> bool:
         return self.frame is not None and any(s.offset == function.offset for s in self.frame.scopes)
 
-    def _builtin(self, name: str) -> Value | None:
-        """HIP's built-in variables, from what the target knows of the wave."""
-        assert self.frame is not None
-        thread, lane = self.frame.scope.thread, self.frame.scope.lane
-        if self.target is None or thread is None or lane is None:
-            return None
-        wave = self.target.wave(thread)
-        if name == "warpSize":
-            return Value.of_int(ctypes.UNSIGNED_INT, wave.lane_count)
-        groups = tuple(
-            -(-total // size) if size else 0
-            for total, size in zip(wave.grid, wave.full_workgroup, strict=True)
-        )
-        triple = {
-            "threadIdx": wave.work_item(lane),
-            "blockIdx": wave.workgroup,
-            "blockDim": wave.full_workgroup,
-            "gridDim": groups,
-        }[name]
-        return Value(DIM3, data=b"".join(part.to_bytes(4, "little") for part in triple))
-
     # -- types
+
+    @cached_property
+    def types(self) -> TypeLookup:
+        """The types of the frame and the program."""
+        return TypeLookup(self.program, self.frame)
 
     def is_type(self, name: str) -> bool:
         """Whether a name is a type and no variable hides it."""
-        if any(variable.name == name for variable in self.local_variables()):
-            return False
+        for variable in self.local_variables():
+            if variable.name == name:
+                return False
         program = self.program
         if program is not None and program.has_debug_info:
-            if self._local_type(name) is not None:
+            if self.types.local(name) is not None:
                 return True
-            if any(program.info.variables_named(q) for q in self._qualified_names(name)):
+            names = qualified_names(self.frame, name)
+            if any(program.info.variables_named(q) for q in names):
                 return False
-            if any(program.info.types_named(q) for q in self._qualified_names(name)):
+            if any(program.info.types_named(q) for q in names):
                 return True
         return builtin_type(name) is not None
 
@@ -411,13 +332,7 @@ class ProgramEnvironment:
 
     def find_type(self, name: str, tag: str) -> Type:
         """A type by name and keyword."""
-        found = self._local_type(name, tag)
-        if found is None and self.program is not None and self.program.has_debug_info:
-            for qualified in self._qualified_names(name):
-                candidates = [t for t in self.program.info.types_named(qualified) if _has_tag(t, tag)]
-                if candidates:
-                    found = candidates[0]
-                    break
+        found = self.types.find(name, tag)
         if found is None and not tag:
             found = builtin_type(name)
         if found is not None:
@@ -425,13 +340,6 @@ class ProgramEnvironment:
         if tag:
             raise NoSymbolError(name, f"No {tag} type named {name}.")
         raise NoSymbolError(name)
-
-    def _local_type(self, name: str, tag: str = "") -> Type | None:
-        for scope in self.frame.scopes if self.frame is not None else ():
-            for type_ in scope.types:
-                if _type_name(type_) == name and _has_tag(type_, tag):
-                    return type_
-        return None
 
     def complete_type(self, type_: Type) -> Type:
         """The definition of a declared class or enumeration."""
@@ -473,23 +381,3 @@ class ProgramEnvironment:
             return int(address_space_by_name(name).space)
         except UnknownAddressSpaceError:
             raise ExpressionError(f"Address space {name} not recognised by the architecture") from None
-
-
-def _type_name(type_: Type) -> str | None:
-    if isinstance(type_, ClassType | EnumType | TypedefType):
-        return type_.name
-    return str(type_)
-
-
-def _has_tag(type_: Type, tag: str) -> bool:
-    if not tag:
-        return True
-    if isinstance(type_, EnumType):
-        return tag == "enum"
-    if isinstance(type_, ClassType):
-        if type_.kind is ClassKind.UNION:
-            return tag == "union"
-        return tag in ("struct", "class")
-    return False
-
-

@@ -9,23 +9,42 @@ from __future__ import annotations
 from functools import cached_property
 
 from rocdbg import dwarf
-from rocdbg.debugger.frames.context import FrameContext, expression
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.dwarf.context import Expression
-from rocdbg.dwarf.info import CallSite, CallSiteParameter, Die, Exprloc
+from rocdbg.dwarf.info import CallSite, CallSiteParameter, Die, Exprloc, Unit
+from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.dwarf.location import LocationDescription
 
 _LANE_BITS = 32
 
 
-def at_call(caller: FrameContext, return_address: int) -> FrameContext:
-    """A calling frame as its call site describes it; the frame itself where that says nothing."""
-    site = _site(caller, return_address)
-    if site is None or not site.parameters:
-        return caller
-    return CallSiteContext(caller, site)
+class DescribedCalls:
+    """What debug information says of calls: the `rocdbg.debugger.frames.context.CallSites` of a frame."""
+
+    def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
+        """A calling frame as its call site describes it; the frame itself where that says nothing."""
+        site = _site(caller, return_address)
+        if site is None or not site.parameters:
+            return caller
+        return CallSiteContext(caller, site)
+
+    def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
+        """DW_AT_call_value of a parameter of the callee, to be evaluated in the calling frame; None when not told.
+
+        The call site may refer to the parameter's entry in the function's instance, or to the abstract one.
+        """
+        site = _site(caller, return_address)
+        if site is None or caller.unit is None:
+            return None
+        wanted = set(parameter.origins())
+        for passed in site.parameters:
+            if passed.parameter in wanted and passed.value is not None:
+                return _expression(passed.value, caller.unit)
+        return None
 
 
-def _site(caller: FrameContext, return_address: int) -> CallSite | None:
+def _site(caller: FrameContext, return_address: LoadedAddress) -> CallSite | None:
     """What is said of the call that returns to an address as loaded."""
     function = caller.function
     if function is None:
@@ -34,21 +53,10 @@ def _site(caller: FrameContext, return_address: int) -> CallSite | None:
     return next((site for site in function.call_sites if site.return_pc == returns_to), None)
 
 
-def value_passed(caller: FrameContext, return_address: int, parameter: Die) -> Expression | None:
-    """DW_AT_call_value of a parameter of the callee, to be evaluated in the calling frame; None when not told.
-
-    The call site may refer to the parameter's entry in the function's instance, or to the abstract one.
-    """
-    site = _site(caller, return_address)
-    if site is None or caller.unit is None:
-        return None
-    wanted = set(parameter.origins())
-    for passed in site.parameters:
-        if passed.parameter in wanted and passed.value is not None:
-            what = expression(passed.value, caller.unit, caller.program)
-            assert isinstance(what, Expression)
-            return what
-    return None
+def _expression(value: Exprloc, unit: Unit) -> Expression:
+    what = as_written(value, unit)
+    assert isinstance(what, Expression)
+    return what
 
 
 class CallSiteContext(FrameContext):
@@ -121,7 +129,8 @@ class CallSiteContext(FrameContext):
         return found
 
     def _value(self, value: Exprloc) -> int:
-        result = dwarf.evaluate(self._expression(value), self._frame, kind="value")
+        assert self.unit is not None
+        result = dwarf.evaluate(_expression(value, self.unit), self._frame, kind="value")
         assert isinstance(result, dwarf.Value)
         number = result.value
         if not isinstance(number, int):
@@ -129,10 +138,5 @@ class CallSiteContext(FrameContext):
         return number
 
     def _location(self, value: Exprloc) -> LocationDescription:
-        return dwarf.evaluate_location(self._expression(value), self._frame)
-
-    def _expression(self, value: Exprloc) -> dwarf.Expression:
         assert self.unit is not None
-        what = expression(value, self.unit, self.program)
-        assert isinstance(what, dwarf.Expression)
-        return what
+        return dwarf.evaluate_location(_expression(value, self.unit), self._frame)

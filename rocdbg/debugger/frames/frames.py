@@ -8,8 +8,9 @@ from enum import Enum
 from functools import cached_property
 from itertools import pairwise
 
+from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, ThreadAccess
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind import Unwinder
@@ -53,8 +54,8 @@ class Frame:
     level: int
     kind: FrameKind
     scope: Focus
-    pc: int
-    lookup_pc: int
+    pc: LoadedAddress
+    lookup_pc: LoadedAddress
     program: Program
     context: FrameContext
     function: Function | None
@@ -147,7 +148,7 @@ def physical_place(context: FrameContext) -> tuple[int | None, int | None] | Non
     return place, returns_to
 
 
-def inlined_starting_at(program: Program, address: int) -> list[InlinedSubroutine]:
+def inlined_starting_at(program: Program, address: LoadedAddress) -> list[InlinedSubroutine]:
     """The inlined calls whose code begins at a loaded address, innermost first."""
     found: list[InlinedSubroutine] = []
     file_address = program.to_file(address)
@@ -216,14 +217,10 @@ class FrameChain:
     def _unwind(self) -> Iterator[Frame]:
         thread = self.scope.thread
         assert thread is not None
-        wave = self.target.wave(thread)
-        access = ThreadAccess(self.target, thread)
-        context: FrameContext | None = FrameContext(
-            self.program, access, wave.pc, self.scope.lane, self.unwinder.row, iteration=self.scope.iteration
-        )
+        context: FrameContext | None = top_context(self.program, self.target, self.scope, self.unwinder)
         level = 0
         seen: set[tuple[int | None, int | None]] = set()
-        pc_shown = wave.pc
+        pc_shown = self.target.wave(thread).pc
         entered = self._entered()
         for depth in range(MAX_FRAMES):
             assert context is not None
@@ -231,7 +228,7 @@ class FrameChain:
                 context = context.at_lane_pc(entered.pc)
                 pc_shown = entered.pc
             elif depth == 0 and self.trapped_at is not None:
-                context = context.at_lane_pc(self.trapped_at)
+                context = context.at_lane_pc(LoadedAddress(self.trapped_at))
             frames = self._inline_frames(context, level, pc_shown)
             caller, reason = self._caller(context, seen)
             frames[-1].is_outermost = caller is None
@@ -241,7 +238,7 @@ class FrameChain:
             if caller is None:
                 return
             level += len(frames)
-            pc_shown = (caller.pc or 0) + 1
+            pc_shown = LoadedAddress((caller.pc or NOWHERE) + 1)
             context = caller
 
     def _caller(
@@ -265,10 +262,10 @@ class FrameChain:
             return None, "the return address is not in the program"
         return caller, ""
 
-    def _inline_frames(self, context: FrameContext, level: int, pc: int) -> list[Frame]:
+    def _inline_frames(self, context: FrameContext, level: int, pc: LoadedAddress) -> list[Frame]:
         """The frames at one physical PC, innermost first."""
         program = self.program
-        lookup = context.pc or 0
+        lookup = context.pc or NOWHERE
         file_pc = program.to_file(lookup)
         function = context.function
         scopes = program.info.scopes_at(file_pc) if function is not None else ()

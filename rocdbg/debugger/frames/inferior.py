@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import FocusError, NoRegistersError, NotRunningError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, FrameChain
@@ -218,7 +219,7 @@ class Inferior:
         """How many iterations of a loop run at once at a frame (DW_AT_LLVM_iterations)."""
         return self.frame(focus).context.iterations
 
-    def unwind_row(self, pc: int, focus: Focus) -> FoundRow | None:
+    def unwind_row(self, pc: LoadedAddress, focus: Focus) -> FoundRow | None:
         """The unwind rules at a loaded address for waves like the focused one, and where they come from."""
         self.need_program()
         program = self.programs.at(pc)

@@ -11,15 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rocdbg import dwarf
+from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.arch.registers import sgpr_number
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames import simt
-from rocdbg.debugger.frames.context import FrameContext, ThreadAccess, evaluate_location, expression
+from rocdbg.debugger.frames.access import ThreadAccess
+from rocdbg.debugger.frames.call_sites import DescribedCalls
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.unwind import Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.info import Scope as CodeScope
+from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.errors import Error
 
@@ -39,7 +43,7 @@ class Entered:
     """
 
     level: int
-    pc: int | None
+    pc: LoadedAddress | None
 
 
 @dataclass(slots=True)
@@ -82,7 +86,7 @@ class LanePcs:
             for vector in vectors:
                 pc = vector[lane] if lane < len(vector) else None
                 if pc is not None:
-                    return Entered(level, pc)
+                    return Entered(level, LoadedAddress(pc))
         return None
 
     def _vectors_at(self, level: int) -> list[LanePcVector] | None:
@@ -113,12 +117,15 @@ class LanePcs:
 def top_context(program: Program, target: Target, scope: Focus, unwinder: Unwinder) -> FrameContext:
     """The innermost physical frame at the wave's own PC."""
     assert scope.thread is not None
+    access = ThreadAccess(target, scope.thread)
     pc = target.wave(scope.thread).pc
-    return FrameContext(program, ThreadAccess(target, scope.thread), pc, scope.lane, unwinder.row)
+    return FrameContext(
+        program, access, pc, scope.lane, unwinder.row, iteration=scope.iteration, call_sites=DescribedCalls()
+    )
 
 
 def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:
-    for entry in simt.entries_at(context.program, context.function, context.pc or 0):
+    for entry in simt.entries_at(context.program, context.function, context.pc or NOWHERE):
         location = _location(context, entry, simt.LANE_PC)
         if location is not None:
             # without DW_AT_LLVM_lanes the vector's own size says how many there are
@@ -153,11 +160,11 @@ def _location(context: FrameContext, entry: CodeScope, codes: tuple[int, ...]) -
     value = simt.expression_of(entry, codes)
     if value is None:
         return None
-    what = expression(value, entry.unit, context.program)
+    what = as_written(value, entry.unit)
     if isinstance(what, dwarf.LocationList):
-        return evaluate_location(what, context)
+        return dwarf.evaluate_location(what, context)
     # not kind="location", which takes a value for an address: the 2020 proposal has masks and PCs as values
-    result = dwarf.evaluate(what.data, context, dialect=what.dialect or "amd")
+    result = dwarf.evaluate(what, context)
     if isinstance(result, dwarf.Value):
         assert isinstance(result.value, int)
         bits = context.architecture.address_bits if result.type is None else result.type.size

@@ -7,6 +7,7 @@ string is read too.
 
 from __future__ import annotations
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Constant, Exprloc, Function, Loclist
 from rocdbg.dwarf.info import Scope as CodeScope
@@ -19,7 +20,7 @@ ITERATIONS = (At.LLVM_LANES,)
 """The document gives iterations the code of lanes: a constant is a number of lanes, an expression one of iterations."""
 
 
-def entries_at(program: Program, function: Function | None, pc: int) -> list[CodeScope]:
+def entries_at(program: Program, function: Function | None, pc: LoadedAddress) -> list[CodeScope]:
     """The inlined calls around a loaded address, innermost first, and the function: where attributes may be."""
     if function is None:
         return []

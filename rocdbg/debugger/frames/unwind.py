@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Protocol
 
 from rocdbg import dwarf
+from rocdbg.addresses import FileAddress
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import Context
@@ -39,7 +40,7 @@ class UnwindRow(Protocol):
 class RowSource(Protocol):
     """Gives rows by file address."""
 
-    def row(self, pc: int) -> UnwindRow | None:
+    def row(self, pc: FileAddress) -> UnwindRow | None:
         """The row that holds at this address of the file; ``None`` when this source knows nothing."""
 
 
@@ -64,7 +65,7 @@ class _FrameSection:
         self._address = address
         self._tables: dict[str, RowSource] = {}
 
-    def row(self, pc: int) -> UnwindRow | None:
+    def row(self, pc: FileAddress) -> UnwindRow | None:
         """The row at a file address."""
         unit = self._program.info.unit_at(pc) if self._program.has_debug_info else None
         dialect = unit.dialect if unit is not None else "amd"
@@ -87,7 +88,7 @@ class Unwinder:
         self._program = program
         self._prologue = prologue
         self._prologues: dict[int, RowSource | None] = {}
-        self._rows: dict[tuple[int, int], FoundRow | None] = {}
+        self._rows: dict[tuple[FileAddress, int], FoundRow | None] = {}
 
     @cached_property
     def _sources(self) -> Sequence[tuple[str, RowSource]]:
@@ -101,14 +102,14 @@ class Unwinder:
             sources.append(("DWARF CFI (.eh_frame)", frames))
         return sources
 
-    def row(self, pc: int, wave_size: int | None = None) -> FoundRow | None:
+    def row(self, pc: FileAddress, wave_size: int | None = None) -> FoundRow | None:
         """The rules at a file address for waves of a size (by default the program's), from the first that has any."""
         key = pc, wave_size or self._program.wave_size
         if key not in self._rows:
             self._rows[key] = self._find(*key)
         return self._rows[key]
 
-    def _find(self, pc: int, wave_size: int) -> FoundRow | None:
+    def _find(self, pc: FileAddress, wave_size: int) -> FoundRow | None:
         for name, source in self._sources:
             row = source.row(pc)
             if row is not None:

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from rocdbg import isa
+from rocdbg.addresses import FileAddress
 from rocdbg.debugger.program.program import Program
 from rocdbg.errors import Error
 
@@ -30,10 +31,10 @@ class FunctionExec:
     events: tuple[int, ...]
     windows: dict[int, int]
 
-    def next_event(self, address: int) -> int:
+    def next_event(self, address: FileAddress) -> FileAddress:
         """The end of the straight run from ``address`` in which EXEC cannot change before its last instruction."""
         index = bisect_right(self.events, address)
-        return self.events[index] if index < len(self.events) else self.high
+        return FileAddress(self.events[index] if index < len(self.events) else self.high)
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import Symbol
 from rocdbg.codeobject.demangle import stands_for
 from rocdbg.debugger.digits import decimal
@@ -52,7 +53,7 @@ class Location:
     """A place in the program. ``file`` and ``line`` where known; ``function`` is its name as tables show it."""
 
     program: Program
-    file_address: int
+    file_address: FileAddress
     file: SourceFile | None = None
     line: int | None = None
     function: str | None = None
@@ -61,7 +62,7 @@ class Location:
     """Whether it was found as a line or an address, not as the function."""
 
     @property
-    def address(self) -> int:
+    def address(self) -> LoadedAddress:
         """The address as loaded now."""
         return self.program.to_loaded(self.file_address)
 
@@ -166,7 +167,7 @@ class LocationResolver:
             return self._lines(spec)
         return self._functions(spec)
 
-    def at(self, address: int) -> Location:
+    def at(self, address: FileAddress) -> Location:
         """The place at a file address."""
         program = self._program
         loaded = program.to_loaded(address)
@@ -177,7 +178,7 @@ class LocationResolver:
         name = program.function_title(function) if function is not None else (symbol[0] if symbol else None)
         return Location(program, address, file, line, name, function)
 
-    def _innermost_function(self, address: int) -> Function | None:
+    def _innermost_function(self, address: FileAddress) -> Function | None:
         program = self._program
         if not program.has_debug_info:
             return None

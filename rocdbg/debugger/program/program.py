@@ -9,12 +9,14 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.demangle import demangle, function_name
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import MemoryAccessError
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
+from rocdbg.dwarf.info.expressions import ExpressionReader
 from rocdbg.launch.debug_sections import DebugSections, has_debug_info
 
 KERNEL_BODY = "__clang_ocl_kern_imp_"
@@ -60,6 +62,11 @@ class Program:
         """The bytes of the debug sections, by their usual names."""
         return DebugSections(self.code_object)
 
+    @cached_property
+    def expressions(self) -> ExpressionReader:
+        """Reads the expressions of its debug information."""
+        return ExpressionReader(self.code_object.target.name)
+
     @property
     def has_debug_info(self) -> bool:
         """Whether there is any."""
@@ -71,26 +78,26 @@ class Program:
         uri = self.code_object.uri
         return str(uri) if uri is not None else f"file://{self.path.resolve()}"
 
-    def is_loaded_at(self, address: int) -> bool:
+    def is_loaded_at(self, address: LoadedAddress) -> bool:
         """Whether a loaded address is in one of its segments."""
         return self.loaded and 0 <= address - self.base < self.code_object.memory_size
 
-    def to_file(self, address: int) -> int:
+    def to_file(self, address: LoadedAddress) -> FileAddress:
         """The file's address for an address as loaded."""
-        return address - self.base
+        return FileAddress(address - self.base)
 
-    def to_loaded(self, address: int) -> int:
+    def to_loaded(self, address: FileAddress) -> LoadedAddress:
         """The address as loaded for a file's address."""
-        return address + self.base
+        return LoadedAddress(address + self.base)
 
     # -- symbols
 
-    def symbol_at(self, address: int) -> Symbol | None:
+    def symbol_at(self, address: LoadedAddress) -> Symbol | None:
         """The function or object whose bytes hold this loaded address."""
         symbol = self.code_object.symbols.at(self.to_file(address))
         return symbol if symbol is not None and symbol.is_defined and not symbol.is_lds else None
 
-    def symbol_address(self, name: str) -> int | None:
+    def symbol_address(self, name: str) -> LoadedAddress | None:
         """The loaded address of a symbol, ``None`` when there is none; LDS symbols are not addresses here."""
         symbol = self.code_object.symbols.get(name)
         if symbol is None or not symbol.is_defined or symbol.is_lds:
@@ -115,7 +122,8 @@ class Program:
     def symbol_and_offset(
         self, address: int, data: bool = True, mangled: bool = False
     ) -> tuple[str, int] | None:
-        """The name of what is at a loaded address, and the offset into it."""
+        """The name of what is at a loaded address, and the offset into it; any number may be asked for."""
+        address = LoadedAddress(address)
         symbol = self.symbol_at(address)
         if symbol is not None:
             if symbol.type not in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL) and not data:
@@ -137,7 +145,7 @@ class Program:
                 return text[start:]  # without the return type that names of templates carry
         return function.display_name.replace("(void)", "()")
 
-    def _name(self, name: str, place: int, mangled: bool) -> str:
+    def _name(self, name: str, place: FileAddress, mangled: bool) -> str:
         """What a symbol at a file address goes by: its source name if the debug information knows that.
 
         A function described without DW_AT_linkage_name has just the name it is described by.
@@ -157,11 +165,11 @@ class Program:
 
     # -- debug information at loaded addresses
 
-    def function_at(self, address: int) -> Function | None:
+    def function_at(self, address: LoadedAddress) -> Function | None:
         """The function with code at a loaded address."""
         return self.info.function_at(self.to_file(address)) if self.has_debug_info else None
 
-    def line_at(self, address: int) -> LineRow | None:
+    def line_at(self, address: LoadedAddress) -> LineRow | None:
         """The line row that covers a loaded address; its addresses are the file's."""
         return self.info.line_at(self.to_file(address)) if self.has_debug_info else None
 
@@ -214,7 +222,7 @@ class Program:
     def read(self, address: int, size: int) -> bytes:
         """Bytes of the file at a loaded address. Raises `MemoryAccessError`."""
         try:
-            return self.code_object.read(self.to_file(address), size)
+            return self.code_object.read(self.to_file(LoadedAddress(address)), size)
         except CodeObjectError as error:
             raise MemoryAccessError("global", address, size, str(error)) from None
 
@@ -223,4 +231,5 @@ class Program:
         section = self.code_object.sections.get(".text")
         if section is None:
             return 0, 0
-        return self.to_loaded(section.address), self.to_loaded(section.address + section.size)
+        low = self.to_loaded(section.address)
+        return low, low + section.size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.codeobject.uri import FileUri
 from rocdbg.debugger.errors import NoProgramError
 from rocdbg.debugger.program.program import Program
@@ -35,7 +36,7 @@ class Programs:
             raise NoProgramError
         return self.first
 
-    def at(self, address: int) -> Program:
+    def at(self, address: LoadedAddress) -> Program:
         """The one that is loaded at an address, else ``first``. Raises `NoProgramError`."""
         if len(self._all) > 1:
             for program in self._all:
@@ -60,4 +61,4 @@ class Programs:
 
     def symbolize(self, address: int, data: bool = True) -> str | None:
         """``fn+12`` for an address in any of them; ``None`` when nothing is there."""
-        return self.at(address).symbolize(address, data) if self.first is not None else None
+        return self.at(LoadedAddress(address)).symbolize(address, data) if self.first is not None else None

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from rocdbg import isa
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.values.storage import Memory
@@ -104,7 +105,7 @@ def _line(
     program: Program, instruction: isa.Instruction, data: bytes, pc: int | None, mangled: bool
 ) -> DisassemblyLine:
     found = program.symbol_and_offset(instruction.address, data=False, mangled=mangled)
-    row = program.line_at(instruction.address)
+    row = program.line_at(LoadedAddress(instruction.address))
     text = instruction.text
     if instruction.branch_target is not None:
         name = program.symbolize(instruction.branch_target, data=False, mangled=mangled)
@@ -122,8 +123,8 @@ def _line(
 
 def function_bounds(program: Program, address: int) -> tuple[str, int, int]:
     """Name, start and end (loaded) of the function around an address. Raises `DebuggerError`."""
-    function = program.function_at(address)
-    symbol = program.symbol_at(address)
+    loaded = LoadedAddress(address)
+    function, symbol = program.function_at(loaded), program.symbol_at(loaded)
     if symbol is not None and symbol.size:
         low = program.to_loaded(program.code_object.address_of(symbol))
         name = program.symbol_and_offset(address, data=False)

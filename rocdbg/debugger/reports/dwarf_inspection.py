@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from rocdbg import dwarf
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError, NoSymbolError
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, variable_expression
+from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.places import variable_expression
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.reports.whereabouts import place_words, words_by_lane
@@ -64,10 +66,10 @@ class DwarfInspection:
             return
         yield f'DW_AT_location of "{name}" (DIE {variable.offset:#x}, dialect {variable.unit.dialect}):'
         if isinstance(what, dwarf.LocationList):
-            yield from _list_lines(what, context)
+            yield from _list_lines(what, variable.unit.conventions.dialect, context)
         else:
-            yield f"  {_text(what.data, what.dialect)}"
-        explanation = dwarf.explain(what, context, kind="location", dialect=what.dialect or "amd")
+            yield f"  {_text(what.data, what.dialect, context.load_bias)}"
+        explanation = dwarf.explain(what, context, kind="location")
         yield from _step_lines(explanation)
         bits = variable.type.size * 8 if variable.type.size else None
         if explanation.error is not None:
@@ -113,7 +115,8 @@ class DwarfInspection:
             self._inferior.need_program()
             raise DebuggerError("There is nothing to evaluate in.")
         yield dwarf.format_expression(data, dialect=dialect)
-        explanation = dwarf.explain(data, context, kind=kind, dialect=dialect)
+        # addresses as the user sees them, loaded already
+        explanation = dwarf.explain(data, context, kind=kind, dialect=dialect, load_bias=0)
         yield from _step_lines(explanation)
         if explanation.error is not None:
             raise explanation.error
@@ -127,7 +130,7 @@ class DwarfInspection:
     def describe_row(self, pc: int) -> Iterator[str]:
         """``maint dwarf cfi PC``: the row of unwind rules in force at a loaded address."""
         program = self._inferior.need_program()
-        found = self._inferior.unwind_row(pc, self._focus.current)
+        found = self._inferior.unwind_row(LoadedAddress(pc), self._focus.current)
         if found is None:
             yield f"No call frame information for {pc:#x}."
             return
@@ -137,11 +140,11 @@ class DwarfInspection:
         if not isinstance(row, Row):
             return
         architecture = program.architecture
-        yield f"  range: [{program.to_loaded(row.start):#x}, {program.to_loaded(row.end):#x})"
-        yield f"  CFA: {_cfa_text(row, architecture)}"
+        yield f"  range: [{row.start + program.base:#x}, {row.end + program.base:#x})"
+        yield f"  CFA: {_cfa_text(row, architecture, program.base)}"
         yield f"  return address: {architecture.register_name(row.return_address_register)}"
         for number, rule in sorted(row.rules.items()):
-            yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture)}"
+            yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture, program.base)}"
 
     def describe_variable(self, name: str) -> list[str] | None:
         """The lines of ``info address NAME`` for a variable of the selected frame; ``None`` for other names."""
@@ -161,26 +164,27 @@ class DwarfInspection:
         return [f'Symbol "{name}" is {first}', *rest]
 
 
-def _list_lines(entries: dwarf.LocationList, context: FrameContext) -> Iterator[str]:
-    pc = context.pc
+def _list_lines(entries: dwarf.LocationList, dialect: str, context: FrameContext) -> Iterator[str]:
+    pc, load_bias = context.pc, context.load_bias
     for low, high, data in entries:
-        text = _text(data, entries.dialect)
+        text = _text(data, dialect, load_bias)
         if low is None or high is None:
             yield f"    default: {text}"
         else:
+            low, high = low + load_bias, high + load_bias
             here = "=>" if pc is not None and low <= pc < high else "  "
             yield f" {here} [{low:#x}, {high:#x}): {text}"
 
 
-def _text(data: bytes, dialect: str | None) -> str:
-    return dwarf.format_expression(data, dialect=dialect or "amd") or "<empty>"
+def _text(data: bytes, dialect: str, load_bias: int) -> str:
+    return dwarf.format_expression(data, dialect=dialect, load_bias=load_bias) or "<empty>"
 
 
 def _step_lines(explanation: dwarf.Explanation) -> Iterator[str]:
     for step in explanation.steps:
         indent = "  " * (step.level + 1)
         operation = step.operation
-        yield f"{indent}{operation.offset:04x}: {format_operation(operation)}"
+        yield f"{indent}{operation.offset:04x}: {format_operation(operation, load_bias=step.load_bias)}"
         yield f"{indent}      before: {_stack(step.before)}"
         yield f"{indent}      after:  {_stack(step.after) if step.after is not None else '<failed>'}"
 
@@ -197,12 +201,12 @@ def _value_text(value: dwarf.Value) -> str:
     return f"({name}) {number}"
 
 
-def _cfa_text(row: Row, architecture: Architecture) -> str:
+def _cfa_text(row: Row, architecture: Architecture, load_bias: int) -> str:
     rule = row.cfa
     if rule is None:
         return "none"
     if isinstance(rule, CfaExpression):
-        return f"expression({_text(rule.expression, row.dialect)})"
+        return f"expression({_text(rule.expression, row.dialect, load_bias)})"
     space = "" if rule.address_space is None else f" in address space {_space(rule.address_space, architecture)}"
     return f"{architecture.register_name(rule.register)}{rule.displacement:+d}{space}"
 
@@ -212,7 +216,7 @@ def _space(number: int, architecture: Architecture) -> str:
     return space.name if space is not None else str(number)
 
 
-def _rule_text(rule: Rule, row: Row, architecture: Architecture) -> str:
+def _rule_text(rule: Rule, row: Row, architecture: Architecture, load_bias: int) -> str:
     if isinstance(rule, UndefinedRule):
         return "undefined"
     if isinstance(rule, SameValueRule):
@@ -224,4 +228,4 @@ def _rule_text(rule: Rule, row: Row, architecture: Architecture) -> str:
     if isinstance(rule, RegisterRule):
         return f"in {architecture.register_name(rule.register)}"
     kind = "expression" if isinstance(rule, ExpressionRule) else "val_expression"
-    return f"{kind}({_text(rule.expression, row.dialect)})"
+    return f"{kind}({_text(rule.expression, row.dialect, load_bias)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import Convenience
@@ -224,7 +225,7 @@ class Examiner:
         if self._inferior.target is not None and self._focus.current.thread is not None:
             wave = self._inferior.wave(self._focus.current.thread)
             pc, wave_size = self._focus.frame().pc, wave.lane_count
-        program = self._inferior.programs.at(start) if self._inferior.program is not None else None
+        program = self._inferior.programs.at(LoadedAddress(start)) if self._inferior.program is not None else None
         shown = examine(environment.memory, self._data.formatter(), program, space, start, fmt, pc, wave_size)
         last_type = shown.last.type if shown.last is not None else ctypes.INT
         self._convenience.set("_", Value.of_int(ctypes.pointer_to(last_type, space), shown.last_address))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.focus import lane_ranges
+from rocdbg.arch.lanes import lane_ranges
 from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from rocdbg import dwarf
 from rocdbg.arch.registers import register_name
-from rocdbg.debugger.frames.context import UPSTREAM, expression
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.decoding import Operation
-from rocdbg.dwarf.info import Exprloc, Function, Loclist, Variable
+from rocdbg.dwarf.format import format_operation
+from rocdbg.dwarf.info import Exprloc, Function, Loclist, Unit, Variable
+from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.errors import Error
 
 _LANE = ("DW_OP_LLVM_push_lane", "DW_OP_constu", "DW_OP_mul", "DW_OP_LLVM_offset")
@@ -22,14 +23,16 @@ def static_words(program: Program, variable: Variable, function: Function | None
     if not isinstance(location, Exprloc | Loclist):
         return None
     try:
-        what = expression(location, variable.unit, program)
+        what = as_written(location, variable.unit)
         base = _frame_base(program, function)
         if isinstance(what, dwarf.Expression):
-            return "\n".join(_words(what.data, what.dialect or "amd", base, program))
+            return "\n".join(_words(what.data, variable.unit, base, program))
         lines = ["multi-location:"]
         for low, high, data in what:
-            where = "Default" if low is None or high is None else f"Range {low:#x}-{high:#x}"
-            first, *rest = _words(data, what.dialect or "amd", base, program)
+            where = "Default"
+            if low is not None and high is not None:
+                where = f"Range {low + program.base:#x}-{high + program.base:#x}"
+            first, *rest = _words(data, variable.unit, base, program)
             lines += [f"  {where}: {first}", *(f"  {line}".rstrip() for line in rest)]
         return "\n".join([*lines, ""])
     except Error as error:
@@ -45,29 +48,26 @@ def _frame_base(program: Program, function: Function | None) -> str | None:
     return _register(operations[0], program) if len(operations) == 1 else None
 
 
-def _words(data: bytes, dialect: str, frame_base: str | None, program: Program) -> Iterator[str]:
-    operations = dwarf.decode(data, dialect)
+def _words(data: bytes, unit: Unit, frame_base: str | None, program: Program) -> Iterator[str]:
+    operations = dwarf.decode(data, unit.dialect)
     if not operations:
         yield "optimized out"
         return
-    simple = _simple(operations, dialect, frame_base, program)
+    simple = _simple(operations, unit, frame_base, program)
     if simple is not None:
         yield simple
         return
     yield "a complex DWARF expression:"
     for operation in operations:
-        text = dwarf.format_expression(data[operation.offset : operation.offset + operation.size], dialect)
+        text = format_operation(operation, unit.dialect, load_bias=program.base)
         yield f"  {operation.offset:4x}: {text}"
     yield ""
 
 
-def _simple(operations: list[Operation], dialect: str, frame_base: str | None, program: Program) -> str | None:
+def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, program: Program) -> str | None:
     """The words for the expressions that compilers write for variables in memory and in registers."""
-    body = operations
-    names = [operation.name for operation in operations]
-    in_space = dialect == UPSTREAM and names[-2:] == ["DW_OP_swap", "DW_OP_xderef"] and len(names) > 3
-    if in_space:  # upstream clang names an address space behind what is an address, or a register's contents
-        body, names = body[:-3], names[:-3]
+    body = unit.conventions.without_space(operations)
+    names = [operation.name for operation in body]
     first = body[0]
     register = _register(first, program)
     if register is not None and (len(body) == 1 or names[1:] == list(_LANE)):
@@ -78,11 +78,11 @@ def _simple(operations: list[Operation], dialect: str, frame_base: str | None, p
         return f"a variable at frame base reg ${frame_base} offset 0+{first.operands[0]!r}"
     if first.name == "DW_OP_bregx":
         name, offset = _name(first.operands[0], program), first.operands[1]
-        if in_space and offset == 0:
+        if len(body) < len(operations) and offset == 0:  # what is in the register is no address
             return f"a variable in ${name}"
         return f"a variable at offset {offset!r} from base reg ${name}"
     if first.name == "DW_OP_addr" and isinstance(first.operands[0], int):
-        return f"static storage at address {first.operands[0]:#x}"
+        return f"static storage at address {program.base + first.operands[0]:#x}"
     return None
 
 

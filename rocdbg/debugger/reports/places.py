@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.data import Data
@@ -115,7 +116,7 @@ class Places:
             return [self._at(self._focus.frame().pc)]
         spec = parse_spec(text)
         if isinstance(spec, AddressSpec):
-            return [self._at(self._address(spec.expression))]
+            return [self._at(LoadedAddress(self._address(spec.expression)))]
         found: list[Location] = []
         failed: LocationSpecError | None = None
         self._inferior.need_program()
@@ -128,7 +129,7 @@ class Places:
             raise failed
         return found
 
-    def _at(self, address: int) -> Location:
+    def _at(self, address: LoadedAddress) -> Location:
         """The place at a loaded address."""
         self._inferior.need_program()
         program = self._inferior.programs.at(address)
@@ -146,7 +147,7 @@ class Places:
     def disassemble(self, low: int, high: int) -> Sequence[DisassemblyLine]:
         """The instructions in [low, high)."""
         self._inferior.need_program()
-        program = self._inferior.programs.at(low)
+        program = self._inferior.programs.at(LoadedAddress(low))
         pc = wave_size = None
         if self._inferior.target is not None and self._focus.current.thread is not None:
             pc, wave_size = self._focus.frame().pc, self._inferior.wave(self._focus.current.thread).lane_count
@@ -204,7 +205,7 @@ class Places:
             high = low + self._data.integer(last[1:]) if last.startswith("+") else self._data.integer(last)
             return None, low, high
         address = self._data.integer(text) if text else self._focus.frame().pc
-        return function_bounds(self._inferior.programs.at(address), address)
+        return function_bounds(self._inferior.programs.at(LoadedAddress(address)), address)
 
     def describe_address(self, name: str) -> str:
         """The sentence of `info address NAME`: a variable of the selected scope, else a global symbol."""

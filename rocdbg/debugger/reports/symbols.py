@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.program.lds import place_variables
@@ -118,7 +119,7 @@ class Symbols:
         found = program.symbol_and_offset(address)
         if found is None:
             return None
-        file_address = program.to_file(address)
+        file_address = program.to_file(LoadedAddress(address))
         section = next(
             (
                 name
@@ -155,11 +156,11 @@ class Symbols:
         if not following:
             raise DebuggerError(f'Line number {line} is out of range for "{file.name}".')
         rows = program.info.rows_of_line(file, following[0])
-        address = rows[0].address if rows else 0
+        address = rows[0].address if rows else FileAddress(0)
         info = self._line_info(file, line, address, address)
         return [LineInfo(file, line, info.low, info.high, info.low_name, info.high_name, False)]
 
-    def _extent(self, row: LineRow) -> tuple[int, int]:
+    def _extent(self, row: LineRow) -> tuple[FileAddress, FileAddress]:
         high = row.end_address
         while True:
             after = self.program.info.line_at(high)
@@ -167,9 +168,9 @@ class Symbols:
                 return row.address, high
             high = after.end_address
 
-    def _line_info(self, file: SourceFile, line: int, low: int, high: int) -> LineInfo:
+    def _line_info(self, file: SourceFile, line: int, start: FileAddress, end: FileAddress) -> LineInfo:
         program = self.program
-        low, high = program.to_loaded(low), program.to_loaded(high)
+        low, high = program.to_loaded(start), program.to_loaded(end)
         mangled = not self._settings.print.asm_demangle
         low_name = program.symbolize(low, data=False, mangled=mangled)
         return LineInfo(file, line, low, high, low_name, program.symbolize(high, data=False, mangled=mangled))
@@ -228,7 +229,7 @@ class Symbols:
         """All source files."""
         return self.program.info.source_files if self.program.has_debug_info else []
 
-    def scope_symbols(self, address: int) -> list[ScopeSymbol]:
+    def scope_symbols(self, address: FileAddress) -> list[ScopeSymbol]:
         """``info scope``: the variables of the blocks around a file address, innermost first."""
         found = []
         scopes = self.program.info.scopes_at(address) if self.program.has_debug_info else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.running.launch import LaunchControl
@@ -53,7 +54,7 @@ def uninitialized_rows(launch: LaunchControl, program: Program, symbols: Symbols
 def _place(program: Program, symbols: Symbols, pc: int) -> str:
     """``<saxpy+232> at saxpy.hip:10``, as far as known."""
     symbol = symbols.symbol_at(pc)
-    row = program.line_at(pc)
+    row = program.line_at(LoadedAddress(pc))
     name = f"<{symbol.name}+{symbol.offset}>" if symbol is not None else ""
     line = f"at {row.file.name}:{row.line}" if row is not None else ""
     return f"{name} {line}".strip()

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import BreakpointError
 from rocdbg.debugger.program.locspec import Location
@@ -25,7 +26,7 @@ class BreakpointLocation:
     enabled: bool = True
 
     @property
-    def address(self) -> int:
+    def address(self) -> LoadedAddress:
         """The address as loaded now."""
         return self.location.address
 
@@ -189,7 +190,7 @@ class BreakpointTable:
 
     # -- stopping at them
 
-    def addresses(self) -> frozenset[int]:
+    def addresses(self) -> frozenset[LoadedAddress]:
         """The addresses where waves have to stop."""
         return frozenset(
             place.address for b in self if b.enabled for place in b.locations if place.enabled

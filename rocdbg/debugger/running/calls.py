@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import physical_place
 from rocdbg.debugger.running.runner import Internal, Runner, thread_of
@@ -14,7 +15,7 @@ RETURN_LOW, RETURN_HIGH = 62, 63
 
 
 def over_or_into_call(
-    runner: Runner, scope: Focus, start: StepStart, pc: int, into: bool
+    runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress, into: bool
 ) -> StopEvent | bool:
     """Deal with a PC at the entry of a called function.
 
@@ -38,7 +39,7 @@ def over_or_into_call(
     return event if event is not None else True
 
 
-def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: int) -> int | None:
+def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddress) -> LoadedAddress | None:
     """The return address when the wave stands at the entry of a function that ``start`` has called."""
     program = runner.inferior.programs.at(pc)
     function = program.function_at(pc)
@@ -51,8 +52,9 @@ def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: int) -> int
     target, thread = runner.target, thread_of(scope)
     low = int.from_bytes(target.read_register(thread, RETURN_LOW), "little")
     high = int.from_bytes(target.read_register(thread, RETURN_HIGH), "little")
-    address = low | high << 32
-    caller = runner.inferior.programs.at(address - 1).function_at(address - 1)
+    address = LoadedAddress(low | high << 32)
+    call = LoadedAddress(address - 1)
+    caller = runner.inferior.programs.at(call).function_at(call)
     if caller is None or caller.low_pc != start.function_low:
         return None
     return address

@@ -7,7 +7,8 @@ from dataclasses import fields, is_dataclass
 
 from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.program_environment import BUILTINS, ProgramEnvironment
+from rocdbg.debugger.expr.builtin_variables import BUILTINS
+from rocdbg.debugger.expr.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.trees import parse_in
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.errors import Error

@@ -30,8 +30,8 @@ def line_range(frame: Frame) -> tuple[int, int]:
         symbol = program.symbol_at(frame.pc)
         if symbol is None:
             return frame.pc, frame.pc + 4
-        low = program.to_loaded(program.code_object.address_of(symbol))
-        return low, low + max(symbol.size, 4)
+        start = program.to_loaded(program.code_object.address_of(symbol))
+        return start, start + max(symbol.size, 4)
     low, high = row.address, row.end_address
     while True:
         after = program.info.line_at(high)

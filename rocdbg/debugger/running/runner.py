@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from rocdbg.debugger.focus import Focus, lane_list
+from rocdbg.addresses import LoadedAddress
+from rocdbg.arch.lanes import lane_list
+from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, inlined_starting_at
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
@@ -232,7 +234,7 @@ class Runner:
             for place in hit.breakpoint.locations
             if place.address == stop.pc and place.location.code is not None and not place.location.by_line
         ]
-        starting = inlined_starting_at(self.inferior.programs.at(stop.pc), stop.pc)
+        starting = inlined_starting_at(self.inferior.programs.at(LoadedAddress(stop.pc)), LoadedAddress(stop.pc))
         for index, instance in enumerate(starting):
             if any(same_function(instance.function, function) for function in wanted):
                 self.inferior.inline_entered[stop.thread] = index

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.arch.lanes import all_lanes, format_lanes, lane_mask
 from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_register
 from rocdbg.arch.targets import Generation
 from rocdbg.arch.targets import Target as Architecture
@@ -29,7 +31,7 @@ from rocdbg.sim import layout
 from rocdbg.sim.device.aql import QUEUE_SIZE
 from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
 from rocdbg.sim.options import RunOptions, RunRequestError
-from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, format_lanes
+from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind
 from rocdbg.sim.wave import Wave
 
 _AGENT = _QUEUE = 1
@@ -72,6 +74,8 @@ class SimTarget:
         self.dispatch = bound.dispatch
         self.kernel_title = kernel_title
         self._loaded = tuple(loaded)
+        self._waves: dict[int, Wave] = {}
+        """The resident waves that were asked for since it ran: to find one takes a walk over those before it."""
 
     @property
     def runnable(self) -> SimTarget:
@@ -134,9 +138,13 @@ class SimTarget:
         return self._info(self._wave(thread))
 
     def _wave(self, thread: int | None) -> Wave:
+        wave = self._waves.get(thread or 0)
+        if wave is not None:
+            return wave
         try:
             if thread:
-                return self.dispatch.wave(thread)
+                wave = self._waves[thread] = self.dispatch.wave(thread)
+                return wave
         except RunRequestError:
             pass
         raise FocusError(f"Thread ID {thread} has terminated." if thread else "No thread selected")
@@ -144,8 +152,8 @@ class SimTarget:
     def _info(self, wave: Wave) -> WaveInfo:
         return WaveInfo(
             WaveId(_AGENT, _QUEUE, self.dispatch.number, wave.number),
-            wave.workgroup, wave.index, wave.wave_size, wave.used_lanes, wave.pc,
-            wave.exec & ((1 << wave.wave_size) - 1), wave.workgroup_size, self.kernel_title,
+            wave.workgroup, wave.index, wave.wave_size, wave.used_lanes, LoadedAddress(wave.pc),
+            wave.exec & all_lanes(wave.wave_size), wave.workgroup_size, self.kernel_title,
             wave.sgpr_count, wave.vgpr_count, wave.agpr_count, self.dispatch.plan.grid,
             self.dispatch.plan.workgroup,
         )  # fmt: skip
@@ -320,6 +328,7 @@ class SimTarget:
     # -- running
 
     def resume(self, request: Resume) -> TargetStop:
+        self._waves.clear()
         stop = self.dispatch.run(
             RunOptions(
                 stop_pcs=request.stop_addresses,
@@ -380,14 +389,11 @@ def _target_stop(stop: Stop) -> TargetStop:
         detail = f"{who or 'The wave'} executed `{stop.instruction}`."
         if stop.trap != ABORT_TRAP and stop.pc is not None:
             trap_pc = stop.pc - _S_TRAP_SIZE
-    lanes = 0
-    for lane in stop.lanes:
-        lanes |= 1 << lane
     return TargetStop(
         _KINDS[stop.kind],
         stop.wave.number if stop.wave is not None else None,
         stop.pc or 0,
-        lanes,
+        lane_mask(stop.lanes),
         detail,
         signal,
         stop.trap,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.codeobject import CodeObject
 from rocdbg.debugger.target.ids import WaveId, lane_target_id, wave_target_id
@@ -88,7 +89,7 @@ class WaveInfo:
     index: int
     lane_count: int
     used_lanes: int
-    pc: int
+    pc: LoadedAddress
     exec_mask: int
     workgroup_size: Triple
     kernel: str

@@ -90,7 +90,7 @@ def bare(type_: Type) -> Type:
 
 def size_of(type_: Type) -> int:
     """Size in bytes as ``sizeof`` has it: void and functions count 1. Raises for incomplete types."""
-    stripped = bare(type_)
+    stripped = type_.strip_typedefs()
     if isinstance(stripped, VoidType | FunctionType):
         return 1
     size = stripped.size

@@ -8,19 +8,14 @@ from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.values.storage import Absence, AbsentError, Address, Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import UndefinedValue
 from rocdbg.dwarf.info import Exprloc, Variable
 from rocdbg.dwarf.info.types import Type
-from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
-from rocdbg.dwarf.storage import RegisterStorage, StorageKind
-
-LANE_BITS = 32
-"""Of a vector register, per lane."""
-MAX_SCALAR_BITS = 64
-"""Of a register that lanes share: EXEC, VCC and the PC in wave64."""
+from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.storage import MemoryStorage as MemoryPlace
+from rocdbg.dwarf.storage import StorageKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +73,6 @@ class LocationStorage:
         return places[0].describe() if places and places[0].kind is StorageKind.REGISTER else None
 
 
-def within_register(location: LocationDescription, size: int) -> LocationDescription:
-    """A location as upstream clang gives it, for ``size`` bytes: what goes beyond its register is not there.
-
-    Of a vector register the variable has one lane's dword; the next dword is another lane's.
-    """
-    if len(location.places) != 1 or not isinstance(location.places[0].storage, RegisterStorage):
-        return location
-    place = location.places[0]
-    limit = place.storage.size
-    if limit > MAX_SCALAR_BITS:
-        limit = place.bit_offset - place.bit_offset % LANE_BITS + LANE_BITS
-    known = limit - place.bit_offset
-    if 8 * size <= known:
-        return location
-    parts = [(location, known), (undefined_location(), 8 * size - known)]
-    return LocationDescription(Place(CompositeStorage(parts)))
-
-
 def has_fixed_address(variable: Variable) -> bool:
     """Whether a variable is at the same address everywhere in the program, so that no frame is needed to find it."""
     location = variable.location
@@ -112,6 +89,6 @@ def value_at(
     if location.is_undefined:
         return Value.absent(type_, Absence.OPTIMIZED_OUT)
     place = location.memory
-    if place is not None and place.address is not None and place.address_space is not None:
-        return Value(type_, MemoryStorage(memory, place.address_space, place.address))
+    if place is not None and isinstance(place.storage, MemoryPlace):
+        return Value(type_, MemoryStorage(memory, place.storage.space.number, place.offset >> 3))
     return Value(type_, LocationStorage(location, context=context))

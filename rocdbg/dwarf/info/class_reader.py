@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rocdbg.dwarf.info.attributes import Constant, Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.entry_values import constant_value
 from rocdbg.dwarf.info.forms import uleb
 from rocdbg.dwarf.info.type_limits import LARGEST, LARGEST_SCALAR, checked, size_of
 from rocdbg.dwarf.info.types import Access, BaseClass, ClassBody, Member, Method, StaticMember, Type
@@ -94,8 +95,6 @@ def _member_location(die: Die) -> tuple[int | None, Exprloc | Loclist | None]:
 
 
 def _static_member(types: TypeReader, die: Die, default: Access) -> StaticMember:
-    from rocdbg.dwarf.info.type_reader import constant_value
-
     return StaticMember(
         die.name or "", types.type_of(die), _access(die, default), constant_value(die), die.offset
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.line_program import IS_STMT
-from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import CodeLocation, LineRow, SourceFile
 from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine, Scope
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.debug_info import DebugInfo
 
 
-def after_prologue(rows: list[LineRow], entry: int) -> int:
+def after_prologue(rows: list[LineRow], entry: FileAddress) -> FileAddress:
     """Address behind the prologue of a function with these rows that is entered at ``entry``.
 
     Where the compiler marked the end of the prologue, that is it. Else it is the address of the second
@@ -44,7 +44,7 @@ def function_locations(info: DebugInfo, function: Function) -> list[CodeLocation
 
 def line_locations(info: DebugInfo, files: set[SourceFile], line: int) -> list[CodeLocation]:
     """Where to stop for a line of the files: see ``DebugInfo.addresses_of``."""
-    rows: list[tuple[LineTable, int, int]] = []
+    rows: list[FileAddress] = []
     best: int | None = None
     for table in info.line_tables:
         numbers = table.numbers_of(files)
@@ -59,9 +59,9 @@ def line_locations(info: DebugInfo, files: set[SourceFile], line: int) -> list[C
                 best = row.line
                 rows.clear()
             if row.line == best:
-                rows.append((table, row.address, row.line))
-    found: dict[Scope | None, int] = {}
-    for _, address, _ in sorted(rows, key=lambda entry: entry[1]):
+                rows.append(FileAddress(row.address))
+    found: dict[Scope | None, FileAddress] = {}
+    for address in sorted(rows):
         scope = _code_of(info, address)
         if scope not in found:
             found[scope] = address
@@ -71,20 +71,20 @@ def line_locations(info: DebugInfo, files: set[SourceFile], line: int) -> list[C
     )
 
 
-def _code_of(info: DebugInfo, address: int) -> Scope | None:
+def _code_of(info: DebugInfo, address: FileAddress) -> Scope | None:
     """The function or inlined instance whose own code is at an address: one location goes to each."""
     scopes = info.scopes_at(address)
     return next((scope for scope in scopes if isinstance(scope, Function | InlinedSubroutine)), None)
 
 
-def _line_location(info: DebugInfo, scope: Scope | None, address: int) -> CodeLocation:
+def _line_location(info: DebugInfo, scope: Scope | None, address: FileAddress) -> CodeLocation:
     """The location, moved behind the prologue when it is the start of a function."""
     if isinstance(scope, Function) and address == scope.entry_pc:
         address = info.breakpoint_address(scope) or address
     return location_at(info, address)
 
 
-def location_at(info: DebugInfo, address: int) -> CodeLocation:
+def location_at(info: DebugInfo, address: FileAddress) -> CodeLocation:
     """The location of an address: its line, and the innermost function, inlined or not."""
     row = info.line_at(address)
     scope = _code_of(info, address)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.code_locations import after_prologue, function_locations, line_locations, location_at
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
@@ -49,7 +50,7 @@ class DebugInfo:
         self._functions = FunctionIndex(self._entries)
         self._variables = VariableIndex(self._entries)
         self._types = TypeIndex(self._entries)
-        self._breakpoint_addresses: dict[Function, int | None] = {}
+        self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
 
     # Units and entries
 
@@ -58,7 +59,7 @@ class DebugInfo:
         """All units, in order; type units among them."""
         return tuple(self._entries.units)
 
-    def unit_at(self, pc: int) -> Unit | None:
+    def unit_at(self, pc: FileAddress) -> Unit | None:
         """The unit with code at ``pc``."""
         function = self.function_at(pc)
         if function is not None:
@@ -80,7 +81,7 @@ class DebugInfo:
         """Functions whose ``qualified_name`` the regular expression is found in, sorted by it."""
         return self._functions.matching(pattern)
 
-    def function_at(self, pc: int) -> Function | None:
+    def function_at(self, pc: FileAddress) -> Function | None:
         """The (not inlined) function with code at ``pc``."""
         return self._functions.at(pc)
 
@@ -90,13 +91,13 @@ class DebugInfo:
 
     # Scopes
 
-    def scopes_at(self, pc: int) -> tuple[Scope, ...]:
+    def scopes_at(self, pc: FileAddress) -> tuple[Scope, ...]:
         """The scopes around ``pc``, innermost first; the last is the ``Function``. Empty outside all
         functions."""
         function = self.function_at(pc)
         return () if function is None else tuple(reversed(function.chain_at(pc)))
 
-    def inline_frames_at(self, pc: int) -> tuple[InlinedSubroutine, ...]:
+    def inline_frames_at(self, pc: FileAddress) -> tuple[InlinedSubroutine, ...]:
         """The inlined calls around ``pc``, innermost first.
 
         The innermost virtual frame is at ``line_at(pc)``; the frame that element k was called from is at its
@@ -165,7 +166,7 @@ class DebugInfo:
             return set(self.files_named(file))
         return {other for other in self.source_files if other.path == file.path}
 
-    def line_at(self, pc: int) -> LineRow | None:
+    def line_at(self, pc: FileAddress) -> LineRow | None:
         """The row whose addresses hold ``pc``; its ``line`` may be 0."""
         for unit in self._functions.units_at(pc):
             table = unit.line_table
@@ -212,7 +213,7 @@ class DebugInfo:
         """
         return line_locations(self, self._files(file), line)
 
-    def breakpoint_address(self, function: Function) -> int | None:
+    def breakpoint_address(self, function: Function) -> FileAddress | None:
         """Where GDB puts a breakpoint on a function: behind the prologue. None without code.
 
         The first row marked ``prologue_end``; else the address of the function's second line; else its entry.
@@ -228,6 +229,6 @@ class DebugInfo:
         """``breakpoint_address`` of the function, and the entry of every inlined instance of it."""
         return function_locations(self, function)
 
-    def location_at(self, pc: int) -> CodeLocation:
+    def location_at(self, pc: FileAddress) -> CodeLocation:
         """The line and innermost function at an address."""
         return location_at(self, pc)

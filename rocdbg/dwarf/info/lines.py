@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
+from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info import line_program
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.line_header import SECTION, LineHeader, read_line_header
@@ -175,8 +176,9 @@ class LineTable:
         end = sequence.rows[index + 1].address if index + 1 < len(sequence.rows) else sequence.end
         file = self.file(row.file) or SourceFile("", "", "")
         flags = row.flags
+        start, end = max(row.address, low), end if high is None else min(end, high)
         return LineRow(
-            max(row.address, low), end if high is None else min(end, high), file, row.line, row.column,
+            FileAddress(start), FileAddress(end), file, row.line, row.column,
             flags & line_program.IS_STMT != 0, flags & line_program.BASIC_BLOCK != 0,
             flags & line_program.PROLOGUE_END != 0, flags & line_program.EPILOGUE_BEGIN != 0,
             row.isa, row.discriminator,

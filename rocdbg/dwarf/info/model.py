@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocdbg.addresses import FileAddress
+
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.scopes import Function
 
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
 class AddressRange(NamedTuple):
     """Addresses ``low`` up to, not including, ``high``, as the code object has them (not yet loaded)."""
 
-    low: int
-    high: int
+    low: FileAddress
+    high: FileAddress
 
     def __contains__(self, address: object) -> bool:
         return isinstance(address, int) and self.low <= address < self.high
@@ -57,8 +59,8 @@ class LineRow:
     another row starts at the same address; the last of those is the one that covers code.
     """
 
-    address: int
-    end_address: int
+    address: FileAddress
+    end_address: FileAddress
     file: SourceFile
     line: int
     column: int = 0
@@ -78,7 +80,7 @@ class CodeLocation:
     ``line`` is the line that has code, which need not be the one asked for.
     """
 
-    address: int
+    address: FileAddress
     file: SourceFile | None
     line: int
     function: Function | None = field(compare=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.attributes import Address, Constant, Rnglist
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.errors import DebugInfoError
@@ -49,7 +50,7 @@ def ranges_of(die: Die) -> tuple[AddressRange, ...]:
         end = high.value
     else:
         return ()
-    return (AddressRange(low.value, end),) if end > low.value else ()
+    return (AddressRange(FileAddress(low.value), FileAddress(end)),) if end > low.value else ()
 
 
 def _is_tombstone(address: int, unit: Unit) -> bool:
@@ -64,7 +65,7 @@ def read_ranges(unit: Unit, offset: int) -> Iterator[AddressRange]:
     limit = 1 << (8 * unit.address_size)
     for low, high in raw:
         if limit > high > low and not _is_tombstone(low, unit):
-            yield AddressRange(low, high)
+            yield AddressRange(FileAddress(low), FileAddress(high))
 
 
 def _read_ranges(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.attributes import (
     Address,
     AttributeValue,
@@ -204,25 +205,25 @@ class Scope(Entity):
         return ranges_of(self.die)
 
     @property
-    def low_pc(self) -> int | None:
+    def low_pc(self) -> FileAddress | None:
         """Lowest address of the code."""
         return min((part.low for part in self.ranges), default=None)
 
     @property
-    def high_pc(self) -> int | None:
+    def high_pc(self) -> FileAddress | None:
         """End (exclusive) of the highest range."""
         return max((part.high for part in self.ranges), default=None)
 
     @property
-    def entry_pc(self) -> int | None:
+    def entry_pc(self) -> FileAddress | None:
         """Where it is entered: DW_AT_entry_pc, else the start of the first range; None without code."""
         if not self.ranges:
             return None
         value = self.die.attribute(At.ENTRY_PC)
         if isinstance(value, Address):
-            return value.value
+            return FileAddress(value.value)
         if isinstance(value, Constant):  # DWARF 5: an offset from the start
-            return self.ranges[0].low + value.value
+            return FileAddress(self.ranges[0].low + value.value)
         return self.ranges[0].low
 
     def contains(self, pc: int) -> bool:
@@ -306,8 +307,8 @@ class CallSite:
     """A call in the code of a scope. Fields are None where the producer gives none."""
 
     offset: int
-    return_pc: int | None
-    call_pc: int | None
+    return_pc: FileAddress | None
+    call_pc: FileAddress | None
     target: Function | None
     tail_call: bool
     parameters: tuple[CallSiteParameter, ...]
@@ -430,8 +431,9 @@ class InlinedSubroutine(Scope):
 
 
 def _call_site(die: Die) -> CallSite:
-    def address(*codes: int) -> int | None:
-        return next((value.value for value in map(die.attribute, codes) if isinstance(value, Address)), None)
+    def address(code: int) -> FileAddress | None:
+        value = die.attribute(code)
+        return FileAddress(value.value) if isinstance(value, Address) else None
 
     gnu = die.tag == Tag.GNU_CALL_SITE
     target = die.reference(At.ABSTRACT_ORIGIN if gnu else At.CALL_ORIGIN)

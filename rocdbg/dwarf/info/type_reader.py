@@ -14,15 +14,14 @@ from rocdbg.dwarf.info.attributes import (
     Constant,
     Exprloc,
     Flag,
-    Location,
     Loclist,
     Reference,
-    String,
     TypeSignature,
 )
 from rocdbg.dwarf.info.class_reader import read_class_body
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.entry_values import constant_value, vendor_number
 from rocdbg.dwarf.info.type_limits import (
     LARGEST_SCALAR,
     MOST_LEVELS,
@@ -333,20 +332,6 @@ class TypeReader:
             )
             for child in die.children if child.tag in _TEMPLATE_TAGS
         )
-
-
-def constant_value(die: Die) -> Location | None:
-    """DW_AT_const_value, else DW_AT_location; None without both."""
-    for code in (At.CONST_VALUE, At.LOCATION):
-        value = die.attribute(code)
-        if isinstance(value, Constant | Block | String | Exprloc | Loclist):
-            return value
-    return None
-
-
-def vendor_number(die: Die, codes: tuple[int, ...]) -> int | None:
-    """The first of several vendor codes that is there as a constant."""
-    return next((value for value in (die.number(code) for code in codes) if value is not None), None)
 
 
 def _qualified(die: Die, name: str) -> str:

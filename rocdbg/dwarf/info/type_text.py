@@ -28,15 +28,13 @@ from rocdbg.dwarf.info.types import (
     VoidType,
 )
 
-_ORDER = (Qualifier.CONST, Qualifier.VOLATILE, Qualifier.RESTRICT, Qualifier.ATOMIC)
-
 
 def type_name(type: Type, declarator: str = "") -> str:
     """The name of a type as ``whatis`` prints it, wrapped around ``declarator``.
 
     ``type_name(t, "f")`` declares ``f``: ``int (*f)(int)``, ``char f[3][4]``.
     """
-    return _declare(type, declarator, _Leaves(show=-1))
+    return type.declare(declarator)
 
 
 def describe(type: Type) -> list[str]:
@@ -46,7 +44,7 @@ def describe(type: Type) -> list[str]:
     As in GDB the type at the end of pointers, arrays and function results is expanded: ``struct S {`` ...
     ``} *``.
     """
-    return _declare(_resolve(type), "", _Leaves(show=1)).split("\n")
+    return _resolve(type).declare("", _Leaves(show=1).text).split("\n")
 
 
 class _Leaves:
@@ -63,8 +61,6 @@ class _Leaves:
 
     def text(self, type: Type) -> str:
         match type:
-            case VoidType():
-                return "void"
             case BaseType(name=name) | UnspecifiedType(name=name):
                 return self.names.get(name, name)
             case TypedefType(name=name, qualified_name=qualified):
@@ -73,7 +69,7 @@ class _Leaves:
                 return self._class(type)
             case EnumType():
                 return self._enum(type)
-        return ""
+        return type.spelled()
 
     def _abbreviate(self, name: str) -> str:
         """Inside a class template, its arguments go by the names of the parameters."""
@@ -87,22 +83,18 @@ class _Leaves:
 
     def _class(self, type: ClassType) -> str:
         name = self._abbreviate(type.qualified_name) if type.qualified_name else None
-        if name is not None and self.show <= 0:
-            return f"{type.kind.value} {name}" if type.tagged else name
+        if self.show < 0 or (name is not None and self.show == 0):
+            return type.spelled_as(name)
         head = type.kind.value if name is None else f"{type.kind.value} {type.qualified_name}"
-        return f"{head} {{...}}" if self.show < 0 else f"{head} {_class_body(type, self)}"
+        return f"{head} {_class_body(type, self)}"
 
     def _enum(self, type: EnumType) -> str:
         name = self._abbreviate(type.qualified_name) if type.qualified_name else None
-        if name is not None and self.show <= 0:
-            return f"enum {name}" if type.tagged else name
-        head = "enum class" if type.scoped else "enum"
-        if name is not None:
-            head += f" {type.qualified_name}"
-        if self.show < 0:
-            return f"{head} {{...}}"
+        if self.show < 0 or (name is not None and self.show == 0):
+            return type.spelled_as(name)
+        head = type.keyword if name is None else f"{type.keyword} {type.qualified_name}"
         if not type.tagged and not isinstance(type.underlying, VoidType):
-            head += f" : {type_name(type.underlying)}"
+            head += f" : {type.underlying}"
         if type.is_declaration and not type.enumerators:
             return f"{head} {{<incomplete type>}}"
         return f"{head} {{{', '.join(_enumerators(type))}}}"
@@ -119,63 +111,6 @@ def _enumerators(type: EnumType) -> list[str]:
         shown.append(f"{scope}{item.name}" + (f" = {item.value}" if item.value != expected else ""))
         expected = item.value + 1
     return shown
-
-
-def _declare(type: Type, declarator: str, leaves: _Leaves) -> str:
-    qualifiers: list[Qualifier] = []
-    while isinstance(type, QualifiedType):
-        qualifiers.append(type.qualifier)
-        type = type.target
-    words = " ".join(qualifier.value for qualifier in _ORDER if qualifier in qualifiers)
-    match type:
-        case PointerType(target=target, kind=kind):
-            return _declare_pointer(target, kind.value, words, declarator, leaves)
-        case MemberPointerType(target=target, containing=containing):
-            return _declare_pointer(target, f"{type_name(containing)}::*", words, declarator, leaves)
-        case ArrayType(element=element, count=count):
-            size = "" if count is None else str(count) if isinstance(count, int) else "variable length"
-            element = _requalify(element, qualifiers)
-            return _declare(element, f"{declarator}[{size}]", leaves)
-        case VectorType(element=element, count=count):
-            element = _requalify(element, qualifiers)
-            return _declare(element, f"{declarator} __attribute__ ((vector_size({count})))", leaves)
-        case FunctionType(return_type=result):
-            suffix = f" {words}" if words else ""
-            return _declare(result, f"{declarator}({_parameters(type)}){suffix}", leaves)
-    leaf = leaves.text(type)
-    if words:
-        leaf = f"{words} {leaf}"
-    declarator = declarator.lstrip()
-    return f"{leaf} {declarator}" if declarator else leaf
-
-
-def _declare_pointer(target: Type, mark: str, words: str, declarator: str, leaves: _Leaves) -> str:
-    if words:
-        mark += f" {words}"
-        if declarator:
-            mark += " "
-    declarator = mark + declarator
-    bare = target.strip_qualifiers()
-    if isinstance(bare, ArrayType | FunctionType):
-        declarator = f"({declarator})"
-    return _declare(target, declarator, leaves)
-
-
-def _requalify(element: Type, qualifiers: list[Qualifier]) -> Type:
-    """A qualified array is an array of qualified elements."""
-    for qualifier in reversed(qualifiers):
-        element = QualifiedType(qualifier, element)
-    return element
-
-
-def _parameters(type: FunctionType, *, without_this: bool = False) -> str:
-    shown = [
-        type_name(parameter.type)
-        for parameter in type.parameters if not (without_this and parameter.artificial)
-    ]
-    if type.variadic:
-        shown.append("...")
-    return ", ".join(shown) or ("void" if type.prototyped else "")
 
 
 def _resolve(type: Type) -> Type:
@@ -200,10 +135,10 @@ def _class_body(type: ClassType, leaves: _Leaves) -> str:
     types = [argument for argument in body.template_arguments if argument.value is None and argument.name]
     head = ""
     if types:
-        head = f"[with {', '.join(f'{argument.name} = {type_name(argument.type)}' for argument in types)}] "
+        head = f"[with {', '.join(f'{argument.name} = {argument.type}' for argument in types)}] "
     if body.bases:
         bases = (
-            f"{base.access.name.lower()} {'virtual ' if base.virtual else ''}{type_name(base.type)}"
+            f"{base.access.name.lower()} {'virtual ' if base.virtual else ''}{base.type}"
             for base in body.bases
         )
         head += f": {', '.join(bases)} "
@@ -235,7 +170,7 @@ def _class_body(type: ClassType, leaves: _Leaves) -> str:
 
 def _template_names(arguments: tuple[TemplateArgument, ...]) -> dict[str, str]:
     return {
-        type_name(argument.type): argument.name
+        str(argument.type): argument.name
         for argument in arguments if argument.value is None and argument.name
     }
 
@@ -249,18 +184,18 @@ def _needs_labels(type: ClassType, accesses: list[Access]) -> bool:
 
 
 def _member_text(member: Member | StaticMember, leaves: _Leaves) -> str:
-    declared = _declare(member.type, member.name or "", leaves)
+    declared = member.type.declare(member.name or "", leaves.text)
     if isinstance(member, StaticMember):
         return f"static {declared};"
     return f"{declared};" if member.bit_size is None else f"{declared} : {member.bit_size};"
 
 
 def _method_text(owner: ClassType, method: Method, names: dict[str, str]) -> str:
-    parameters = _parameters(method.type, without_this=True)
+    parameters = method.type.parameter_list(without_this=True)
     text = f"{method.name}({parameters})"
     bare = (owner.name or "").partition("<")[0]
     if method.name.lstrip("~") != bare:
-        text = _declare(method.type.return_type, text, _Leaves(show=-1, names=names))
+        text = method.type.return_type.declare(text, _Leaves(show=-1, names=names).text)
     prefix = "static " if method.static else "virtual " if method.virtual else ""
     return f"{prefix}{text}{' const' if _is_const(method) else ''};"
 

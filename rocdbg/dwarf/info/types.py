@@ -96,15 +96,56 @@ class Type:
         """The type without outer qualifiers; typedefs stay."""
         return self
 
-    def __str__(self) -> str:
-        from rocdbg.dwarf.info.type_text import type_name
+    def spelled(self) -> str:
+        """What stands before a declarator: a name, ``struct S``, of an anonymous class ``struct {...}``."""
+        return ""
 
-        return type_name(self)
+    def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
+        """The type wrapped around a declarator: ``int (*f)(int)`` for ``f``.
+
+        ``spell`` writes what is at the end of pointers, arrays and results, `spelled` without it. ``qualifiers`` are
+        those around this type.
+        """
+        leaf = self.spelled() if spell is None else spell(self)
+        if qualifiers:
+            leaf = f"{_words(qualifiers)} {leaf}"
+        declarator = declarator.lstrip()
+        return f"{leaf} {declarator}" if declarator else leaf
+
+    def __str__(self) -> str:
+        return self.declare("")
+
+
+Spell = Callable[[Type], str]
+Qualifiers: TypeAlias = tuple[Qualifier, ...]
+
+
+def _words(qualifiers: Qualifiers) -> str:
+    return " ".join(qualifier.value for qualifier in Qualifier if qualifier in qualifiers)
+
+
+def _qualified(element: Type, qualifiers: Qualifiers) -> Type:
+    """The element of a qualified array, which is an array of qualified elements."""
+    for qualifier in reversed(qualifiers):
+        element = QualifiedType(qualifier, element)
+    return element
+
+
+def _declare_pointer(target: Type, mark: str, declarator: str, spell: Spell | None, qualifiers: Qualifiers) -> str:
+    if qualifiers:
+        mark = f"{mark} {_words(qualifiers)}" + (" " if declarator else "")
+    declarator = mark + declarator
+    if isinstance(target.strip_qualifiers(), ArrayType | FunctionType):
+        declarator = f"({declarator})"
+    return target.declare(declarator, spell)
 
 
 @dataclass(frozen=True)
 class VoidType(Type):
     """``void``: an absent DW_AT_type."""
+
+    def spelled(self) -> str:
+        return "void"
 
 
 VOID = VoidType()
@@ -120,6 +161,9 @@ class UnspecifiedType(Type):
     @property
     def size(self) -> int | None:
         return self.byte_size
+
+    def spelled(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -139,6 +183,9 @@ class BaseType(Type):
     @property
     def size(self) -> int | None:
         return self.byte_size
+
+    def spelled(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -160,6 +207,9 @@ class PointerType(Type):
     def size(self) -> int | None:
         return self.byte_size
 
+    def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
+        return _declare_pointer(self.target, self.kind.value, declarator, spell, qualifiers)
+
 
 @dataclass(frozen=True)
 class MemberPointerType(Type):
@@ -177,6 +227,9 @@ class MemberPointerType(Type):
     @property
     def size(self) -> int | None:
         return self.byte_size
+
+    def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
+        return _declare_pointer(self.target, f"{self.containing}::*", declarator, spell, qualifiers)
 
 
 Bound: TypeAlias = int | Exprloc | Loclist | Reference
@@ -207,6 +260,10 @@ class ArrayType(Type):
             return self.count * stride
         return None
 
+    def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
+        count = "" if self.count is None else str(self.count) if isinstance(self.count, int) else "variable length"
+        return _qualified(self.element, qualifiers).declare(f"{declarator}[{count}]", spell)
+
 
 @dataclass(frozen=True)
 class VectorType(Type):
@@ -223,6 +280,10 @@ class VectorType(Type):
     def size(self) -> int | None:
         return self.byte_size
 
+    def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
+        vector = f"{declarator} __attribute__ ((vector_size({self.count})))"
+        return _qualified(self.element, qualifiers).declare(vector, spell)
+
 
 @dataclass(frozen=True)
 class TypedefType(Type):
@@ -238,6 +299,9 @@ class TypedefType(Type):
 
     def strip_typedefs(self) -> Type:
         return self.target.strip_typedefs()
+
+    def spelled(self) -> str:
+        return self.qualified_name or self.name
 
 
 @dataclass(frozen=True)
@@ -257,6 +321,9 @@ class QualifiedType(Type):
     def strip_qualifiers(self) -> Type:
         return self.target.strip_qualifiers()
 
+    def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
+        return self.target.declare(declarator, spell, (*qualifiers, self.qualifier))
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -275,6 +342,17 @@ class FunctionType(Type):
     parameters: tuple[Parameter, ...] = ()
     variadic: bool = False
     prototyped: bool = True
+
+    def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
+        suffix = f" {_words(qualifiers)}" if qualifiers else ""
+        return self.return_type.declare(f"{declarator}({self.parameter_list()}){suffix}", spell)
+
+    def parameter_list(self, *, without_this: bool = False) -> str:
+        """What is between the parentheses; ``without_this`` leaves out what is not written in the source."""
+        shown = [str(item.type) for item in self.parameters if not (without_this and item.artificial)]
+        if self.variadic:
+            shown.append("...")
+        return ", ".join(shown) or ("void" if self.prototyped else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +386,20 @@ class EnumType(Type):
     @property
     def size(self) -> int | None:
         return self.byte_size if self.byte_size is not None else self.underlying.size
+
+    @property
+    def keyword(self) -> str:
+        """``enum`` or ``enum class``."""
+        return "enum class" if self.scoped else "enum"
+
+    def spelled(self) -> str:
+        return self.spelled_as(self.qualified_name or None)
+
+    def spelled_as(self, name: str | None) -> str:
+        """As `spelled`, under another name; ``None`` as an anonymous one."""
+        if name is None:
+            return f"{self.keyword} {{...}}"
+        return f"enum {name}" if self.tagged else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,6 +511,15 @@ class ClassType(Type):
     @property
     def size(self) -> int | None:
         return self.byte_size
+
+    def spelled(self) -> str:
+        return self.spelled_as(self.qualified_name or None)
+
+    def spelled_as(self, name: str | None) -> str:
+        """As `spelled`, under another name; ``None`` as an anonymous one."""
+        if name is None:
+            return f"{self.kind.value} {{...}}"
+        return f"{self.kind.value} {name}" if self.tagged else name
 
     @cached_property
     def body(self) -> ClassBody:

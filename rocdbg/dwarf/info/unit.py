@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rocdbg.dwarf.conventions import Conventions, conventions_of
 from rocdbg.dwarf.info.abbrev import Abbreviation
 from rocdbg.dwarf.info.attributes import Address, Constant, SectionOffset, String
 from rocdbg.dwarf.info.constants import LANGUAGE_NAMES, At, UnitType
@@ -119,6 +120,11 @@ class Unit:
         """Encoding of the heterogeneous extensions in this unit: ``"amd"``, ``"proposal2020"`` or
         ``"llvm22"``."""
         return unit_dialect(self)
+
+    @cached_property
+    def conventions(self) -> Conventions:
+        """What the unit's producer means where it departs from the text."""
+        return conventions_of(self.dialect)
 
     @cached_property
     def base_address(self) -> int:

@@ -6,6 +6,7 @@ the transfer buffer, and `Access` is told where it is, which lanes read 0, and w
 
 from __future__ import annotations
 
+from rocdbg.arch.lanes import all_lanes, lane_mask
 from rocdbg.arch.targets import Generation
 from rocdbg.isa.instruction import OperandKind
 from rocdbg.sim.semantics.access import Access, Unsupported
@@ -61,8 +62,8 @@ def dpp8_sources(selectors: int, wave_size: int) -> list[int | None]:
 
 def mask_lanes(row_mask: int, bank_mask: int, wave_size: int) -> int:
     """The lanes that row_mask and bank_mask (4 bits each) leave enabled."""
-    return sum(
-        1 << lane
+    return lane_mask(
+        lane
         for lane in range(wave_size)
         if row_mask >> (lane // ROW & 3) & 1 and bank_mask >> (lane % ROW // 4) & 1
     )
@@ -82,9 +83,9 @@ def dpp_prepare(i: Access) -> None:
     if control == 0x142 and i.target.generation >= Generation.GFX10:
         control = 0x150  # No row_bcast15 any more: gfx1100 takes the first lane of the row.
     sources = dpp8_sources(i.modifier("dpp8"), n) if eight else dpp_sources(control, n)
-    everything = (1 << n) - 1
+    everything = all_lanes(n)
     enabled = everything if eight else mask_lanes(i.modifier("row_mask", 15), i.modifier("bank_mask", 15), n)
-    inside = sum(1 << lane for lane, source in enumerate(sources) if source is not None)
+    inside = lane_mask(lane for lane, source in enumerate(sources) if source is not None)
     for dword in range(operand.dwords):
         b.shuffle(operand.index + dword, sources, _DATA + dword)
     i.dpp_source = _DATA

@@ -26,6 +26,8 @@ CASES: list[tuple[str, str, tuple[object, ...], tuple[object, ...]]] = [
     ("gfx90a", "part of a stack variable", (("fbreg", 8), ("plus_uconst", 4), *HIP), (("fbreg", 8), ("offset_uconst", 4))),
     ("gfx90a", "in a vector register", (("bregx", 2560, 0), *PRIVATE), (("regx", 2560), *LANE)),
     ("gfx1100", "in a wave32 vector register", (("bregx", 1536, 0), *HIP), (("regx", 1536), *LANE)),
+    ("gfx1250", "in a high vector register", (("bregx", 3600, 0), *HIP), (("regx", 3600), *LANE)),
+    ("gfx90a", "EXEC, computed with", (("bregx", 17, 0), *HIP, "stack_value"), (("regx", 17), "deref", "stack_value")),
     ("gfx90a", "in a scalar register", (("bregx", 36, 0), *HIP), (("regx", 36),)),
     ("gfx90a", "a constant", (("consts", -3), *PRIVATE, "stack_value"), (("consts", -3), "stack_value")),
     ("gfx90a", "computed", (("bregx", 2560, 0), ("convert", 0x27), ("plus_uconst", 1), *HIP, "stack_value"), (("regx", 2560), *LANE, ("deref_size", 4), ("convert", 0x27), ("plus_uconst", 1), "stack_value")),

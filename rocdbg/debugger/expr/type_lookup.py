@@ -1,0 +1,94 @@
+"""Types and enumerators by name, as a place in the program sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import ClassKind, ClassType, EnumType, Type, TypedefType
+
+
+def qualified_names(frame: Frame | None, name: str) -> list[str]:
+    """The name in each namespace or class around the frame's function, innermost first, then as it is."""
+    names = []
+    if frame is not None and frame.function is not None:
+        parts = (frame.function.qualified_name or "").split("(")[0].split("::")[:-1]
+        names = ["::".join([*parts[:end], name]) for end in range(len(parts), 0, -1)]
+    return [*names, name]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeLookup:
+    """The types of a frame's blocks and of the program; without them there are none."""
+
+    program: Program | None
+    frame: Frame | None
+
+    def find(self, name: str, tag: str) -> Type | None:
+        """The type of a name, and of a keyword (``struct``, ``enum``) where ``tag`` is not empty: as it is declared."""
+        found = self.local(name, tag)
+        if found is None and self.program is not None and self.program.has_debug_info:
+            for qualified in qualified_names(self.frame, name):
+                for type_ in self.program.info.types_named(qualified):
+                    if _has_tag(type_, tag):
+                        return type_
+        return found
+
+    def local(self, name: str, tag: str = "") -> Type | None:
+        """As `find`, of the frame's blocks."""
+        for scope in self.frame.scopes if self.frame is not None else ():
+            for type_ in scope.types:
+                if _type_name(type_) == name and _has_tag(type_, tag):
+                    return type_
+        return None
+
+    def enumerator(self, name: str) -> Value | None:
+        """An enumerator of an enumeration visible here; scoped ones as ``E::A``."""
+        if self.program is None:
+            return None
+        scope, _, last = name.rpartition("::")
+        if scope:
+            for type_ in self.program.info.types_named(scope):
+                stripped = type_.strip_typedefs()
+                if isinstance(stripped, EnumType):
+                    for enumerator in stripped.enumerators:
+                        if enumerator.name == last:
+                            return Value.of_int(stripped, enumerator.value)
+        for type_ in self._enumerations(self.program):
+            if not type_.scoped:
+                for enumerator in type_.enumerators:
+                    if enumerator.name == name:
+                        return Value.of_int(type_, enumerator.value)
+        return None
+
+    def _enumerations(self, program: Program) -> Iterator[EnumType]:
+        """Those of the frame's blocks, then the program's."""
+        for scope in self.frame.scopes if self.frame is not None else ():
+            for type_ in scope.types:
+                if isinstance(type_, EnumType):
+                    yield type_
+        for found in program.info.types_matching(""):
+            stripped = found.strip_typedefs()
+            if isinstance(stripped, EnumType):
+                yield stripped
+
+
+def _type_name(type_: Type) -> str | None:
+    if isinstance(type_, ClassType | EnumType | TypedefType):
+        return type_.name
+    return str(type_)
+
+
+def _has_tag(type_: Type, tag: str) -> bool:
+    if not tag:
+        return True
+    if isinstance(type_, EnumType):
+        return tag == "enum"
+    if isinstance(type_, ClassType):
+        if type_.kind is ClassKind.UNION:
+            return tag == "union"
+        return tag in ("struct", "class")
+    return False

@@ -1,0 +1,100 @@
+"""What a producer means by its expressions where that is not what the text says: chosen once for each unit.
+
+Who asks a unit's `Conventions` gets expressions in the form of the text, and needs to know of no producer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.decoding import Operation
+from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
+from rocdbg.dwarf.normalisation import normalise
+from rocdbg.dwarf.storage import StorageKind
+
+__all__ = ["Conventions", "UpstreamClang", "conventions_of"]
+
+
+class Conventions:
+    """Those of producers that mean what the text says. `dialect` is that of the expressions it gives."""
+
+    def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
+
+    def location(self, data: bytes, target: str, wave_size: int) -> bytes:
+        """An expression for where an object is, in code for a processor ("gfx90a") and a wavefront size."""
+        return data
+
+    def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
+        """As `location`, of a DW_AT_frame_base."""
+        return data
+
+    def member(self, data: bytes) -> bytes:
+        """An expression that leads from the location of an object, on the initial stack, to that of a part of it."""
+        return data
+
+    def extent(self, location: LocationDescription, size: int) -> LocationDescription:
+        """The part of an object's location that holds the object, whose `size` is in bytes; the rest is undefined."""
+        return location
+
+    def without_space(self, operations: Sequence[Operation]) -> Sequence[Operation]:
+        """The operations of a location as its producer wrote them, without those that only name its address space."""
+        return operations
+
+
+class UpstreamClang(Conventions):
+    """Those of upstream clang (`rocdbg.dwarf.normalisation`)."""
+
+    def __init__(self) -> None:
+        super().__init__("amd")
+
+    def location(self, data: bytes, target: str, wave_size: int) -> bytes:
+        """As `normalise` puts it."""
+        return normalise(data, target, wave_size=wave_size, frame_base=False)
+
+    def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
+        """As `normalise` puts it."""
+        return normalise(data, target, wave_size=wave_size, frame_base=True)
+
+    def member(self, data: bytes) -> bytes:
+        """To a virtual base clang adds to the object as if it were a number, as it is in the default space only."""
+        return data[:-1] + _OFFSET if _VIRTUAL_BASE.fullmatch(data) else data
+
+    def extent(self, location: LocationDescription, size: int) -> LocationDescription:
+        """What goes beyond its register is not there: the next dword of a vector register is another lane's."""
+        if len(location.places) != 1 or location.places[0].storage.kind is not StorageKind.REGISTER:
+            return location
+        place = location.places[0]
+        limit = place.storage.size
+        if limit > _MAX_SCALAR_BITS:
+            limit = place.bit_offset - place.bit_offset % _LANE_BITS + _LANE_BITS
+        known = limit - place.bit_offset
+        if 8 * size <= known:
+            return location
+        parts = [(location, known), (undefined_location(), 8 * size - known)]
+        return LocationDescription(Place(CompositeStorage(parts)))
+
+    def without_space(self, operations: Sequence[Operation]) -> Sequence[Operation]:
+        """It is named by a literal, `DW_OP_swap` and `DW_OP_xderef` behind an address or a register's contents."""
+        if len(operations) > 3 and [operation.info.meaning for operation in operations[-2:]] == ["swap", "xderef"]:
+            return operations[:-3]
+        return operations
+
+
+_VIRTUAL_BASE = re.compile(rb"\x12\x06\x10[\x80-\xff]*[\x00-\x7f]\x1c\x06\x22", re.DOTALL)
+"""DW_OP_dup, deref, constu N, minus, deref, plus: clang's way from an object to a virtual base."""
+_OFFSET = assemble("offset")
+_LANE_BITS = 32
+"""Of a vector register, per lane."""
+_MAX_SCALAR_BITS = 64
+"""Of a register that lanes share: EXEC, VCC and the PC in wave64."""
+
+_UPSTREAM = UpstreamClang()
+
+
+def conventions_of(dialect: str) -> Conventions:
+    """The conventions of those who write a dialect."""
+    return _UPSTREAM if dialect == "llvm22" else Conventions(dialect)

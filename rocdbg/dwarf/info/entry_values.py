@@ -1,0 +1,21 @@
+"""What an entry says as a number or a value, under whichever attribute its producer says it."""
+
+from __future__ import annotations
+
+from rocdbg.dwarf.info.attributes import Block, Constant, Exprloc, Location, Loclist, String
+from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.die import Die
+
+
+def constant_value(die: Die) -> Location | None:
+    """DW_AT_const_value, else DW_AT_location; None without both."""
+    for code in (At.CONST_VALUE, At.LOCATION):
+        value = die.attribute(code)
+        if isinstance(value, Constant | Block | String | Exprloc | Loclist):
+            return value
+    return None
+
+
+def vendor_number(die: Die, codes: tuple[int, ...]) -> int | None:
+    """The first of several vendor codes that is there as a constant."""
+    return next((value for value in (die.number(code) for code in codes) if value is not None), None)

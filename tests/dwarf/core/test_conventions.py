@@ -1,0 +1,80 @@
+"""Conventions of producers: which part of a location holds an object, what leads to a base, what names a space."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocdbg import dwarf
+from rocdbg.dwarf.conventions import UpstreamClang, conventions_of
+from rocdbg.dwarf.encoding import Item, assemble
+from rocdbg.dwarf.location import LocationDescription
+
+CONTEXT = dwarf.SimpleContext(lane=3, registers={17: b"\xff" * 8, 2560: bytes(range(256))}, memory={0: {64: bytes(16)}})
+
+
+def located(*items: Item) -> LocationDescription:
+    return dwarf.evaluate_location(assemble(*items), CONTEXT)
+
+
+def test_who_follows_the_text_is_taken_at_their_word() -> None:
+    conventions = conventions_of("proposal2020")
+    data = assemble(("bregx", 65, 0), "lit5", "swap", "xderef")
+    assert conventions.dialect == "proposal2020"
+    assert conventions.location(data, "gfx90a", 64) == conventions.frame_base(data, "gfx90a", 64) == data
+    assert conventions.member(data) == data
+    place = located(("regx", 2560))
+    assert conventions.extent(place, 8) is place
+    operations = dwarf.decode(data)
+    assert conventions.without_space(operations) is operations
+
+
+def test_upstream_clang_is_put_into_clean_form() -> None:
+    upstream = conventions_of("llvm22")
+    assert isinstance(upstream, UpstreamClang)
+    assert upstream.dialect == "amd"
+    stack_pointer = assemble(("regx", 64))
+    assert upstream.location(stack_pointer, "gfx90a", 64) == stack_pointer
+    assert upstream.frame_base(stack_pointer, "gfx90a", 64) == assemble(
+        ("regx", 64), ("deref_size", 4), "lit6", "shr", "lit5", "form_aspace_address"
+    )
+
+
+LANE = (("regx", 2560), "push_lane", "lit4", "mul", "offset")
+EXTENTS = [
+    # location, bytes of the object, bits of it that are there
+    pytest.param(LANE, 4, 32, id="a lane's dword"),
+    pytest.param(LANE, 8, 32, id="the next dword is another lane's"),
+    pytest.param((*LANE, "lit16", "bit_offset"), 4, 16, id="the upper half of a dword"),
+    pytest.param((("regx", 17),), 8, 64, id="EXEC"),
+    pytest.param((("regx", 17),), 12, 64, id="more than EXEC"),
+    pytest.param((("addr", 64),), 16, 128, id="memory has no end"),
+]
+
+
+@pytest.mark.parametrize(("items", "size", "known"), EXTENTS)
+def test_what_goes_beyond_a_register_is_not_there(items: tuple[Item, ...], size: int, known: int) -> None:
+    place = conventions_of("llvm22").extent(located(*items), size)
+    _, defined = place.read_known(8 * size)
+    assert defined == (1 << known) - 1
+
+
+def test_a_virtual_base_is_an_offset_from_the_object() -> None:
+    start: tuple[Item, ...] = ("dup", "deref", ("constu", 24), "minus", "deref")
+    upstream = conventions_of("llvm22")
+    assert upstream.member(assemble(*start, "plus")) == assemble(*start, "offset")
+    assert upstream.member(assemble(("plus_uconst", 8))) == assemble(("plus_uconst", 8))
+
+
+@pytest.mark.parametrize(
+    ("items", "kept"),
+    [
+        ((("bregx", 2560, 0), "lit5", "swap", "xderef"), 1),
+        ((("fbreg", 4), "lit1", "swap", "xderef"), 1),
+        ((("fbreg", 4),), 1),
+        (("lit1", "swap", "xderef"), 3),
+        ((("fbreg", 4), "lit1", "swap", "xderef", "stack_value"), 5),
+    ],
+)
+def test_operations_that_only_name_a_space(items: tuple[Item, ...], kept: int) -> None:
+    operations = dwarf.decode(assemble(*items))
+    assert list(conventions_of("llvm22").without_space(operations)) == operations[:kept]
