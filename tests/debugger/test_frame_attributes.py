@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.context import FrameContext, attribute_location
 from rocdbg.dwarf.info.constants import At
 from tests.debugger.lane_pc_program import SOURCE, build
 
@@ -55,8 +55,8 @@ def test_no_return_address(session: Session) -> None:
 
 def test_static_link(session: Session) -> None:
     context = session.focus.frame().context
-    link = context.attribute_location(At.STATIC_LINK)
+    link = attribute_location(context, At.STATIC_LINK)
     assert link is not None
     assert link.describe() == "memory at private_wave#0x40"
     caller = context.next_frame()
-    assert caller is not None and caller.attribute_location(At.STATIC_LINK) is None
+    assert caller is not None and attribute_location(caller, At.STATIC_LINK) is None

@@ -13,7 +13,7 @@ from rocdbg import dwarf
 from rocdbg.arch.registers import register_number
 from rocdbg.debugger import Session
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.context import FrameContext, attribute_location
 from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.rules import CfaRegister, ExpressionRule, OffsetRule, Rule, ValOffsetRule
 
@@ -56,7 +56,7 @@ def test_every_instruction_of_the_callee(extension: Open, extension_input: Input
             assert caller.register_location(register_number("s40", wave)).read(32) == GROUP
             assert caller.register_location(register_number("s32", wave)).read(32) == 16 * wave
             assert caller.register_location(register_number("v1", wave)).is_undefined
-            saved = context.attribute_location(At.RETURN_ADDR)
+            saved = attribute_location(context, At.RETURN_ADDR)
             assert saved is not None
             if not saved.is_undefined:
                 assert saved.read(64) == context.return_address()

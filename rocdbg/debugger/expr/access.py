@@ -162,7 +162,7 @@ def member_pointer(node: ast.Expression, environment: Environment) -> Value | No
     scope, _, last = node.name.rpartition("::") if isinstance(node, ast.Name) else ("", "", "")
     if not scope or not environment.is_type(scope):
         return None
-    class_ = environment.find_type(scope, "")
+    class_ = environment.types.named(scope, "")
     stripped = class_.strip_typedefs()
     for found in stripped.members if isinstance(stripped, ClassType) else ():
         if found.name == last and found.bit_offset is not None and found.bit_size is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rocdbg.debugger.expr.convenience import Convenience
+from rocdbg.debugger.expr.type_lookup import TypeLookup
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.storage import Memory
@@ -55,8 +56,9 @@ class Environment(Protocol):
     def is_type(self, name: str) -> bool:
         """Whether a name that is no variable here names a type."""
 
-    def find_type(self, name: str, tag: str) -> Type:
-        """A type by name; ``tag`` is its keyword (``struct``, ...) or "". Raises `NoSymbolError`."""
+    @property
+    def types(self) -> TypeLookup:
+        """The types by name that can be seen from here."""
 
     def complete_type(self, type_: Type) -> Type:
         """The definition of a type that is only declared here; else the type itself."""
@@ -69,9 +71,6 @@ class Environment(Protocol):
 
     def at_location(self, type_: Type, location: LocationDescription) -> Value:
         """What is at a location description."""
-
-    def is_known(self, name: str) -> bool:
-        """Whether a name with template arguments names a function or type."""
 
     def register(self, name: str) -> Value | None:
         """A register of the selected frame by name (without ``$``); ``None`` when none is called so."""

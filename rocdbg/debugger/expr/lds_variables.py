@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program import lds
-from rocdbg.debugger.program.program import KERNEL_BODY, Program
+from rocdbg.debugger.program.opencl import KERNEL_BODY, is_kernel_wrapper
+from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, Variable
 
 
@@ -26,7 +27,7 @@ def _kernel_of(frame: Frame, program: Program) -> Function | None:
     function = frame.context.function
     if function is None or not program.is_kernel(function):
         return lds.sole_kernel(program)
-    if program.is_kernel_wrapper(function):
+    if is_kernel_wrapper(program, function):
         name = KERNEL_BODY + (function.linkage_name or function.name or "")
         bodies = program.info.functions_named(name)
         return next((body for body in bodies if body.low_pc is not None), function)

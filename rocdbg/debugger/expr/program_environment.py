@@ -36,7 +36,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import builtin_type
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
 from rocdbg.dwarf.info import Scope as CodeScope
-from rocdbg.dwarf.info.types import ClassType, EnumType, FunctionType, Type, UnspecifiedType
+from rocdbg.dwarf.info.types import FunctionType, Type, UnspecifiedType
 from rocdbg.dwarf.location import LocationDescription
 
 NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
@@ -323,34 +323,9 @@ class ProgramEnvironment:
                 return True
         return builtin_type(name) is not None
 
-    def is_known(self, name: str) -> bool:
-        """Whether a name with template arguments names anything."""
-        program = self.program
-        if program is None or not program.has_debug_info:
-            return False
-        return bool(program.info.functions_named(name) or program.info.types_named(name))
-
-    def find_type(self, name: str, tag: str) -> Type:
-        """A type by name and keyword."""
-        found = self.types.find(name, tag)
-        if found is None and not tag:
-            found = builtin_type(name)
-        if found is not None:
-            return self.complete_type(found)
-        if tag:
-            raise NoSymbolError(name, f"No {tag} type named {name}.")
-        raise NoSymbolError(name)
-
     def complete_type(self, type_: Type) -> Type:
         """The definition of a declared class or enumeration."""
-        stripped = type_.strip_typedefs()
-        if (
-            isinstance(stripped, ClassType | EnumType)
-            and stripped.is_declaration
-            and self.program is not None
-        ):
-            return self.program.complete_type(stripped)
-        return type_
+        return self.types.complete(type_)
 
     # -- registers and address spaces
 

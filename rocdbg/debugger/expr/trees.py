@@ -22,7 +22,7 @@ def parse_in(text: str, environment: Environment) -> ast.Expression:
         return asked_types[-1][1]
 
     def is_known(name: str) -> bool:
-        asked_names.append((name, environment.is_known(name)))
+        asked_names.append((name, environment.types.is_known(name)))
         return asked_names[-1][1]
 
     key = text, environment.input_radix
@@ -30,7 +30,7 @@ def parse_in(text: str, environment: Environment) -> ast.Expression:
     if known is not None:
         tree, types, names = known
         same_types = all(environment.is_type(name) is answer for name, answer in types)
-        if same_types and all(environment.is_known(name) is answer for name, answer in names):
+        if same_types and all(environment.types.is_known(name) is answer for name, answer in names):
             return tree
     with nesting_limited(text):
         tree = parse(text, is_type, is_known, environment.input_radix)

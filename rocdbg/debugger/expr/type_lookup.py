@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.vectors import builtin_type
 from rocdbg.dwarf.info.types import ClassKind, ClassType, EnumType, Type, TypedefType
 
 
@@ -26,6 +28,31 @@ class TypeLookup:
 
     program: Program | None
     frame: Frame | None
+
+    def is_known(self, name: str) -> bool:
+        """Whether a name with template arguments names a function or type."""
+        program = self.program
+        if program is None or not program.has_debug_info:
+            return False
+        return bool(program.info.functions_named(name) or program.info.types_named(name))
+
+    def named(self, name: str, tag: str) -> Type:
+        """The type of a name and keyword, its definition if there is one. Raises `NoSymbolError`."""
+        found = self.find(name, tag)
+        if found is None and not tag:
+            found = builtin_type(name)
+        if found is not None:
+            return self.complete(found)
+        if tag:
+            raise NoSymbolError(name, f"No {tag} type named {name}.")
+        raise NoSymbolError(name)
+
+    def complete(self, type_: Type) -> Type:
+        """The definition of a declared class or enumeration."""
+        stripped = type_.strip_typedefs()
+        if isinstance(stripped, ClassType | EnumType) and stripped.is_declaration and self.program is not None:
+            return self.program.complete_type(stripped)
+        return type_
 
     def find(self, name: str, tag: str) -> Type | None:
         """The type of a name, and of a keyword (``struct``, ``enum``) where ``tag`` is not empty: as it is declared."""

@@ -32,7 +32,7 @@ def named_type(
     found = ctypes.basic_type(name.name) if not name.tag else None
     if found is None or name.name == "half":
         try:
-            found = environment.find_type(name.name, name.tag)
+            found = environment.types.named(name.name, name.tag)
         except NoSymbolError:
             if found is None:
                 raise

@@ -234,22 +234,13 @@ class FrameContext:
         """The PC of the calling frame, ``None`` for the outermost."""
         found = self.found_row
         if found is None:
-            place = self.attribute_location(At.RETURN_ADDR)
+            place = attribute_location(self, At.RETURN_ADDR)
             return place.read(64) if place is not None and not place.is_undefined else None
         column = self.architecture.return_address_register
         location = found.row.register_location(PC if column is None else column, self)
         if location.is_undefined:
             return None
         return location.read(64)
-
-    def attribute_location(self, code: int) -> LocationDescription | None:
-        """An attribute of the function that is a location (DW_AT_return_addr, DW_AT_static_link), if it has it."""
-        value = self.function.attribute(code) if self.function is not None else None
-        if not isinstance(value, Exprloc | Loclist):
-            return None
-        assert self.function is not None
-        what = self.program.expressions.location(value, self.function.unit, self.wave_size)
-        return dwarf.evaluate_location(what, self)
 
     # -- memory and debug information
 
@@ -281,3 +272,13 @@ class FrameContext:
     def tls_location(self, address: int) -> LocationDescription:
         """There is no thread-local storage on this target."""
         raise EvaluationError(f"thread-local address {address:#x}: the target has no thread-local storage")
+
+
+def attribute_location(context: FrameContext, code: int) -> LocationDescription | None:
+    """An attribute of a frame's function that is a location (DW_AT_return_addr, DW_AT_static_link), if it has it."""
+    function = context.function
+    value = function.attribute(code) if function is not None else None
+    if function is None or not isinstance(value, Exprloc | Loclist):
+        return None
+    what = context.program.expressions.location(value, function.unit, context.wave_size)
+    return dwarf.evaluate_location(what, context)

@@ -14,6 +14,7 @@ from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind import Unwinder
+from rocdbg.debugger.program.opencl import is_kernel_body
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
@@ -290,7 +291,7 @@ class FrameChain:
                 )
             )  # fmt: skip
             start = end + 1
-            if program.is_kernel_body(instance.function):
+            if is_kernel_body(instance.function):
                 break  # the kernel around it is clang's wrapper, and nothing the user wrote
         else:
             number = level + len(frames)

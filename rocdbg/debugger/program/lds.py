@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rocdbg import dwarf
-from rocdbg.debugger.program.program import KERNEL_BODY, Program
+from rocdbg.debugger.program.opencl import KERNEL_BODY, is_kernel_body
+from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Exprloc, Function, Scope, Variable
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType
 
@@ -71,7 +72,7 @@ def is_unplaced(variable: Variable) -> bool:
 
 def body_variables(program: Program, function: Function) -> list[Variable]:
     """The LDS variables of an OpenCL kernel's body, which only its own copy describes, not the inlined ones."""
-    if not program.is_kernel_body(function):
+    if not is_kernel_body(function):
         return []
     copies = program.info.functions_named(function.linkage_name or function.name or "")
     return next((_lds_variables(copy) for copy in copies if copy.low_pc is not None), [])

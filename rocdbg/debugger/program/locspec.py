@@ -15,6 +15,7 @@ from rocdbg.codeobject import Symbol
 from rocdbg.codeobject.demangle import stands_for
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import LocationSpecError
+from rocdbg.debugger.program.opencl import is_kernel_wrapper
 from rocdbg.debugger.program.program import Program, same_function
 from rocdbg.dwarf.info import CodeLocation, Function, SourceFile
 
@@ -217,7 +218,7 @@ class LocationResolver:
             where = f'file "{spec.file}"' if spec.file is not None else "the current file"
             raise LocationSpecError(f"No line {line} in {where}.")
         program = self._program
-        bodies = [p for p in found if p.function is None or not program.is_kernel_wrapper(p.function)]
+        bodies = [p for p in found if p.function is None or not is_kernel_wrapper(program, p.function)]
         return [self._location(place) for place in bodies or found]
 
     # -- functions
@@ -228,7 +229,7 @@ class LocationResolver:
         if not program.has_debug_info:
             return []
         found = program.info.functions_named(spec.name)
-        bodies = [f for f in found if not program.is_kernel_wrapper(f)]
+        bodies = [f for f in found if not is_kernel_wrapper(program, f)]
         found = bodies or found
         if spec.file is not None:
             files = self._files(spec.file)

@@ -19,9 +19,6 @@ from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
 from rocdbg.dwarf.info.expressions import ExpressionReader
 from rocdbg.launch.debug_sections import DebugSections, has_debug_info
 
-KERNEL_BODY = "__clang_ocl_kern_imp_"
-"""How clang's name for the body of an OpenCL kernel begins."""
-
 
 def same_function(one: Function, other: Function) -> bool:
     """Whether two entries are the same function: its out-of-line instance and its abstract one differ."""
@@ -199,17 +196,6 @@ class Program:
                 return function.name or kernel.name
         metadata = kernel.metadata
         return function_name(metadata.name if metadata is not None and metadata.name else kernel.name)
-
-    def is_kernel_body(self, function: Function) -> bool:
-        """Whether a function is what clang makes of an OpenCL kernel's body; the kernel itself only calls it."""
-        return (function.linkage_name or function.name or "").startswith(KERNEL_BODY)
-
-    def is_kernel_wrapper(self, function: Function) -> bool:
-        """Whether a function is an OpenCL kernel whose body is a function of its own."""
-        if function.unit.language_name != "opencl" or self.is_kernel_body(function):
-            return False
-        name = function.linkage_name or function.name or ""
-        return bool(self.info.functions_named(KERNEL_BODY + name))
 
     def is_kernel(self, function: Function) -> bool:
         """Whether a function is a kernel: by its calling convention, or because a descriptor names it."""

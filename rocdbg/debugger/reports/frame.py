@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.arch.lanes import lane_ranges
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.context import FrameContext, attribute_location
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.reports.whereabouts import LANE_BITS, joined, leaf_words
@@ -32,7 +32,7 @@ def describe_frame(frame: Frame, inferior: Inferior) -> list[str]:
         lines.append(f" Outermost frame: {reason}")
     if frame.function is not None:
         lines.append(f" source language {frame.function.unit.language_name}.")
-    link = context.attribute_location(At.STATIC_LINK)
+    link = attribute_location(context, At.STATIC_LINK)
     if link is not None:
         lines.append(f" static link: {link.describe()}")
     found = context.found_row

@@ -8,7 +8,7 @@ import numpy as np
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace, address_space
-from rocdbg.arch.lanes import all_lanes, format_lanes, lane_mask
+from rocdbg.arch.lanes import all_lanes
 from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_register
 from rocdbg.arch.targets import Generation
 from rocdbg.arch.targets import Target as Architecture
@@ -23,38 +23,20 @@ from rocdbg.debugger.target.runnable import (
     Resume,
     ResumeMode,
     TargetStop,
-    TargetStopKind,
 )
+from rocdbg.debugger.target.simulated_stops import target_stop
 from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
 from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim import layout
 from rocdbg.sim.device.aql import QUEUE_SIZE
 from rocdbg.sim.memory import MemoryAccessError as SimMemoryAccessError
 from rocdbg.sim.options import RunOptions, RunRequestError
-from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind
 from rocdbg.sim.wave import Wave
 
 _AGENT = _QUEUE = 1
 _APERTURE_MASK = ~0xFFFF_FFFF
 _APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_LANE: layout.PRIVATE_APERTURE}
-_KINDS = {
-    StopKind.BREAKPOINT: TargetStopKind.BREAKPOINT,
-    StopKind.STEP: TargetStopKind.STEP,
-    StopKind.RANGE: TargetStopKind.RANGE,
-    StopKind.FAULT: TargetStopKind.FAULT,
-    StopKind.TRAP: TargetStopKind.TRAP,
-    StopKind.EXCEPTION: TargetStopKind.EXCEPTION,
-    StopKind.ILLEGAL: TargetStopKind.ILLEGAL,
-    StopKind.UNSUPPORTED: TargetStopKind.UNSUPPORTED,
-    StopKind.INTERNAL: TargetStopKind.INTERNAL,
-    StopKind.HANG: TargetStopKind.INTERRUPTED,
-    StopKind.INTERRUPTED: TargetStopKind.INTERRUPTED,
-    StopKind.BUDGET: TargetStopKind.BUDGET,
-    StopKind.WAVE_DONE: TargetStopKind.WAVE_DONE,
-    StopKind.DONE: TargetStopKind.DONE,
-}
 # Registers without a DWARF number, by name: operand code, or a field of the wave.
-_S_TRAP_SIZE = 4
 _FIELDS = {"scc": "scc", "mode": "mode", "status": "status", "trapsts": "trapsts"}
 _GFX12_FIELDS = {name: name for name in ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")}
 _READ_ONLY = frozenset(("state_priv", "excp_flag_priv"))
@@ -339,7 +321,7 @@ class SimTarget:
                 budget=request.budget,
             )
         )
-        return _target_stop(stop)
+        return target_stop(stop)
 
     def exit_info(self) -> ExitInfo:
         mismatches = {mismatch.name: mismatch.text for mismatch in self.bound.check()}
@@ -355,49 +337,3 @@ class SimTarget:
 
     def forget_interrupt(self) -> None:
         self.dispatch.forget_interrupt()
-
-
-def _target_stop(stop: Stop) -> TargetStop:
-    signal = ""
-    detail = ""
-    trap_pc: int | None = None
-    who = format_lanes(stop.lanes).capitalize() if stop.lanes else ""
-    if stop.kind is StopKind.FAULT:
-        signal = "SIGBUS" if stop.is_aperture_violation else "SIGSEGV"
-        what = stop.fault.text if stop.fault is not None else "memory violation"
-        detail = f"{who}: {what}" if who else what
-        if stop.instruction:
-            detail += f", by `{stop.instruction}`"
-    elif stop.kind is StopKind.EXCEPTION:
-        signal = "SIGFPE"
-        detail = f"{who or 'The wave'}: {stop.cause_text}, by `{stop.instruction}`."
-        trap_pc = stop.instruction_pc
-    elif stop.kind is StopKind.ILLEGAL:
-        signal = "SIGILL"
-        why = f": {stop.reason}" if stop.reason else ""
-        detail = f"{who or 'The wave'} executed `{stop.instruction}`{why}."
-    elif stop.kind is StopKind.HANG and stop.reason is not None:
-        detail = f"{stop.reason[0].upper()}{stop.reason[1:]}."
-    elif stop.kind is StopKind.UNSUPPORTED:
-        signal = "SIGILL"
-        detail = f"The simulator has no semantics for `{stop.instruction}` at {stop.pc or 0:#x}."
-    elif stop.kind is StopKind.INTERNAL:
-        signal = "SIGILL"
-        detail = f"Internal error of the simulator: {stop.reason}. What the wave has done of the block is not known."
-    elif stop.kind is StopKind.TRAP:
-        signal = "SIGABRT" if stop.trap == ABORT_TRAP else "SIGTRAP"
-        detail = f"{who or 'The wave'} executed `{stop.instruction}`."
-        if stop.trap != ABORT_TRAP and stop.pc is not None:
-            trap_pc = stop.pc - _S_TRAP_SIZE
-    return TargetStop(
-        _KINDS[stop.kind],
-        stop.wave.number if stop.wave is not None else None,
-        stop.pc or 0,
-        lane_mask(stop.lanes),
-        detail,
-        signal,
-        stop.trap,
-        trap_pc,
-        stop.fault.address if stop.fault is not None else None,
-        stop.report,
-    )
