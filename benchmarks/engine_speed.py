@@ -180,7 +180,7 @@ def translation_time(path: Path) -> tuple[int, float]:
         done = subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "ROCDBG_CACHE_DIR": cache}, capture_output=True, text=True,
             check=True,
-        )  # fmt: skip
+        )
     count, seconds = done.stdout.split()
     return int(count), float(seconds)
 

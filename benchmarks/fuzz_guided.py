@@ -60,7 +60,7 @@ def main() -> None:
         arguments = [
             f"-max_total_time={options.seconds}", f"-seed={options.seed}", "-max_len=4096", "-print_final_stats=1",
             "-rss_limit_mb=1024", f"-artifact_prefix={temporary}/", str(corpus),
-        ]  # fmt: skip
+        ]
         atheris.Setup([sys.argv[0], *arguments], one)
         atheris.Fuzz()
 

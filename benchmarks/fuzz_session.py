@@ -102,30 +102,30 @@ def hostile_program(folder: Path) -> None:
 # Lines
 
 NAMES = ("i", "x", "y", "n", "a", "acc", "p", "saxpy", "calls", "divergence", "threadIdx", "blockIdx.x", "this", "nosuch",
-         "*x", "&x", "x[3]", "y[i]", "x[100000000]", "p->next", "p.x", "sizeof(int)", "global_x", "warpSize")  # fmt: skip
+         "*x", "&x", "x[3]", "y[i]", "x[100000000]", "p->next", "p.x", "sizeof(int)", "global_x", "warpSize")
 REGISTERS = ("$pc", "$sp", "$exec", "$vcc", "$m0", "$scc", "$s0", "$s[4:5]", "$v0", "$v5[3]", "$v[0:1]", "$a0", "$ttmp6",
-             "$mode", "$s105", "$v255", "$v256", "$s[0:99]", "$flat_scratch", "$status", "$pc_32")  # fmt: skip
+             "$mode", "$s105", "$v255", "$v256", "$s[0:99]", "$flat_scratch", "$status", "$pc_32")
 DOLLARS = ("$", "$$", "$1", "$$3", "$_", "$__", "$_lane", "$_thread", "$_lane_count", "$__lane_pc_array", "$_siginfo", "$i",
-           "$foo", "$99999999999999999999", "$_exitcode", "$_dispatch_pos", "$_strlen", "$x", "$y")  # fmt: skip
+           "$foo", "$99999999999999999999", "$_exitcode", "$_dispatch_pos", "$_strlen", "$x", "$y")
 TYPES = ("int", "char", "float", "double", "unsigned long", "void", "int *", "char (*)[4]", "float4", "struct nosuch",
          "int[3]", "int[99999999]", "half", "long double", "int (*)(int)", "uint3", "__int128", "float16", "int[0]",
-         "int[2][2][2]", "bool", "local int *")  # fmt: skip
+         "int[2][2][2]", "bool", "local int *")
 NUMBERS = ("0", "1", "-1", "2", "7", "63", "64", "0x10", "1e400", "1.5", "0x7fffffffffffffff", "18446744073709551615",
-           "99999999999999999999", "9" * 5000, "010", "1e-400", "'a'", "0b11", "nan", "1f", "4294967296")  # fmt: skip
+           "99999999999999999999", "9" * 5000, "010", "1e-400", "'a'", "0b11", "nan", "1f", "4294967296")
 OPERATORS = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "&&", "||", "==", "<", ",", "@", "=", "+=", ".", "->", "::",
-             ".*", "?", ":", "#")  # fmt: skip
+             ".*", "?", ":", "#")
 FORMATS = ("/x", "/d", "/t", "/c", "/f", "/a", "/s", "/i", "/o", "/u", "/z", "/r", "/10xw", "/3i", "/-3i", "/2s", "/999999xb",
-           "/4xg", "/", "/q", "/xyz", "/-5xw", "/99999999999999999999x", "/s", "/m", "/rs")  # fmt: skip
+           "/4xg", "/", "/q", "/xyz", "/-5xw", "/99999999999999999999x", "/s", "/m", "/rs")
 HOSTILE = ("\x1b[31m", "\x9b2J", "\u202e", "\u2028", "\x85", "\udc9b", "%s%n", "%", "\\", '"', "'", "((((", "))))", "[[", "{", "}",
            "*" * 300, "(" * 150, "[0" * 200, "$" * 100, "a" * 5000, "²", "٣", "é", "😀", "\t", "\x0c", "~", "~nobody/x", "/", "..",
            "/dev/zero", "/dev/null", "/proc/self/mem", "fifo", "-", "--", "-1", "#", ";", "|", "&", "<", "a<b<c<d", "operator<<",
            "a{99999}", "[", "(?P<", "1-99999999999", "2:5", "*:*", "0-3", "all", "if", "thread 1", "-all", "nul\0nul",
-           "\r", "x" * 200 + "::")  # fmt: skip
+           "\r", "x" * 200 + "::")
 LOCATIONS = ("saxpy", "calls", "9", "saxpy.hip:9", "*$pc", "*0", "nosuch", "nosuch.c:1", "+1", "-1", "+99999", "0", "9,12", ",9",
              "-line 3", "-function saxpy", "-source x", "calls.hip:30", "*0x1000", "divergence.hip:20", "1,99999999",
-             "'saxpy.hip':9", "99999999999999999999", "*x", "*1/0")  # fmt: skip
+             "'saxpy.hip':9", "99999999999999999999", "*x", "*1/0")
 FILES = ("hostile.toml", "hostile.co", "script", "fifo", "empty", "binary", "/nosuch", "/dev/zero", ".", "self",
-         f"{DEMOS}/saxpy/saxpy.toml", f"{DEMOS}/trap/trap.toml", f"{DEMOS}/calls/calls.O2.gfx90a.co")  # fmt: skip
+         f"{DEMOS}/saxpy/saxpy.toml", f"{DEMOS}/trap/trap.toml", f"{DEMOS}/calls/calls.O2.gfx90a.co")
 RANGES = (
     "1",
     "1-3",
@@ -195,7 +195,7 @@ class Maker:
             Completes.PLUGIN: lambda: self.pick(("lanemap", "vectors", "nosuch", "plugin.py")),
             Completes.BREAKPOINT: lambda: self.pick(RANGES), Completes.THREAD: lambda: self.pick(RANGES),
             Completes.NOTHING: lambda: self.pick(self.rng.choice((RANGES, NUMBERS, REGEXPS, NAMES, ("on", "off", "unlimited")))),
-        }[kind]()  # fmt: skip
+        }[kind]()
 
     def line(self, depth: int = 0) -> str:
         if self.rng.random() < 0.02:

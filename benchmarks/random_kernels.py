@@ -46,7 +46,7 @@ VARIANTS = (
     ("gfx900", 64), ("gfx906", 64), ("gfx908", 64), ("gfx90a", 64), ("gfx942", 64), ("gfx950", 64), ("gfx1010", 32),
     ("gfx1010", 64), ("gfx1030", 32), ("gfx1030", 64), ("gfx1100", 32), ("gfx1100", 64), ("gfx1150", 32),
     ("gfx1151", 64), ("gfx1200", 32), ("gfx1201", 64), ("gfx1250", 32),
-)  # fmt: skip
+)
 """Targets and wave sizes; those with tables of their own."""
 
 BUDGET = 300
@@ -290,7 +290,7 @@ class Rig:
             "register_bounds": bounds(self.target, self.wave_size, vgprs, agprs, 104),
             "flat_scratch": self.scratch.address if self.target.scratch is ScratchKind.ARCHITECTED else 0,
             "trap_ctrl": mode >> 12 & 0x7F,
-        }  # fmt: skip
+        }
         for name, value in fields.items():
             wave.set_field(name, int(value))
         interesting = self._interesting(values)

@@ -31,7 +31,7 @@ LANGUAGES = {
              "-fuse-cuid=none", "--offload-arch={target}"),
     ".cl": ("-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-mcpu={target}"),
     ".S": ("-x", "assembler-with-cpp", "-target", "amdgcn-amd-amdhsa", "-mcpu={target}"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def bundle(demo: Demo, into: Path) -> Path:
         ["clang-offload-bundler-22", "-type=o", "-compress", f"-targets={','.join(ids)}",
          *(f"-input={path}" for path in inputs), f"-output={into / relative}"],
         check=True,
-    )  # fmt: skip
+    )
     return relative
 
 

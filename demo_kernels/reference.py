@@ -89,7 +89,7 @@ def spaces() -> Arrays:
         nodes[k] = (
             k * 11, (k + 0.5, k + 1.5, k - 2.25), 0, 10 * k, 20 * k + 1, 255 - k, k % 3,
             k % 8 | (k * 9 + 5) << 3 | (k * 37) << 10, k % 2, 0.25 * (k + 1), k + 2 if k + 2 < n else -1,
-        )  # fmt: skip
+        )
     weights = np.array([3, 1, 4, 1, 5, 9, 2, 6])
     expected = np.empty(64, np.float64)
     for lane in range(64):
@@ -270,7 +270,7 @@ REFERENCES: dict[str, Callable[[], Arrays]] = {
         saxpy, divergence, calls, spaces, reduce, matmul, histogram, spill, scan, mandelbrot, vectors, ramp,
         trap,
     )
-}  # fmt: skip
+}
 EXTENSIONS: dict[str, Callable[[], Arrays]] = {
     function.__name__: function
     for function in (nested, wholewave, unwinding, callsites, pieces, overlay, pointers, types, embedded)

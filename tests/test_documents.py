@@ -94,7 +94,7 @@ def test_what_is_named_exists(path: Path) -> None:
         ("    python -m rocdbg.isa.generate gfx90a\n    python -m tests.nosuch", ["tests.nosuch"]),
         ("[here](README.md), [there](https://example.org) [nowhere](nosuch.md#top)", ["nosuch.md"]),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_exist_is_found(text: str, found: list[str]) -> None:
     assert missing(text, ROOT) == found
 

@@ -96,7 +96,7 @@ def public_methods(source: str) -> dict[str, int]:
         })
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.ClassDef)
-    }  # fmt: skip
+    }
 
 
 def test_public_methods_are_counted() -> None:

@@ -17,7 +17,7 @@ IDS = (
     b"hipv4-amdgcn-amd-amdhsa--gfx90a", b"hip-amdgcn-amd-amdhsa--gfx90a", b"hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+",
     b"host-x86_64-unknown-linux--", b"hipv4-amdgcn-amd-amdhsa--gfx9-generic", b"openmp-amdgcn-amd-amdhsa--gfx90a",
     b"hipv4-amdgcn-amd-amdhsa--gfx90a:" + b"xnack+:" * 400, b"hipv4-amdgcn-amd-amdhsa--gfx99999", b"-", b"",
-)  # fmt: skip
+)
 
 
 def plain(rng: random.Random, lie: float = 0.3) -> bytes:
@@ -64,7 +64,7 @@ def many(rng: random.Random) -> bytes:
     unit = rng.choice((
         struct.pack("<4sHHIQ", b"CCOB", 1, 0, 32, 0) + zlib.compress(MAGIC + bytes(8)), MAGIC + bytes(8), b"CCOB",
         struct.pack("<4sHHIIQ", b"CCOB", 2, 1, 70, 32, 0) + zstandard.ZstdCompressor().compress(MAGIC + bytes(8)).ljust(46, b"\0"),
-    ))  # fmt: skip
+    ))
     return (unit + bytes(rng.choice((0, 1, 100)))) * rng.choice((3, 100, 5000)) + plain(rng)
 
 

@@ -24,19 +24,19 @@ LOW, HIGH = 0x1A00, 0x1C00
 # Attributes and forms by their numbers in DWARF 5.
 SIBLING, LOCATION, NAME, BYTE_SIZE, BIT_OFFSET, BIT_SIZE, STMT_LIST, LOW_PC, HIGH_PC, LANGUAGE = (
     0x01, 0x02, 0x03, 0x0B, 0x0C, 0x0D, 0x10, 0x11, 0x12, 0x13,
-)  # fmt: skip
+)
 IMPORT, CONST_VALUE, CONTAINING_TYPE, INLINE, LOWER_BOUND, UPPER_BOUND, ABSTRACT_ORIGIN, ACCESSIBILITY, COUNT = (
     0x18, 0x1C, 0x1D, 0x20, 0x22, 0x2F, 0x31, 0x32, 0x37,
-)  # fmt: skip
+)
 MEMBER_LOCATION, DECL_FILE, DECL_LINE, DECLARATION, ENCODING, EXTERNAL, FRAME_BASE, SPECIFICATION, TYPE, USE_LOCATION = (
     0x38, 0x3A, 0x3B, 0x3C, 0x3E, 0x3F, 0x40, 0x47, 0x49, 0x4A,
-)  # fmt: skip
+)
 VIRTUALITY, VTABLE, RANGES, CALL_FILE, CALL_LINE, SIGNATURE, DATA_BIT_OFFSET, LINKAGE_NAME, VECTOR, COMP_DIR = (
     0x4C, 0x4D, 0x55, 0x58, 0x59, 0x69, 0x6B, 0x6E, 0x2107, 0x1B,
-)  # fmt: skip
+)
 BYTE_STRIDE, OBJECT_POINTER, CALL_VALUE, CALL_RETURN, CALL_ORIGIN, PRODUCER, ENUM_CLASS, DATA_LOCATION, ARTIFICIAL = (
     0x51, 0x64, 0x7E, 0x7D, 0x7F, 0x25, 0x6D, 0x50, 0x34,
-)  # fmt: skip
+)
 
 CLASSES = (0x13, 0x13, 0x02, 0x17)
 MODIFIERS = (0x0F, 0x10, 0x42, 0x16, 0x26, 0x35, 0x37, 0x47, 0x2D)
@@ -87,7 +87,7 @@ class Writer:
             uleb(code) + uleb(key[0]) + bytes((bool(key[1]),))  # type: ignore[arg-type]
             + b"".join(uleb(at) + uleb(form) for at, form in key[2]) + b"\0\0"  # type: ignore[attr-defined]
             for key, code in self.abbreviations.items()
-        )  # fmt: skip
+        )
         return bytes(self.out), table + b"\0"
 
     def _entry(self, die: Die) -> None:
@@ -259,7 +259,7 @@ class Tree:
         for code, chance in (
             (BIT_SIZE, 0.2), (DATA_BIT_OFFSET, 0.1), (BIT_OFFSET, 0.1), (ACCESSIBILITY, 0.1), (VIRTUALITY, 0.1),
             (CONST_VALUE, 0.05), (VTABLE, 0.05), (BYTE_SIZE, 0.05),
-        ):  # fmt: skip
+        ):
             if rng.random() < (chance if code in (BIT_SIZE, ACCESSIBILITY, VIRTUALITY) else self.oddness):
                 child.add(code, *self.number())
         if child.tag == 0x2E:
@@ -447,7 +447,7 @@ def lists(rng: random.Random, section: int) -> bytes:
     """.debug_loclists or .debug_rnglists with a table of offsets, or none."""
     body = b"".join(fuzz_dwarf.location_list(rng) for _ in range(rng.choice((1, 4)))) if section == 0 else b"".join(
         bytes((rng.randrange(9),)) + leb(rng) + leb(rng) for _ in range(rng.randrange(20))
-    )  # fmt: skip
+    )
     count = rng.choice((0, 2, number(rng, 32)))
     table = b"".join(number(rng, 6).to_bytes(4, "little") for _ in range(min(count, 8)))
     rest = b"\5\0\x08\0" + count.to_bytes(4, "little") + table + body
@@ -508,7 +508,7 @@ def entries(rng: random.Random) -> bytes:
         b".debug_info": info, b".debug_abbrev": table, b".debug_line": line_program(rng, 0.1),
         b".debug_loclists": lists(rng, 0), b".debug_rnglists": lists(rng, 1), b".debug_str": b"a\0b\0" + name(rng),
         b".debug_frame": fuzz_dwarf.frame_section(rng),
-    }  # fmt: skip
+    }
     if rng.random() < 0.1:
         sections[b".debug_info"] = info * rng.choice((2, 30))
     elif rng.random() < 0.25:

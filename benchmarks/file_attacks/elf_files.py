@@ -113,7 +113,7 @@ class Elf:
                     at, section.kind, section.flags, section.address, offset, size, section.link, section.info,
                     section.alignment, section.entry_size,
                 )
-            )  # fmt: skip
+            )
         shstrtab = SHDR.pack(names.index(b".shstrtab"), 3, 0, 0, len(out), len(names), 0, 0, 1, 0)
         rows = [row or shstrtab for row in rows]
         out += names
@@ -174,7 +174,7 @@ def headers(rng: random.Random) -> bytes:
             case 0:
                 at, width = rng.choice(
                     ((7, 1), (8, 1), (16, 2), (18, 2), (32, 8), (40, 8), (48, 4), (54, 2), (56, 2), (58, 2), (60, 2), (62, 2))
-                )  # fmt: skip
+                )
             case 1:
                 field_at, width = rng.choice(((0, 4), (4, 4), (8, 8), (16, 8), (32, 8), (40, 8), (48, 8)))
                 at = phoff + 56 * rng.randrange(phnum) + field_at

@@ -40,17 +40,17 @@ STATIC = (
     "info address x", "x/4i saxpy", "list 1,20", "info line 5", "info scope saxpy.hip:6", "print sizeof(S)", "ptype/o S", "kernel saxpy",
     "print saxpy", "ptype saxpy", "whatis x", "print x", "print &x", "list x", "info breakpoints", "maint dwarf explain x", "info frame",
     "print (int)x", "print *x@3", "info symbol saxpy", "disassemble /s saxpy", "break saxpy.hip:8", "info functions s", "info types S",
-)  # fmt: skip
+)
 START = (
     "set instruction-budget 20000", "set grid 64", "set workgroup 64", "set arg 0 f32:1", "set arg 1 f32[64]", "set arg 2 f32[64]",
     "set arg 3 64", "start", "bt", "info locals", "info args", "info frame",
-)  # fmt: skip
+)
 RUNNING = (
     "print x", "print &x", "ptype x", "x/4x &x", "print *x", "print x[1]", "print/x x", "display x", "info registers pc exec", "up", "down",
     "next", "step", "info lanes 0-1", "list", "info line", "info scope saxpy", "maint dwarf explain x", "print $_siginfo", "finish",
     "print sizeof(x)", "whatis &x", "print x.m", "print x == x", "print -pretty -- x", "info symbol $pc", "maint dwarf cfi", "bt full", "print a+1",
     "set var x = 1", "print $v0", "watch x", "until", "advance saxpy.hip:9", "continue", "frame 1", "info source", "tbreak 9", "print y", "output x",
-)  # fmt: skip
+)
 
 
 def _commands(rng: random.Random, data: bytes, running: float) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def _commands(rng: random.Random, data: bytes, running: float) -> tuple[str, ...
     for _ in range(4):
         word = rng.choice(words) if words and rng.random() < 0.5 else rng.choice(("S", "T", "U", "V", "x", "y", "S0", "T1", "struct S", "union T"))
         form = rng.choice(("ptype {}", "whatis {}", "ptype/o {}", "print sizeof({})", "print ({} *)0", "print *({} *)0x1a00", "info scope {}",
-                           "print {}", "list {}", "print/x *({} *)0x1a00", "info types {}", "break {}", "ptype {}::m", "print &(({} *)0)->m"))  # fmt: skip
+                           "print {}", "list {}", "print/x *({} *)0x1a00", "info types {}", "break {}", "ptype {}::m", "print &(({} *)0)->m"))
         chosen.append(form.format(word))
     rng.shuffle(chosen)
     if rng.random() < running:
@@ -179,7 +179,7 @@ def _use(code_object: CodeObject, log: Log) -> int:
         lambda: code_object.load(0x100000), lambda: code_object.elf, lambda: code_object.dynamic_symbols.names(),
         lambda: [code_object.symbols.at(symbol.value) for symbol in code_object.symbols],
         lambda: [(k.metadata, k.descriptor.user_sgprs(), k.entry_address) for k in map(code_object.kernels.find, code_object.kernels) if k],
-    ]  # fmt: skip
+    ]
     for step in steps:
         try:
             step()

@@ -14,22 +14,22 @@ VALUES = (
     '"""\na"""', "'''x'''", '"\\u0000"', '"\\u001b[2J"', '"a\\nb"', "[1, 2.5, true]", '["a"]', "[nan, inf]",
     "[" * 60 + "]" * 60, "[" * 3000 + "]" * 3000, "{a=" * 2000 + "1" + "}" * 2000, "[" + "1," * 3000 + "]",
     "18446744073709551615", "18446744073709551616", "-9223372036854775809", "4294967296", "0.1", "1_000",
-)  # fmt: skip
+)
 BUFFERS = (
     "f32[64]", "f32[0]", "f16[0]", "f32[-1]", "f32[4611686018427387904]", "u8[9223372036854775807]", "f32[1e3]", "f32[]", "f32",
     "[64]", "q8[4]", "bytes[4294967296]", "f32[0x40]", "bf16[64]", "i8[300]", "f64[33554432]", "f32[" + "9" * 5000 + "]",
     "f32[64][2]", "f32[64", " f32 [ 64 ] ", "u64[64]", "bytes[16]", "f32[\u0664]",
-)  # fmt: skip
+)
 CONTENTS = (
     "zeros", "ones", "arange", "random:1", "random:-1", "random:" + "9" * 5000, "random:0x" + "f" * 400, "random:", "random",
     "file:data.npy", "file:", "file:.", "file:missing.npy", "file:~nobody-there/x.npy", "file:/dev/zero", "file:fifo", "file:\x00",
     "file:" + "a" * 5000, "file:launch.toml", "file:" + "../" * 200 + "etc/passwd", "[1, 2]", "[" * 3000, "[1", "[]", "[nan]", "[1e999]",
     "[" + "9" * 400 + "]", "[" + "9" * 5000 + "]", "[0x" + "f" * 5000 + ", 1.5]", "[" + "1," * 63 + "1]", "[(1)]", "[-" + "-" * 300 + "1]", "[1+1]",
-)  # fmt: skip
+)
 PATHS = (
     "saxpy.co", "launch.toml", ".", "", "missing", "fifo", "/dev/zero", "/dev/tty", "\x00", "a" * 5000, "{arch}", "{arch}.co",
     "data.npy", "saxpy.{arch}.{arch}.{arch}", "file:///dev/zero", "file://saxpy.co#offset=0&size=99999999999", "memory://1#offset=0&size=9",
-)  # fmt: skip
+)
 
 
 def quoted(text: str) -> str:
@@ -72,7 +72,7 @@ def toml(rng: random.Random) -> bytes:
             "a." * rng.choice((60, 300, 20_000)) + "a = 1\n", "[" + "a." * 5000 + "a]\n", '"a".' * 3000 + "a=1\n",
             "x = " + "[" * 50_000, "[[arg]]\n" * 3000, "".join(f"k{i} = 1\n" for i in range(5000)), "[a]\n" * 100,
             "x = '''" + "a\n" * 30_000, 'x = "' + "\\u0041" * 20_000 + '"\n', "#" * 100_000, "a . " * 3000 + "a=1",
-        ))  # fmt: skip
+        ))
         return big.encode()
     lines = ["[launch]", f"file = {quoted(rng.choice(PATHS)) if rng.random() < 0.25 else quoted('saxpy.co')}"]
     for key, usual in (("grid", "64"), ("workgroup", "64"), ("kernel", '"saxpy"'), ("arch", '"gfx90a"'), ("dynamic_lds", "0")):
@@ -98,7 +98,7 @@ def npy(rng: random.Random) -> bytes:
     """An .npy file whose header and size do not fit, or that asks for evaluation."""
     dtype = rng.choice(("<f4", "<f4", "<f8", ">f4", "<i8", "|u1", "|O", "<U9", "<M8[s]", "|V4", "<f2", "<c8", "|S0", "<f3", "V99999999999", "<f16", "?"))
     shape = rng.choice(("(64,)", "(64,)", "(64,)", "(8, 8)", "()", "(0,)", "(-1,)", "(4611686018427387904,)", "(1,)" * 40, "(64", "(True,)",
-                        "(" + "1, " * 60 + ")", "(4294967296, 4294967296)", "(" + "9" * 5000 + ",)", "(64L,)"))  # fmt: skip
+                        "(" + "1, " * 60 + ")", "(4294967296, 4294967296)", "(" + "9" * 5000 + ",)", "(64L,)"))
     descr = repr(dtype) if rng.random() < 0.9 else "[('a', '<f4'), ('b', '|O')]"
     header = f"{{'descr': {descr}, 'fortran_order': {rng.choice(('False', 'False', 'True', '1', 'None'))}, 'shape': {shape}, }}"
     if rng.random() < 0.1:
@@ -123,6 +123,6 @@ def npy_files(rng: random.Random) -> dict[str, bytes]:
         "[launch]", 'file = "saxpy.co"', "grid = 64", "workgroup = 64", "[[arg]]", "value = 2.0", "[[arg]]",
         f'buffer = "{element}"', 'init = "file:data.npy"', "[[arg]]", f'buffer = "{element}"',
         'expect = "file:data.npy"', "[[arg]]", "value = 64",
-    ]  # fmt: skip
+    ]
     return {"launch.toml": "\n".join(lines).encode(), "data.npy": npy(rng), "saxpy.co": BASE.read_bytes()}
 

@@ -16,11 +16,11 @@ KEYS = (
     ".private_segment_fixed_size", ".wavefront_size", ".sgpr_count", ".vgpr_count", ".agpr_count", ".language",
     ".language_version", ".reqd_workgroup_size", ".workgroup_size_hint", ".max_flat_workgroup_size", ".kind",
     ".uses_dynamic_stack", ".workgroup_processor_mode", ".vec_type_hint", ".device_enqueue_symbol", ".sgpr_spill_count",
-)  # fmt: skip
+)
 ARG_KEYS = (
     ".name", ".type_name", ".size", ".offset", ".value_kind", ".address_space", ".access", ".actual_access",
     ".pointee_align", ".is_const", ".is_restrict", ".align",
-)  # fmt: skip
+)
 
 
 def _real() -> dict[str, object]:
@@ -79,7 +79,7 @@ def _nested(rng: random.Random) -> bytes:
     head = rng.choice((
         b"\xdd\0\0\xff\xff", b"\xdd\xff\xff\xff\xff", b"\xdc\xff\xff", b"\x91", b"\x81\xa1a", b"\xdf\xff\xff\xff\xff\xa1a",
         b"\x9f", b"\x81\x91", b"\xde\0\1\xa1a",
-    ))  # fmt: skip
+    ))
     return head * rng.choice((1, 20, 33, 511, 512, 1024, 5000)) + rng.randbytes(number(rng, 5))
 
 
@@ -126,7 +126,7 @@ _BITS = (
     "[", "{", "- ", "? ", ": ", "&a ", "*a", "!!python/object:os.system ", "!!binary ", "<<: *a", "|\n", ">-\n", "'", '"',
     "%YAML 9.9\n", "---\n", "...\n", "\t", "#", "\x85", "\u2028", "0x" + "f" * 40, "9" * 5000, "[[[[]]]]", "{a: b, ",
     "? [a, b] : c\n", "[1,\n", "}", "]", "~", "null", "-1", "1e400", "&a [*a, *a]",
-)  # fmt: skip
+)
 
 
 def yaml_note(rng: random.Random) -> bytes:

@@ -10,7 +10,7 @@ NAMES = (
     "\x1b[31mred", "\x1b]0;title\x07", "new\nline", "tab\t", "\r", "\x7f", "\u2028", "\u202eabc", "\ufeff", "caf\u00e9",
     "_Z5saxpyfPKfPfi", "_ZN1SIiE1fEv", "_Z" + "S_" * 40, "_ZN" + "1a" * 60 + "Ev", "operator" + "-" * 50, "f<'\\x'>",
     "x" * 300, "<" * 500, "(" * 500, "::" * 400, "9" * 400, "N" * 5000, "3U, " * 100,
-)  # fmt: skip
+)
 
 
 def name(rng: random.Random) -> bytes:

@@ -31,7 +31,7 @@ _SCALAR_KINDS: Final = (OperandKind.SGPR, OperandKind.SPECIAL)
 _CONSTANT_KINDS: Final = (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE)
 _NO_RESULT: Final = (
     "s_cmpk_", "s_setreg_", "s_setpc", "s_set_pc", "s_cbranch", "s_store", "s_buffer_store", "s_scratch_store",
-)  # fmt: skip
+)
 _VECTOR_COPIES: Final = frozenset({"v_accvgpr_write_b32", "v_accvgpr_read_b32", "v_accvgpr_mov_b32", "v_mov_b32"})
 _ADDITIONS: Final = frozenset({
     "s_add_u32", "s_add_i32", "s_addk_i32", "s_addc_u32", "s_add_ci_u32", "s_sub_u32", "s_sub_i32",

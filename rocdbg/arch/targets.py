@@ -147,7 +147,7 @@ def _r600(name: str, mach: int, wave_size: int) -> Target:
     return Target(
         name, mach, Generation.R600, None, wave_sizes=(wave_size,), scratch=ScratchKind.NONE,
         supports_generic_address_space=False, lds_size=32768, max_sgprs=0, sgpr_granule=0, max_vgprs=128,
-    )  # fmt: skip
+    )
 
 
 def _numbered(base: Target, name: str, mach: int, *aliases: str, **changes: object) -> Target:
@@ -164,28 +164,28 @@ def _generic(base: Target, name: str, mach: int, members: str, **changes: object
 _GFX6 = Target(
     "", 0, Generation.GFX6, None, supports_generic_address_space=False, lds_size=32768, lds_granule=256,
     max_sgprs=104, sgpr_granule=8,
-)  # fmt: skip
+)
 _GFX7 = Target("", 0, Generation.GFX7, None, flat_scratch_is_offset=True, max_sgprs=104, sgpr_granule=8)
 _GFX8 = Target("", 0, Generation.GFX8, None, flat_scratch_is_offset=True)
 _GFX9 = Target("", 0, Generation.GFX9, None, supports_xnack=True)
 _GFX90A = replace(
     _GFX9, supports_sramecc=True, packed_work_item_ids=True, supports_kernarg_preload=True, has_agprs=True,
     unified_vgprs=True, max_vgprs=512, vgpr_granule_wave64=8,
-)  # fmt: skip
+)
 _GFX940 = replace(_GFX90A, scratch=ScratchKind.ARCHITECTED)
 _GFX103 = Target(
     "", 0, Generation.GFX10, None, wave_sizes=(32, 64), supports_wgp_mode=True, max_sgprs=106, sgpr_granule=0,
     vgpr_granule_wave32=8,
-)  # fmt: skip
+)
 _GFX101 = replace(_GFX103, supports_xnack=True)
 _GFX11 = replace(
     _GFX103, generation=Generation.GFX11, scratch=ScratchKind.ARCHITECTED, packed_work_item_ids=True,
-)  # fmt: skip
+)
 _GFX12 = replace(_GFX11, generation=Generation.GFX12, architected_sgprs=True)
 _GFX125 = replace(
     _GFX12, wave_sizes=(32,), supports_xnack=True, supports_sramecc=True, supports_kernarg_preload=True,
     supports_wgp_mode=False, lds_size=327680, lds_granule=2048, max_vgprs=1024, vgpr_granule_wave32=16,
-)  # fmt: skip
+)
 
 _ROWS: tuple[Target, ...] = (
     _r600("r600", 0x01, 64),

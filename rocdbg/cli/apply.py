@@ -32,7 +32,7 @@ APPLY_OPTIONS = OptionGroup(
     ),
     lambda shell, given: Flags(*(bool(given.get(key)) for key in ("quiet", "proceed", "silent"))),
     "[-q|-c|-s]",
-)  # fmt: skip
+)
 
 
 def run_for(shell: Shell, heading: str, line: str, flags: Flags) -> None:

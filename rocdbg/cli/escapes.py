@@ -7,7 +7,7 @@ import re
 SIMPLE = {
     "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b",
     "\\": "\\", '"': '"', "'": "'", " ": " ", "\n": "",
-}  # fmt: skip
+}
 ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9A-Fa-f]{1,2}|.|\n|$)", re.DOTALL)
 
 

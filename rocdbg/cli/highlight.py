@@ -12,7 +12,7 @@ from rocdbg.cli.visible import visible_source
 LEXERS = {
     ".hip": "cpp", ".cl": "c", ".clh": "c", ".cu": "cpp", ".cuh": "cpp", ".hpp": "cpp", ".h": "cpp",
     ".s": "gas", ".S": "gas", ".asm": "gas", ".f90": "fortran",
-}  # fmt: skip
+}
 
 
 MAX_COLOURED = 1 << 20

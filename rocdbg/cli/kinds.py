@@ -119,7 +119,7 @@ THREADS = Kind(
 REGISTERS = Kind(
     "NAME...", "list[str]", lambda shell, text: [name.lstrip("$") for name in text.split()],
     completes=Completes.REGISTER,
-)  # fmt: skip
+)
 SLASH = Kind("/FMT", "str", lambda shell, text: text[1:], slash)
 """Letters after a slash, as they are."""
 SLASHES = Kind("/FLAGS", "str", lambda shell, text: "".join(item[1:] for item in text.split()), _slashes)

@@ -54,4 +54,4 @@ def write_instructions(shell: Shell, lines: Sequence[DisassemblyLine], raw: bool
         mark = "=> " if line.current else "   "
         data = " ".join(f"{byte:02x}" for byte in line.data) + "\t" if raw else ""
         shell.out.styled([("", mark), ("address", f"{line.address:#018x}"),
-                          ("", f" {offset}:\t{data}{line.text}\n")])  # fmt: skip
+                          ("", f" {offset}:\t{data}{line.text}\n")])

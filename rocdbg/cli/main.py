@@ -56,16 +56,16 @@ def make_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("file", nargs="?", metavar="FILE", help="what to debug")
     add("-x", "--x", "-command", "--command", dest="script", action=_Ordered, default=[], metavar="FILE",
-        help="run the commands of FILE")  # fmt: skip
+        help="run the commands of FILE")
     add("-ex", "--ex", "-eval-command", "--eval-command", dest="script", action=_Ordered, metavar="COMMAND",
-        help="run one command")  # fmt: skip
+        help="run one command")
     add("-ix", "--ix", "-init-command", "--init-command", dest="init", action=_Ordered, default=[],
-        metavar="FILE", help="as -x, before FILE is loaded")  # fmt: skip
+        metavar="FILE", help="as -x, before FILE is loaded")
     add("-iex", "--iex", "-init-eval-command", "--init-eval-command", dest="init", action=_Ordered,
-        metavar="COMMAND", help="as -ex, before FILE is loaded")  # fmt: skip
+        metavar="COMMAND", help="as -ex, before FILE is loaded")
     add("-batch", "--batch", action="store_true", help="leave after the commands; status 1 if one failed")
     add("-q", "-quiet", "--quiet", "-silent", "--silent", dest="quiet", action="store_true",
-        help="no version at the start")  # fmt: skip
+        help="no version at the start")
     add("-nx", "--nx", "-n", dest="no_init", action="store_true", help="do not run ~/.rocdbginit")
     add("-nh", "--nh", dest="no_init", action="store_true", help=argparse.SUPPRESS)
     add(

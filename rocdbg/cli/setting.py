@@ -40,7 +40,7 @@ def of_engine(field: str) -> Place:
     return Place(
         field, lambda shell: getattr(shell.session.settings, field),
         lambda shell, value: setattr(shell.session.settings, field, value),
-    )  # fmt: skip
+    )
 
 
 def of_launch(field: str) -> Place:
@@ -48,7 +48,7 @@ def of_launch(field: str) -> Place:
     return Place(
         field, lambda shell: getattr(shell.session.launch, field),
         lambda shell, value: setattr(shell.session.launch, field, value),
-    )  # fmt: skip
+    )
 
 
 def of_front_end(field: str, default: object) -> Place:
@@ -56,7 +56,7 @@ def of_front_end(field: str, default: object) -> Place:
     return Place(
         field, lambda shell: shell.settings.get(field, default),
         lambda shell, value: shell.settings.__setitem__(field, value),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,11 +135,11 @@ def _auto_load(kind: str, what: str) -> Setting:
     place = Place(
         kind, lambda shell: shell.auto_load.enabled[kind],
         lambda shell, value: shell.auto_load.enabled.__setitem__(kind, bool(value)),
-    )  # fmt: skip
+    )
     return Setting(
         f"auto-load {kind}", BOOLEAN, what, place, set_help=f"Enable or disable {what}.",
         show_help=f"Show whether {what} is enabled.",
-    )  # fmt: skip
+    )
 
 
 SETTINGS = (
@@ -267,7 +267,7 @@ SETTINGS = (
         ),
         set_help=SAFE_PATH_HELP, line=_safe_path_line,
     ),
-)  # fmt: skip
+)
 
 
 def below(prefix: str) -> dict[str, Setting]:

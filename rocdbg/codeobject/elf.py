@@ -294,7 +294,7 @@ def _read_header(source: Source) -> ElfHeader:
     if ident[5] != ELFDATA2LSB:
         raise source.error(f"not little-endian (EI_DATA {ident[5]})", section=what, offset=5)
     (_, _, _, _, os_abi, abi_version, kind, machine, _, entry, phoff, shoff, flags, _, phentsize, phnum,
-     shentsize, shnum, shstrndx) = source.unpack(_EHDR, 0, what)  # fmt: skip
+     shentsize, shnum, shstrndx) = source.unpack(_EHDR, 0, what)
     return ElfHeader(
         os_abi,
         abi_version,

@@ -36,7 +36,7 @@ _V2_KEYS = {
     "RuntimeHandle": "device_enqueue_symbol", "NumSGPRs": "sgpr_count", "NumVGPRs": "vgpr_count",
     "NumSpilledSGPRs": "sgpr_spill_count", "NumSpilledVGPRs": "vgpr_spill_count",
     "MaxFlatWorkGroupSize": "max_flat_workgroup_size", "IsDynamicCallStack": "uses_dynamic_stack",
-}  # fmt: skip
+}
 _V2_VALUES = {"HiddenMultiGridSyncArg": "hidden_multigrid_sync_arg"}
 _V2_ENUM_KEYS = {"ValueKind", "AddrSpaceQual", "AccQual", "ActualAccQual"}
 

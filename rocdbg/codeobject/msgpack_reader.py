@@ -41,7 +41,7 @@ def read_msgpack(data: bytes) -> Any:
         return msgpack.unpackb(
             data, strict_map_key=True, unicode_errors="backslashreplace", max_array_len=len(data),
             max_map_len=len(data),
-        )  # fmt: skip
+        )
     except (ValueError, msgpack.UnpackException, OverflowError, RecursionError) as error:
         # ValueError is msgpack's own base class for damaged data.
         raise MsgPackDamage(str(error) or type(error).__name__) from None
@@ -51,7 +51,7 @@ def read_msgpack(data: bytes) -> Any:
 _FIXED = {
     0xC0: 0, 0xC2: 0, 0xC3: 0, 0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4,
     0xD3: 8, 0xD4: 2, 0xD5: 3, 0xD6: 5, 0xD7: 9, 0xD8: 17,
-}  # fmt: skip
+}
 _SIZED = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
 _EXTENSION = {0xC7: 1, 0xC8: 2, 0xC9: 4}
 _ARRAY, _MAP = {0xDC: 2, 0xDD: 4}, {0xDE: 2, 0xDF: 4}

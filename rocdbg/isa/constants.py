@@ -12,7 +12,7 @@ from rocdbg.isa.operands import FLOAT_CONSTANTS, INV_2PI, float_bits
 _FORMATS = {
     "f16": "f16", "v2f16": "f16", "bf16": "bf16", "v2bf16": "bf16", "b16": "f32", "b32": "f32", "f64":
     "f64", "b64": "f64",
-}  # fmt: skip
+}
 _WIDTHS = {"f16": 16, "bf16": 16, "b16": 16, "f64": 64, "b64": 64}
 
 

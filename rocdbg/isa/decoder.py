@@ -135,7 +135,7 @@ class Decoder:
         return Instruction(
             address, found.size, found.encoding, found.mnemonic, found.name, operands, found.modifiers,
             found.text, found.flow, target, found.illegal, found.opcode,
-        )  # fmt: skip
+        )
 
     def _decode(self, chunk: bytes, address: int) -> Instruction:
         if len(chunk) < 4:
@@ -162,7 +162,7 @@ class Decoder:
             found = Instruction(
                 0, size, candidate.layout.encoding, row.mnemonic, row.name, operands, MappingProxyType(modifiers), text,
                 flow_of(row.name), None, False, candidate.opcode(word),
-            )  # fmt: skip
+            )
             if not any(other.may_hold(word, size) for other in refused):
                 if len(self._memo) > 1 << 16:  # about 2 KB each
                     self._memo.clear()

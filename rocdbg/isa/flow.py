@@ -12,7 +12,7 @@ _FLOWS = {
     "s_rfe_restore_b64": Flow.INDIRECT, "s_cbranch_join": Flow.INDIRECT, "s_cbranch_g_fork": Flow.INDIRECT,
     "s_trap": Flow.TRAP,
     "s_subvector_loop_begin": Flow.COND_BRANCH, "s_subvector_loop_end": Flow.COND_BRANCH,
-}  # fmt: skip
+}
 
 
 def flow_of(name: str) -> Flow:

@@ -360,7 +360,7 @@ def _vop3(family: str) -> list[Layout]:
                 "VOP3P_GFX9", "110100111", 2, (16, 7), encoding="VOP3P", operands=packed, modifiers=mods_p,
                 opcodes=range(32, 35),
             )
-        )  # fmt: skip
+        )
     if true16:
         dpp = {k: _b((lo + 64, w)) for k, (lo, w) in _DPP16.items()}
         for name, prefix, opcode, ops, extra in (
@@ -457,7 +457,7 @@ def _scaled_matrix(mai: dict[str, Bits]) -> Layout:
             "cbsz": _b((72, 3)), "blgp": _b((125, 3)),
         },
         opcodes=(45, 46),
-    )  # fmt: skip
+    )
 
 
 _DUAL = (0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24, 32, 33, 34, 35, 36)
@@ -474,7 +474,7 @@ def _dual_3() -> Layout:
         },
         {"neg": _b((41, 6))}, {"bitop3": _b((80, 8))},
         opcodes=tuple(x << 6 | y for x in _DUAL for y in _DUAL if y < 32 and x not in (18, 23, 24)),
-    )  # fmt: skip
+    )
 
 
 def _scaled_wave_matrix(packed: dict[str, Bits], modifiers: dict[str, Bits]) -> Layout:
@@ -492,7 +492,7 @@ def _scaled_wave_matrix(packed: dict[str, Bits], modifiers: dict[str, Bits]) -> 
             "matrix_b_scale_fmt": _b((8, 2)), "matrix_a_reuse": _b((13, 1)), "matrix_b_reuse": _b((14, 1)),
         },
         opcodes=(0x3533, 0x3588, 0x3A33, 0x3A88),
-    )  # fmt: skip
+    )
 
 
 def _ds(family: str) -> Layout:
@@ -591,7 +591,7 @@ def _buffer(family: str) -> list[Layout]:
                    {"cpol": _b((50, 5)), "nv": _b((7, 1)), "format": _b((55, 7))}, {"offset": _b((72, 23))}, sel),
             Layout("MUBUF", "MUBUF", 0xFC200000, 0xC4000000, 3, _b((14, 7)), ops,
                    {"cpol": _b((50, 5)), "nv": _b((7, 1))}, {"offset": _b((72, 23))}, sel),
-        ]  # fmt: skip
+        ]
     ops = {"vdata": _b((40, 8)), "vaddr": _b((32, 8)), "srsrc": _b((48, 5)), "soffset": _b((56, 8))}
     if family in ("gfx90a", "gfx940"):
         ops["vdata"] = _b((40, 8), (55, 1))
@@ -609,12 +609,12 @@ def _buffer(family: str) -> list[Layout]:
         cpol = {
             "gfx9": _b((14, 1), (17, 1)), "gfx90a": _b((14, 2), (17, 1)), "gfx940": _b((14, 2), (17, 1)),
             "gfx10": _b((14, 2), (54, 1)),
-        }[family]  # fmt: skip
+        }[family]
         cpol_t = {
             "gfx9": _b((14, 1), (54, 1)), "gfx90a": _b((14, 1), (54, 1), (53, 1)), "gfx940": _b((14, 1),
             (54, 1), (53, 1)),
             "gfx10": _b((14, 2), (54, 1)),
-        }[family]  # fmt: skip
+        }[family]
     lds = (Selector("lds", _b((16, 1))),) if family != "gfx11" else ()
     mubuf_op = _b((18, 8)) if family in ("gfx10", "gfx11") else _b((18, 7))
     mtbuf_op = _b((15, 4)) if family != "gfx10" else _b((16, 3), (53, 1))
@@ -625,7 +625,7 @@ def _buffer(family: str) -> list[Layout]:
             "MTBUF", "MTBUF", 0xFC000000, 0xE8000000, 2, mtbuf_op, ops,
             {"cpol": cpol_t, "format": _b((19, 7))}, {"offset": _b((0, 12))}, sel,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _export(family: str) -> list[Layout]:
@@ -666,7 +666,7 @@ def _tensor() -> Layout:
         {f"vaddr{i}": _b((64 + 8 * i, 8)) for i in range(4)},
         {"r128": _b((4, 1)), "cpol": _b((50, 5)), "nv": _b((7, 1))}, {},
         (Selector("two", _b((80, 16)), (0x7C7C,)),), opcodes=range(0xC0, 0xC8),
-    )  # fmt: skip
+    )
 
 
 def _image(family: str) -> list[Layout]:
@@ -692,7 +692,7 @@ def _image(family: str) -> list[Layout]:
                    common | cpol | {"tfe": _b((55, 1)), "nv": _b((7, 1))}),
             Layout("VSAMPLE", "VSAMPLE", 0xFC000000, 0xE4000000, 3, _b((14, 8)), ops | {"ssamp": _b((55, 9))},
                    common | cpol | {"tfe": _b((3, 1)), "nv": _b((7, 1)), "unorm": _b((13, 1)), "lwe": _b((40, 1))}),
-        ]  # fmt: skip
+        ]
     ops = {"vdata": _b((40, 8)), "vaddr0": _b((32, 8)), "srsrc": _b((48, 5)), "ssamp": _b((53, 5))}
     mods = {
         "dmask": _b((8, 4)),
@@ -712,13 +712,13 @@ def _image(family: str) -> list[Layout]:
     if family == "gfx10":
         mods |= {
             "dim": _b((3, 3)), "cpol": _b((13, 1), (25, 1), (7, 1)), "r128": _b((15, 1)), "a16": _b((62, 1)),
-        }  # fmt: skip
+        }
         opcode, separate, lengths = _b((18, 7), (0, 1)), (1, 2), range(4)
     else:
         mods = {
             "dmask": _b((8, 4)), "tfe": _b((53, 1)), "d16": _b((17, 1)), "dim": _b((2, 3)), "a16": _b((16, 1)),
             "unorm": _b((7, 1)), "lwe": _b((54, 1)), "cpol": _b((12, 3)), "r128": _b((15, 1)),
-        }  # fmt: skip
+        }
         ops["ssamp"] = _b((58, 5))
         opcode, separate, lengths = _b((18, 8)), (0, 1), range(2)
     result = []
@@ -736,7 +736,7 @@ def layouts(family: str) -> list[Layout]:
     return [
         *_image(family), *_scalar(0), _smem(family), *_vector32(family), *_vop3(family), _ds(family), *_flat(family),
         *_buffer(family), *_export(family),
-    ]  # fmt: skip
+    ]
 
 
 def family_of(target: str) -> str:

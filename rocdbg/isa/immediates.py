@@ -53,24 +53,24 @@ def _counters(value: int, counters: tuple[tuple[str, int, int], ...]) -> str:
 def waitcnt_gfx9(value: int, width: int) -> str:
     vm = (value & 15) | (value >> 10 & 0x30)
     return _counters(vm | (value >> 4 & 7) << 8 | (value >> 8 & 15) << 16,
-                     (("vmcnt", 0, 63), ("expcnt", 8, 7), ("lgkmcnt", 16, 15)))  # fmt: skip
+                     (("vmcnt", 0, 63), ("expcnt", 8, 7), ("lgkmcnt", 16, 15)))
 
 
 def waitcnt_gfx10(value: int, width: int) -> str:
     vm = (value & 15) | (value >> 10 & 0x30)
     return _counters(vm | (value >> 4 & 7) << 8 | (value >> 8 & 63) << 16,
-                     (("vmcnt", 0, 63), ("expcnt", 8, 7), ("lgkmcnt", 16, 63)))  # fmt: skip
+                     (("vmcnt", 0, 63), ("expcnt", 8, 7), ("lgkmcnt", 16, 63)))
 
 
 def waitcnt_gfx11(value: int, width: int) -> str:
     return _counters((value >> 10 & 63) | (value & 7) << 8 | (value >> 4 & 63) << 16,
-                     (("vmcnt", 0, 63), ("expcnt", 8, 7), ("lgkmcnt", 16, 63)))  # fmt: skip
+                     (("vmcnt", 0, 63), ("expcnt", 8, 7), ("lgkmcnt", 16, 63)))
 
 
 _DEPENDENCY_COUNTERS = (
     ("depctr_hold_cnt", 7, 1), ("depctr_sa_sdst", 0, 1), ("depctr_va_vdst", 12, 15), ("depctr_va_sdst", 9, 7),
     ("depctr_va_ssrc", 8, 1), ("depctr_va_vcc", 1, 1), ("depctr_vm_vsrc", 2, 7),
-)  # fmt: skip
+)
 
 
 def depctr(value: int, width: int) -> str:
@@ -89,7 +89,7 @@ def depctr_gfx10(value: int, width: int) -> str:
 _DELAY_IDS = (
     "NO_DEP", "VALU_DEP_1", "VALU_DEP_2", "VALU_DEP_3", "VALU_DEP_4", "TRANS32_DEP_1", "TRANS32_DEP_2",
     "TRANS32_DEP_3", "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1", "SALU_CYCLE_2", "SALU_CYCLE_3",
-)  # fmt: skip
+)
 _DELAY_SKIPS = ("SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4")
 
 
@@ -162,7 +162,7 @@ STYLES: dict[str, Style] = {
         waitcnt_gfx9, waitcnt_gfx10, waitcnt_gfx11, depctr, depctr_gfx10, delay_alu, dpp8,
         sendmsg_gfx9, sendmsg_gfx11, swizzle,
     )
-}  # fmt: skip
+}
 
 
 EXCEPTION_MASKS = {"sendmsg_gfx9": 0x37F, "sendmsg_gfx11": 0xFF}
@@ -182,7 +182,7 @@ def hwreg(value: int, names: dict[int, str]) -> str:
 _FLOATS32 = {
     0x3F000000: "0.5", 0xBF000000: "-0.5", 0x3F800000: "1.0", 0xBF800000: "-1.0", 0x40000000: "2.0",
     0xC0000000: "-2.0", 0x40800000: "4.0", 0xC0800000: "-4.0", 0x3E22F983: "0.15915494",
-}  # fmt: skip
+}
 _INTEGERS16 = frozenset(v & 0xFFFF for v in range(-16, 65))
 _INTEGERS32 = frozenset(v & 0xFFFFFFFF for v in range(-16, 65))
 _INLINE32 = _INTEGERS32 | frozenset(_FLOATS32)
@@ -191,7 +191,7 @@ _BF16 = frozenset(v >> 16 for v in _FLOATS32)
 _F64_HIGH = {
     0x00000000: "0", 0x3FE00000: "0.5", 0xBFE00000: "-0.5", 0x3FF00000: "1.0", 0xBFF00000: "-1.0",
     0x40000000: "2.0", 0xC0000000: "-2.0", 0x40100000: "4.0", 0xC0100000: "-4.0",
-}  # fmt: skip
+}
 
 
 def _marked(value: int, inline: bool, otherwise: int) -> str:
@@ -243,7 +243,7 @@ _WIDE_FLOATS = {
     0x3FE0000000000000: "0.5", 0xBFE0000000000000: "-0.5", 0x3FF0000000000000: "1.0", 0xBFF0000000000000: "-1.0",
     0x4000000000000000: "2.0", 0xC000000000000000: "-2.0", 0x4010000000000000: "4.0", 0xC010000000000000: "-4.0",
     0x3FC45F306DC9C882: "0.15915494309189532",
-}  # fmt: skip
+}
 
 
 def wide_literal(value: int, style: str, dwords: int = 2) -> str:

@@ -22,7 +22,7 @@ _SHORT_INTEGERS = re.compile(r"^v_(?!cmp|bitop3).*_[iub]16$")  # v_bitop3's bits
 _VALUE = re.compile(r"^([a-z_0-9]+):(.*)$")
 _ALWAYS = frozenset({
     "op_sel_hi", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "dpp_ctrl", "row_mask", "bank_mask", "dpp8", "format",
-})  # fmt: skip
+})
 """Modifiers whose zero means something."""
 _IN_OPERANDS = frozenset(("abs", "neg", "src0_neg", "src0_abs", "src1_neg", "src1_abs", "src0_sext", "src1_sext"))
 """Modifiers that the operands show already."""
@@ -105,7 +105,7 @@ class OperandItem(Item):
     __slots__ = (
         "_abs", "_behind", "_code", "_dwords", "_family", "_literal", "_made", "_mnemonic", "_neg", "_printed", "_sext",
         "_signs", "_texts", "_type", "name",
-    )  # fmt: skip
+    )
 
     def __init__(
         self, row: Row, name: str, bits: str, texts: int, literal: str, neg: int, abs: int, sext: int

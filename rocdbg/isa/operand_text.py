@@ -28,7 +28,7 @@ def register_operand(name: str, text: str, family: str) -> Operand | None:
         return Operand(
             name, _KINDS[prefix], first, dwords, half=None if half is None else int(half == "h"),
             bits=16 if half else 32, text=text,
-        )  # fmt: skip
+        )
     if text == "off":
         return Operand(name, OperandKind.OFF, dwords=0, text=text)
     plain = text.partition("/*")[0]
@@ -57,4 +57,4 @@ def with_modifiers(operand: Operand, neg: bool, absolute: bool, sext: bool) -> O
     return Operand(
         operand.name, operand.kind, operand.index, operand.dwords, operand.value, neg, absolute, sext,
         operand.half, operand.bits, operand.type, text,
-    )  # fmt: skip
+    )

@@ -17,7 +17,7 @@ SPECIAL_CODES = {
     "src_flat_scratch_base_lo": 230, "src_flat_scratch_base_hi": 231,
     "src_shared_base": 235, "src_shared_limit": 236, "src_private_base": 237, "src_private_limit": 238,
     "src_pops_exiting_wave_id": 239, "src_vccz": 251, "src_execz": 252, "src_scc": 253, "src_lds_direct": 254,
-}  # fmt: skip
+}
 """Operand codes of the special registers; m0 and null depend on the generation."""
 
 PAIRS = {"vcc": "vcc_lo", "exec": "exec_lo", "flat_scratch": "flat_scratch_lo", "xnack_mask": "xnack_mask_lo"}
@@ -27,18 +27,18 @@ _PLAIN_ALIASES = {
     "scc": "src_scc", "vccz": "src_vccz", "execz": "src_execz", "shared_base": "src_shared_base",
     "shared_limit": "src_shared_limit", "private_base": "src_private_base", "private_limit": "src_private_limit",
     "pops_exiting_wave_id": "src_pops_exiting_wave_id", "lds_direct": "src_lds_direct",
-}  # fmt: skip
+}
 
 FLOAT_CONSTANTS = {
     240: 0.5, 241: -0.5, 242: 1.0, 243: -1.0, 244: 2.0, 245: -2.0, 246: 4.0, 247: -4.0,
-}  # fmt: skip
+}
 """Inline constants by operand code; 248 is 1/(2*pi), whose bits are in ``INV_2PI``."""
 INV_2PI = {"f16": 0x3118, "bf16": 0x3E22, "f32": 0x3E22F983, "f64": 0x3FC45F306DC9C882}
 
 _FILES = {
     "v": OperandKind.VGPR, "a": OperandKind.AGPR, "acc": OperandKind.AGPR, "s": OperandKind.SGPR,
     "ttmp": OperandKind.TTMP,
-}  # fmt: skip
+}
 _SINGLE = re.compile(r"^(ttmp|acc|[vas])(\d+)(\.[lh])?$")
 _RANGE = re.compile(r"^(ttmp|acc|[vas])\s*\[([^][:]+)(?::([^][:]+))?\]$")
 _FLOAT = re.compile(r"^[-+]?(?:(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+)$")

@@ -27,7 +27,7 @@ class CompiledRow:
     __slots__ = (
         "_fixed", "_items", "_late_bars", "_layout", "_packed", "_silent_halves", "_size", "_split", "_table",
         "mnemonic", "must_mask", "must_value", "name",
-    )  # fmt: skip
+    )
 
     def __init__(self, packed: list[Any], layout: Layout, number: int, table: Table) -> None:
         """``packed``: mnemonic and number of the signature; ``number``: the row's opcode and case."""
@@ -45,7 +45,7 @@ class CompiledRow:
         self._silent_halves = (
             table.family in GFX12 and layout.encoding == "VOP3" and "16" in self.name and not printed
             and "op_sel" in layout.modifiers
-        )  # fmt: skip
+        )
         # LLVM closes the bars of the second source after vcc.
         self._late_bars = (
             self.name.startswith("v_cndmask") and layout.name == "VOP2_DPP" and table.family in GFX12

@@ -103,7 +103,7 @@ def pack(texts: Texts) -> list[Any]:
                 n = 1
                 while code + n * step not in done and parsed.get(code + n * step) == (
                     prefix, first + n * stride, count, suffix,
-                ):  # fmt: skip
+                ):
                     n += 1
                 if best is None or n > best[1]:
                     best = [code, n, step, prefix, first, stride, count, suffix]

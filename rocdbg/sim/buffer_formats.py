@@ -52,7 +52,7 @@ class BufferFormat:
 _DATA_FORMATS = (
     "INVALID", "8", "16", "8_8", "32", "16_16", "10_11_11", "11_11_10", "10_10_10_2", "2_10_10_10", "8_8_8_8", "32_32",
     "16_16_16_16", "32_32_32", "32_32_32_32",
-)  # fmt: skip
+)
 """GFX9's DFMT field."""
 
 _SCALED = "UNORM SNORM USCALED SSCALED UINT SINT"
@@ -62,12 +62,12 @@ _GFX10_ORDER = (
     ("8", _SCALED), ("16", _ALL), ("8_8", _SCALED), ("32", _WIDE), ("16_16", _ALL), ("10_11_11", _ALL),
     ("11_11_10", _ALL), ("10_10_10_2", _SCALED), ("2_10_10_10", _SCALED), ("8_8_8_8", _SCALED), ("32_32", _WIDE),
     ("16_16_16_16", _ALL), ("32_32_32", _WIDE), ("32_32_32_32", _WIDE),
-)  # fmt: skip
+)
 _GFX11_ORDER = (
     ("8", _SCALED), ("16", _ALL), ("8_8", _SCALED), ("32", _WIDE), ("16_16", _ALL), ("10_11_11", "FLOAT"),
     ("11_11_10", "FLOAT"), ("10_10_10_2", "UNORM SNORM UINT SINT"), ("2_10_10_10", _SCALED), ("8_8_8_8", _SCALED),
     ("32_32", _WIDE), ("16_16_16_16", _ALL), ("32_32_32", _WIDE), ("32_32_32_32", _WIDE),
-)  # fmt: skip
+)
 
 
 def _format(data: str, number: NumberFormat) -> BufferFormat:

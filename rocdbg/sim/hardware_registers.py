@@ -38,13 +38,13 @@ class Register(Enum):
 _EARLY = {
     1: Register.MODE, 2: Register.STATUS, 3: Register.TRAPSTS, 5: Register.GPR_ALLOC, 6: Register.LDS_ALLOC,
     15: Register.SH_MEM_BASES,
-}  # fmt: skip
+}
 _SCRATCH = {20: Register.FLAT_SCR_LO, 21: Register.FLAT_SCR_HI, 23: Register.HW_ID1, 24: Register.HW_ID2}
 _GFX12 = {
     1: Register.MODE, 2: Register.STATUS, 4: Register.STATE_PRIV, 5: Register.GPR_ALLOC, 6: Register.LDS_ALLOC,
     17: Register.EXCP_FLAG_PRIV, 18: Register.EXCP_FLAG_USER, 19: Register.TRAP_CTRL, **_SCRATCH,
     26: Register.SCHED_MODE, 29: Register.SHADER_CYCLES, 30: Register.SHADER_CYCLES_HI,
-}  # fmt: skip
+}
 
 USER_WRITABLE = frozenset((Register.MODE, Register.TRAPSTS, Register.EXCP_FLAG_USER, Register.SCHED_MODE))
 """What s_setreg may change outside of trap handlers. On GFX10 FLAT_SCR_LO and _HI, too."""

@@ -518,7 +518,7 @@ class Engine:
             builder = WaveBuilder(
                 self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers,
                 self.target.vgpr_file, self.target.has_agprs,
-            )  # fmt: skip
+            )
             builder.watched = self._watched
             mode = layout.Mode(key & (1 << layout.BANKS) - 1 if self._banked else key)
             context = Context(self.target, self.wave_size, mode, self._exceptions)

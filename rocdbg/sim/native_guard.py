@@ -64,7 +64,7 @@ class _Action(ctypes.Structure):
             ("handler", ctypes.c_void_p), ("mask", ctypes.c_uint64 * 16), ("flags", ctypes.c_int),
             ("restorer", ctypes.c_void_p),
         ]
-    )  # fmt: skip
+    )
 
 
 def _text() -> str:

@@ -171,4 +171,4 @@ DEBUG_TRAP = 3
 _EXCEPTIONS = frozenset(
     {StopKind.FAULT, StopKind.EXCEPTION, StopKind.ILLEGAL, StopKind.UNSUPPORTED, StopKind.HANG,
      StopKind.INTERNAL}
-)  # fmt: skip
+)

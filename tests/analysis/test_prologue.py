@@ -34,7 +34,7 @@ BUILDS = [
         ("gfx90a", 64), ("gfx942", 64), ("gfx1030", 32), ("gfx1100", 32), ("gfx1100", 64), ("gfx1250", 32),
     ]
     for level in ("O0", "O2")
-]  # fmt: skip
+]
 
 RETURNS = ("s_setpc_b64", "s_set_pc_i64")
 

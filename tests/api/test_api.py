@@ -213,12 +213,12 @@ def nested(tmp_path_factory: pytest.TempPathFactory) -> Program:
 def test_kernels_are_listed_by_the_shortest_unique_name(nested: Program) -> None:
     assert sorted(nested.kernels) == [
         "lib::other::start(long*)", "lib::other::start(unsigned int*)", "lib::other::stop", "use_int",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(("name", "want"), [
     ("stop", 3), ("lib::other::stop", 3), ("lib::other::start(unsigned int*)", 4), ("_ZN3lib5other4stopEPj", 3),
-])  # fmt: skip
+])
 def test_kernels_by_name_without_namespaces(nested: Program, name: str, want: int) -> None:
     out = np.zeros(1, np.uint32)
     nested.kernels[name].launch(1, 1, [out]).run()

@@ -35,7 +35,7 @@ from rocdbg.dwarf.architecture import architecture_by_name
         (2048, 32, "a0", 128), (2560, 64, "v0", 256), (2815, 64, "v255", 256), (3072, 64, "a0", 256),
         (3327, 64, "a255", 256),
     ],
-)  # fmt: skip
+)
 def test_both_directions(number: int, wave_size: int, name: str, size: int) -> None:
     assert register_name(number, wave_size) == name
     assert register_number(name, wave_size) == number

@@ -23,7 +23,7 @@ DEMO = Path(__file__).resolve().parents[2] / "demo_kernels" / "spaces" / "spaces
 # Commands that touch the machine or run for long have their own tests.
 LEFT_OUT = {
     "shell", "cd", "source", "set logging enabled", "file", "launch", "plugin load", "while", "set logging file",
-}  # fmt: skip
+}
 
 
 def _names() -> list[str]:
@@ -40,7 +40,7 @@ WORDS = [
     "==", "(", ")", "[", "{", "'", '"', "\\", "/x", "/20i", "/s", "/o", "/999999999x", "-q", "-all", "-active",
     "if", "thread", "lane", "all", "on", "off", "unlimited", "%d", '"%d %s"', "@3", "sizeof", "struct", "Node", "int",
     "é", "\t", "#", "!", "?",
-]  # fmt: skip
+]
 LINES = st.one_of(
     st.builds(
         lambda name, words, glue: name + glue + " ".join(words),

@@ -46,7 +46,7 @@ BY_MODE = {mode: Arguments(*OPTIONS, optional("rest", TEXT, ""), unknown=mode) f
 DEFAULTS = {
     "flag": False, "xx1": False, "xx2": False, "bool": False, "enum": "xxx", "uinteger": 0, "zuinteger_unlimited": 0,
     "string": "", "rest": "",
-}  # fmt: skip
+}
 NEEDS_NUMBER = 'Argument required (integer to set it to, or "unlimited".).'
 NEEDS_WORD = "Requires an argument. Valid arguments are xxx, yyy, zzz."
 
@@ -127,7 +127,7 @@ PRINT = Arguments(
 APPLY = Arguments(
     optional("ids", LEADING_NUMBERS), Option("-q"), Option("-all", key="which", value="all", default="", gives="str"),
     Option("-none", key="which", value="none", default="", gives="str"), required("line", COMMAND, "No command."),
-)  # fmt: skip
+)
 LIST = Arguments(optional("ids", IDS), Option("-full"), unknown=Unknown.ERROR)
 TRACE = Arguments(Option("-full", word="full"), optional("count", INTEGER_WORD, shown="COUNT"))
 BREAKS = Arguments(optional("numbers", BREAKPOINTS))
@@ -200,7 +200,7 @@ USAGES = [
     (TRACE, "c [-full] [COUNT]"),
     (BY_MODE[Unknown.ERROR], "c [-flag] [-xx1] [-xx2] [-bool [on|off]] [-enum xxx|yyy|zzz] "
      "[-uinteger NUMBER|unlimited] [-zuinteger-unlimited NUMBER|unlimited] [-string STRING] [TEXT]"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("arguments", "line"), USAGES, ids=[case[1] for case in USAGES])
@@ -232,7 +232,7 @@ def test_candidates(arguments: Arguments, text: str, words: list[str]) -> None:
     found = [
         word for candidate in arguments.candidates(text) for word in candidate.words
         if word.startswith(text[candidate.start :])
-    ]  # fmt: skip
+    ]
     assert sorted(set(found)) == words
 
 
@@ -240,4 +240,4 @@ def test_the_option_table() -> None:
     arguments = Arguments(Option("-flag", "A flag."), Option("-enum", "Two\nlines.", kind=BOOLEAN), Option("-silent"))
     assert arguments.table() == [
         "Options:", "  -flag", "    A flag.", "", "  -enum [on|off]", "    Two", "    lines.",
-    ]  # fmt: skip
+    ]

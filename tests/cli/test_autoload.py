@@ -25,7 +25,7 @@ SAFE = [
     ("F/[a]", "F/a", False), ("L", "F/a", True), ("F", "L/a", True), ("L/b", "F/a", False),
     ("FF", "L/a", False), ("F/../F", "F/a", True), ("FF:F", "F/a", True), ("F/b/../..", "F/a", True),
     ("F/a/", "F/a", True), ("F*", "FF/a", True),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("safe_path", "file", "safe"), SAFE)
@@ -113,7 +113,7 @@ def test_switched_off(folder: Path, make_shell: MakeShell) -> None:
 def test_settings(folder: Path, make_shell: MakeShell) -> None:
     shell, text = make_shell()
     run(shell, "add-auto-load-safe-path", "set auto-load safe-path x:/y", "show auto-load safe-path",
-        "set auto-load safe-path", "show auto-load safe-path", "set auto-load safe-path /", "show auto-load safe-path")  # fmt: skip
+        "set auto-load safe-path", "show auto-load safe-path", "set auto-load safe-path /", "show auto-load safe-path")
     assert text.getvalue() == (
         "Directory argument required.\n"
         "Use 'set auto-load safe-path /' for disabling the auto-load safe-path security.\n"

@@ -68,7 +68,7 @@ SAMPLES = {
     '"FORMAT",': '"%d",', "ARG...": "1", "=": "=", "FROM": "/a", "TO": "/b", "SYMBOL": "spaces", "HEX": "30",
     "DIR...": "/a /b", "ID...": "1-2 3", "N...": "1-2 3", "NAME...": "s0 exec", "VARIABLE": "nodes",
     "TARGET-ID": "gfx90a", "TARGET": "gfx90a",
-}  # fmt: skip
+}
 
 
 def _lines(usage: str) -> list[str]:
@@ -87,7 +87,7 @@ def _lines(usage: str) -> list[str]:
 def test_lines_of_a_usage() -> None:
     assert _lines("lane apply [ID...|all] [-q|-c] COMMAND") == [
         "lane apply 1-2 3 -q print 1", "lane apply all -c print 1", "lane apply print 1",
-    ]  # fmt: skip
+    ]
     assert _lines("maint isa coverage [TARGET [REGEXP]]") == ["maint isa coverage", "maint isa coverage gfx90a ^a"]
 
 
@@ -235,7 +235,7 @@ def test_every_field_of_the_settings_can_be_set() -> None:
 def test_every_type_of_values_is_tried() -> None:
     assert {type(setting.kind) for setting in SETTINGS} == {
         Boolean, AutoBoolean, Number, Enumeration, String, FileName, FileList, Radix,
-    }  # fmt: skip
+    }
 
 
 def test_a_handler_may_still_take_its_text_apart(make_shell: MakeShell) -> None:

@@ -14,6 +14,6 @@ def test_some_sessions() -> None:
     done = subprocess.run(
         [sys.executable, str(FUZZER), "--seconds", "60", "--count", "45", "--stride", "3"],
         capture_output=True, text=True, timeout=150, check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert " 0 bad" in done.stdout

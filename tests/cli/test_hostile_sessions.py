@@ -58,7 +58,7 @@ def session(
     done = subprocess.run(
         [sys.executable, "-m", "rocdbg", *arguments], cwd=cwd or home, input=data, capture_output=True, timeout=60,
         env={name: value for name, value in variables.items() if value is not None}, check=False,
-    )  # fmt: skip
+    )
     return Done(
         done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
     )
@@ -111,7 +111,7 @@ LINES: list[tuple[str, str | bytes, str]] = [
     ("an empty command", "     ", ""),
     ("a negative setting", "set print elements -5", "integer -5 out of range\n"),
     ("a negative limit", "print -elements -5 -- 1", "integer -5 out of range\n"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("command", "text"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
@@ -163,7 +163,7 @@ SCRIPTS: list[tuple[str, bytes, str]] = [
     ("an expression too long for a name", b"print " + b"a" * 100_000 + b"\n", "in current context."),
     ("document nothing", b"document nosuch\nend\n", 'Undefined command: "nosuch".'),
     ("latin-1", b"echo \xe9\\n\nprint '\xe9'\n", "$1 = -23"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("script", "text"), [row[1:] for row in SCRIPTS], ids=[row[0] for row in SCRIPTS])
@@ -191,7 +191,7 @@ def test_a_pipe_is_read(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", f"'{sys.executable}' -m rocdbg -nx -batch -x <(sleep 2.5; echo print 1)"],
         cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "$1 = 1\n", "")
 
 
@@ -241,7 +241,7 @@ def test_a_full_disk_under_the_output(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, env=environment(tmp_path), input="help all\nprint 1\nset var $x = 1\n",
         capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stderr) == (
         1,
         "warning: output: No space left on device; what follows is not shown.\n",
@@ -252,7 +252,7 @@ def test_a_full_disk_under_the_log(tmp_path: Path) -> None:
     done = session(
         tmp_path, "-nx", "-batch", "-ex", "set logging file /dev/full", "-ex", "set logging enabled on", "-ex", "print 1",
         "-ex", "print 2",
-    )  # fmt: skip
+    )
     assert "$1 = 1\n$2 = 2\n" in done.out
     assert done.err == "warning: logging to /dev/full ended: No space left on device.\n"
 
@@ -271,7 +271,7 @@ ENVIRONMENTS: list[tuple[str, dict[str, str | None]]] = [
     ("an unknown terminal", {"TERM": "unknown"}), ("no terminal", {"TERM": None}), ("the C locale", {"LC_ALL": "C", "LANG": "C"}),
     ("an unknown locale", {"LC_ALL": "xx_YY"}), ("a state folder that is none", {"XDG_STATE_HOME": "/dev/null"}),
     ("a relative state folder", {"XDG_STATE_HOME": "x"}), ("no path", {"PATH": None}), ("no temporary folder", {"TMPDIR": "/nosuch"}),
-]  # fmt: skip
+]
 
 
 def test_surroundings(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_surroundings(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment(tmp_path), input=repr([row[1] for row in ENVIRONMENTS]),
         capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    )
     assert done.stdout.count("status 0") == done.stdout.count("$2 = 2") == len(ENVIRONMENTS)
     assert "Traceback" not in done.stderr and "internal-error" not in done.stderr
 
@@ -303,7 +303,7 @@ def test_little_memory(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", f"ulimit -v 900000; exec '{sys.executable}' -m rocdbg -nx -q '{SAXPY}'"], cwd=tmp_path,
         env=environment(tmp_path), input=commands, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    )
     assert done.stderr.count("memory") == 2 and "Traceback" not in done.stderr
     assert "y: as expected." in done.stdout and "$1 = 1\n" in done.stdout
 
@@ -378,7 +378,7 @@ SIGNALS: list[tuple[str, list[str], str, signal.Signals, list[str], int]] = [
     ("told to end while running", ["-ex", "run", "-ex", "echo next\\n"], "Starting kernel", signal.SIGTERM, [], 143),
     ("hung up while running", ["-ex", "run", "-ex", "echo next\\n"], "Starting kernel", signal.SIGHUP, [], 129),
     ("told to end at the prompt", ["-ex", "echo looping\\n"], "looping", signal.SIGTERM, [], 143),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_signals(
     process = subprocess.Popen(
         [sys.executable, "-m", "rocdbg", "-nx", "-q", launch, *options], cwd=tmp_path, env=environment(tmp_path),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+    )
     try:
         assert process.stdout is not None
         written = ""
@@ -439,7 +439,7 @@ def test_an_internal_error_ends_its_command_alone(tmp_path: Path) -> None:
         [sys.executable, "-c", program, "-nx", "-batch", *["-ex", "output \x1b[31m"] * 25, "-ex", "output exit", "-ex", "print 1"],
         env={**environment(tmp_path), "XDG_STATE_HOME": str(state)}, cwd=tmp_path, capture_output=True, text=True,
         timeout=60, check=False,
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stdout) == (1, "$1 = 1\n")
     head, told = done.stderr.splitlines()[:2]
     assert re.fullmatch(

@@ -23,7 +23,7 @@ def rocdbg(*arguments: str, stdin: str = "", home: Path | None = None) -> subpro
     return subprocess.run(
         [*COMMAND, *arguments], cwd=ROOT, env=environment, input=stdin, capture_output=True, text=True, timeout=60,
         check=False,
-    )  # fmt: skip
+    )
 
 
 STATUS = [
@@ -39,7 +39,7 @@ STATUS = [
     (["-nx", "-batch", "--arch", "gfx1100", SAXPY, "-ex", "print sizeof(n)"], 1, "",
      'No symbol "n" in current context.\n'),
     (["--version"], 0, "rocdbg 0.2.0\n", ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("arguments", "status", "output", "errors"), STATUS, ids=lambda value: str(value)[:40])
@@ -82,7 +82,7 @@ def test_interrupting_a_kernel_that_does_not_end(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "-q", "-nx", str(launch)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+    )
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write("run\n")
     process.stdin.flush()

@@ -58,7 +58,7 @@ def test_thread_and_lane(text: str, threads: str, lanes: str | None) -> None:
 ESCAPES = [
     (r"a\nb", "a\nb"), (r"\t|", "\t|"), (r"\101", "A"), (r"\x41", "A"), (r"\\n", "\\n"), (r"\ x", " x"),
     (r"\q", "q"), ("end\\", "end"), (r"\"", '"'), (r"\e[1m", "\x1b[1m"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "result"), ESCAPES)
@@ -83,7 +83,7 @@ PRINTF = [
     ('"100%%"', "100%"),
     ('"%d", (1, 2)', "2"),
     ('"a, b"', "a, b"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "result"), PRINTF)
@@ -130,7 +130,7 @@ SCRIPTS = [
     ("python print(1)", ["python print(1)"]),
     ("python\nif x:\n  y\nend", [("python", ["if x:", "  y"], [])]),
     ("commands 1\nsilent\nend", [("commands 1", ["silent"], [])]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "result"), SCRIPTS)

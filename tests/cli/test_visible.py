@@ -75,7 +75,7 @@ def test_what_an_encoding_does_not_have(encoding: str, shown: str) -> None:
 LINES = [
     ("", ()), ("a", ("a",)), ("a\nb\n", ("a", "b")), ("a\r\nb", ("a", "b")), ("\n\n", ("", "")),
     ("a\x0cb\x0bc\x1cd\x85e\u2028f\u2029g\n", ("a\x0cb\x0bc\x1cd\x85e\u2028f\u2029g",)), ("a\rb\nc", ("a\rb", "c")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "lines"), LINES)

@@ -65,7 +65,7 @@ def test_symbols_as_readelf_lists_them(hip: Path) -> None:
         (r[7] if len(r) > 7 else "", int(r[1], 16), int(r[2], 0), kinds[r[3]], bindings[r[4]],
          places.get(r[6]) if r[6] in places else int(r[6]))
         for r in rows
-    ]  # fmt: skip
+    ]
     found = open_file(hip).symbols
     assert [(s.name, s.value, s.size, s.type, s.binding, s.section_index) for s in found] == expected
     assert len(expected) > 20
@@ -101,7 +101,7 @@ def test_symbol_at_prefers_functions_and_knows_labels(elf_builder: Any) -> None:
     named = {offset: symbols.at(start + offset) for offset in (0, 4, 8, 12, 16)}
     assert {offset: s and s.name for offset, s in named.items()} == {
         0: "function", 4: "function", 8: "inner", 12: "function", 16: None,
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.llvm

@@ -69,7 +69,7 @@ def cut(data: bytes, rng: random.Random) -> bytes:
 CASES = [
     ("kernels.hip", "gfx90a", 4), ("kernels.hip", "gfx1100", 5), ("kernels.hip", "gfx11-generic", 6),
     ("kernels.cl", "gfx942", 5), ("kernels.cl", "gfx906", 4),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("source", "processor", "version"), CASES)
@@ -93,7 +93,7 @@ def test_bundle(
     data = make_bundle(
         ("host-x86_64-unknown-linux--", b""), ("hipv4-amdgcn-amd-amdhsa--gfx90a", first),
         ("hipv4-amdgcn-amd-amdhsa--gfx942", second),
-    )  # fmt: skip
+    )
     if form != "plain":
         data = make_ccob(data, 3, 0 if form == "zlib" else 1)
     damaged_somewhere(data, tmp_path / "damaged.hipfb", form)

@@ -139,7 +139,7 @@ def test_fields(
     changed = {
         item.name for item in fields(found)
         if getattr(found, item.name) != getattr(plain, item.name) and not item.name.startswith("compute_pgm")
-    }  # fmt: skip
+    }
     assert changed - {"kernel_code_properties", "user_sgpr_count", "kernarg_preload"} == {field}
 
 

@@ -34,7 +34,7 @@ from rocdbg.codeobject.notes import NT_AMD_HSA_HSAIL, NT_AMD_HSA_ISA_VERSION
 def test_flags(
     os_abi: int, abi_version: int, flags: int, version: int | None, target_id: str, generic_version: int,
     elf_builder: Any,
-) -> None:  # fmt: skip
+) -> None:
     found = CodeObject(elf_builder(os_abi=os_abi, abi_version=abi_version, flags=flags).build())
     assert (found.version, str(found.target_id), found.generic_version) == (
         version,

@@ -166,7 +166,7 @@ def test_kernels_of_every_note(elf_builder: Any) -> None:
     builder.note(*(
         (b"AMDGPU", NT_AMDGPU_METADATA, msgpack.packb({"amdhsa.version": [1, version], "amdhsa.kernels": [kernel]}))
         for version, kernel in enumerate(kernels, 1)
-    ))  # fmt: skip
+    ))
     metadata = CodeObject(builder.build()).metadata
     assert metadata is not None and metadata.version == (1, 1)
     counts = [(kernel.name, kernel.vgpr_count) for kernel in map(metadata.kernel, ("a", "b")) if kernel is not None]

@@ -24,7 +24,7 @@ FLAGS = {
     "gfx1100": 0x41,
     "gfx11-generic": 0x01000054,
     "gfx1030": 0x36,
-}  # fmt: skip
+}
 
 
 @pytest.fixture

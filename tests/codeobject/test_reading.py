@@ -59,7 +59,7 @@ def test_near_names_leaves_out_what_takes_long() -> None:
     "text",
     ["a: 1\nb: [x, {c: d}]\n", "- - a\n  - b\n- {}\n",
      "'it''s': \"x\\n\"\n", "", "plain", "a:\nb: ~\n", "a: |\n  x\n  y\n"],
-)  # fmt: skip
+)
 def test_yaml_is_as_the_library_reads_it(text: str) -> None:
     assert read_yaml(text) == yaml.load(text, Loader=yaml.BaseLoader)
 
@@ -68,7 +68,7 @@ def test_yaml_is_as_the_library_reads_it(text: str) -> None:
     ("text", "reason"),
     [("[" * 100, "nested deeper"), ("&a [*a]", "aliases"), ("{a", "while parsing"),
      ("a\n---\nb", "more than one"), ("? {}\n", "key")],
-)  # fmt: skip
+)
 def test_yaml_that_is_refused(text: str, reason: str) -> None:
     with pytest.raises(YamlDamage, match=reason):
         read_yaml(text)
@@ -77,7 +77,7 @@ def test_yaml_that_is_refused(text: str, reason: str) -> None:
 VALUES = [
     None, True, 5, -5, 1 << 40, 1.5, "text", "t" * 70_000, b"bytes", [1] * 20, [1] * 70_000, {"a": [{"b": []}]},
     {str(n): n for n in range(70_000)}, [0xDCFF, 0xDDFFFFFFFF], ["\u0700" * 100],
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
@@ -90,7 +90,7 @@ def test_msgpack_is_as_the_library_reads_it(value: object) -> None:
     [b"", b"\x91", b"\xdd\xff\xff\xff\xff", b"\xdc\xff\xff" * 500, b"\xc1", b"\x91" * 5000,
      b"\x81\x80\x01", b"\xdc\xff\xff\xc1",
      b"\xdc\xff\xff\xc7\xff\x00", b"\xdc\xff\xff\xd8"],
-)  # fmt: skip
+)
 def test_msgpack_that_is_refused(data: bytes) -> None:
     with pytest.raises(MsgPackDamage):
         read_msgpack(data)

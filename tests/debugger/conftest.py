@@ -25,7 +25,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         if not output.exists():
             command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib",
                        f"--offload-arch={target}", "-g", level, "--no-gpu-bundle-output",
-                       source, "-o", str(output)]  # fmt: skip
+                       source, "-o", str(output)]
             subprocess.run(command, cwd=SOURCES, check=True, timeout=120)
         return output
 

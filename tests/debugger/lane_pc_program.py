@@ -100,7 +100,7 @@ def build(folder: Path, keep_unit: bool = False) -> Path:
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
          "-gdwarf-5", "-gline-tables-only", "-O0", "--no-gpu-bundle-output", SOURCE.name, "-o", str(plain)],
         cwd=SOURCE.parent, check=True, timeout=120,
-    )  # fmt: skip
+    )
     code = open_file(plain)
     info = DebugInfo({name: s.data for name, s in code.sections.items() if name.startswith(".debug")})
 
@@ -166,20 +166,20 @@ def describe(bounds, address, returns_to) -> dict[str, bytes]:  # type: ignore[n
     on_entry = entries.add(3, exprloc(assemble(
         "undefined", ("extend", 64, 64), ("regx", PC), ("extend", 64, 64),
         ("call_frame_entry_reg", EXEC), ("deref_size", 8), ("select_bit_piece", 64, 64),
-    )))  # fmt: skip
+    )))
     of_kernel = entries.add(3, exprloc(assemble(
         "undefined", ("extend", 64, 64), ("regx", PC), ("extend", 64, 64),
         ("regx", EXEC), ("deref_size", 8), ("select_bit_piece", 64, 64),
-    )))  # fmt: skip
+    )))
     # the address on the stack is where the others wait; the upper half of the wave is nowhere
     of_if = entries.add(3, exprloc(assemble(
         "stack_value", ("extend", 64, 32), ("regx", PC), ("extend", 64, 32),
         ("regx", EXEC), ("deref_size", 8), ("select_bit_piece", 64, 32), ("piece", 256),
         "undefined", ("piece", 256),
-    )))  # fmt: skip
+    )))
     entries.add(7, "mixed", u(structure, 4), exprloc(assemble(
         ("regx", 48), ("piece", 4), "undefined", ("piece", 4), ("regx", V0 + 5), ("piece", 128), "piece_end",
-    )))  # fmt: skip
+    )))
     entries.add(7, "nowhere", u(array, 4), exprloc(b"\x90" + uleb((1 << 64) - 1)))
     # counts in elements of four bytes, as no ABI does
     scaled = entries.add(25, u(int_, 4), u(structure, 4), b"\x08", exprloc(assemble("swap", "lit4", "mul", "offset")))
@@ -232,7 +232,7 @@ def _dynamic_types(entries: Entries, int_: int, at_table: bytes) -> None:
     entries.end()
     # the variable is a descriptor 8 bytes in front of the data
     described = entries.add(14, u(int_, 4), exprloc(assemble("push_object_address", ("offset_uconst", 8))),
-                            exprloc(assemble("lit1")))  # fmt: skip
+                            exprloc(assemble("lit1")))
     entries.add(13, b"\x02", u(limit, 4))
     entries.end()
     free = entries.add(15, u(int_, 4), exprloc(assemble("lit0")))
@@ -245,7 +245,7 @@ def _dynamic_types(entries: Entries, int_: int, at_table: bytes) -> None:
     entries.add(18, "fifth", u(int_, 4), exprloc(assemble(("offset_uconst", 16))))
     entries.end()
     for name, type_ in (("counted", counted), ("described", described), ("free_array", free), ("ranked", ranked),
-                        ("displaced", displaced)):  # fmt: skip
+                        ("displaced", displaced)):
         entries.add(7, name, u(type_, 4), at_table)
 
 

@@ -17,7 +17,7 @@ STOPPED = 'Thread 1 "endless" stopped after 20000 wave-instructions (set instruc
 def test_a_lane_that_never_becomes_active(compiled: Callable[..., Path], command: str) -> None:
     debugger = rocdbg.Debugger(compiled("endless.hip", "gfx90a"))
     setup = ("set grid 64", "set workgroup 64", "set arg 0 i32[64]", "set arg 1 7", "set confirm off",
-             "break endless.hip:8", "run", "delete", "lane 5", "set instruction-budget 20000")  # fmt: skip
+             "break endless.hip:8", "run", "delete", "lane 5", "set instruction-budget 20000")
     for line in setup:
         debugger.execute(line, to_string=True)
     before = debugger.session.running.progress().instructions

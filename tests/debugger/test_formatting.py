@@ -46,12 +46,12 @@ def record(*members: Member, size: int, bases: tuple[BaseClass, ...] = (), name:
 
 
 IN = record(Member("s", ctypes.SHORT, 0), Member("f", ctypes.UNSIGNED_INT, 16, 3),
-            Member("g", ctypes.INT, 19, 5), size=4)  # fmt: skip
+            Member("g", ctypes.INT, 19, 5), size=4)
 OUT = record(Member("a", ctypes.FLOAT, 0), Member("b", ArrayType(ctypes.INT, 3), 32), Member("in", IN, 128), size=20)
 OUT_DATA = struct.pack("<f3ih", 1.5, 1, 2, 3, -4) + bytes([5 | (-3 & 31) << 3, 0])
 BASE = record(Member("x", ctypes.INT, 0), size=4, name="B")
 DERIVED = record(Member("y", ctypes.INT, 32), Member("q", ctypes.BOOL, 64), size=12,
-                 bases=(BaseClass(BASE, 0),), name="D")  # fmt: skip
+                 bases=(BaseClass(BASE, 0),), name="D")
 FLAGS = enum(("FA", 1), ("FB", 2), ("FC", 4))
 COLOUR = enum(("RED", 0), ("GREEN", 5), ("BLUE", 6))
 
@@ -91,7 +91,7 @@ CASES: list[tuple[str, Value, str]] = [
     ("pointer to pointer", Value.of_int(PointerType(PointerType(ctypes.CHAR)), 16), "(char **) 0x10"),
     ("null string", Value.of_int(PointerType(ctypes.CHAR), 0), "0x0"),
     ("local pointer", Value.of_int(PointerType(ctypes.INT, byte_size=4, address_class=3), 8), "(int *) local#0x8"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("value", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])

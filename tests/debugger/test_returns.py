@@ -27,7 +27,7 @@ RETURNED = [
     ("flexible", "has type: Flexible. Cannot determine contents"),
     ("deep", "is $1 = {a = {8, 16}, sub = {static something = 56}, b = 3.1400001, static c = 42, d = 1.60218e-19}"),
     ("copied", "has type: Copied. Cannot determine contents"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])

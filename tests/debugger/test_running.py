@@ -130,7 +130,7 @@ def test_step_enters_a_function_behind_its_prologue(lanes: Start) -> None:
     lane = event.scope.lane
     assert [(n, session.data.format_nested(v)) for n, v in session.data.arguments(frame)][:2] == [
         ("v", str(lane)), ("k", str(lane)),
-    ]  # fmt: skip
+    ]
     assert show(session, "p->b[0]") == str(lane)
 
 
@@ -183,7 +183,7 @@ def test_where_the_focus_is(lanes: Start) -> None:
     for text, expected in [
         ("$_thread", "1"), ("$_lane", "5"), ("$_lane_count", "64"), ("$_lane_active", "1"),
         ("$_dispatch_pos", '"(0,0,0)/0"'), ("$_lane_workgroup_pos", '"[5,0,0]"'), ("$_wave_id", '"1:1:1:1"'),
-    ]:  # fmt: skip
+    ]:
         assert show(session, text) == expected
     assert session.inferior.wave(1).lane_target_id(5) == "AMDGPU Lane 1:1:1:1/5 (0,0,0)[5,0,0]"
     assert session.inferior.wave(2).target_id == "AMDGPU Wave 1:1:1:2 (1,0,0)/0"

@@ -29,5 +29,5 @@ def test_reasons_that_gdb_has_too_have_its_names() -> None:
     machine_interface = {
         "breakpoint-hit", "watchpoint-trigger", "end-stepping-range", "function-finished", "location-reached",
         "signal-received", "exited-normally", "exited-signalled",
-    }  # fmt: skip
+    }
     assert {reason.value for reason in StopReason} - machine_interface == {"interrupted", "instruction-budget"}

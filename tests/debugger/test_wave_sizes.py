@@ -33,7 +33,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for size, options in (("32", ()), ("64", ("-mwavefrontsize64",))):
         run("clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx1030",
             "-g", "-O0", "-S", "-emit-llvm", "--no-gpu-bundle-output", f"-DTWICE=twice{size}", f"-DKERNEL=kernel{size}",
-            f"-cuid={size}", *options, "mixed.hip", "-o", f"{size}.ll")  # fmt: skip
+            f"-cuid={size}", *options, "mixed.hip", "-o", f"{size}.ll")
         modules.append(f"{size}.ll")
     run("llvm-link-22", *modules, "-o", "mixed.bc")
     run("llc-22", "-O0", "-mtriple=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-filetype=obj", "mixed.bc", "-o", "mixed.o")

@@ -102,7 +102,7 @@ CODES = {
     r"e9 10": "bit_overlay",
     r"eb": "extend", r"e7": "undefined",
     r"e2": "push_lane", r"ea": "piece_end",
-}  # fmt: skip
+}
 
 
 @pytest.mark.llvm

@@ -18,7 +18,7 @@ ATTRIBUTES = {
     "LLVM_address_space", "LLVM_memory_space", "location", "const_value", "frame_base", "return_addr",
     "call_value", "call_data_location", "call_data_value", "call_parameter", "data_member_location", "use_location",
     "data_location", "allocated", "associated", "rank",
-}  # fmt: skip
+}
 """Those of the document, without `static_link` and `vtable_elem_location`: no HIP program has such functions."""
 NOT_ON_AMDGPU = {"def_cfa", "def_cfa_sf"}
 """The CFA is never in the default address space: no stack is."""
@@ -68,7 +68,7 @@ def test_operations(found: tuple[set[str], set[str]]) -> None:
     assert extensions - found[0] == in_call_frame_information
     assert {"entry_value", "fbreg", "call_frame_cfa", "call4", "call_ref", "push_object_address", "stack_value",
             "implicit_value", "implicit_pointer", "piece", "bit_piece", "addrx", "deref_type", "const_type", "convert",
-            "regval_type"} <= found[0]  # fmt: skip
+            "regval_type"} <= found[0]
 
 
 def test_attributes(found: tuple[set[str], set[str]]) -> None:
@@ -90,5 +90,5 @@ def test_call_frame_instructions() -> None:
         "LLVM_def_aspace_cfa_sf", "undefined", "same_value", "offset", "offset_extended", "offset_extended_sf",
         "val_offset", "val_offset_sf", "register", "expression", "val_expression", "restore", "restore_extended",
         "remember_state", "restore_state",
-    }  # fmt: skip
+    }
     assert not seen & NOT_ON_AMDGPU

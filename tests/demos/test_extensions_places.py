@@ -114,7 +114,7 @@ def test_struct_in_pieces(extension: Open, extension_input: Inputs, target: str)
             "parts.scalar": x[0], "parts.vector": mine, "parts.shared": 3 * mine, "parts.scratch": mine - 1,
             "parts.constant": 42, "parts.literal": 1000, "quad[0]": x[0], "quad[3]": x[0],
             "nibbles": (x[1] & 15) | mine << 4,
-        }  # fmt: skip
+        }
         got = {name: session.data.evaluate(name, Focus(1, lane)).as_int() for name in expected}
         assert got == expected
         with pytest.raises(AbsentError):

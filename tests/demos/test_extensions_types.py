@@ -44,7 +44,7 @@ def test_values_of_every_lane(stopped: Open, extension_input: Inputs, target: st
         expected: dict[str, int] = {
             "scale": 3, "next": 7, "flags": 0x12345078 | (lane & 15) << 8,
             "pair.first": v[0], "pair.second": v[3], "sum": sum(v[:count]),
-        }  # fmt: skip
+        }
         expected |= {f"v[{k}]": v[k] for k in range(4)} | {f"twice[{k}]": 2 * v[k] for k in range(4)}
         expected |= {f"row[{k}]": v[k] for k in range(count)} | {f"table[{k >> 1}][{k & 1}]": v[k] for k in range(4)}
         assert {name: session.data.evaluate(name, scope).as_int() for name in expected} == expected

@@ -136,10 +136,10 @@ def test_every_kind_of_rule_occurs(extension: Callable[..., Session]) -> None:
     assert rules_of(session, "leaf") == {SameValueRule, UndefinedRule, ExpressionRule}
     assert rules_of(session, "inner") == {
         SameValueRule, UndefinedRule, ExpressionRule, OffsetRule, RegisterRule, ValExpressionRule,
-    }  # fmt: skip
+    }
     assert rules_of(session, "outer") == {
         SameValueRule, UndefinedRule, ExpressionRule, OffsetRule, ValOffsetRule,
-    }  # fmt: skip
+    }
     assert rules_of(session, "unwinding") == {UndefinedRule}
 
 
@@ -162,7 +162,7 @@ def test_variables_of_each_frame(extension: Callable[..., Session], extension_in
         frames = list(session.focus.frames(Focus(1, lane)))
         assert [(frame.name, frame.level, frame.line) for frame in frames] == [
             ("leaf", 0, 4), ("inner", 1, 10), ("outer", 2, 18), ("unwinding", 3, 27),
-        ]  # fmt: skip
+        ]
         for name, level, variables in expected:
             for variable, number in variables.items():
                 got = session.data.evaluate(variable, Focus(1, lane, level)).as_int()
@@ -207,7 +207,7 @@ def test_dialects_say_the_same(tmp_path: Path, target: str) -> None:
     for dialect in dwarf.DIALECTS:
         output = tmp_path / f"{dialect}.co"
         command = ["clang-22", "-P", "-g0", "-x", "assembler-with-cpp", "-target", "amdgcn-amd-amdhsa",
-                   f"-mcpu={target}", f"-DDIALECT_{dialect}", "unwinding.S", "-o", str(output)]  # fmt: skip
+                   f"-mcpu={target}", f"-DDIALECT_{dialect}", "unwinding.S", "-o", str(output)]
         subprocess.run(command, cwd=SOURCES, check=True, timeout=60)
         code_object = codeobject.open_file(output)
         table = dwarf.parse_frames(code_object.sections[".debug_frame"].data, dialect=dialect)

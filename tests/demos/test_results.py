@@ -116,7 +116,7 @@ def test_build_script_reproduces_the_code_objects() -> None:
     dump = subprocess.run(
         [shutil.which("llvm-dwarfdump-22") or "", "--debug-info", str(DEMOS / "saxpy/saxpy.O0.gfx90a.co")],
         capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    ).stdout
     producer = next(line for line in dump.splitlines() if "DW_AT_producer" in line).split('"')[1]
     if clang.splitlines()[0] != producer:
         # another build of LLVM 22 names itself differently in the debug information: compare that it builds

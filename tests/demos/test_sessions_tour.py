@@ -20,7 +20,7 @@ def test_the_tour() -> None:
         [sys.executable, "-m", "rocdbg", "-q", "-nx", "-batch", "-x", "demo_kernels/tour.rocdbg",
          "demo_kernels/divergence/divergence.toml"],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stderr) == (0, "")
     if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
         EXPECTED.write_text(done.stdout)

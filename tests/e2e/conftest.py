@@ -164,10 +164,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         if not output.exists():
             if source.endswith(".hip"):
                 command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib",
-                           f"--offload-arch={target}", "--no-gpu-bundle-output"]  # fmt: skip
+                           f"--offload-arch={target}", "--no-gpu-bundle-output"]
             else:
                 command = ["clang-22", "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
-                           f"-mcpu={target}", "-nogpulib", "-Wno-unused-command-line-argument"]  # fmt: skip
+                           f"-mcpu={target}", "-nogpulib", "-Wno-unused-command-line-argument"]
             subprocess.run(
                 [*command, "-g", "-w", *options, source, "-o", str(output)], cwd=SOURCES, check=True, timeout=120
             )

@@ -31,7 +31,7 @@ def expected(item: int) -> dict[tuple[str, str], float]:
         ("middle", "rounds"): 2, ("middle", "kept"): mine * 7 + item, ("middle", "scaled"): mine / 8,
         ("inlined", "gid"): item, ("inlined", "base"): base, ("inlined", "local"): base * 11,
         ("leaf", "gid"): item,
-    }  # fmt: skip
+    }
 
 
 ALWAYS_THERE = {
@@ -40,14 +40,14 @@ ALWAYS_THERE = {
             ("middle", "scaled")},
     "-O2": {("callers", "mine"), ("callers", "other"), ("inlined", "local"), ("middle", "rounds"),
             ("middle", "scaled"), ("middle", "kept"), ("middle", "gid")},
-}  # fmt: skip
+}
 COMPILER_IS_WRONG = {("-O2", "middle", "x")}
 """Its location begins behind the instruction that gives its register to another value."""
 
 CASES = [
     ("gfx90a", ["-O0"]), ("gfx90a", ["-O1"]), ("gfx90a", ["-O2"]), ("gfx942", ["-O2"]),
     ("gfx1030", ["-O0"]), ("gfx1030", ["-O2"]), ("gfx1100", ["-O1"]), ("gfx1100", ["-O2", W64]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("target", "options"), CASES)

@@ -98,7 +98,7 @@ LOCATED = [
 def test_locations_as_llvm_dwarfdump_tells_them(
     start: Start, compiled: Callable[..., Path], dwarfdump: ModuleType,
     source: str, target: str, options: list[str],
-) -> None:  # fmt: skip
+) -> None:
     """At every eleventh instruction, the bytes of all variables in registers, scratch and constants."""
     kernel, arguments = ARGUMENTS[source]
     session = start(source, kernel, arguments, target, *options)

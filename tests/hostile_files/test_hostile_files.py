@@ -141,7 +141,7 @@ ELF: list[Row] = [
     ("relocations outside", unlinked(struct.pack("<QQq", (1 << 64) - 1, 3, -1)), "outside"),
     ("an unknown relocation", unlinked(struct.pack("<QQq", 0, 99, 0)), "unknown relocation type 99"),
     ("a note of 4 GiB", with_section(".note", struct.pack("<III", 4, 0xFFFFFFFF, 32) + b"AMD\0", offset=None, kind=7), ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("make", "expected"), [row[1:] for row in ELF], ids=[row[0] for row in ELF])
@@ -191,7 +191,7 @@ METADATA: list[Row] = [
     ("negative sizes", packed({**KERNEL, ".group_segment_fixed_size": -1}), "out of range"),
     ("a workgroup of 30 numbers", packed({**KERNEL, ".reqd_workgroup_size": list(range(30))}), "expected 3"),
     ("names that are no UTF-8", packed({**KERNEL, ".name": b"x"}), "not text"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("make", "expected"), [row[1:] for row in METADATA], ids=[row[0] for row in METADATA])
@@ -255,7 +255,7 @@ BUNDLES: list[Row] = [
     ("a compressed section without a header", debug_info(b"abc"), "less than the header"),
     ("an unknown compression", debug_info(chdr(77, 3, b"abc")), "unknown compression 77"),
     ("a .zdebug section that is not", debug_info(b"NOTZ" + bytes(20), ".zdebug_info", 0), "does not begin with ZLIB"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("make", "expected"), [row[1:] for row in BUNDLES], ids=[row[0] for row in BUNDLES])
@@ -421,7 +421,7 @@ TYPES: list[Row] = [
     ("3,000 blocks in each other", deep_blocks, ""),
     ("3,000 namespaces in each other", deep_namespaces, "nested deeper"),
     ("a function that specifies another that specifies it", endless, ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("make", "expected"), [row[1:] for row in TYPES], ids=[row[0] for row in TYPES])
@@ -513,7 +513,7 @@ LAUNCHES: list[tuple[str, dict[str, bytes], str]] = [
     ("a .npy file cut off", from_file(SOUND, bytes(100)), "there are 100"),
     ("a .npy header of 65,535 bytes", from_file(SOUND, size=65_535), "a header of 65535 bytes"),
     ("a .npy file of an odd type", from_file(SOUND.replace("<f4", "<f3")), "the type <f3"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("files", "expected"), [row[1:] for row in LAUNCHES], ids=[row[0] for row in LAUNCHES])

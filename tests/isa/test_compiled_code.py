@@ -17,7 +17,7 @@ TARGETS = (
     "gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035",
     "gfx1036", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153", "gfx1200",
     "gfx1201", "gfx1250",
-)  # fmt: skip
+)
 SOURCES_AND_OPTIONS = (
     ("vector.cl", "-O2"),
     ("memory.cl", "-O2"),

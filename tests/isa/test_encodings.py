@@ -185,6 +185,6 @@ def test_what_follows_may_decide() -> None:
         ("0000acd3 18330200 0008add3 04195204", "gfx950",
          "v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:11], v[12:19], v[20:23], v24, v25 op_sel_hi:[0,0,0]"),
     ],
-)  # fmt: skip
+)
 def test_text(code: str, target: str, text: str) -> None:
     assert isa.decode(bytes.fromhex(code), target).text == text

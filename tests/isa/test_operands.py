@@ -109,7 +109,7 @@ def test_errors(text: str, target: str, reason: str) -> None:
 EXPRESSIONS = (
     "1==1", "2>1", "1<>2", "1&&2", "0||3", "-7/2", "-7%3", "!5", "~0", "-1>>60", "1<<4+1", "1|2==2", "6&3^1",
     "2*3+4*5", "0x10", "010", "5-3-1", "3!=3", "1<2<3", "--1", "-(2+3)*4", "0b101", "+7",
-)  # fmt: skip
+)
 NAMES = (
     "vcc", "vcc_lo", "vcc_hi", "exec", "exec_lo", "exec_hi", "m0", "null", "flat_scratch", "flat_scratch_lo",
     "xnack_mask", "xnack_mask_hi", "scc", "src_scc", "vccz", "src_execz", "shared_base", "src_private_limit",
@@ -118,7 +118,7 @@ NAMES = (
     "ttmp15", "ttmp16", "ttmp[4:7]", "ttmp[2:5]", "s[2*2]", "s[1-1:2-1]", "s[010]", "s010", "[s4]", "[s4,s6]",
     "[s[4],s5]", "[s[4:4], s5]", "S1", "VCC", "v[0:12]", "v[0:15]", "v[0:31]", "v[255:256]", "v256", "v255",
     "[v252,v253]", "v[-1]", "v[1:0]", "v[0:1:2]", "1.", ".5", "1e3", "0x.1p10", "08", "0x12345678", "1 << 4",
-)  # fmt: skip
+)
 _SYNTAX = re.compile(
     "not available|alignment|out of range|unsupported register size|consecutive|invalid register index|not exceed"
     "|expected|not supported|unknown token|failed parsing"

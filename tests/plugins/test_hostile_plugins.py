@@ -54,7 +54,7 @@ PLACES = {
         "def register(api):\n    api.pretty_printer(odd)",
         "print 5", "Plug-in odd: a pretty-printer failed and is switched off: {name}",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(name="shell")

@@ -57,7 +57,7 @@ def test_hip_types(
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a", "-g",
          "-O0", "--no-gpu-bundle-output", str(HERE / "sources" / "hip_vectors.hip"), "-o", str(code)],
         check=True,
-    )  # fmt: skip
+    )
     shell, text = make_shell()
     shell.session.load(code)
     shell.session.plugins.load("vectors")

@@ -22,7 +22,7 @@ def everyday_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
          "-g", "-O0", "--no-gpu-bundle-output", "everyday.hip", "-o", str(done)],
         cwd=SOURCES, check=True, timeout=120,
-    )  # fmt: skip
+    )
     return done
 
 

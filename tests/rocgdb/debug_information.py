@@ -13,32 +13,32 @@ from dataclasses import dataclass, field
 TAG = {
     "array_type": 0x01, "formal_parameter": 0x05, "member": 0x0D, "compile_unit": 0x11, "structure_type": 0x13,
     "subrange_type": 0x21, "base_type": 0x24, "subprogram": 0x2E, "variable": 0x34, "dwarf_procedure": 0x36,
-}  # fmt: skip
+}
 
 AT = {
     "location": 0x02, "name": 0x03, "byte_size": 0x0B, "stmt_list": 0x10, "low_pc": 0x11, "high_pc": 0x12,
     "language": 0x13, "lower_bound": 0x22, "upper_bound": 0x2F, "data_member_location": 0x38, "encoding": 0x3E,
     "external": 0x3F, "frame_base": 0x40, "type": 0x49, "addr_base": 0x73, "loclists_base": 0x8C,
     "augmentation": 0x3E09, "lanes": 0x3E0A, "lane_pc": 0x3E0B,
-}  # fmt: skip
+}
 UPSTREAM_AT = {**AT, "lanes": 0x3E11, "lane_pc": 0x3E12}
 
 FORM = {
     "addr": 0x01, "data2": 0x05, "data4": 0x06, "string": 0x08, "data1": 0x0B, "sdata": 0x0D, "udata": 0x0F,
     "ref4": 0x13, "sec_offset": 0x17, "exprloc": 0x18, "flag_present": 0x19, "addrx": 0x1B, "loclistx": 0x22,
-}  # fmt: skip
+}
 
 # name: code and operands: u, s LEB128, 1/2/4/8 bytes, a an address, x ULEB128 index of an address, r an entry's offset
 STANDARD = {
     "addr": (0x03, "a"), "constu": (0x10, "u"), "div": (0x1B, ""), "mul": (0x1E, ""), "lit5": (0x35, ""),
     "regx": (0x90, "u"), "bregx": (0x92, "us"), "piece": (0x93, "u"), "deref_size": (0x94, "1"),
     "call4": (0x99, "r"), "stack_value": (0x9F, ""), "addrx": (0xA1, "x"),
-}  # fmt: skip
+}
 EXTENSIONS = {  # operation: code behind DW_OP_LLVM_user, code of the 2020 proposal
     "form_aspace_address": (0x02, 0xE1, ""), "push_lane": (0x03, 0xE2, ""), "offset": (0x04, 0xE3, ""),
     "offset_uconst": (0x05, 0xE4, "u"), "call_frame_entry_reg": (0x07, 0xE6, "u"), "undefined": (0x08, 0xE7, ""),
     "piece_end": (0x0A, 0xEA, ""), "extend": (0x0B, 0xEB, "uu"), "select_bit_piece": (0x0C, 0xEC, "uu"),
-}  # fmt: skip
+}
 LLVM_USER = 0xE9
 
 Operation = tuple[object, ...] | str
@@ -193,7 +193,7 @@ class Assembly:
             self.line(f".uleb128 {self.address_index(str(value))}")
         elif form != "flag_present":
             directive = {"addr": "8byte", "data1": "byte", "data2": "2byte", "data4": "4byte", "sec_offset": "4byte",
-                         "sdata": "sleb128", "udata": "uleb128", "loclistx": "uleb128"}[form]  # fmt: skip
+                         "sdata": "sleb128", "udata": "uleb128", "loclistx": "uleb128"}[form]
             self.line(f".{directive} {value}")
 
     def location_lists(self, lists: dict[str, list[tuple[str, str, Expression]]]) -> None:

@@ -75,7 +75,7 @@ def compile_(version: int, own_lines: bool, keep_unit: bool) -> Code:
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
          f"-gdwarf-{version}", "-gline-tables-only", "-O0", "-S", SOURCE.name, "-o", "-"],
         cwd=SOURCE.parent, check=True, timeout=120, capture_output=True, text=True,
-    )  # fmt: skip
+    )
     kept: list[str] = []
     lines: dict[int, str] = {}
     rows: list[tuple[str, int, bool]] = []
@@ -117,7 +117,7 @@ def _line_table(rows: list[tuple[str, int, bool]]) -> str:
     out = ['\t.section .debug_line,"",@progbits', ".Lline_table_start0:", "\t.4byte .Lown_lines_end-.Lown_lines_start",
            ".Lown_lines_start:", "\t.2byte 4", "\t.4byte .Lown_program-.Lown_header", ".Lown_header:",
            "\t.byte 4, 1, 1, -5, 14, 13", "\t.byte 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1",
-           "\t.byte 0", f'\t.asciz "{SOURCE.name}"', "\t.byte 0, 0, 0", "\t.byte 0", ".Lown_program:"]  # fmt: skip
+           "\t.byte 0", f'\t.asciz "{SOURCE.name}"', "\t.byte 0, 0, 0", "\t.byte 0", ".Lown_program:"]
     current, statement = 1, True
     for label, line, is_statement in rows:
         out.append(f"\t.byte 0, 9, 2\n\t.8byte {label}")  # DW_LNE_set_address
@@ -152,7 +152,7 @@ def compile_plainly(folder: Path) -> Path:
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
          "-g", "-O0", "--no-gpu-bundle-output", SOURCE.name, "-o", str(done)],
         cwd=SOURCE.parent, check=True, timeout=120,
-    )  # fmt: skip
+    )
     return done
 
 
@@ -195,16 +195,16 @@ def describe(code: Code, variant: Variant) -> Assembly:
     on_entry = procedure(
         "undefined", ("extend", 64, 64), ("regx", PC), ("extend", 64, 64),
         ("call_frame_entry_reg", EXEC), ("deref_size", 8), ("select_bit_piece", 64, 64),
-    )  # fmt: skip
+    )
     of_kernel = procedure(
         "undefined", ("extend", 64, 64), ("regx", PC), ("extend", 64, 64),
         ("regx", EXEC), ("deref_size", 8), ("select_bit_piece", 64, 64),
-    )  # fmt: skip
+    )
     # where the others wait is on the stack; the upper half of the wave is said to be nowhere
     half = (
         ("extend", 64, 32), ("regx", PC), ("extend", 64, 32), ("regx", EXEC), ("deref_size", 8),
         ("select_bit_piece", 64, 32), ("piece", 256), "undefined", ("piece", 256),
-    )  # fmt: skip
+    )
     of_if = procedure("stack_value", *half)
 
     def variable(parent: Entry, tag: str, name: str, type_: Entry, *operations: Operation) -> None:
@@ -213,12 +213,12 @@ def describe(code: Code, variant: Variant) -> Assembly:
     variable(
         unit, "variable", "origin", result,
         ("regx", S16), ("piece", 4), "undefined", ("piece", 4), ("regx", V5), ("piece", 128), "piece_end",
-    )  # fmt: skip
+    )
     variable(unit, "variable", "weights", array, ("regx", -1))
     in_v0 = (("regx", V0), "push_lane", ("constu", 4), "mul", "offset")
     of_list = {".Lown_foo_1": 0x123456, ".Lown_foo_2": 0x654321}
     everywhere = {name: f".Lown_pcs_{name}" for name in NAMES} if variant.lists else {
-        "part_ways": ".Lown_pcs_part_ways", "by_index": ".Lown_pcs_by_index"}  # fmt: skip
+        "part_ways": ".Lown_pcs_part_ways", "by_index": ".Lown_pcs_by_index"}
     where: dict[str, list[tuple[str, str, Expression]]] = {}
     for name in NAMES:
         low, high = code.functions[name]
@@ -227,7 +227,7 @@ def describe(code: Code, variant: Variant) -> Assembly:
     where["by_index"] = [(*code.functions["by_index"], (
         # s[30:31] has some saved PC: say that the others are there
         ("regx", S30), ("piece", 4), ("regx", S30 + 1), ("piece", 4), "piece_end", *half,
-    ))]  # fmt: skip
+    ))]
     for name, label in (("part_ways", ".Lown_foo_1"), ("by_index", ".Lown_foo_2")):
         low, high = code.functions[name]
         lists[label] = [(low, high, (("constu", of_list[label]), "stack_value"))]

@@ -96,7 +96,7 @@ ADDRESSES = [
     ("break base_case", ""),
     ("continue", "hit Breakpoint 2"),
     ("backtrace", r"#0  base_case .*\n#1  0x.* in deep<0u> .*\n#2  0x.* in deep<1u> .*\n#3 .*\n#4  .* deep<3u>"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("rows", [LANES, ADDRESSES], ids=["lanes", "addresses"])

@@ -28,7 +28,7 @@ Scope for base_case:
 Symbol x is a variable at frame base reg $s33 offset 0+4, length 4.
 """),
     ("info address base_case::x", 'Symbol "base_case::x" is a variable at frame base reg $s33 offset 0+4.\n'),
-]  # fmt: skip
+]
 BY_HAND = [
     ("info address part_ways::foo", """\
 Symbol "part_ways::foo" is multi-location:
@@ -39,7 +39,7 @@ Symbol "part_ways::foo" is multi-location:
 .
 """),
     ("info address inner::val", 'Symbol "inner::val" is a variable in $v0.\n'),
-]  # fmt: skip
+]
 
 
 def test_compilers(everyday: Everyday) -> None:

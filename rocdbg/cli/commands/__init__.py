@@ -32,7 +32,7 @@ def add_all(registry: Registry) -> None:
     for module in (
         support, scripting, settings, autoload, running, breakpoints, stack, lanes, data, sources, info, files, plugins,
         maintenance, dwarf,
-    ):  # fmt: skip
+    ):
         registry.add_module(module)
     settings.add_settings(registry)
     unavailable.add_unavailable(registry)

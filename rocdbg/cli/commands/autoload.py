@@ -19,7 +19,7 @@ Use 'set auto-load safe-path /' for disabling the auto-load safe-path security."
 @command(
     "add-auto-load-safe-path", category=Category.SUPPORT,
     args=Arguments(required("entries", text_of("DIRECTORY", Completes.FILE), NEEDS_DIRECTORY)),
-)  # fmt: skip
+)
 def add_safe_path(shell: Shell, entries: str) -> None:
     """Add entries to the list of directories from which it is safe to auto-load files.
 

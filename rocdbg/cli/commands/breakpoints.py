@@ -56,7 +56,7 @@ STOP = Arguments(
              completes=Completes.LOCATION),
         Wanted(),
     ),
-)  # fmt: skip
+)
 PLACES = Arguments(
     optional("places", Kind("N...", "list[tuple[int, int | None]]", _places, completes=Completes.BREAKPOINT))
 )
@@ -84,7 +84,7 @@ def _set(shell: Shell, wanted: Wanted, temporary: bool) -> None:
         made = session.break_at(
             wanted.location, condition=wanted.condition, temporary=temporary, thread=wanted.thread, lane=wanted.lane,
             pending=True,
-        )  # fmt: skip
+        )
     _note_others(shell, made, before)
     shell.line(announce(made))
 
@@ -149,7 +149,7 @@ def tbreak(shell: Shell, wanted: Wanted) -> None:
 @command(
     "rbreak", category=BREAKPOINTS, usage="rbreak REGEXP",
     args=Arguments(optional("pattern", text_of("REGEXP", Completes.SYMBOL), "")),
-)  # fmt: skip
+)
 def rbreak(shell: Shell, pattern: str) -> None:
     """Set a breakpoint for all functions matching REGEXP."""
     for name in shell.session.symbols.function_names(pattern):
@@ -159,7 +159,7 @@ def rbreak(shell: Shell, pattern: str) -> None:
 @command(
     "delete", category=BREAKPOINTS, aliases=("d", "del", "delete breakpoints"),
     args=Arguments(optional("numbers", BREAKPOINT_NUMBERS)),
-)  # fmt: skip
+)
 def delete(shell: Shell, numbers: list[int] | None) -> None:
     """Delete all or some breakpoints.
 
@@ -212,7 +212,7 @@ def disable(shell: Shell, places: list[tuple[int, int | None]] | None) -> None:
     args=Arguments(
         required("number", NUMBERED, "Argument required (breakpoint number)."), optional("expression", EXPRESSION, "")
     ),
-)  # fmt: skip
+)
 def condition(shell: Shell, number: int, expression: str) -> None:
     """Specify breakpoint number N to break only if COND is true.
 
@@ -231,7 +231,7 @@ def condition(shell: Shell, number: int, expression: str) -> None:
                  "Argument required (a breakpoint number)."),
         required("count", INTEGER, "Second argument (specified ignore-count) is missing.", "COUNT"),
     ),
-)  # fmt: skip
+)
 def ignore(shell: Shell, number: int, count: int) -> None:
     """Set ignore-count of breakpoint number N to COUNT."""
     count = max(0, count)

@@ -36,7 +36,7 @@ NEEDS_EXPRESSION = "Argument required (expression to compute)."
         PRINT_OPTIONS, optional("fmt", FORMAT, PLAIN), optional("expression", EXPRESSION, ""),
         unknown=Unknown.EXPRESSION,
     ),
-)  # fmt: skip
+)
 def print_(shell: Shell, settings: PrintSettings, fmt: Format, expression: str) -> None:
     """Print value of expression EXP.
 
@@ -57,7 +57,7 @@ def print_(shell: Shell, settings: PrintSettings, fmt: Format, expression: str) 
         unknown=Unknown.EXPRESSION,
     ),
     usage="call [OPTION...] [/FMT] EXPRESSION",
-)  # fmt: skip
+)
 def call(shell: Shell, settings: PrintSettings, fmt: Format, expression: str) -> None:
     """Evaluate an expression: as "print", but a void result is not shown."""
     if not expression:
@@ -73,7 +73,7 @@ def call(shell: Shell, settings: PrintSettings, fmt: Format, expression: str) ->
 @command(
     "output", category=DATA,
     args=Arguments(optional("fmt", FORMAT, PLAIN), required("expression", EXPRESSION, NEEDS_EXPRESSION)),
-)  # fmt: skip
+)
 def output(shell: Shell, fmt: Format, expression: str) -> None:
     """Like "print" but don't put in value history and don't print newline."""
     shell.write(shell.session.data.format(shell.session.data.evaluate(expression), fmt))
@@ -83,7 +83,7 @@ def output(shell: Shell, fmt: Format, expression: str) -> None:
     "printf", category=DATA,
     args=Arguments(optional("text", text_of('"FORMAT", ARG...', Completes.EXPRESSION), "")),
     usage='printf "FORMAT", ARG...',
-)  # fmt: skip
+)
 def printf(shell: Shell, text: str) -> None:
     """Formatted printing, like the C "printf" function."""
     shell.out.raw(format_printf(shell.session, text))
@@ -92,7 +92,7 @@ def printf(shell: Shell, text: str) -> None:
 @command(
     "set variable", category=DATA, aliases=("set var",),
     args=Arguments(required("expression", EXPRESSION, NEEDS_EXPRESSION)),
-)  # fmt: skip
+)
 def set_variable(shell: Shell, expression: str) -> None:
     """Evaluate expression EXP and assign result to variable VAR (an assignment; nothing is printed)."""
     shell.session.data.evaluate(expression)
@@ -101,7 +101,7 @@ def set_variable(shell: Shell, expression: str) -> None:
 @command(
     "x", category=DATA, repeat=Repeat.BARE,
     args=Arguments(optional("fmt", COUNTED_FORMAT, PLAIN), optional("address", EXPRESSION, "", "ADDRESS")),
-)  # fmt: skip
+)
 def examine(shell: Shell, fmt: Format, address: str) -> None:
     """Examine memory: x/FMT ADDRESS.
 
@@ -139,7 +139,7 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
 @command(
     "ptype", category=DATA, usage="ptype[/FLAGS] TYPE|EXPRESSION",
     args=Arguments(optional("flags", SLASH, "", "/FLAGS"), optional("expression", TYPE, "$")),
-)  # fmt: skip
+)
 def ptype(shell: Shell, flags: str, expression: str) -> None:
     """Print definition of type TYPE.
 
@@ -155,7 +155,7 @@ def ptype(shell: Shell, flags: str, expression: str) -> None:
 @command(
     "whatis", category=DATA, usage="whatis EXPRESSION",
     args=Arguments(optional("flags", SLASH, "", "/FLAGS"), optional("expression", TYPE, "$")),
-)  # fmt: skip
+)
 def whatis(shell: Shell, flags: str, expression: str) -> None:
     """Print data type of expression EXP. Only one level of typedefs is unrolled."""
     shell.line(f"type = {shell.session.types.whatis(expression)}")
@@ -187,7 +187,7 @@ def show_convenience(shell: Shell) -> None:
 @command(
     "display", category=DATA,
     args=Arguments(optional("letters", SLASH, ""), optional("expression", EXPRESSION, "")),
-)  # fmt: skip
+)
 def display(shell: Shell, letters: str, expression: str) -> None:
     """Print value of expression EXP each time the program stops."""
     if not expression:

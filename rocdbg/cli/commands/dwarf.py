@@ -21,7 +21,7 @@ KIND = "Literal['value', 'location'] | None"
 @command(
     "maint dwarf explain", category=INTERNALS, aliases=("maintenance dwarf explain",), repeat=Repeat.NEVER,
     args=Arguments(required("name", EXPRESSION, "Argument required (a variable's name).", "VARIABLE")),
-)  # fmt: skip
+)
 def maint_dwarf_explain(shell: Shell, name: str) -> None:
     """Show how the location of a variable is found.
 
@@ -42,7 +42,7 @@ def maint_dwarf_explain(shell: Shell, name: str) -> None:
         required("data", words_of("HEX"), "The bytes of an expression are expected, in hexadecimal."),
         unknown=Unknown.ERROR,
     ),
-)  # fmt: skip
+)
 def maint_dwarf_eval(shell: Shell, kind: Literal["value", "location"] | None, dialect: str, data: list[str]) -> None:
     """Evaluate the bytes of a DWARF expression in the selected frame and lane.
 
@@ -55,7 +55,7 @@ def maint_dwarf_eval(shell: Shell, kind: Literal["value", "location"] | None, di
 @command(
     "maint dwarf cfi", category=INTERNALS, aliases=("maintenance dwarf cfi",), repeat=Repeat.NEVER,
     args=Arguments(optional("pc", INTEGER, shown="PC")),
-)  # fmt: skip
+)
 def maint_dwarf_cfi(shell: Shell, pc: int | None) -> None:
     """Show the rules that find the caller's registers at PC, by default that of the selected frame."""
     session = shell.session

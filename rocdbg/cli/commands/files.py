@@ -26,7 +26,7 @@ FILE_USAGE = "Usage: file FILE [TARGET-ID]"
         required("name", word_of("FILE", Completes.FILE), FILE_USAGE), optional("target_id", word_of("TARGET-ID")),
         junk=FILE_USAGE,
     ),
-)  # fmt: skip
+)
 def file(shell: Shell, name: str, target_id: str | None) -> None:
     """Use FILE as program to be debugged.
 

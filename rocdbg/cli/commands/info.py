@@ -28,7 +28,7 @@ STATUS = Category.STATUS
 QUIET = Option("-q", "Do not show headings, nor messages saying why there is nothing.", key="quiet")
 PATTERN = optional("pattern", REGEXP, EVERYTHING)
 SYMBOLS = Arguments(QUIET, Option("-n", "Leave out symbols without debug information.", key="plain", value=False,
-                                  default=True), PATTERN)  # fmt: skip
+                                  default=True), PATTERN)
 
 
 def _need_registers(shell: Shell) -> None:
@@ -39,7 +39,7 @@ def _need_registers(shell: Shell) -> None:
 @command(
     "info registers", category=STATUS, aliases=("info r", "info all-registers"), needs=_need_registers,
     args=Arguments(optional("names", REGISTERS)),
-)  # fmt: skip
+)
 def info_registers(shell: Shell, names: list[str] | None) -> None:
     """List of integer registers and their contents, for selected stack frame.
 
@@ -132,7 +132,7 @@ def info_kernels(shell: Shell, pattern: re.Pattern[str]) -> None:
 @command(
     "info symbol", category=STATUS,
     args=Arguments(required("address", EXPRESSION, "Argument required (address).", "ADDRESS")),
-)  # fmt: skip
+)
 def info_symbol(shell: Shell, address: str) -> None:
     """Describe what symbol is at location ADDR."""
     place = shell.session.symbols.symbol_at(shell.session.data.integer(address))
@@ -146,7 +146,7 @@ def info_symbol(shell: Shell, address: str) -> None:
 @command(
     "info address", category=STATUS,
     args=Arguments(required("symbol", text_of("SYMBOL", Completes.SYMBOL), "Argument required.")),
-)  # fmt: skip
+)
 def info_address(shell: Shell, symbol: str) -> None:
     """Describe where symbol SYM is stored."""
     shell.line(shell.session.places.describe_address(symbol))
@@ -157,7 +157,7 @@ def info_address(shell: Shell, symbol: str) -> None:
     args=Arguments(
         required("location", LOCATION, "requires an argument (an expression or variable): a location")
     ),
-)  # fmt: skip
+)
 def info_scope(shell: Shell, location: str) -> None:
     """List the variables local to a scope."""
     rows = [
@@ -188,7 +188,7 @@ def info_sharedlibrary(shell: Shell, pattern: re.Pattern[str]) -> None:
             "Yes" if row.symbols_read else "No", row.uri,
         )
         for row in rows
-    ]  # fmt: skip
+    ]
     shell.write(render(("From", "To", "Syms Read", "Shared Object Library"), cells))
 
 
@@ -221,7 +221,7 @@ def _wave_count(shell: Shell, inferior: int) -> int:
         Option("-full", "Show where the parts of a dispatch are in memory."), optional("ids", IDS),
         unknown=Unknown.ERROR,
     ),
-)  # fmt: skip
+)
 def info_dispatches(shell: Shell, full: bool, ids: NumberList | None) -> None:
     """Dispatches that are under way, or those with these numbers; -full shows where their parts are in memory."""
     target = shell.session.inferior.target
@@ -252,7 +252,7 @@ def info_dispatches(shell: Shell, full: bool, ids: NumberList | None) -> None:
             cell[5:5] = [
                 f"Shared({row.shared_size}), Private({row.private_size})", f"{row.descriptor_address:#018x}",
                 f"{row.kernarg_address:#018x}", signal,
-            ]  # fmt: skip
+            ]
         cells.append(cell)
     current = target.dispatches()[-1].number if target is not None else None
     shell.write(render(head, cells, [row.number == current for row in rows]))
@@ -278,7 +278,7 @@ def info_uninitialized(shell: Shell) -> None:
             str(row.thread) if row.lane is None else f"{row.thread}:{row.lane}", row.what, row.memory,
         )
         for row in rows
-    ]  # fmt: skip
+    ]
     shell.write(render(("Reads", "Bytes", "Address", "First By", "What", "First Read"), cells))
 
 

@@ -79,7 +79,7 @@ THREADS_OR_ALL = Kind(
 LANES_OR_ALL = Kind(
     "ID...|all", "NumberList", lambda shell, text: None if text == "all" else NumberList.parse(text), _lanes_extent,
     words=("all",),
-)  # fmt: skip
+)
 
 
 def need_threads(shell: Shell) -> None:
@@ -186,7 +186,7 @@ def thread_name(shell: Shell, name: str) -> None:
         required("ids", THREADS_OR_ALL, "Please specify a thread ID list"), Option("-ascending"), APPLY_OPTIONS,
         required("line", COMMAND, "Please specify a command at the end of 'thread apply'"), has_table=False,
     ),
-)  # fmt: skip
+)
 def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, line: str) -> None:
     """Apply a command to a list of threads, or with N:LANE to lanes of them (2:*, 1-3:0).
 
@@ -270,7 +270,7 @@ def _lane_frame(shell: Shell, row: LaneRow) -> str:
 @command(
     "info lanes", category=STATUS, needs=need_threads,
     args=Arguments(optional("ids", IDS), *LANE_OPTIONS, unknown=Unknown.ERROR),
-)  # fmt: skip
+)
 def info_lanes(shell: Shell, ids: NumberList | None, which: Which) -> None:
     """Display the lanes of the current wave.
 
@@ -301,7 +301,7 @@ def info_lanes(shell: Shell, ids: NumberList | None, which: Which) -> None:
         optional("ids", LANES_OR_ALL), *LANE_OPTIONS, APPLY_OPTIONS,
         required("line", COMMAND, "Please specify a command at the end of 'lane apply'"), has_table=False,
     ),
-)  # fmt: skip
+)
 def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags, line: str) -> None:
     """Apply a command to lanes of the current wave.
 
@@ -327,7 +327,7 @@ def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags,
 @command(
     "lane find", category=RUNNING, needs=need_threads,
     args=Arguments(required("pattern", REGEXP, "lane find: Argument required")),
-)  # fmt: skip
+)
 def lane_find(shell: Shell, pattern: re.Pattern[str]) -> None:
     """Find lanes of the current wave that match a regular expression in their name or target ID."""
     found = False

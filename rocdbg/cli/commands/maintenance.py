@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @command(
     "complete", category=Category.SUPPORT, usage="complete TEXT", repeat=Repeat.NEVER,
     args=Arguments(optional("text", COMMAND, "")),
-)  # fmt: skip
+)
 def complete(shell: Shell, text: str) -> None:
     """List the completions for the rest of the line as a command."""
     start, words = complete_line(shell, text)
@@ -30,7 +30,7 @@ def complete(shell: Shell, text: str) -> None:
 @command(
     "maint info line-table", category=Category.INTERNALS, aliases=("maintenance info line-table",),
     args=Arguments(optional("pattern", text_of("REGEXP"), "")),
-)  # fmt: skip
+)
 def maint_info_line_table(shell: Shell, pattern: str) -> None:
     """The rows of the line tables, as file addresses; REGEXP picks files by name."""
     for file, rows in line_table(shell.session.inferior.need_program(), pattern):
@@ -47,7 +47,7 @@ def maint_info_line_table(shell: Shell, pattern: str) -> None:
     "maint isa coverage", category=Category.INTERNALS, aliases=("maintenance isa coverage",),
     usage="maint isa coverage [TARGET [REGEXP]]",
     args=Arguments(optional("target", word_of("TARGET"), ""), optional("pattern", text_of("REGEXP"), "")),
-)  # fmt: skip
+)
 def maint_isa_coverage(shell: Shell, target: str, pattern: str) -> None:
     """Which of a target's instructions are simulated exactly, approximately (and why), or only decoded.
 

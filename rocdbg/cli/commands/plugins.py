@@ -20,7 +20,7 @@ NEEDS_LOADED = "Argument required (the name of a loaded plug-in)."
 @command(
     "plugin load", category=Category.SUPPORT,
     args=Arguments(required("name", text_of("NAME|PATH", Completes.PLUGIN), NEEDS_PLUGIN)),
-)  # fmt: skip
+)
 def plugin_load(shell: Shell, name: str) -> None:
     """Load a plug-in by the name it is installed under, or from a Python file."""
     shell.session.plugins.load(name)
@@ -29,7 +29,7 @@ def plugin_load(shell: Shell, name: str) -> None:
 @command(
     "plugin unload", category=Category.SUPPORT,
     args=Arguments(required("name", text_of("NAME", Completes.PLUGIN), NEEDS_LOADED)),
-)  # fmt: skip
+)
 def plugin_unload(shell: Shell, name: str) -> None:
     """Unload a plug-in: its commands, functions, pretty-printers and stop hooks are gone."""
     shell.session.plugins.unload(name)

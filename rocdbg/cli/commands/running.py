@@ -53,7 +53,7 @@ def _may_restart(shell: Shell) -> bool:
 @command(
     "run", category=RUNNING, aliases=("r",), repeat=Repeat.NEVER,
     args=Arguments(junk='run takes no arguments: the kernel\'s are set with "set arg".'),
-)  # fmt: skip
+)
 def run(shell: Shell) -> None:
     """Start debugged program: dispatch the kernel and go on to the first stop.
 
@@ -133,7 +133,7 @@ def nexti(shell: Shell, count: int) -> None:
 @command(
     "finish", category=RUNNING, aliases=("fin",), needs=lambda shell: shell.need_running(),
     args=Arguments(junk='The "finish" command does not take any arguments.'),
-)  # fmt: skip
+)
 def finish(shell: Shell) -> None:
     """Execute until selected stack frame returns.
 
@@ -171,7 +171,7 @@ def advance(shell: Shell, location: str) -> None:
 @command(
     "kill", category=RUNNING, aliases=("k",), repeat=Repeat.NEVER, args=Arguments(),
     needs=lambda shell: shell.need_running(),
-)  # fmt: skip
+)
 def kill(shell: Shell) -> None:
     """Kill execution of program being debugged."""
     if shell.confirm("Kill the program being debugged?"):
@@ -185,7 +185,7 @@ def kill(shell: Shell) -> None:
 @command(
     "launch", category=RUNNING,
     args=Arguments(required("file", FILE, "Argument required (a launch file).", "FILE.toml")),
-)  # fmt: skip
+)
 def launch(shell: Shell, file: str) -> None:
     """Read a launch file: which kernel of which file, on which grid, with which arguments."""
     shell.session.load(file)
@@ -220,7 +220,7 @@ def set_workgroup(shell: Shell, sizes: str) -> None:
 @command(
     "set dynamic-lds", category=RUNNING,
     args=Arguments(required("size", INTEGER, "Argument required (a number of bytes).", "BYTES")),
-)  # fmt: skip
+)
 def set_dynamic_lds(shell: Shell, size: int) -> None:
     """Set the bytes of LDS that each workgroup of the next launch gets beyond what the kernel declares."""
     shell.session.launch.set_dynamic_lds(size)
@@ -232,7 +232,7 @@ def set_dynamic_lds(shell: Shell, size: int) -> None:
         required("index", number_of("N", NEEDS_VALUE), NEEDS_VALUE),
         required("value", TEXT, NEEDS_VALUE, "VALUE|TYPE[COUNT][:INIT]"),
     ),
-)  # fmt: skip
+)
 def set_arg(shell: Shell, index: int, value: str) -> None:
     """Set an argument of the next launch.
 

@@ -40,7 +40,7 @@ def define_user_command(shell: Shell, name: str, body: list[Statement]) -> None:
     words = name.split()
     if len(words) != 1 or not words[0].replace("-", "_").isidentifier():
         raise CommandError("Argument required (name of command to define)." if not words else
-                           f"Junk in argument list: \"{name}\"")  # fmt: skip
+                           f"Junk in argument list: \"{name}\"")
     built_in = name in shell.registry.root.children and name not in shell.registry.user
     if built_in and not shell.confirm(f'Really redefine built-in command "{name}"?'):
         raise CommandError(f'Command "{name}" not redefined.')
@@ -196,7 +196,7 @@ def end(shell: Shell) -> None:
 @command(
     "python", category=SUPPORT, aliases=("py",), repeat=Repeat.NEVER,
     args=Arguments(optional("code", text_of("CODE"), "")),
-)  # fmt: skip
+)
 def python(shell: Shell, code: str) -> None:
     """Evaluate a Python command: not in this version.
 

@@ -30,12 +30,12 @@ def _set_command(setting: Setting) -> CommandSpec:
     value = Kind(
         setting.kind.metasyntax, "object", lambda shell, text: setting.kind.parse(text),
         completes=setting.kind.completes, words=setting.kind.words,
-    )  # fmt: skip
+    )
     return CommandSpec(
         ("set", *setting.name.split()), setting.change, setting.category,
         setting.set_help or f"Set {setting.what}.", usage=f"set {setting.name} {setting.kind.metasyntax}",
         completes=setting.kind.completes, arguments=Arguments(optional("value", value)), is_setting=True,
-    )  # fmt: skip
+    )
 
 
 def _show_command(setting: Setting) -> CommandSpec:
@@ -45,7 +45,7 @@ def _show_command(setting: Setting) -> CommandSpec:
     return CommandSpec(
         ("show", *setting.name.split()), handler, setting.category, setting.show_help or f"Show {setting.what}.",
         usage=f"show {setting.name}", arguments=Arguments(), is_setting=True,
-    )  # fmt: skip
+    )
 
 
 def _show_below(shell: Shell, prefix: str, lead: str = "") -> None:
@@ -69,7 +69,7 @@ def show_auto_load(shell: Shell) -> None:
 @command(
     "set", category=Category.DATA,
     args=Arguments(required("expression", EXPRESSION, "Argument required (expression to compute).")),
-)  # fmt: skip
+)
 def set_(shell: Shell, expression: str) -> None:
     """Evaluate expression EXP and assign result to variable VAR, or change a setting.
 
@@ -81,7 +81,7 @@ def set_(shell: Shell, expression: str) -> None:
 @command(
     "directory", category=Category.FILES, aliases=("dir",),
     args=Arguments(optional("folders", words_of("DIR...", Completes.FILE))),
-)  # fmt: skip
+)
 def directory(shell: Shell, folders: list[str] | None) -> None:
     """Add directory DIR to beginning of search path for source files.
 
@@ -104,7 +104,7 @@ def directory(shell: Shell, folders: list[str] | None) -> None:
         required("new", WORD, "Incorrect usage, too few arguments in command", "TO"),
         junk="Incorrect usage, too many arguments in command",
     ),
-)  # fmt: skip
+)
 def set_substitute_path(shell: Shell, old: str, new: str) -> None:
     """Use a substitution rule to rewrite the source directories.
 

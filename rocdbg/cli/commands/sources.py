@@ -84,7 +84,7 @@ def _list_range(shell: Shell, text: str, size: int) -> None:
 @command(
     "disassemble", category=Category.DATA, aliases=("disas", "disass"),
     args=Arguments(optional("flags", SLASHES, "", "/rsm"), optional("place", RANGE, "")),
-)  # fmt: skip
+)
 def disassemble(shell: Shell, flags: str, place: str) -> None:
     """Disassemble a specified section of memory.
 

@@ -34,7 +34,7 @@ VARIABLES = Arguments(
 FRAMES = Kind(
     "all|COUNT", "int | None", lambda shell, text: None if text == "all" else shell.session.data.integer(text), word,
     words=("all",),
-)  # fmt: skip
+)
 
 
 def need_stack(shell: Shell) -> None:
@@ -65,7 +65,7 @@ def printing(shell: Shell, settings: PrintSettings) -> Iterator[None]:
         Option("-full", "Print values of local variables.", word="full"), FRAME_OPTIONS,
         optional("count", INTEGER_WORD, shown="COUNT"),
     ),
-)  # fmt: skip
+)
 def backtrace(shell: Shell, full: bool, settings: PrintSettings, count: int | None) -> None:
     """Print backtrace of all stack frames, or innermost COUNT frames.
 
@@ -96,7 +96,7 @@ def backtrace(shell: Shell, full: bool, settings: PrintSettings, count: int | No
 @command(
     "frame", category=STACK, aliases=("f",), needs=need_stack,
     args=Arguments(optional("level", INTEGER, shown="LEVEL")),
-)  # fmt: skip
+)
 def frame_(shell: Shell, level: int | None) -> None:
     """Select and print a stack frame.
 
@@ -110,7 +110,7 @@ def frame_(shell: Shell, level: int | None) -> None:
 @command(
     "frame level", category=STACK, needs=need_stack,
     args=Arguments(required("level", INTEGER, "Missing frame level argument", "LEVEL")),
-)  # fmt: skip
+)
 def frame_level(shell: Shell, level: int) -> None:
     """Select and print a stack frame by level."""
     frame_(shell, level)
@@ -119,7 +119,7 @@ def frame_level(shell: Shell, level: int) -> None:
 @command(
     "frame function", category=STACK, needs=need_stack,
     args=Arguments(required("name", TEXT, "Missing function name argument", "NAME")),
-)  # fmt: skip
+)
 def frame_function(shell: Shell, name: str) -> None:
     """Select and print a stack frame by function name: the innermost frame of that function."""
     frame = next((f for f in shell.session.focus.frames() if f.name == name), None)
@@ -223,7 +223,7 @@ def _show_variable(shell: Shell, name: str, value: Value, indent: int) -> None:
         required("count", FRAMES, "Missing COUNT argument."), APPLY_OPTIONS, FRAME_OPTIONS,
         required("line", COMMAND, "Please specify a command to apply on the selected frames"),
     ),
-)  # fmt: skip
+)
 def frame_apply(shell: Shell, count: int | None, flags: Flags, settings: PrintSettings, line: str) -> None:
     """Apply a command to a number of frames; COUNT innermost ones, outermost ones if negative, or all."""
     frames = list(shell.session.focus.frames())

@@ -45,7 +45,7 @@ SUBCOMMAND = Arguments(optional("text", text_of("SUBCOMMAND"), ""))
 @command(
     "help", category=SUPPORT, aliases=("h",),
     args=Arguments(optional("words", words_of("COMMAND|CLASS", Completes.COMMAND))),
-)  # fmt: skip
+)
 def help_(shell: Shell, words: list[str] | None) -> None:
     """Print list of commands.
 
@@ -81,7 +81,7 @@ def help_(shell: Shell, words: list[str] | None) -> None:
 @command(
     "info", category=Category.STATUS, aliases=("i", "inf"), usage="info SUBCOMMAND", repeat=Repeat.NEVER,
     args=SUBCOMMAND,
-)  # fmt: skip
+)
 def info(shell: Shell, text: str) -> None:
     """Generic command for showing things about the program being debugged."""
     _only_subcommands(shell, "info", text)
@@ -153,7 +153,7 @@ def _list_children(shell: Shell, path: list[str], node: Node) -> None:
     args=Arguments(
         Option("-v", key="verbose"), required("pattern", text_of("REGEXP"), "REGEXP string is empty"),
     ),
-)  # fmt: skip
+)
 def apropos(shell: Shell, verbose: bool, pattern: str) -> None:
     """Search for commands matching a REGEXP.
 
@@ -175,7 +175,7 @@ def apropos(shell: Shell, verbose: bool, pattern: str) -> None:
 @command(
     "quit", category=SUPPORT, aliases=("q", "exit"), repeat=Repeat.NEVER,
     args=Arguments(optional("status", INTEGER, 0, "STATUS")),
-)  # fmt: skip
+)
 def quit_(shell: Shell, status: int) -> None:
     """Exit the debugger.
 
@@ -204,7 +204,7 @@ def echo(shell: Shell, text: str) -> None:
 @command(
     "shell", category=SUPPORT, aliases=("!",),
     args=Arguments(optional("line", text_of("COMMAND", Completes.FILE), "")),
-)  # fmt: skip
+)
 def shell_(shell: Shell, line: str) -> None:
     """Execute the rest of the line as a shell command.
 
@@ -218,7 +218,7 @@ def shell_(shell: Shell, line: str) -> None:
         done = subprocess.run(
             line, shell=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL, errors="replace", text=True,
-        )  # fmt: skip
+        )
         shell.out.raw(done.stdout)
         status = done.returncode
     name = "_shell_exitcode" if status >= 0 else "_shell_exitsignal"
@@ -231,7 +231,7 @@ def shell_(shell: Shell, line: str) -> None:
         Option("-v", key="verbose"),
         required("path", FILE, "source command requires file name of file to source."),
     ),
-)  # fmt: skip
+)
 def source(shell: Shell, verbose: bool, path: str) -> None:
     """Read commands from a file named FILE.
 

@@ -73,4 +73,4 @@ def _unavailable(name: str, hint: str) -> CommandSpec:
     return CommandSpec(
         tuple(name.split()), handler, Category.OBSCURE, "Not available yet.", usage=name, repeat=Repeat.NEVER,
         arguments=Arguments(),
-    )  # fmt: skip
+    )

@@ -228,4 +228,4 @@ Expression: TypeAlias = (
     Integer | Float | Char | String | Bool | NullPointer | Name | ScopedName | Dollar | RegisterRange
     | Unary | Postfix | Binary | Assign | Conditional | Cast | Sizeof | Index | Member | Call
     | TypedMemory | ArrayLiteral | SpaceAddress | TypeExpression
-)  # fmt: skip
+)

@@ -24,7 +24,7 @@ def swizzle(base: Value, name: str) -> Value:
 
 def _swizzle_indices(name: str, count: int) -> list[int] | None:
     halves = {"lo": range((count + 1) // 2), "hi": range((count + 1) // 2, count),
-              "even": range(0, count, 2), "odd": range(1, count, 2)}  # fmt: skip
+              "even": range(0, count, 2), "odd": range(1, count, 2)}
     if name in halves:
         return list(halves[name])
     if name and all(letter in _COMPONENTS for letter in name):

@@ -12,9 +12,9 @@ from rocdbg.debugger.expr.token_stream import TokenStream
 _SPECIFIERS = {
     "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool",
     "__int128", "_Float16", "half", "__bf16", "wchar_t", "char8_t", "char16_t", "char32_t",
-}  # fmt: skip
+}
 _QUALIFIERS = {"const", "volatile", "restrict", "__restrict", "__restrict__", "_Atomic",
-               "__global", "__local", "__constant", "__private", "__generic"}  # fmt: skip
+               "__global", "__local", "__constant", "__private", "__generic"}
 _TAGS = {"struct", "union", "class", "enum"}
 TYPE_OF = {"typeof", "__typeof__", "__typeof", "decltype"}
 

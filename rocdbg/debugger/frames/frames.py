@@ -289,7 +289,7 @@ class FrameChain:
                     program, context, instance.function, instance, len(inlined) - depth,
                     tuple(scopes[start : end + 1]),
                 )
-            )  # fmt: skip
+            )
             start = end + 1
             if is_kernel_body(instance.function):
                 break  # the kernel around it is clang's wrapper, and nothing the user wrote
@@ -300,7 +300,7 @@ class FrameChain:
                     number, FrameKind.NORMAL, self.scope.with_frame(number), pc, lookup, program, context,
                     function, scopes=tuple(scopes[start:]),
                 )
-            )  # fmt: skip
+            )
         for inner, outer in pairwise(frames):
             assert inner.inline is not None
             outer.call_file = inner.inline.call_file

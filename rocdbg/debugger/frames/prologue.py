@@ -16,7 +16,7 @@ def prologue_rows(program: Program, wave_size: int) -> RowSource:
         symbol = code_object.symbols.at(address)
         if symbol is None or not symbol.is_defined or symbol.type not in (
             SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL,
-        ):  # fmt: skip
+        ):
             return None
         start = code_object.address_of(symbol)
         is_kernel = code_object.kernels.find(symbol.name) is not None

@@ -97,7 +97,7 @@ def _all_lanes_on(instruction: isa.Instruction) -> int | None:
     """The SGPR that a save of EXEC goes to which turns on lanes for housekeeping: OR or XOR with -1."""
     if instruction.name not in (
         "s_or_saveexec_b64", "s_or_saveexec_b32", "s_xor_saveexec_b64", "s_xor_saveexec_b32",
-    ):  # fmt: skip
+    ):
         return None
     target, source = instruction.operands[0], instruction.operands[-1]
     if source.kind is not isa.OperandKind.CONSTANT or source.value is None or target.index is None:

@@ -118,7 +118,7 @@ def _line(
         row.file if row is not None and known else None,
         row.line if row is not None and known else None,
         instruction.address == pc,
-    )  # fmt: skip
+    )
 
 
 def function_bounds(program: Program, address: int) -> tuple[str, int, int]:

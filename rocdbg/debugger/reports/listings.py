@@ -57,7 +57,7 @@ def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[
                 program.kernel_title(kernel), descriptor.vgpr_count, descriptor.sgpr_count,
                 descriptor.group_segment_fixed_size, descriptor.private_segment_fixed_size, kernel.kernarg_size,
                 arguments,
-            )  # fmt: skip
+            )
         except Error as error:
             warn(f"kernel {kernel.name}: {error}")
 

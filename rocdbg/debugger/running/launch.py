@@ -32,7 +32,7 @@ _ELEMENTS: dict[str, Type] = {
     "u8": ctypes.UNSIGNED_CHAR, "u16": ctypes.UNSIGNED_SHORT, "u32": ctypes.UNSIGNED_INT,
     "u64": ctypes.UNSIGNED_LONG, "f16": ctypes.HALF, "bf16": ctypes.BFLOAT16, "f32": ctypes.FLOAT,
     "f64": ctypes.DOUBLE, "bytes": ctypes.UNSIGNED_CHAR,
-}  # fmt: skip
+}
 
 
 LDS_OUT_OF_RANGE = tuple(choice.value for choice in LdsOutOfRange)

@@ -223,7 +223,7 @@ class Runner:
             StopReason.BREAKPOINT, stop.thread, lanes,
             breakpoints=tuple(hit.breakpoint.number for hit in hits),
             temporary=hits[0].breakpoint.temporary,
-        )  # fmt: skip
+        )
 
     def _enter_inlined(self, stop: TargetStop, hits: list[Hit]) -> None:
         """A breakpoint on an inlined function stops inside of it, not at its call."""
@@ -269,7 +269,7 @@ class Runner:
         return self._focused(
             reason, thread, lanes, signal=SIGNALS[signal] if signal else None, detail=stop.detail,
             report=stop.report,
-        )  # fmt: skip
+        )
 
     def _focused(self, reason: StopReason, thread: int, lanes: int, **fields: object) -> StopEvent:
         """Move the focus to the first lane concerned and say whether it moved."""

@@ -83,7 +83,7 @@ class SimTarget:
                 _AGENT, f"simulated {target.name}", target.name, 1, self.machine.options.resident_waves,
                 "-", ids.agent_target_id("GPUID 1"),
             )
-        ]  # fmt: skip
+        ]
 
     def queues(self) -> Sequence[QueueInfo]:
         number = self.dispatch.number
@@ -93,7 +93,7 @@ class SimTarget:
                 _AGENT, _QUEUE, "HSA (Multi)", number - 1, number, QUEUE_SIZE, address,
                 ids.queue_target_id(_AGENT, _QUEUE),
             )
-        ]  # fmt: skip
+        ]
 
     @property
     def _queue_address(self) -> int:
@@ -111,7 +111,7 @@ class SimTarget:
                 plan.state.lds_size, plan.state.lane_scratch_size,
                 plan.descriptor_address, plan.kernarg.address, 0, self.dispatch.instructions,
             )
-        ]  # fmt: skip
+        ]
 
     def waves(self) -> Sequence[WaveInfo]:
         return [self._info(wave) for wave in self.dispatch.waves]
@@ -138,7 +138,7 @@ class SimTarget:
             wave.exec & all_lanes(wave.wave_size), wave.workgroup_size, self.kernel_title,
             wave.sgpr_count, wave.vgpr_count, wave.agpr_count, self.dispatch.plan.grid,
             self.dispatch.plan.workgroup,
-        )  # fmt: skip
+        )
 
     # -- registers
 

@@ -75,7 +75,7 @@ _SPECIFIERS: dict[tuple[str, ...], Type] = {
         ("char16_t", BaseType("char16_t", Encoding.UTF, 2)),
         ("char32_t", BaseType("char32_t", Encoding.UTF, 4)),
     )
-}  # fmt: skip
+}
 
 
 def basic_type(words: str) -> Type | None:

@@ -12,7 +12,7 @@ _ELEMENTS: dict[str, Type] = {
     "char": ctypes.CHAR, "uchar": ctypes.UNSIGNED_CHAR, "short": ctypes.SHORT, "ushort": ctypes.UNSIGNED_SHORT,
     "int": ctypes.INT, "uint": ctypes.UNSIGNED_INT, "long": ctypes.LONG, "ulong": ctypes.UNSIGNED_LONG,
     "half": ctypes.HALF, "float": ctypes.FLOAT, "double": ctypes.DOUBLE,
-}  # fmt: skip
+}
 _VECTOR = re.compile("(" + "|".join(_ELEMENTS) + ")(2|3|4|8|16)")
 _ALIASES: dict[str, Type] = {
     "int8_t": ctypes.SIGNED_CHAR, "uint8_t": ctypes.UNSIGNED_CHAR, "int16_t": ctypes.SHORT,
@@ -22,7 +22,7 @@ _ALIASES: dict[str, Type] = {
     "ptrdiff_t": ctypes.LONG, "uchar": ctypes.UNSIGNED_CHAR, "ushort": ctypes.UNSIGNED_SHORT,
     "uint": ctypes.UNSIGNED_INT, "ulong": ctypes.UNSIGNED_LONG, "half": ctypes.HALF,
     "__half": ctypes.HALF, "bfloat16": ctypes.BFLOAT16, "float16": ctypes.HALF,
-}  # fmt: skip
+}
 
 
 def builtin_type(name: str) -> Type | None:

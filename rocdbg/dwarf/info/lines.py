@@ -160,7 +160,7 @@ class LineTable:
         return [
             self._row(sequence, index) for sequence in self.sequences for index, row in enumerate(sequence.rows)
             if row.line == line and row.file in files
-        ]  # fmt: skip
+        ]
 
     def lines_of_files(self, files: set[int]) -> set[int]:
         """The lines that rows of the files with these numbers have."""

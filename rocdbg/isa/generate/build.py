@@ -16,7 +16,7 @@ from rocdbg.isa.table import ItemTag, bits_text, pack
 TARGETS = (
     "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1011",
     "gfx1013", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250",
-)  # fmt: skip
+)
 """Targets with a table of their own; ``table.ALIASES`` has the others."""
 LLVM = "LLVM 22"
 IMAGES = ("MIMG", "VIMAGE", "VSAMPLE")
@@ -95,7 +95,7 @@ def learn_layouts(
 
 _POOLED = {
     ItemTag.OPERAND: 3, ItemTag.MODIFIER: 3, ItemTag.NUMBER: 6, ItemTag.NUMBER_MODIFIER: 6, ItemTag.REGISTERS: 4,
-}  # fmt: skip
+}
 """Where the number of a pooled vector stands in an item."""
 
 

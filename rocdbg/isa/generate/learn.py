@@ -22,7 +22,7 @@ LITERAL = 0xDEADBEEF
 _LITERALS = (
     0xDEADBEEF, 0x3F800000, 0x3C00, 0x3F80, 5, 0xFFFF, 0xFFFFFFF5, 0x3E22F983, 0x3118, 0x3E22,
     0xFFFF3C00, 0x10005, 0x3FF00000, 0x40100000, 0, 0xBFE00000, 0x10000,
-)  # fmt: skip
+)
 _LITERAL_TEXT = re.compile(r"^(?:lit(?:64)?\()?0x(?:deadbeef|beef)\)?$")
 
 
@@ -40,7 +40,7 @@ _SOURCES = (
 _SAMPLES = frozenset({
     *range(8), 16, 17, 33, 34, 64, 65, *range(90, 130), 191, 192, 193, 207, 208, 209, *range(228, 262), 272, 273,
     320, 321, 383, 384, 385, 386, 387, 400, 448, 500, *range(506, 512),
-})  # fmt: skip
+})
 """Operand codes at which kinds of operands differ: special registers, constants, alignment, 128 (the high
 halves), ends."""
 
@@ -53,7 +53,7 @@ _FORMATS = {"src0": ("cbsz", "op_sel"), "src1": ("blgp", "op_sel_hi")}
 _FIXED_MODIFIERS = {
     "VOP3P": ("op_sel_hi", 7), "VOP3P_DPP": ("op_sel_hi", 7), "VOP3P_DPP8": ("op_sel_hi", 7), "DS": ("gds", 1),
     "VOP1_SDWA": ("dst_sel", 6),
-}  # fmt: skip
+}
 """Modifiers without which some opcodes of a layout are illegal."""
 
 
@@ -509,7 +509,7 @@ class Learner:
             notes.append(f"{name}: zero is illegal")
         origin = split(answers[next(i for i, t in enumerate(tails) if t is not None)][1])[1] if any(
             t is not None for t in tails
-        ) else operands  # fmt: skip
+        ) else operands
         position = [low + i for low, size in bits for i in range(size)]
         for i in range(width(bits)):
             if tails[0] is None or tails[1 << i] is None:

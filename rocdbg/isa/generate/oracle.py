@@ -30,11 +30,11 @@ def _library() -> ctypes.CDLL:
         lib.LLVMCreateDisasmCPUFeatures.argtypes = [
             ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p,
             ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p,
-        ]  # fmt: skip
+        ]
         lib.LLVMDisasmInstruction.restype = ctypes.c_size_t
         lib.LLVMDisasmInstruction.argtypes = [
             ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t,
-        ]  # fmt: skip
+        ]
         _lib = lib
     return _lib
 

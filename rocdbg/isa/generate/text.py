@@ -52,7 +52,7 @@ _MODIFIER = re.compile(
     r"^(?:[a-z_0-9]+:.*|clamp|glc|slc|dlc|scc|nv|lds|gds|tfe|offen|idxen|sc[01]|nt|done|vm|compr|row_en|scale_offset"
     r"|row_mirror|row_half_mirror|matrix_[ab]_reuse|high|unorm|da|r128|a16|d16|lwe|mul:.|div:."
     r"|/\* .*|wave_shl.*|row_.*)$"
-)  # fmt: skip
+)
 
 
 def is_modifier(word: str) -> bool:

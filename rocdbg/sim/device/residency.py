@@ -154,7 +154,7 @@ class Residency:
             scratch_wave = Wave(
                 state_block(state.target, state.wave_size), state.target, state.wave_size, 0, (0, 0, 0), 0, size,
                 self._lds[0],
-            )  # fmt: skip
+            )
             known = np.zeros((len(ids.used), self.get("image_stride")), np.uint8)
             for index in range(len(ids.used)):
                 scratch_wave.index = index
@@ -225,7 +225,7 @@ class Residency:
             wave = Wave(
                 block, state.target, state.wave_size, number, (x, y, z), index, self._group_size((x, y, z)),
                 self._lds[place, : state.lds_size], self._flags[slot : slot + 1],
-            )  # fmt: skip
+            )
             wave.sgpr_count, wave.vgpr_count, wave.agpr_count = self._registers
             self._waves[slot] = wave
         return wave

@@ -9,13 +9,13 @@ from rocdbg.sim.semantics.access import Access
 _FLOATS = {
     240: 0x3F000000, 241: 0xBF000000, 242: 0x3F800000, 243: 0xBF800000, 244: 0x40000000, 245: 0xC0000000,
     246: 0x40800000, 247: 0xC0800000, 248: 0x3E22F983,
-}  # fmt: skip
+}
 """Operand codes of +-0.5, +-1, +-2, +-4 and 1 / (2 pi), as f32."""
 
 _HALVES = {
     240: 0x3800, 241: 0xB800, 242: 0x3C00, 243: 0xBC00, 244: 0x4000, 245: 0xC000, 246: 0x4400, 247: 0xC400,
     248: 0x3118,
-}  # fmt: skip
+}
 """The same as f16."""
 
 

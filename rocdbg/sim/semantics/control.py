@@ -244,7 +244,7 @@ def _(i: Access) -> None:
     "s_wait_kmcnt", "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_wait_alu", "s_wait_xcnt", "s_wait_asynccnt",
     "s_wait_tensorcnt", "s_setprio_inc_wg",
     "s_prefetch_inst", "s_prefetch_inst_pc_rel", "s_prefetch_data", "s_prefetch_data_pc_rel", "s_buffer_prefetch_data",
-)  # fmt: skip
+)
 def _(i: Access) -> None:
     pass
 
@@ -253,7 +253,7 @@ def _(i: Access) -> None:
     "buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_wbl2", "buffer_invl2", "buffer_inv", "buffer_gl0_inv",
     "buffer_gl1_inv", "global_inv", "global_wb", "global_wbinv", "global_prefetch_b8", "flat_prefetch_b8",
     "ds_nop", "v_nop", "v_pipeflush", "v_clrexcp",
-)  # fmt: skip
+)
 def _(i: Access) -> None:
     pass
 

@@ -226,7 +226,7 @@ def gfx11_dot2(
 def gfx12_dot(
     a: Sequence[Value], b: Sequence[Value], c: Value, kinds: tuple[str, str], *, packed: bool = False,
     overflow: Operand = 0,
-) -> Value:  # fmt: skip
+) -> Value:
     """c + the sum of two or four products; factors are I16 (f16, bf16) or I8 (fp8, bf8), the rest as in
     `gfx11_dot2`.
 

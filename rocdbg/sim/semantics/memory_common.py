@@ -36,14 +36,14 @@ _GFX9_LOADS = {
     "ubyte_d16": Format(1, d16=True), "ubyte_d16_hi": Format(1, d16=True, high=True),
     "sbyte_d16": Format(1, True, True), "sbyte_d16_hi": Format(1, True, True, True),
     "short_d16": Format(2, d16=True), "short_d16_hi": Format(2, d16=True, high=True),
-}  # fmt: skip
+}
 _GFX11_LOADS = {
     "u8": Format(1), "i8": Format(1, True), "u16": Format(2), "i16": Format(2, True),
     "b32": Format(4), "b64": Format(8), "b96": Format(12), "b128": Format(16),
     "d16_u8": Format(1, d16=True), "d16_hi_u8": Format(1, d16=True, high=True),
     "d16_i8": Format(1, True, True), "d16_hi_i8": Format(1, True, True, True),
     "d16_b16": Format(2, d16=True), "d16_hi_b16": Format(2, d16=True, high=True),
-}  # fmt: skip
+}
 LOADS = {**_GFX9_LOADS, **_GFX11_LOADS}
 STORES = {
     "byte": Format(1), "short": Format(2), "dword": Format(4), "dwordx2": Format(8), "dwordx3": Format(12),
@@ -51,13 +51,13 @@ STORES = {
     "short_d16_hi": Format(2, d16=True, high=True),
     "b8": Format(1), "b16": Format(2), "b32": Format(4), "b64": Format(8), "b96": Format(12), "b128": Format(16),
     "d16_hi_b8": Format(1, d16=True, high=True), "d16_hi_b16": Format(2, d16=True, high=True),
-}  # fmt: skip
+}
 
 _CLASSIC_ATOMICS = {
     "swap": "swap", "cmpswap": "cmpswap", "add": "add", "sub": "sub", "smin": "smin", "umin": "umin", "smax": "smax",
     "umax": "umax", "and": "and", "or": "or", "xor": "xor", "inc": "inc", "dec": "dec", "fcmpswap": "fcmpswap",
     "fmin": "fmin", "fmax": "fmax",
-}  # fmt: skip
+}
 ATOMICS: dict[str, str] = {
     **{name: f"{helper}_32" for name, helper in _CLASSIC_ATOMICS.items()},
     **{f"{name}_x2": f"{helper}_64" for name, helper in _CLASSIC_ATOMICS.items()},
@@ -67,7 +67,7 @@ ATOMICS: dict[str, str] = {
     "min_num_f64": "fmin_64", "max_num_f64": "fmax_64", "cmpswap_f32": "fcmpswap_32",
     "pk_add_f16": "pk_add_f16", "pk_add_bf16": "pk_add_bf16",
     "ordered_add_b64": "add_64",
-}  # fmt: skip
+}
 for _bits in (32, 64):
     for _name in ("swap", "cmpswap", "and", "or", "xor"):
         ATOMICS[f"{_name}_b{_bits}"] = f"{_name}_{_bits}"

@@ -24,7 +24,7 @@ from rocdbg.sim.semantics.memory_common import (
     store,
     store_lanes,
     transfer,
-)  # fmt: skip
+)
 from rocdbg.sim.translator.helpers import lds_helpers, pack_places
 
 
@@ -139,11 +139,11 @@ _LOADS = {
     "b96": Format(12), "b128": Format(16), "u8_d16": Format(1, d16=True), "u8_d16_hi": Format(1, d16=True, high=True),
     "i8_d16": Format(1, True, True), "i8_d16_hi": Format(1, True, True, True), "u16_d16": Format(2, d16=True),
     "u16_d16_hi": Format(2, d16=True, high=True),
-}  # fmt: skip
+}
 _STORES = {
     "b8": Format(1), "b16": Format(2), "b32": Format(4), "b64": Format(8), "b96": Format(12), "b128": Format(16),
     "b8_d16_hi": Format(1, d16=True, high=True), "b16_d16_hi": Format(2, d16=True, high=True),
-}  # fmt: skip
+}
 
 for _names in (("read", "read2", "read2st64"), ("load", "load_2addr", "load_2addr_stride64")):
     for _suffix, _form in _LOADS.items():
@@ -166,7 +166,7 @@ _RMW = {
     "add_u": "add", "sub_u": "sub", "rsub_u": "rsub", "inc_u": "inc", "dec_u": "dec", "min_i": "smin", "max_i": "smax",
     "min_u": "umin", "max_u": "umax", "and_b": "and", "or_b": "or", "xor_b": "xor", "mskor_b": "mskor", "add_f": "fadd",
     "min_f": "fmin", "max_f": "fmax", "min_num_f": "fmin", "max_num_f": "fmax",
-}  # fmt: skip
+}
 for _bits in (32, 64):
     for _key, _helper in _RMW.items():
         _stem, _, _letter = _key.rpartition("_")

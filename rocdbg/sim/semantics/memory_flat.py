@@ -23,7 +23,7 @@ from rocdbg.sim.semantics.memory_common import (
     required,
     scaled,
     store,
-)  # fmt: skip
+)
 
 
 def _offset(i: Access) -> int:
@@ -115,6 +115,6 @@ for _prefix, _how in (("global", global_address), ("scratch", scratch_address)):
 
 for _suffix in ("dword", "b32"):
     memory(f"global_load_{_suffix}_addtid" if _suffix == "dword" else "global_load_addtid_b32",
-           _load(_global_lane, Format(4)))  # fmt: skip
+           _load(_global_lane, Format(4)))
     memory(f"global_store_{_suffix}_addtid" if _suffix == "dword" else "global_store_addtid_b32",
-           _store(_global_lane, Format(4)))  # fmt: skip
+           _store(_global_lane, Format(4)))

@@ -19,7 +19,7 @@ _SINE: tuple[Row, ...] = (  # magnitudes, all but the constant in Q26 of the int
     (28692736, 2977924, 34576, 1182), (31634898, 2905224, 38122, 1152), (34500850, 2825532, 41576, 1118),
     (37283686, 2739032, 44928, 1082), (39976702, 2645928, 48176, 1042), (42573412, 2546452, 51304, 1002),
     (45067558, 2440844, 54310, 958),
-)  # fmt: skip
+)
 """Of an interval: its start, and what is added per length, taken off per square and per cube of the length."""
 _COSINE: tuple[Row, ...] = (
     (67108864, 0, 80872, 32), (67028028, 161636, 80774, 98), (66785716, 322884, 80482, 162),
@@ -28,7 +28,7 @@ _COSINE: tuple[Row, ...] = (
     (60665694, 1408448, 73104, 594), (59184734, 1552872, 71320, 652), (57561192, 1693552, 69364, 708),
     (55798980, 1830152, 67242, 762), (53902344, 1962348, 64956, 814), (51875852, 2089812, 62514, 864),
     (49724388, 2212244, 59922, 912),
-)  # fmt: skip
+)
 """Likewise; here the linear term is taken off and the cubic one added."""
 # The cosine's quadratic coefficient falls along the interval; hardware counts it up from the end.
 _ROWS = (*_SINE, *((a, b, c - d, d) for a, b, c, d in _COSINE))

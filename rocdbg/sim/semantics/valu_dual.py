@@ -21,7 +21,7 @@ OPERATIONS = (
     # gfx125x
     "fma_f32", "sub_nc_u32", "lshrrev_b32", "ashrrev_i32", "bitop2_b32", "max_i32", "min_i32", "fma_f64", "add_f64",
     "mul_f64", "max_num_f64", "min_num_f64",
-)  # fmt: skip
+)
 """What a half can be: v_dual_NAME does what v_NAME does."""
 
 _LITERAL_THIRD = "fmaak_f32"

@@ -117,7 +117,7 @@ semantic("v_pk_min_i16")(_halves(2, I16, _fixed(lambda a, b: a.smin(b))))
 semantic("v_pk_max_i16")(_halves(2, I16, _fixed(lambda a, b: a.smax(b))))
 for _kind, _least, _most, _plus in (
     ("u16", Value.umin, Value.umax, Value.uadd_sat), ("i16", Value.smin, Value.smax, Value.sadd_sat),
-):  # gfx125x  # fmt: skip
+):  # gfx125x
     _sum = _saturating(lambda a, b: a + b, _plus)
     for _name, _choice in (("min", _least), ("max", _most)):
         semantic(f"v_pk_{_name}3_{_kind}")(_halves(3, I16, _three(_fixed(_choice), _fixed(_choice))))

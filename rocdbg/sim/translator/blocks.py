@@ -40,7 +40,7 @@ class Block:
 _CHANGE_MODE = frozenset((
     "s_set_gpr_idx_on", "s_set_gpr_idx_off", "s_set_gpr_idx_mode", "s_set_gpr_idx_idx", "s_round_mode", "s_denorm_mode",
     "s_setreg_b32", "s_setreg_imm32_b32", "s_setvskip", "s_set_vgpr_msb",
-))  # fmt: skip
+))
 """What follows these may have to be translated under another MODE."""
 
 Decode = Callable[[int], Instruction | None]

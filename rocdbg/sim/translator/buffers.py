@@ -314,7 +314,7 @@ class BufferRoutines:
     def _pieces(
         self, r: Routine, dword: Callable[[Value, Value, str], None], byte: Callable[[Value, Value, str], None],
         clear: Callable[[Value], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Visit what is in range after `locate`: ``dword(lane, number, pointer)`` where the offset is aligned,
         ``byte(lane, number, pointer)`` else. ``clear(lane)`` comes first."""
         s = _resource(self.runtime, r)
@@ -418,7 +418,7 @@ class BufferRoutines:
         return r.new(
             I32, True,
             f"call i32 @{name}(ptr %state, ptr %env, i64 %mask, i64 {size.ref}, i64 {need}, i64 %a, i64 %b)",
-        )  # fmt: skip
+        )
 
     def _then(self, r: Routine, status: Value) -> None:
         """Return 1 if ``status`` says that a lane faulted."""
@@ -539,4 +539,4 @@ def _format(r: Routine, s: _Resource) -> RunTimeFormat:
 
 __all__ = [
     "CHANNELS", "D16", "FORMAT", "FORMATTED", "IDXEN", "MEASURED_GFX940", "RULES", "TYPED", "BufferRoutines",
-]  # fmt: skip
+]

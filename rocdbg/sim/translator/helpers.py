@@ -83,4 +83,4 @@ def seen_by(helper: str) -> str | None:
 __all__ = [
     "LDS_SIZES", "PLACE_BITS", "SEEN_SPACES", "SPACES", "helper_names", "lds_helpers", "pack_places", "part_of",
     "prefix", "relied_on_by", "seen_by",
-]  # fmt: skip
+]

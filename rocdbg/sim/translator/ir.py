@@ -19,21 +19,21 @@ _BINARY = {
     Op.ADD: "add", Op.SUB: "sub", Op.MUL: "mul", Op.UDIV: "udiv", Op.UREM: "urem", Op.AND: "and", Op.OR: "or",
     Op.XOR: "xor", Op.SHL: "shl", Op.LSHR: "lshr", Op.ASHR: "ashr", Op.FADD: "fadd", Op.FSUB: "fsub",
     Op.FMUL: "fmul", Op.FDIV: "fdiv",
-}  # fmt: skip
+}
 _COMPARE = {
     Op.EQ: "icmp eq", Op.NE: "icmp ne", Op.ULT: "icmp ult", Op.ULE: "icmp ule", Op.SLT: "icmp slt", Op.SLE: "icmp sle",
     Op.FEQ: "fcmp oeq", Op.FLT: "fcmp olt", Op.FLE: "fcmp ole", Op.FNE: "fcmp une", Op.FUNO: "fcmp uno",
-}  # fmt: skip
+}
 _CONVERT = {
     Op.ZEXT: "zext", Op.SEXT: "sext", Op.TRUNC: "trunc", Op.BITCAST: "bitcast", Op.FPEXT: "fpext",
     Op.FPTRUNC: "fptrunc", Op.SITOFP: "sitofp", Op.UITOFP: "uitofp",
-}  # fmt: skip
+}
 _INTRINSIC = {
     Op.UMIN: "umin", Op.UMAX: "umax", Op.SMIN: "smin", Op.SMAX: "smax", Op.CTPOP: "ctpop", Op.BITREVERSE: "bitreverse",
     Op.FSHL: "fshl", Op.FSHR: "fshr", Op.UADD_SAT: "uadd.sat", Op.USUB_SAT: "usub.sat", Op.SADD_SAT: "sadd.sat",
     Op.SSUB_SAT: "ssub.sat", Op.FMA: "fma", Op.SQRT: "sqrt", Op.FLOOR: "floor", Op.CEIL: "ceil", Op.FTRUNC: "trunc",
     Op.RINT: "rint",
-}  # fmt: skip
+}
 _SHIFTS = frozenset((Op.SHL, Op.LSHR, Op.ASHR))
 _DIVISIONS = frozenset((Op.UDIV, Op.UREM))
 _VIA_F32 = frozenset((Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV, Op.SQRT, Op.FLOOR, Op.CEIL, Op.FTRUNC, Op.RINT))
@@ -46,12 +46,12 @@ _SAME_INTEGERS = {
         Op.SMIN, Op.SMAX, Op.UADD_SAT, Op.USUB_SAT, Op.SADD_SAT, Op.SSUB_SAT,
     ), 2),
     **dict.fromkeys((Op.CTPOP, Op.CTLZ, Op.CTTZ, Op.BITREVERSE), 1), Op.FSHL: 3, Op.FSHR: 3,
-}  # fmt: skip
+}
 """Primitives of integers of one type, and how many they take; likewise of floats."""
 _SAME_FLOATS = {
     **dict.fromkeys((Op.FADD, Op.FSUB, Op.FMUL, Op.FDIV), 2), Op.FMA: 3,
     **dict.fromkeys((Op.SQRT, Op.FLOOR, Op.CEIL, Op.FTRUNC, Op.RINT, Op.FNEG, Op.FABS), 1),
-}  # fmt: skip
+}
 
 
 def well_typed(op: Op, type: Type, types: Sequence[Type]) -> bool:

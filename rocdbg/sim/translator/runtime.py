@@ -30,7 +30,7 @@ from rocdbg.sim.layout import (
     FaultKind,
     Space,
     Status,
-)  # fmt: skip
+)
 from rocdbg.sim.translator import scheduler, vector_access
 from rocdbg.sim.translator.atomics import BY_NAME, Atomic, Flush
 from rocdbg.sim.translator.helpers import prefix
@@ -151,7 +151,7 @@ class Runtime:
             return
         per_lane = {
             "global": self._global, "flat": self._flat, "lds": self._lds, "scratch": self._scratch, "gds": self._gds,
-        }[space]  # fmt: skip
+        }[space]
 
         def body(r: Routine) -> None:
             r.set_env("fault_lanes", 0)
@@ -284,7 +284,7 @@ class Runtime:
             status = r.new(
                 I32, True,
                 f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 {need}, i64 %a, i64 %b)",
-            )  # fmt: skip
+            )
             ok, bad = r.fresh("ok")[1:], r.fresh("bad")[1:]
             r.branch_if(status.eq(0), ok, bad)
             r.mark(ok)
@@ -303,7 +303,7 @@ class Runtime:
         return lambda r: r.lines.append(f"ret i32 {r.new(I32, True, call).ref}")
 
     def _each(self, r: Routine, whole: Callable[[Value, Value, Value, Value], None],
-              part: Callable[[Value, Value, Value], None], dropped: Callable[[Value], None]) -> None:  # fmt: skip
+              part: Callable[[Value, Value, Value], None], dropped: Callable[[Value], None]) -> None:
         """Visit lanes: ``whole(lane, dword, pointer, stride)`` per dword if aligned or linear, ``part`` per byte
         otherwise."""
         size = r.value("%size")

@@ -171,7 +171,7 @@ def turns(r: Schedule) -> None:
     cases = {
         Status.BUDGET: "end.budget", Status.SLEEP: "over", Status.BARRIER: "end.barrier", Status.END: "end.wave",
         Status.SIGNAL: "end.signal", Status.SIGNAL_FIRST: "end.first", Status.WAIT: "end.wait",
-    }  # fmt: skip
+    }
     table = " ".join(f"i32 {int(s)}, label %{label}" for s, label in cases.items())
     r.lines.append(f"switch i32 {status.ref}, label %leave [ {table} ]")
 
@@ -340,7 +340,7 @@ def create(r: Schedule) -> None:
     for index, value in (
         (Varying.GROUP_X, x), (Varying.GROUP_Y, y), (Varying.GROUP_Z, z),
         (Varying.GROUP_YZ, y & 0xFFFF | (z & 0xFFFF).shl(16)),
-    ):  # fmt: skip
+    ):
         r.store(r.gep(varying, 4 * index), value.trunc(I32))
     images = r.load(r.at("images", shape), I64)
     count = r.load(r.at("waves", shape, 4), I32).zext(I64)

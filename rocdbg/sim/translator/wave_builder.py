@@ -173,7 +173,7 @@ class WaveBuilder(Writer, Builder):
         return (
             len(self.lines), self._scalars.copy(), self._run.copy() if self._run else None, dict(self._splats),
             self._label, len(self._tail), self.ended,
-        )  # fmt: skip
+        )
 
     def rollback(self, snapshot: object) -> None:
         assert isinstance(snapshot, tuple)

@@ -141,7 +141,7 @@ def test_rows(seed: int, tmp_path: Path) -> None:
     subprocess.run(
         ["llvm-mc-22", "-triple", "amdgcn-amd-amdhsa", "-filetype=obj", tmp_path / "frames.s", "-o", made],
         check=True, timeout=60,
-    )  # fmt: skip
+    )
     elf = bytearray(made.read_bytes())
     elf[18:20] = b"\0\0"  # of no machine: registers are numbers then
     made.write_bytes(elf)

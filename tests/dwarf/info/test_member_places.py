@@ -21,7 +21,7 @@ ABBREVIATIONS = bytes((
     5, 0x1F, 0, 0x49, 0x13, 0x1D, 0x13, 0x0B, 0x0B, 0x4A, 0x18, 0, 0,  # to member: type, class, size, use location
     6, 0x1F, 0, 0x49, 0x13, 0x1D, 0x13, 0x0B, 0x0B, 0, 0,  # the same without location
     0,
-))  # fmt: skip
+))
 HEADER = 12
 WORD = b"\x00\x01\x02\x03\x04\x05\x06\x07"
 

@@ -216,7 +216,7 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
             subprocess.run(
                 ["clang-22", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-x", "ir", "-c", "-nogpulib", "-g",
                  str(path) + ".bc", "-o", str(path)], check=True,
-            )  # fmt: skip
+            )
             objects.append(str(path))
         done = folder / "linked.co"
         subprocess.run(["ld.lld-22", "-shared", *options, *objects, "-o", str(done)], check=True)
@@ -273,7 +273,7 @@ def check_same_answers(sections: Sections) -> None:
     [("shapes.hip", ("-O0",)), ("shapes.hip", ("-O2",)), ("shapes.hip", ("-O0", "-fdebug-types-section")),
      ("plain.cl", ("-O0",)), ("shapes.hip", ("-O2", "-gsimple-template-names"))],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
-)  # fmt: skip
+)
 def test_of_clang(source: str, options: tuple[str, ...], build: Callable[..., Path]) -> None:
     path = build(source, *INDEXED, *options)
     (found,) = check_as_dumped(path)

@@ -25,7 +25,7 @@ def info(function_sibling: int, block_sibling: int, top: int = 1) -> DebugInfo:
         b"\0"
         b"\x02" + (38).to_bytes(4, "little") + b"g\0" + b"\0"
         b"\0"
-    )  # fmt: skip
+    )
     rest = b"\x05\0\x01\x08" + bytes(4) + body
     return DebugInfo({".debug_info": len(rest).to_bytes(4, "little") + rest, ".debug_abbrev": ABBREVIATIONS})
 

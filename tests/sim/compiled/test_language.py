@@ -24,7 +24,7 @@ BUILDS = [
     ("gfx900", "-O2"), ("gfx906", "-O1"), ("gfx908", "-O0"), ("gfx950", "-O3"), ("gfx1010", "-O2"), ("gfx1151", "-O2"),
     ("gfx1201", "-O0"), ("gfx1201", "-O2"), ("gfx1200", "-O1", "-mwavefrontsize64"), ("gfx1250", "-O0"),
     ("gfx1250", "-O2"),
-]  # fmt: skip
+]
 
 
 def _inputs() -> np.ndarray:

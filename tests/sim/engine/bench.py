@@ -27,7 +27,7 @@ def assemble(text: str, target: str, wave_size: int) -> bytes:
     done = subprocess.run(
         ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target}", *features, "-filetype=obj", "-o", "-"],
         input=text.encode(), capture_output=True, check=True,
-    )  # fmt: skip
+    )
     return bytes(ELFFile(io.BytesIO(done.stdout)).get_section_by_name(".text").data())
 
 

@@ -203,7 +203,7 @@ ATTACKS = [
     Attack("key is endless", lambda p: p.instead(p.secret, sparse)),
     Attack("folder of the key for everybody", lambda p: p.secret.parent.chmod(0o777)),
     Attack("folder of the key is a file", lambda p: p.instead(p.secret.parent, Path.touch)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
@@ -485,7 +485,7 @@ def test_what_lies_behind_links_is_not_removed(tmp_path: Path, monkeypatch: pyte
     ("size", "limit"),
     [("", 1 << 30), ("0", 0), ("500", 500), ("64k", 1 << 16), ("500M", 500 << 20), ("2G", 2 << 30), ("-1", None),
      ("1T", None), ("many", None), ("9" * 5000, None), ("٣", None)],
-)  # fmt: skip
+)
 def test_size_limit(size: str, limit: int | None, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCDBG_CACHE_SIZE", size)
     assert size_limit() == limit

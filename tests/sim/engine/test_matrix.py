@@ -137,7 +137,7 @@ DOUBLED = [
     ("v_smfmac_f32_32x32x32_bf16", [(0, 0, 0, 0), (0, 1, 0, 4), (0, 2, 1, 0), (1, 0, 0, 8), (1, 3, 1, 12)]),
     ("v_smfmac_i32_16x16x128_i8", [(0, 3, 0, 12), (0, 4, 1, 0), (1, 0, 2, 0), (2, 0, 0, 16), (3, 7, 3, 28)]),
     ("v_smfmac_i32_32x32x64_i8", [(0, 3, 0, 12), (0, 4, 1, 0), (1, 0, 0, 16), (1, 7, 1, 28)]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name, places", DOUBLED, ids=[name for name, _ in DOUBLED])
@@ -202,7 +202,7 @@ SUMS = [
     ("v_mfma_f32_32x32x8_f16", [4096, -4096, 1], [4096, 4096, 1], 0, 1.0, ""),
     ("v_mfma_f32_32x32x8_f16", [4096, -4096, 0.5], [4096, 4096, 1], 0, 0.0, ""),
     ("v_mfma_f32_32x32x8_f16", [2.0**-24], [2.0**-24], 2.0**-149, 2.0**-48, ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name, a, b, c, want, target", SUMS, ids=range(len(SUMS)))

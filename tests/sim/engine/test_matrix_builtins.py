@@ -21,7 +21,7 @@ from engine_matrices import (
     result_type,
     spread,
     spread_wave,
-)  # fmt: skip
+)
 
 import rocdbg
 from rocdbg.sim.translator.matrix_shapes import GFX950, SHAPES, Shape

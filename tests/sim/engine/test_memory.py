@@ -82,7 +82,7 @@ def test_fault_has_no_effect_at_all() -> None:
     fault = bench.engine.fault()
     assert (fault.kind, fault.access, fault.space, fault.size) == (
         FaultKind.UNMAPPED, Access.STORE, Space.GLOBAL, 4,
-    )  # fmt: skip
+    )
     assert fault.lanes == 1 << 63 and fault.addresses == {63: buffer.address + 252}
     before = bench.state.copy()
     assert bench.run() is Status.FAULT
@@ -104,7 +104,7 @@ def test_lds_two_places() -> None:
     bench = Bench(
         "ds_write2_b32 v0, v1, v2 offset0:1 offset1:65\nds_read2st64_b32 v[4:5], v0 offset0:0 offset1:1\n"
         "ds_read2_b64 v[6:9], v3 offset0:0 offset1:2\ns_endpgm", lds=1024,
-    )  # fmt: skip
+    )
     bench.lds[:] = RNG.integers(0, 256, 1024, np.uint8)
     bench.vgpr(0)[:] = LANES * 4
     bench.vgpr(1)[:], bench.vgpr(2)[:] = LANES + 1000, LANES + 2000

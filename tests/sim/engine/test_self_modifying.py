@@ -69,7 +69,7 @@ CASES = [
          "s_mov_b32 s10, 0x11111111", "s_mov_b32 s10, 0x22222222", offset=4),
     Case("end of the program", "{store}\ns_icache_inv\ns_movk_i32 s10, 3\n{first}\ns_movk_i32 s10, 2\ns_endpgm", 2,
          "s_endpgm", "s_nop 0"),
-]  # fmt: skip
+]
 
 
 def bench_of(case: Case, target: str) -> Bench:
@@ -120,7 +120,7 @@ def mixed(bench: Bench) -> None:
 WAYS = {
     "straight": straight, "optimised": optimised, "stepped": stepped, "by 2": sliced(2), "by 3": sliced(3),
     "ranged": ranged, "mixed": mixed,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -192,7 +192,7 @@ def test_what_was_illegal_for_its_second_dword_is_looked_at_again() -> None:
         word for word in (b"\xff\xff\xff\xff", b"\x00\x00\x00\xff", b"\xff\x00\xff\xff")
         if (bench.memory.write(place + 4, word), bench.engine.invalidate(place + 4, place + 8),
             bench.step())[2] is not Status.BUDGET
-    )  # fmt: skip
+    )
     assert bad != good[4:]
     bench.memory.write(place + 4, good[4:])
     bench.engine.invalidate(place + 4, place + 8)

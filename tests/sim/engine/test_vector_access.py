@@ -15,7 +15,7 @@ pytestmark = pytest.mark.llvm
 
 BUFFER, LDS, LANE_SCRATCH = 4096 + 3, 2048 + 2, 64
 SIZES = {1: ("ubyte", "byte", "u8", "b8"), 2: ("ushort", "short", "u16", "b16"), 4: ("dword", "b32"),
-         8: ("dwordx2", "b64"), 12: ("dwordx3", "b96"), 16: ("dwordx4", "b128")}  # fmt: skip
+         8: ("dwordx2", "b64"), 12: ("dwordx3", "b96"), 16: ("dwordx4", "b128")}
 SPACES = ("global", "flat", "ds", "scratch")
 
 
@@ -122,7 +122,7 @@ def offsets(pattern: str, wave: int, size: int, end: int, rng: np.random.Generat
 PATTERNS = (
     "row", "row of dwords", "shifted row", "last row", "past the end", "one past", "before", "same", "same, last",
     "backwards", "strided", "gap", "pairs", "overlapping", "anywhere", "anywhere, aligned",
-)  # fmt: skip
+)
 KINDS = ("global", "flat", "ds", "scratch", "flat to lds", "flat to scratch", "two buffers", "flat to all")
 
 
@@ -138,7 +138,7 @@ def addresses(
         "flat to lds": [SHARED_APERTURE], "flat to scratch": [PRIVATE_APERTURE], "ds": [0], "scratch": [0],
         "two buffers": list(machine.buffers),
         "flat to all": [machine.buffers[0], SHARED_APERTURE, PRIVATE_APERTURE, machine.buffers[1]],
-    }.get(kind, [machine.buffers[0]])  # fmt: skip
+    }.get(kind, [machine.buffers[0]])
     if kind == "flat to all":
         offset = offset % 60
     return np.array([(bases[n % len(bases)] + int(o)) % (1 << 64) for n, o in enumerate(offset)], np.uint64)
@@ -189,7 +189,7 @@ def fill(machine: Machine, rng: np.random.Generator) -> dict[str, bytearray]:
 def apply(
     machine: Machine, space: str, access: str, size: int, mask: int, where: NDArray[np.uint64],
     data: NDArray[np.uint32], memory: dict[str, bytearray],
-) -> tuple[dict[str, bytearray], int]:  # fmt: skip
+) -> tuple[dict[str, bytearray], int]:
     """The rule: changes ``data`` or ``memory``, unless a lane is wrong; the wrong ones."""
     faulty = 0
     lanes = [lane for lane in range(machine.wave) if mask >> lane & 1]
@@ -215,7 +215,7 @@ def apply(
 PAIRS = {  # instruction of gfx9, of gfx11, bytes of an element, bytes one step of the offset fields counts
     "read2_b32": ("load_2addr_b32", 4, 4), "read2st64_b64": ("load_2addr_stride64_b64", 8, 512),
     "write2_b32": ("store_2addr_b32", 4, 4), "write2_b64": ("store_2addr_b64", 8, 8),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", PAIRS)

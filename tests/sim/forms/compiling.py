@@ -32,7 +32,7 @@ from tests.sim.forms.touched import Recorder, excess
 _SPECIAL = np.array(
     (0, 1, 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7F800001, 0x7FC00000,
      0x400, 0x3C003C00, 0x7C00FC00, 0x7C01FE00, 0x18001, 0x7FF00000, 0x3FF00000, 31, 33), np.uint32
-)  # fmt: skip
+)
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 

@@ -19,13 +19,13 @@ from rocdbg.sim.translator.blocks import obstacle
 TARGETS = (
     "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200",
     "gfx1250",
-)  # fmt: skip
+)
 """One target for each instruction set that differs from the others in semantics."""
 
 CODES = (
     4, 5, 100, 101, 102, 104, 105, 106, 107, 108, 110, 122, 123, 124, 125, 126, 127, 128, 137, 193, 230, 235, 236, 240,
     248, 251, 252, 253, 254, 255, 256, 258, 259, 384, 385, 510, 511,
-)  # fmt: skip
+)
 """Codes of operands: of each kind, and at the ends of each kind."""
 LITERAL = 0x3F801234
 _VALUES = (0, 1, 2, 3, 5, 7, 15, 0x1B, 0x80, 0x111, 0x130, 0x142, 0x15F, 0x16A, 0xE4E4E4, 0x8005, -1)
@@ -37,7 +37,7 @@ def _operand_key(operand: Operand) -> Hashable:
     return (
         operand.name, operand.kind, operand.dwords, operand.bits, operand.half, operand.neg, operand.abs, operand.sext,
         special,
-    )  # fmt: skip
+    )
 
 
 _VALUED = frozenset(("op_sel", "op_sel_hi", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "omod", "opy"))

@@ -39,7 +39,7 @@ def start(
     state = DispatchState(
         row, made.wave_size, made, 0x5000, (7, 8, 9), 0x1_0000_0001, 0x2_0000_0002, 0x3_0000_0003,
         struct.pack("<4I", 10, 11, 12, 13), 4, 0x7F00_0030_0000, (0xA, 0xB, 0xC, 0xD), 64, 64 * made.wave_size, 512,
-    )  # fmt: skip
+    )
     size = (100, 2, 1)
     ids = GroupIds(size, made.wave_size, made.enable_vgpr_workitem_id + 1, row.packed_work_item_ids)
     wave = Wave(

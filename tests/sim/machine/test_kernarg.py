@@ -22,7 +22,7 @@ def metadata(*rows: tuple[str, int, int], size: int) -> KernelMetadata:
     return KernelMetadata(
         "k", "k.kd", KernelKind.NORMAL, None, None, args, size, 8, 0, 0, 64, 0, 0, 0, 0, 0, 1024,
         None, None, None, None, False, None, False,
-    )  # fmt: skip
+    )
 
 
 def test_explicit_arguments_go_where_the_metadata_puts_them() -> None:

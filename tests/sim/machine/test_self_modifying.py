@@ -60,7 +60,7 @@ def test_every_way_of_running_ends_alike(assembled, target, maybe, stale):
         code = CODE.format(rounds=rounds, maybe=maybe, **WORDS[target])
         size = 64 if target == "gfx90a" else 32
         kernel = assembled(target, code.replace("b64 exec", "b32 exec_lo") if size == 32 else code,
-                           groups=2, items=2 * size)  # fmt: skip
+                           groups=2, items=2 * size)
         dispatch, turn = kernel.dispatch, 0
         while not dispatch.finished:
             budget = budgets[turn % len(budgets)] if dispatch.instructions < 1_500 or name != "by 1" else None

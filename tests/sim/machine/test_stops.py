@@ -58,7 +58,7 @@ def wave() -> Wave:
         (FaultKind.UNMAPPED, L.LOAD, S.FLAT, 4, {2: 1 << 63}, "read of 4 bytes at 0x8000000000000000, not an address: "
          "bits 63 to 47 differ"),
     ],
-)  # fmt: skip
+)
 def test_faults(
     kind: FaultKind,
     access: layout.Access,

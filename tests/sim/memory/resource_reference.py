@@ -32,7 +32,7 @@ class Resource:
 def access(
     v: Resource, generation: int, measured: bool, size: int, lane: int, idxen: bool, index: int, offset: int,
     soffset: int,
-) -> tuple[list[int], int]:  # fmt: skip
+) -> tuple[list[int], int]:
     """Addresses of the bytes of a plain load, and how many of them are in range. ``measured``: gfx942 and gfx950."""
     given = index if idxen else 0
     swizzled, stride, element = v.swizzle != 0, v.stride, 4
@@ -56,7 +56,7 @@ def access(
             return at * stride + o
         return (
             (at // group * stride + o // element * element) * group + at % group * element + o % element
-        )  # fmt: skip
+        )
 
     addresses = [(v.base + soffset + relative(offset + n)) & (1 << 48) - 1 for n in range(size)]
     unit = min(size, 4)

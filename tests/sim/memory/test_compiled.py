@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 FLAGS = {
     "gfx900": 0x00027000, "gfx90a": 0x00027000, "gfx942": 0x00027000, "gfx950": 0x00027000,
     "gfx1030": 0x31014000, "gfx1100": 0x31014000, "gfx1201": 0x31004000,
-}  # fmt: skip
+}
 DMA = {"gfx942": 4, "gfx950": 16}
 Load = Callable[..., Program]
 

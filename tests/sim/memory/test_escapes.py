@@ -69,7 +69,7 @@ def test_private_memory_with_an_odd_base_stays_private(name: str, odd: int) -> N
     code = [
         "scratch_store_dwordx4 v0, v[4:7], off", "scratch_load_ubyte v8, v0, off",
         "scratch_load_dwordx2 v[10:11], v0, off", "s_endpgm",
-    ]  # fmt: skip
+    ]
     bench = Bench("\n".join(code), name, wave)
     both = bench.memory.allocate(2 * 64 * wave, name="scratch")  # the wave's own, and the next one's
     bench.set("scratch_base", both.address)

@@ -43,7 +43,7 @@ class ShareBench(Bench):
 @pytest.mark.parametrize(("target", "size"), [
     ("gfx900", 65536), ("gfx906", 65536), ("gfx908", 4096), ("gfx90a", 0), ("gfx942", 0), ("gfx1030", 65536),
     ("gfx1100", 4096), ("gfx1201", 0),
-])  # fmt: skip
+])
 def test_sizes(target: str, size: int) -> None:
     assert gds_size(target_by_name(target)) == size
 
@@ -269,7 +269,7 @@ def test_a_barrier_left_half_passed_is_forgotten() -> None:
 DIRECT = [
     # type in M0[18:16], value of the bytes f0 81 92 a3 at the address
     (0, 0xF0), (1, 0x81F0), (2, 0xA39281F0), (4, 0xFFFFFFF0), (5, 0xFFFF81F0),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("kind", "value"), DIRECT)

@@ -52,7 +52,7 @@ def program(target: str) -> list[str]:
                 f"buffer_load_{narrow} v8, {where}", f"buffer_atomic_{add} v[8:9], {where}",
                 f"buffer_load_format_xyzw v[8:11], {where}", f"buffer_store_format_xyz v[8:10], {where}",
                 f"buffer_store_{d16}_xyzw v[8:9], {where}",
-            ]  # fmt: skip
+            ]
     lines += [
         f"scratch_store_{wide} v0, v[8:11], off",
         f"flat_store_{wide} v[2:3], v[8:11]",
@@ -93,7 +93,7 @@ def test_nothing_outside_of_allocations_is_touched(target: str) -> None:
         bench.sgprs[4:8] = [
             base & 0xFFFFFFFF, base >> 32 & 0xFFFF | rng.choice((0, 1, 16, 0x3FFF)) << 16 | rng.randrange(4) << 30,
             rng.choice(SMALL), rng.getrandbits(32),
-        ]  # fmt: skip
+        ]
         bench.sgprs[20] = rng.choice(SMALL)
         bench.exec = rng.choice(((1 << wave) - 1, rng.getrandbits(wave), 1 << rng.randrange(wave)))
         bench.set("pc", bench.text.address)

@@ -185,7 +185,7 @@ def test_random_resources(target: str, kind: str) -> None:
                 rng.choice((0, 1, 3, 16, 60, 300, 5000, 0xFFFFFFFF)), swizzle, rng.randrange(4),
                 rng.choice((0, 0, 1)), rng.randrange(4), rng.choice((20, 20, 1, 0)) if generation > 9 else
                 rng.choice((4, 4, 1, 0)), rng.choice((0, 0, 1, 2, 3)),
-            )  # fmt: skip
+            )
             soffset = rng.choice((0, 0, 4, 40, 1000))
             indices = np.array([rng.choice((0, 1, 2, 5, 30, 400)) for _ in range(bench.wave_size)], np.uint32)
             # Swizzled multi-dword accesses stay aligned: what unaligned ones do is not specified.
@@ -223,7 +223,7 @@ def test_random_resources(target: str, kind: str) -> None:
                 fault = bench.engine.fault()
                 assert (fault.kind, fault.space, sorted(fault.addresses)) == (
                     FaultKind.UNMAPPED, Space.BUFFER, sorted(bad),
-                )  # fmt: skip
+                )
                 assert all(
                     fault.addresses[n] == a for n, a in bad.items() if a is not None and not resource.swizzle
                 )
@@ -298,7 +298,7 @@ def test_atomics_out_of_range_give_zero_and_do_nothing(target: str, wide: bool) 
     bench = Bench(
         f"buffer_atomic_{name} {data}, v0, s[4:7], {zero} offen {returns}\ns_endpgm",
         target, 64 if target.startswith("gfx9") else 32,
-    )  # fmt: skip
+    )
     area = bench.memory.allocate(1024, name="area")
     area.data.view(np.uint32)[:] = 100 + np.arange(256)
     for n, word in enumerate(Resource(area.address, 0, 22, oob=3).words(TARGETS[target])):

@@ -31,7 +31,7 @@ class WatchedBench(Bench):
         self.engine = Engine(
             target_by_name(target), wave_size, self.memory.page_table_address, self.fetch,
             reads_table=self.reads.address,
-        )  # fmt: skip
+        )
         self.set("pc", self.text.address)
         self.set("number", 3)
 

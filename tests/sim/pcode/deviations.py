@@ -125,7 +125,7 @@ REPLACED = (
         "V_TRIG_PREOP_F64", "D0.f64 = trig_preop(S0.f64, S1.u32[4 : 0])", "1201 bits of 2/pi; the text's PI is f64",
     ),
     Replacement(r"V_FREXP_EXP_I16_(F\d+)", "D0.i16 = frexp_exponent(S0.{t})", "as above"),
-)  # fmt: skip
+)
 
 
 NOT_COMPARED = {

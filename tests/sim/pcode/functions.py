@@ -245,7 +245,7 @@ def to_bf8(ocp: bool, saturate: bool) -> Callable[[Value], Value]:
 
 
 SMALL = {"fp8": (4, 3, 7, "ocp"), "bf8": (5, 2, 15, "ieee"), "fp6": (2, 3, 1, "none"), "bf6": (3, 2, 3, "none"),
-         "fp4": (2, 1, 1, "none")}  # fmt: skip
+         "fp4": (2, 1, 1, "none")}
 """Exponent bits, fraction bits, bias and specials of gfx950's small formats."""
 
 
@@ -486,7 +486,7 @@ NAMES: dict[str, Any] = {
     "v_cvt_i16_f32": _to_integer(-0x8000, 0x7FFF, 16), "v_cvt_u16_f32": _to_integer(0, 0xFFFF, 16),
     "WORD1": Value("sym", 0, "WORD1"), "BYTE1": Value("sym", 0, "BYTE1"),
     "is_subnormal": lambda x: flag(v.is_subnormal(x)),
-}  # fmt: skip
+}
 for _bits in (16, 32, 64):
     for _source in ("f16", "f32", "f64", "bf16", "i16", "u16", "i32", "u32"):
         NAMES[f"{_source}_to_f{_bits}"] = _to_float(_bits)

@@ -23,12 +23,12 @@ from tests.sim.pcode.operations import (
     sliced,
     truth,
     type_of,
-)  # fmt: skip
+)
 from tests.sim.pcode.scope import Element, PcodeError, Place, Scope, Variable
 from tests.sim.pcode.values import Value
 
 _SYMBOLS = frozenset(("INF", "NAN", "DENORM", "PI", "MODE", "ROUND_NEAREST_EVEN", "ROUND_TOWARD_ZERO", "BYTE0", "BYTE1",
-                      "BYTE2", "BYTE3", "WORD0", "WORD1"))  # fmt: skip
+                      "BYTE2", "BYTE3", "WORD0", "WORD1"))
 _TOKEN = re.compile(
     r"(?P<num>(?:\d+'-?)?(?:0x[0-9a-fA-F]+|\d+\.\d+|\d+)(?:ULL|LL|U|F)?(?![\w(']))"
     r"|(?P<cast>\d+'(?:BF|[UIFB]))"
@@ -36,7 +36,7 @@ _TOKEN = re.compile(
     r"|(?P<op>\*\*|<<|>>|<=|>=|==|!=|&&|\|\||\+:|\+=|-=|<>|[-+*/%&|^~!<>=?:;,.(){}\[\]])"
 )
 _KEYWORDS = frozenset(("if", "then", "elsif", "else", "endif", "for", "do", "endfor", "declare", "return", "break",
-                       "lambda", "while", "endwhile"))  # fmt: skip
+                       "lambda", "while", "endwhile"))
 
 
 class Node:
@@ -289,7 +289,7 @@ class Parser:
         return Node(lambda scope: (yes if truth(condition.get(scope)) else no).get(scope))
 
     _LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!=", "<>"), ("<", ">", "<=", ">="), ("<<", ">>"),
-               ("+", "-"), ("*", "/", "%"), ("**",))  # fmt: skip
+               ("+", "-"), ("*", "/", "%"), ("**",))
 
     def binary(self, level: int) -> Node:
         if level == len(self._LEVELS):

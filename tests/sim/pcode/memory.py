@@ -265,7 +265,7 @@ def run_text(access: Access, wave: Wave, memory: Memory) -> None:
             RETURN_DATA=result, SDATA=result,
             VDATA=data if access.data_bits and "LOAD" not in access.entry.name else result,
             __given__=frozenset(("OFFSET", "OFFSET0", "OFFSET1", "DATA0", "VDST", "RETURN_DATA")),
-        )  # fmt: skip
+        )
         names["WAVE_MODE"] = None
         compile_text(text)(Scope(names))
         if access.result is not None:
@@ -320,7 +320,7 @@ def assemble(texts: list[str], target: str, wave_size: int) -> dict[str, bytes]:
     done = subprocess.run(
         ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target}", *features, "-show-encoding"],
         input="\n".join(f"{t}\n;#{n}" for n, t in enumerate(texts)).encode(), capture_output=True, check=False,
-    )  # fmt: skip
+    )
     refused = {int(line.split(":")[1]) for line in done.stderr.decode().splitlines() if ": error:" in line}
     codes = re.findall(r"encoding: \[([^\]]*)\]", done.stdout.decode())
     kept = [t for n, t in enumerate(texts) if 2 * n + 1 not in refused]

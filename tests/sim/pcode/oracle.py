@@ -255,7 +255,7 @@ class Executor:
             SIMM16=Value("b", 16, fields["simm16"]) if "simm16" in fields else self.literal("SIMM16", 16),
             SDWA_SRC0_SEL=Value("u", 3, fields.get("src0_sel", 0)),
             __given__=frozenset(("S", "OFFSET", "OFFSET0", "OFFSET1", "DATA0", "VDST")),
-        )  # fmt: skip
+        )
         base.update(names)
         return Scope(base, (0, 0) if deviations.APPROXIMATE.fullmatch(self.entry.name) else wave.rounding)
 
@@ -333,7 +333,7 @@ class Executor:
             VCCZ=Value("u", 1, int(wave.sgpr(VCC, wave.size) == 0)), EXECZ=Value("u", 1, int(wave.exec == 0)),
             SGPR=File(lambda n: Cell(lambda b: wave.sgpr(n, b), lambda b, raw: wave.set_sgpr(n, b, raw))),
             HW_REGISTERS=deviations.hardware_registers(wave),
-        )  # fmt: skip
+        )
         scope = self.scope(names)
         compile_text(self.text)(scope)
         if exec_.written:
@@ -375,7 +375,7 @@ class Executor:
         names.update(
             D0=d0, VGPR=File(cell),
             EXEC=Value("u", 64, wave.exec), EXEC_LO=Value("u", 32, wave.exec & 0xFFFFFFFF),
-        )  # fmt: skip
+        )
         compile_text(self.text)(self.scope(names))
         if scalar:
             wave.vgprs = before
@@ -419,7 +419,7 @@ class Executor:
                 laneId=Value("u", 32, lane), laneID=Value("u", 32, lane),
                 D0=ports.d0 if compare else d0, D=d0, VCC=ports.vcc, EXEC=ports.exec, D1=Bit(ports.vcc, lane),
                 VGPR=File(lambda _, own=own: own), SCC=Value("u", 1, wave.scc),
-            )  # fmt: skip
+            )
             swap = (
                 Register(int(values[0].raw), 32)
                 if "S0.b32 = tmp" in self.text or "S0.b16 = tmp" in self.text

@@ -18,7 +18,7 @@ from rocdbg.isa.table import base_name, load
 FAMILIES = {"gfx1100": "rdna3", "gfx1101": "rdna3", "gfx1102": "rdna3", "gfx1200": "rdna4", "gfx1201": "rdna4",
             "gfx942": "cdna", "gfx950": "cdna",
             "gfx1010": "rdna3", "gfx1030": "rdna3", "gfx1150": "rdna3", "gfx1151": "rdna3",
-            "gfx90a": "cdna", "gfx908": "cdna", "gfx906": "cdna", "gfx900": "cdna"}  # fmt: skip
+            "gfx90a": "cdna", "gfx908": "cdna", "gfx906": "cdna", "gfx900": "cdna"}
 """Which text is a target's."""
 
 RELATED = frozenset(("gfx1010", "gfx1030", "gfx1150", "gfx1151", "gfx90a", "gfx908", "gfx906", "gfx900"))

@@ -41,7 +41,7 @@ def _interesting(rng: np.random.Generator, count: int) -> np.ndarray:
     """Dwords that hit special cases of floats, halves, counts and masks, mixed with noise."""
     chosen = [0, 1, 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7F800001,
               0x7FC00000, 0x00000400, 0x3C003C00, 0x7C00FC00, 0x7C01FE00, 0x00018001,
-              0x7FF00000, 0x3FF00000, 31, 33]  # fmt: skip
+              0x7FF00000, 0x3FF00000, 31, 33]
     noise = rng.integers(0, 1 << 32, count, dtype=np.uint32)
     special = rng.choice(np.array(chosen, np.uint32), count)
     small = (rng.standard_normal(count) * 100).astype(np.float32).view(np.uint32)
@@ -90,7 +90,7 @@ def _state(seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("target, mode, part, parts", [
     ("gfx90a", 0x3F0, 0, 1), ("gfx1100", 0x3F0, 0, 4), ("gfx90a", 0x100, 1, 4), ("gfx1030", 0x200, 2, 4),
-])  # fmt: skip
+])
 def test_builders_agree(run, target, mode, part, parts):
     """All in the usual mode; a quarter each on other targets, with flushing, without IEEE and DX10_CLAMP."""
     names = _names()[part::parts]

@@ -12,7 +12,7 @@ FLOATS = {
     "nlg": lambda a, b: ~((a < b) | (a > b)), "ngt": lambda a, b: ~(a > b), "nle": lambda a, b: ~(a <= b),
     "neq": lambda a, b: ~(a == b), "nlt": lambda a, b: ~(a < b),
     "f": lambda a, b: np.zeros(len(a), bool), "tru": lambda a, b: np.ones(len(a), bool),
-}  # fmt: skip
+}
 INTEGERS = {
     "lt": np.less,
     "eq": np.equal,
@@ -34,7 +34,7 @@ def test_float_compare(run, dtype, name, relation):
 
 @pytest.mark.parametrize("dtype, name", [
     ("i2", "i16"), ("u2", "u16"), ("i4", "i32"), ("u4", "u32"), ("i8", "i64"), ("u8", "u64"),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("relation", INTEGERS)
 def test_integer_compare(run, dtype, name, relation):
     info = np.iinfo(dtype)
@@ -95,7 +95,7 @@ def test_class(run):
     ("v_cvt_flr_i32_f32", "f4", "i4", [(2.5, 2), (-2.5, -3)]),
     ("v_cvt_norm_i16_f16", "f2", "i2", [(1, 32767), (-1, -32767), (-2, -32767), (0.5, 16384), (np.nan, 0)]),
     ("v_cvt_norm_u16_f16", "f2", "u2", [(1, 65535), (-1, 0), (0.5, 32768)]),
-])  # fmt: skip
+])
 def test_conversion(run, name, source, result, want):
     got = run(name, np.array([a for a, _ in want], source), result=result).value
     assert got.tolist() == [b for _, b in want]
@@ -107,7 +107,7 @@ def test_conversion(run, name, source, result, want):
     ("v_cvt_f16_f32", 0x33000000, 0x0000),  # 2^-25: tie to even zero
     ("v_cvt_f16_f32", 0x33000001, 0x0001),
     ("v_cvt_f16_f32", 0xFF802000, 0xFE01),  # a signaling NaN keeps sign and top of the payload
-])  # fmt: skip
+])
 def test_narrowing_to_f16(run, name, source, want):
     assert run(name, np.array([source], np.uint32), result="u2").value[0] == want
 
@@ -119,7 +119,7 @@ def test_narrowing_to_f16(run, name, source, want):
     ("v_cvt_pknorm_u16_f32", 0x3F800000, 0x3F000000, 0x8000FFFF),
     ("v_cvt_pk_u16_u32", 0x12345, 7, 0x0007FFFF),
     ("v_cvt_pk_i16_i32", 0x80000000, 40000, 0x7FFF8000),
-])  # fmt: skip
+])
 def test_packing(run, name, low, high, want):
     got = run(name, np.array([low], np.uint32), np.array([high], np.uint32)).value[0]
     assert f"{got:#010x}" == f"{want:#010x}"
@@ -147,7 +147,7 @@ def _decode(byte: int, fraction_bits: int, bias: int, kind: str) -> float:
 @pytest.mark.parametrize("target, name, fraction_bits, bias, kind", [
     ("gfx942", "fp8", 3, 8, "fnuz"), ("gfx942", "bf8", 2, 16, "fnuz"),
     ("gfx950", "fp8", 3, 7, "e4m3"), ("gfx950", "bf8", 2, 15, "e5m2"), ("gfx1200", "fp8", 3, 7, "e4m3"),
-])  # fmt: skip
+])
 def test_fp8(run, target, name, fraction_bits, bias, kind):
     """Every byte widens to its value, and narrows back to itself; values between go to the nearest even
     one.

@@ -47,7 +47,7 @@ def i32(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
         np.clip(x.astype("i8") + y, -(1 << 31), (1 << 31) - 1), np.where(u > v, u - v, 0),
         (x & 0xFFFFFF).astype("i8") * (y & 0xFFFFFF) + 5, x.astype("i2").astype("i4") * y.astype("i2"),
         x.astype("i1").astype("i4") + y.astype("u1"),
-    ]  # fmt: skip
+    ]
 
 
 def i64(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
@@ -59,7 +59,7 @@ def i64(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
         _truncated_divide(x, divisor), u % (v >> np.uint64(20) | np.uint64(1)), _per_bit(int.bit_count, x, 64),
         _per_bit(lambda n: 64 - (n | 1).bit_length(), x, 64), np.where(x == y, 1, np.abs(x)),
         (x >> 12).astype("f8").astype("i8"),
-    ]  # fmt: skip
+    ]
 
 
 def f32(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
@@ -69,7 +69,7 @@ def f32(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
         np.copysign(x, y), x.astype("i4").astype(f), np.abs(y).astype("u4").astype(f), x.astype("f2").astype(f),
         (x.astype("f8") * y).astype(f), np.where(x < y, x, y), np.ldexp(x, lane - 32),
         (x.astype("i8") * 1000003).astype(f), (x.astype("f8") * y + 1).astype(f), np.where(x > y, f(1), f(3)),
-    ]  # fmt: skip
+    ]
 
 
 def f64(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
@@ -77,7 +77,7 @@ def f64(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
         x + y, x - y, x * y, x / y, np.sqrt(np.abs(x)), np.floor(x), np.rint(x), x.astype("i4").astype("f8"),
         x.astype("f4").astype("f8"), np.where(x < y, x, y), np.ldexp(x, np.arange(64) - 32),
         (x * 1e6).astype("i8").astype("f8"),
-    ]  # fmt: skip
+    ]
 
 
 def f16(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:

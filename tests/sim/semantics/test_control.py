@@ -230,7 +230,7 @@ def registers(assembled, target, *names, **options):
         ("gfx1010", {}, ["HW_REG_XNACK_MASK", "HW_REG_POPS_PACKER", "29"], ["0x0"] * 3),
         ("gfx1200", {}, ["HW_REG_WAVE_DVGPR_ALLOC_LO", "HW_REG_WAVE_SCHED_MODE", "3"], ["0x0"] * 3),
     ],
-)  # fmt: skip
+)
 def test_hardware_registers(assembled, target, options, names, wanted):
     assert registers(assembled, target, *names, **options) == wanted
 

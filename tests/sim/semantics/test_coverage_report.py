@@ -22,7 +22,7 @@ def test_kinds(target):
 @pytest.mark.parametrize("target, f32, f16", [
     ("gfx1030", "approximate", "approximate"), ("gfx1100", "exact", "approximate"),
     ("gfx1201", "exact", "exact"), ("gfx1250", "approximate", "approximate"),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("stem", ["exp", "log", "rcp", "rsq", "sqrt", "sin", "cos"])
 def test_measured_transcendentals(target, f32, f16, stem):
     """Hardware's own tables are known of gfx1100 and gfx1201 only, and halves have been compared on the latter."""

@@ -69,7 +69,7 @@ def _f32(pattern: int) -> np.ndarray:
     (0x00000001, 0x00000001, 0x00000001, 0x15000000, False),  # a subnormal denominator: both grow
     (0x7F000000, 0x7F000000, 0x7F000000, 0x5F000000, False),  # 2^127: both shrink
     (0x00000000, 0x00000000, 0x3F800000, 0xFFC00000, True),  # zeros: a NaN; div_fixup knows
-])  # fmt: skip
+])
 def test_div_scale(run, value, denominator, numerator, want, post):
     outcome = run("v_div_scale_f32", _f32(value), _f32(denominator), _f32(numerator), mask_result=True)
     assert (f"{outcome.value[0]:#010x}", bool(outcome.masks[22][0])) == (f"{want:#010x}", post)
@@ -85,7 +85,7 @@ def test_div_scale(run, value, denominator, numerator, want, post):
     (0x3F800000, 0x7F800000, 0xBF800000, 0x80000000),  # -1 / inf
     (0x3F800000, 0x7F800001, 0x7FC00002, 0x7FC00002),  # the numerator's NaN first
     (0x3F800000, 0x7F800001, 0x3F800000, 0x7FC00001),
-])  # fmt: skip
+])
 def test_div_fixup(run, quotient, denominator, numerator, want):
     got = run("v_div_fixup_f32", _f32(quotient), _f32(denominator), _f32(numerator)).value[0]
     assert f"{got:#010x}" == f"{want:#010x}"

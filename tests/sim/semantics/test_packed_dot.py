@@ -24,7 +24,7 @@ def half(low: float, high: float) -> np.ndarray:
     ({"op_sel_hi": 0}, (1 + 10, 1 + 10)),
     (HALVES | {"neg_lo": 1, "neg_hi": 2}, (-1 + 10, 2 - 20)),
     (HALVES | {"clamp": 1}, (1, 1)),
-])  # fmt: skip
+])
 def test_selection_of_halves(run, modifiers, want):
     got = run("v_pk_add_f16", half(1, 2), half(10, 20), encoding="VOP3P", modifiers=modifiers).value
     assert got.view(np.float16).tolist() == list(want)
@@ -40,7 +40,7 @@ def test_selection_of_halves(run, modifiers, want):
     ("v_pk_max_u16", {}, ((-1, 5), (1, 7)), (-1, 7)),
     ("v_pk_lshlrev_b16", {}, ((4, 17), (1, 1)), (16, 2)),
     ("v_pk_ashrrev_i16", {}, ((4, 1), (-256, 8)), (-16, 4)),
-])  # fmt: skip
+])
 def test_packed_integers(run, name, modifiers, sources, want):
     got = run(name, *(packed(*s) for s in sources), encoding="VOP3P", modifiers=HALVES | modifiers).value
     assert hex(got[0]) == hex(packed(*want)[0])
@@ -64,7 +64,7 @@ def test_packed_f32(run):
     ("v_fma_mix_f32", {"op_sel_hi": 3, "op_sel": 1}, 2 * 3 + 100),  # high half of 0, low half of 1, f32
     ("v_fma_mix_f32", {"op_sel_hi": 3, "neg_lo": 4}, 1 * 3 - 100),
     ("v_fma_mix_f32", {"op_sel_hi": 3, "neg_hi": 4, "neg_lo": 4}, 1 * 3 - 100),
-])  # fmt: skip
+])
 def test_mixed_precision(run, name, modifiers, want):
     c = np.array([100], np.float32)
     got = run(name, half(1, 2), half(3, 4), c, result="f4", encoding="VOP3P", modifiers=modifiers).value
@@ -90,7 +90,7 @@ A8, B8 = 0xFF02807F, 0x01FF7F02  # bytes from the lowest: 7f 80 02 ff; 02 7f ff 
     ("v_dot4_i32_iu8", {"neg_lo": 1}, 10, 127 * 2 - 128 * 127 + 2 * 255 - 1 + 10),  # only source 0 is signed
     ("v_dot2_i32_i16", HALVES, 0, -32641 * 0x7F02 + -254 * 0x1FF),
     ("v_dot8_u32_u4", {}, 1, sum((A8 >> 4 * n & 15) * (B8 >> 4 * n & 15) for n in range(8)) + 1),
-])  # fmt: skip
+])
 def test_integer_dot(run, name, modifiers, c, want):
     a, b = np.array([A8], np.uint32), np.array([B8], np.uint32)
     got = run(name, a, b, np.array([c], np.uint32), encoding="VOP3P", modifiers=modifiers).value[0]
@@ -112,7 +112,7 @@ def test_float_dot(run):
 @pytest.mark.parametrize("code, selects, want", [
     (242, {"op_sel": 1}, 7.5), (242, {"op_sel": 0}, 4.0), (241, {"op_sel": 1}, -0.75), (242, {"op_sel": 3}, 2.0),
     (242, {"op_sel": 1, "op_sel_hi": 5}, 7.5), (242, {"op_sel": 3, "op_sel_hi": 5}, 7.5), (240, {"neg_lo": 2}, 1.0),
-])  # fmt: skip
+])
 def test_inline_constants_of_16_bit_sources(run, code, selects, want, bits, kind):
     """v0 = [2.0, 5.5]: a half times the constant plus the low half. The constant's f16 is in its low half, 0 above."""
     value = {240: 0x3F000000, 241: 0xBF000000, 242: 0x3F800000}[code] if bits == 32 else 0x3C00
@@ -121,14 +121,14 @@ def test_inline_constants_of_16_bit_sources(run, code, selects, want, bits, kind
     insn = Instruction(
         0, 8, "VOP3P", "v_fma_mix_f32", "v_fma_mix_f32", (_vgpr("vdst", 4), vector[0], constant, vector[1]),
         {"op_sel_hi": 7} | selects, "v_fma_mix_f32",
-    )  # fmt: skip
+    )
     after = run.registers(insn, {0: np.full(64, 0x45804000, np.uint32)}, (4,), target="gfx90a")
     assert after[4].view(np.float32)[0] == want
 
 
 @pytest.mark.parametrize("name, code, want", [
     ("v_dot2_f32_f16", 242, 1.0), ("v_fma_mix_f32", 240, 0.5), ("v_fma_mix_f32", 247, -4.0),
-])  # fmt: skip
+])
 def test_inline_constants_of_32_bit_sources(run, name, code, want):
     """Some tables call these sources 16 bits wide; the constant is a full f32."""
     sources = tuple(Operand(f"src{k}", OperandKind.VGPR, 8 * k) for k in range(2))
@@ -152,7 +152,7 @@ def test_both_halves_of_a_pair_read_first(run):
         0, 8, "VOPD", "v_dual_mov_b32", "v_dual_mov_b32",
         (_vgpr("vdstx", 1), _vgpr("src0x", 0), _vgpr("vdsty", 0), _vgpr("src0y", 1), _vgpr("vsrc1y", 2)),
         {"opy": "v_dual_add_f32"}, "v_dual_mov_b32 v1, v0 :: v_dual_add_f32 v0, v1, v2",
-    )  # fmt: skip
+    )
     before = {n: np.full(64, 10.0**n, np.float32) for n in range(3)}
     after = run.registers(insn, before, (0, 1, 2), target="gfx1100")
     assert [after[n].view(np.float32)[0] for n in range(3)] == [110, 1, 100]
@@ -167,7 +167,7 @@ def test_pair_with_a_literal(run):
          _vgpr("vdsty", 5), _vgpr("src0y", 1), literal, _vgpr("vsrc1y", 2)),
         {"opy": "v_dual_fmamk_f32"},
         "v_dual_fmaak_f32 v4, v1, v2, 0x41200000 :: v_dual_fmamk_f32 v5, v1, 0x41200000, v2",
-    )  # fmt: skip
+    )
     after = run.registers(
         insn, {1: np.full(64, 2, np.float32), 2: np.full(64, 3, np.float32)}, (4, 5), target="gfx1100"
     )

@@ -53,7 +53,7 @@ def test_arithmetic(run, name, op, type, count, rounding):
 
 CONVERSIONS = [
     ("v_cvt_f32_f64", Op.FPTRUNC, F64, F32), ("v_cvt_f16_f32", Op.FPTRUNC, F32, F16),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("rounding", [1, 2, 3])

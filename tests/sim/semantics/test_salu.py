@@ -112,7 +112,7 @@ def test_one_source(run, name, source, scc, want, scc_after):
     ("s_wqm_b64", (1 << 62,), (64,), 0, 64, 0xF << 60, 1),
     ("s_quadmask_b64", (1 << 62 | 1,), (64,), 0, 64, 0x8001, 1),
     ("s_cselect_b64", (1, 2), (64, 64), 0, 64, 2, 0),
-])  # fmt: skip
+])
 def test_64_bit(run, name, sources, widths, scc, width, want, scc_after):
     result, after, _ = run.scalar(name, *sources, width=width, source_width=widths, scc=scc)
     assert (f"{result:#x}", after) == (f"{want:#x}", scc_after)
@@ -130,7 +130,7 @@ def test_64_bit(run, name, sources, widths, scc, width, want, scc_after):
     ("s_cmpk_eq_i32", M32, -1, 0, M32, 1),
     ("s_bitset1_b32", 0, None, 0, 8, 0),
     ("s_cmov_b32", 9, None, 0, 9, 0),
-])  # fmt: skip
+])
 def test_with_the_old_destination(run, name, old, constant, scc, want, scc_after):
     sources = () if constant is not None else (3,)
     result, after, _ = run.scalar(name, *sources, old=old, simm16=constant, scc=scc)
@@ -140,7 +140,7 @@ def test_with_the_old_destination(run, name, old, constant, scc, want, scc_after
 @pytest.mark.parametrize("name, sources, scc", [
     ("s_cmp_lt_i32", (M32, 0), 1), ("s_cmp_lt_u32", (M32, 0), 0), ("s_cmp_ge_u32", (5, 5), 1),
     ("s_cmp_lg_u32", (5, 5), 0), ("s_bitcmp1_b32", (4, 34), 1), ("s_bitcmp0_b32", (4, 2), 0),
-])  # fmt: skip
+])
 def test_compare(run, name, sources, scc):
     assert run.scalar(name, *sources, scc=1 - scc, writes=False)[1] == scc
 
@@ -159,7 +159,7 @@ def test_64_bit_compare(run):
     ("s_andn1_saveexec_b64", 0x0F, 0x3C, 0x30, 1),  # ~source & EXEC
     ("s_andn2_wrexec_b64", 0x0F, 0x03, 0x03, 1),
     ("s_orn1_saveexec_b64", M64, 0x3C, 0x3C, 1),
-])  # fmt: skip
+])
 def test_exec(run, name, source, result, exec_after, scc):
     assert run.scalar(name, source, width=64, source_width=64, exec=0x3C) == (result, scc, exec_after)
 

@@ -8,7 +8,7 @@ from rocdbg.sim.semantics.lanes import swizzle_sources
 
 OFFSETS = [
     *range(0xC000, 0xC800), *range(0xE000, 0xE020), *range(0x8000, 0x8100), *(31 | i << 10 for i in range(32)),
-]  # fmt: skip
+]
 """All rotations and FFT orders, quad permutations, exclusive-ors."""
 FULL = (1 << 64) - 1
 DIGESTS = [

@@ -146,7 +146,7 @@ def test_circular_of_many(run, name, function):
     ("v_rcp_f32", "RECIPROCAL", lambda x: 1 / x, 2761),
     ("v_rsq_f32", "RECIPROCAL_ROOT", lambda x: 1 / np.sqrt(x), 2484),
     ("v_sqrt_f32", "ROOT", np.sqrt, 373),
-])  # fmt: skip
+])
 def test_residuals(run, monkeypatch, name, table, function, count):
     """Whatever the exponent: one off what the cubic alone gives, and within 1 ulp of the exact result."""
     keys = getattr(transcendental_roots, table)
@@ -165,7 +165,7 @@ def test_residuals(run, monkeypatch, name, table, function, count):
 @pytest.mark.parametrize("name, function", [
     ("v_exp_f32", np.exp2), ("v_log_f32", np.log2), ("v_rcp_f32", lambda x: 1 / x),
     ("v_rsq_f32", lambda x: 1 / np.sqrt(x)), ("v_sqrt_f32", np.sqrt),
-])  # fmt: skip
+])
 def test_within_one_ulp(run, name, function):
     """Everywhere, the seams between intervals and the neighbourhood of 1 included."""
     x = (np.arange(30000, dtype=np.uint64) * 0x9E3779B9).astype(np.uint32)
@@ -184,7 +184,7 @@ def test_within_one_ulp(run, name, function):
 @pytest.mark.parametrize("name, source, want", [
     ("v_rcp_f16", 0xC000, 0xB800), ("v_rcp_f16", 0x0000, 0x7C00), ("v_sqrt_f16", 0xFC00, 0xFE00),
     ("v_rsq_f16", 0x4400, 0x3800), ("v_exp_f16", 0xCC00, 0x0100), ("v_log_f16", 0x0001, 0xCE00),
-])  # fmt: skip
+])
 def test_f16_example(run, name, source, want):
     """f16 has subnormals: 2^-16 is one, log2 of the smallest is -24."""
     assert run(name, np.array([source], np.uint16), result="u2").value[0] == want
@@ -193,7 +193,7 @@ def test_f16_example(run, name, source, want):
 @pytest.mark.parametrize("target, name, want", [
     ("gfx90a", "v_sin_f32", 0.0), ("gfx90a", "v_cos_f32", 1.0),  # outside [-256, 256]
     ("gfx1030", "v_sin_f32", 1.0), ("gfx1030", "v_cos_f32", 0.0),  # full range
-])  # fmt: skip
+])
 def test_range_of_sine_and_cosine(run, target, name, want):
     assert run(name, np.array([1000.25], np.float32), result="f4", target=target).value[0] == want
 
@@ -203,7 +203,7 @@ def _reference(name, x):
         return {
             "exp": lambda: np.exp2(x), "log": lambda: np.log2(x), "rcp": lambda: 1 / x, "rsq": lambda: 1 / np.sqrt(x),
             "sqrt": lambda: np.sqrt(x),
-        }[name]()  # fmt: skip
+        }[name]()
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "rcp", "rsq", "sqrt"])
@@ -267,7 +267,7 @@ def test_all_halves(run, mode, neg, absolute, modifiers, want):
         got = run(
             f"v_{name}_f16", sources, result="u2", target="gfx1201",
             mode=mode, neg=neg, abs=absolute, modifiers=modifiers,
-        ).value  # fmt: skip
+        ).value
         for byte in got.astype("<u4").tobytes():
             digest = (digest ^ byte) * 0x100000001B3 & (1 << 64) - 1
     assert f"{digest:#x}" == f"{want:#x}"

@@ -60,7 +60,7 @@ OPERATIONS = {"add": np.add, "mul": np.multiply, "sub": np.subtract, "subrev": l
 
 @pytest.mark.parametrize("dtype, name", [
     *((dtype, name) for dtype in ("f2", "f4") for name in OPERATIONS), ("f8", "add"), ("f8", "mul"),
-])  # fmt: skip
+])
 def test_two_operands(run, dtype, name):
     a, b = pairs(dtype)
     function = OPERATIONS[name]
@@ -71,7 +71,7 @@ def test_two_operands(run, dtype, name):
 @pytest.mark.parametrize("name, function", [
     ("trunc", np.trunc), ("ceil", np.ceil), ("floor", np.floor), ("rndne", np.rint),
     ("frexp_mant", lambda a: np.frexp(a)[0]),
-])  # fmt: skip
+])
 def test_one_operand(run, dtype, name, function):
     a, _ = pairs(dtype)
     assert_same(run(f"v_{name}_{NAMES[dtype]}", a, result=dtype).value, function(a), a)
@@ -88,7 +88,7 @@ def test_fract_stays_below_one(run, dtype):
 
 @pytest.mark.parametrize("dtype, name, result", [
     ("f2", "v_frexp_exp_i16_f16", "i2"), ("f4", "v_frexp_exp_i32_f32", "i4"), ("f8", "v_frexp_exp_i32_f64", "i4"),
-])  # fmt: skip
+])
 def test_frexp_exponent(run, dtype, name, result):
     a, _ = pairs(dtype)
     want = np.where(np.isfinite(a), np.frexp(a)[1], 0)
@@ -144,7 +144,7 @@ QUIET, SIGNALING, INFINITE = 0x7FC01234, 0x7F800001, 0x7F800000
     ("v_cubema_f32", (0x3F800000, 0x40000000, 0xC0400000), 0xC0C00000),  # 2 * z
     ("v_cubesc_f32", (0x3F800000, 0x40000000, 0xC0400000), 0xBF800000),  # -x
     ("v_cubetc_f32", (0x3F800000, 0x40000000, 0xC0400000), 0xC0000000),  # -y
-])  # fmt: skip
+])
 def test_special_operands(run, name, operands, want):
     got = run(name, *(np.full(1, o, np.uint32) for o in operands)).value[0]
     assert f"{got:#010x}" == f"{want:#010x}"
@@ -160,7 +160,7 @@ def test_signaling_nan_without_ieee_mode_loses_to_the_number(run):
     ("v_mul_f32", (0x00800000, 0x3F000000), 0x00400000, 0),  # output
     ("v_min_f32", (0x80000001, 0), 0x80000001, 0x80000000),
     ("v_floor_f32", (0x80000001,), 0xBF800000, 0x80000000),
-])  # fmt: skip
+])
 def test_flushing(run, name, operands, kept, flushed):
     sources = [np.full(1, o, np.uint32) for o in operands]
     assert run(name, *sources).value[0] == kept
@@ -181,7 +181,7 @@ def test_mad_f32_never_has_subnormals(run):
     ("v_add_f32", {"clamp": 1}, 0, 0, 1.0),
     ("v_sub_f32", {"clamp": 1}, 0, 0, 0.0),
     ("v_sub_f32", {}, 2, 2, 5.0),  # 2 - -|3|
-])  # fmt: skip
+])
 def test_modifiers(run, name, modifiers, neg, abs, want):
     a, b = np.full(1, 2, np.float32), np.full(1, 3, np.float32)
     assert run(name, a, b, result="f4", modifiers=modifiers, neg=neg, abs=abs).value[0] == want
@@ -191,7 +191,7 @@ def test_modifiers(run, name, modifiers, neg, abs, want):
     (0x1C0, {1: 10.0, 2: 20.0, 3: 2.5}),
     (0x1F0, {1: 5.0, 2: 5.0, 3: 5.0}),  # subnormals may come out
     (0x3C0, {1: 5.0, 2: 5.0, 3: 5.0}),  # IEEE
-])  # fmt: skip
+])
 def test_output_modifiers(run, mode, want):
     a, b = np.full(1, 2, np.float32), np.full(1, 3, np.float32)
     for omod, result in want.items():
@@ -216,7 +216,7 @@ def test_clamp_of_nan(run):
     ("gfx90a", "v_fma_legacy_f16", 0x00004400),
     ("gfx1030", "v_add_f16", 0xABCD4200),  # and all do from GFX10 on.
     ("gfx1100", "v_fma_f16", 0xABCD4400),
-])  # fmt: skip
+])
 def test_upper_half_of_16_bit_results(run, target, name, want):
     one, two = np.full(1, 1, np.float16), np.full(1, 2, np.float16)
     sources = (one, two) if "add" in name else (one, two, two)

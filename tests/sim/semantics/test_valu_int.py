@@ -186,7 +186,7 @@ def test_clamp_saturates(run, name):
     ("v_addc_co_u32", lambda a, b, c: a + b + c),
     ("v_subb_co_u32", lambda a, b, c: a - b - c),
     ("v_subbrev_co_u32", lambda a, b, c: b - a - c),
-])  # fmt: skip
+])
 def test_carry_chain(run, name, function):
     a, b = operands(2)
     carry = np.arange(len(a)) % 3 == 0
@@ -212,7 +212,7 @@ def test_wide_multiply_add(run, name, sign):
 @pytest.mark.parametrize("name, function", [
     ("v_lshlrev_b64", lambda n, v: v << n), ("v_lshrrev_b64", lambda n, v: v >> n),
     ("v_ashrrev_i64", lambda n, v: signed(v, 64) >> n),
-])  # fmt: skip
+])
 def test_64_bit_shifts_take_the_count_modulo_64(run, name, function):
     counts = np.array([0, 1, 31, 32, 63, 64, 65, 0xFFFFFFFF], np.uint32)
     values = np.full(8, 0x8123456789ABCDEF, np.uint64)
@@ -224,7 +224,7 @@ def test_64_bit_shifts_take_the_count_modulo_64(run, name, function):
     ("v_add_u16", lambda a, b: a + b), ("v_sub_u16", lambda a, b: a - b), ("v_mul_lo_u16", lambda a, b: a * b),
     ("v_lshlrev_b16", lambda a, b: b << (a & 15)), ("v_ashrrev_i16", lambda a, b: signed(b, 16) >> (a & 15)),
     ("v_min_i16", lambda a, b: min(signed(a, 16), signed(b, 16))), ("v_max_u16", max),
-])  # fmt: skip
+])
 def test_16_bit(run, name, function):
     rng = np.random.default_rng(8)
     a, b = (rng.integers(0, 1 << 16, 256, dtype=np.uint16) for _ in range(2))

@@ -26,7 +26,7 @@ v_mov_b32 v1, 5
     # What is allocated: multiples of 4 on GFX9, 8 or 16 on GFX10 (wave32), 24 or 16 on GFX11 and later.
     [("gfx900", 30, 32), ("gfx90a", 30, 32), ("gfx1010", 30, 32), ("gfx1030", 30, 32), ("gfx1100", 30, 48),
      ("gfx1102", 30, 32), ("gfx1201", 30, 48)],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("way", ["run", "step", "budget"])
 def test_vgprs(assembled, target, asked, has, way):
     kernel = assembled(target, CODE.format(last=has - 1, past=has), vgprs=asked, groups=3)

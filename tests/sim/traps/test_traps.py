@@ -102,7 +102,7 @@ def test_scalar_floats(assembled):
     kernel = assembled(
         "gfx1201", "s_mov_b32 s0, 0x7f7fffff\ns_mul_f32 s1, s0, s0",
         directives=(".amdhsa_exception_fp_ieee_overflow 1",),
-    )  # fmt: skip
+    )
     stop = kernel.dispatch.run()
     assert (stop.causes, stop.lanes) == ((Cause.OVERFLOW,), ())
 
