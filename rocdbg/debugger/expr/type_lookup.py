@@ -13,12 +13,16 @@ from rocdbg.debugger.values.vectors import builtin_type
 from rocdbg.dwarf.info.types import ClassKind, ClassType, EnumType, Type, TypedefType
 
 
+MOST_SCOPES = 100
+"""Namespaces and classes around a function in which names are looked for: nobody nests deeper but a hostile file."""
+
+
 def qualified_names(frame: Frame | None, name: str) -> list[str]:
     """The name in each namespace or class around the frame's function, innermost first, then as it is."""
     names = []
     if frame is not None and frame.function is not None:
         parts = (frame.function.qualified_name or "").split("(")[0].split("::")[:-1]
-        names = ["::".join([*parts[:end], name]) for end in range(len(parts), 0, -1)]
+        names = ["::".join([*parts[:end], name]) for end in range(min(len(parts), MOST_SCOPES), 0, -1)]
     return [*names, name]
 
 
