@@ -60,6 +60,12 @@ class LocationList(Sequence[LocationListEntry]):
     def __getitem__(self, index: int | slice) -> LocationListEntry | Sequence[LocationListEntry]:
         return self.entries[index]
 
+    def matching(self, pc: int) -> list[bytes]:
+        """The expressions of the entries that match a file's address, else those of default entries (A.2.5.5)."""
+        rows = self.entries
+        found = [data for low, high, data in rows if low is not None and high is not None and low <= pc < high]
+        return found or [data for low, _, data in rows if low is None]
+
     def __iter__(self) -> Iterator[LocationListEntry]:
         return iter(self.entries)
 

@@ -124,7 +124,10 @@ class LocationDescription:
     @property
     def has_implicit_pointer(self) -> bool:
         """Whether reading needs the rules of implicit pointers (A.2.5.4.4.5)."""
-        return any(place.storage.has_implicit_pointer for place in self.places)
+        for place in self.places:  # noqa: SIM110 - of every value that is read
+            if place.storage.has_implicit_pointer:
+                return True
+        return False
 
     @property
     def remaining(self) -> int:

@@ -278,11 +278,8 @@ class Machine:
         pc = context.pc
         if pc is None:
             raise EvaluationError("a location list needs a program location, and there is none")
-        rows = entries.entries
-        self.budget.charge(1 + (len(rows) >> 6))
-        pc -= load_bias(context)
-        matching = [data for low, high, data in rows if low is not None and high is not None and low <= pc < high]
-        return matching or [data for low, _, data in rows if low is None]
+        self.budget.charge(1 + (len(entries.entries) >> 6))
+        return entries.matching(pc - load_bias(context))
 
     def location_list(
         self,

@@ -44,9 +44,9 @@ class Table:
         return {hit.breakpoint.number: hit.lanes for hit in found}
 
 
-def holds(condition: str, lane: int) -> bool:
-    """``even``, ``lane == N``."""
-    return lane % 2 == 0 if condition == "even" else lane == int(condition.removeprefix("lane == "))
+def holds(condition: str, lanes: int) -> int:
+    """The lanes where it is true: ``even``, ``lane == N``."""
+    return lanes & (0x5555_5555_5555_5555 if condition == "even" else 1 << int(condition.removeprefix("lane == ")))
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_places_that_are_enabled(table: Table) -> None:
 
 
 def test_a_condition_that_fails_stops_and_is_told(table: Table) -> None:
-    def broken(condition: str, lane: int) -> bool:
+    def broken(condition: str, lanes: int) -> int:
         raise ExpressionError("Division by zero")
 
     table.add("100", condition="1 / 0")

@@ -24,7 +24,7 @@ from rocdbg.dwarf.info.types import (
 
 def follow(value: Value, environment: Environment) -> Value:
     """What a reference refers to; other values as they are."""
-    stripped = value.bare
+    stripped = value.type.bare
     if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
         return environment.at_address(stripped.target, stripped.address_class or 0, value.as_int())
     return value
@@ -32,7 +32,7 @@ def follow(value: Value, environment: Environment) -> Value:
 
 def decay(value: Value) -> Value:
     """Arrays to a pointer to their first element, functions to a pointer to them."""
-    stripped = value.bare
+    stripped = value.type.bare
     if isinstance(stripped, ArrayType):
         address = value.address
         if address is None:

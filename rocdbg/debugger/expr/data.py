@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from rocdbg.arch.lanes import lane_list
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import Convenience
-from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type
+from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.strings import StringReader
+from rocdbg.debugger.expr.trees import nesting_limited
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
@@ -141,6 +143,32 @@ class Data:
         finally:
             if evaluator.has_stored:
                 self._inferior.state_changed()
+
+    def lanes_where(self, text: str, thread: int, lanes: int) -> int:
+        """The mask of those active lanes of ``lanes`` for which an expression is non-zero in their innermost frame.
+
+        What is the same for all lanes of a wave is found once: the tree, names, scopes and rules of the code there.
+        """
+        held = 0
+        environment: ProgramEnvironment | None = None
+        with nesting_limited(text):
+            for lane in lane_list(lanes):
+                if environment is None:
+                    environment = self.environment(Focus(thread, lane))
+                    tree = value_tree(text, environment)
+                else:
+                    environment = environment.at_lane(lane)
+                evaluator = Evaluator(environment)
+                try:
+                    value = evaluator.value(tree)
+                    if value.type.integer is None:
+                        value = decay(follow(value, environment))
+                    held |= value.is_true() << lane
+                finally:
+                    if evaluator.has_stored:
+                        self._inferior.state_changed()
+                        environment = None
+        return held
 
     def integer(self, text: str) -> int:
         """The value of an integer expression (counts, line numbers, exit status)."""

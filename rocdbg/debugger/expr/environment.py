@@ -22,8 +22,12 @@ class Environment(Protocol):
         """The place."""
 
     @property
+    def bool_type(self) -> Type:
+        """The type of comparisons: bool in C++, else int."""
+
+    @property
     def is_cplusplus(self) -> bool:
-        """Whether comparisons are bool and ``this`` has members."""
+        """Whether ``this`` has members."""
 
     @property
     def input_radix(self) -> int:

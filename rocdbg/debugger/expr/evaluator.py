@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
@@ -20,7 +21,7 @@ from rocdbg.debugger.expr.access import (
 from rocdbg.debugger.expr.casting import aggregate_cast, cast, vector_literal
 from rocdbg.debugger.expr.convenience import string_value
 from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.operators import binary, convert, repeated, stepped, unary
+from rocdbg.debugger.expr.operators import COMPARISONS, binary, convert, repeated, stepped, unary
 from rocdbg.debugger.expr.strings import StringReader
 from rocdbg.debugger.expr.trees import nesting_limited, parse_in
 from rocdbg.debugger.expr.type_names import named_type
@@ -52,6 +53,19 @@ def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
         return evaluator.value(tree).type, False
 
 
+def value_tree(text: str, environment: Environment) -> ast.Expression:
+    """The tree of a text that has a value. Raises `ExpressionError` for a type's name."""
+    tree = parse_in(text, environment)
+    if isinstance(tree, ast.TypeExpression):
+        raise ExpressionError("Attempt to use a type name as an expression")
+    return tree
+
+
+@lru_cache(maxsize=1024)
+def _literal(number: int, suffix: str, radix: int) -> Value:
+    return Value.of_int(ctypes.literal_type(number, suffix, radix), number)
+
+
 @dataclass(slots=True)
 class Evaluator:
     """Evaluates trees. Where ``only_type`` is wanted, nothing is stored and nothing need be readable."""
@@ -65,9 +79,7 @@ class Evaluator:
 
     def text(self, text: str) -> Value:
         """The value of an expression as typed."""
-        tree = parse_in(text, self.environment)
-        if isinstance(tree, ast.TypeExpression):
-            raise ExpressionError("Attempt to use a type name as an expression")
+        tree = value_tree(text, self.environment)
         with nesting_limited(text):
             return self.value(tree)
 
@@ -101,7 +113,7 @@ class Evaluator:
         """`value` of a tree that does not lean to the left."""
         match node:
             case ast.Integer(number, suffix, radix):
-                return Value.of_int(ctypes.literal_type(number, suffix, radix), number)
+                return _literal(number, suffix, radix)
             case ast.Float(number, suffix):
                 type_ = {"f": ctypes.FLOAT, "h": ctypes.HALF, "f16": ctypes.HALF, "l": ctypes.LONG_DOUBLE}
                 return Value.of_float(type_.get(suffix, ctypes.DOUBLE), number)
@@ -110,8 +122,7 @@ class Evaluator:
             case ast.String(data):
                 return string_value(data)
             case ast.Bool(truth):
-                type_of_bool = ctypes.BOOL if self.environment.is_cplusplus else ctypes.INT
-                return Value.of_int(type_of_bool, truth)
+                return Value.of_int(self.environment.bool_type, truth)
             case ast.NullPointer():
                 return Value.of_int(ctypes.VOID_POINTER, 0)
             case ast.Name():
@@ -218,7 +229,7 @@ class Evaluator:
         if operator in ("++", "--"):
             old = self.lvalue(operand)
             return self._assign(operand, old, stepped(old, operator))
-        return unary(operator, self._number(operand), self._bool())
+        return unary(operator, self._number(operand), self.environment.bool_type)
 
     def _number(self, node: ast.Expression) -> Value:
         """An operand; where nothing may be read, a one of its type."""
@@ -231,18 +242,18 @@ class Evaluator:
             return Value.of_int(value.type, 1)
         return value
 
-    def _bool(self) -> Type:
-        return ctypes.BOOL if self.environment.is_cplusplus else ctypes.INT
-
     def _binary(self, operator: str, left: Value, right: ast.Expression) -> Value:
         if operator == ",":
             return self.value(right)
-        left = follow(left, self.environment)
+        if left.type.integer is None:
+            left = follow(left, self.environment)
+        elif type(right) is ast.Integer and operator in COMPARISONS:
+            return binary(operator, left, _literal(right.value, right.suffix, right.radix), self.environment.bool_type)
         if operator in ("&&", "||"):
             answer = decay(left).is_true()
             if answer == (operator == "&&"):
                 answer = self.operand(right).is_true()
-            return Value.of_int(self._bool(), answer)
+            return Value.of_int(self.environment.bool_type, answer)
         if operator in (".*", "->*"):
             # as GDB, either operator takes objects and pointers
             if isinstance(left.bare, PointerType):
@@ -250,13 +261,13 @@ class Evaluator:
             return self.environment.pointed_member(self.operand(right), left)
         if operator == "@":
             return repeated(left, self.operand(right))
-        return binary(operator, self._readable(decay(left)), self._number(right), self._bool())
+        return binary(operator, self._readable(decay(left)), self._number(right), self.environment.bool_type)
 
     def _assignment(self, node: ast.Assign) -> Value:
         target = self.lvalue(node.left)
         right = self.lvalue(node.right)
         if node.operator:
-            right = binary(node.operator, decay(target), decay(right), self._bool())
+            right = binary(node.operator, decay(target), decay(right), self.environment.bool_type)
         return self._assign(node.left, target, right)
 
     def _assign(self, node: ast.Expression, target: Value, new: Value) -> Value:

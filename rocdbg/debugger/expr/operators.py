@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerType, Type, VectorType, VoidType
+from rocdbg.dwarf.info.types import ArrayType, ClassType, Integer, PointerType, Type, VectorType, VoidType
 
 MAX_REPETITIONS = 1 << 24
 _COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {
@@ -21,18 +21,23 @@ _COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {
 }
 
 
+COMPARISONS = frozenset(_COMPARE)
+"""The operators whose answer is a truth."""
+
+
 def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.INT) -> Value:
     """``left operator right`` for arithmetic, comparison, shifts and pointer arithmetic.
 
     Arrays must have decayed already. ``bool_type`` is the type of comparisons: int in C, bool in C++.
     """
+    integers = left.type.integer, right.type.integer
+    if integers[0] is not None and integers[1] is not None and operator in _COMPARE:
+        # what conditions are made of; the general way below does the same
+        a, b = _common(left.as_int(), integers[0], right.as_int(), integers[1])
+        return Value.of_int(bool_type, _COMPARE[operator](a, b))
     if left.type is ctypes.INT and right.type is ctypes.INT and operator not in ("<<", ">>"):
-        # what scripts count with; the general way below does the same
-        a = int.from_bytes(left.contents(), "little", signed=True)
-        b = int.from_bytes(right.contents(), "little", signed=True)
-        if operator in _COMPARE:
-            return Value.of_int(bool_type, _COMPARE[operator](a, b))
-        return Value.of_int(ctypes.INT, _integer(operator, a, b))
+        # what scripts count with
+        return Value.of_int(ctypes.INT, _integer(operator, left.as_int(), right.as_int()))
     if isinstance(left.bare, VectorType) or isinstance(right.bare, VectorType):
         return _vector_binary(operator, left, right)
     if operator in ("&&", "||"):
@@ -57,6 +62,17 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
         return Value.of_float(type_, _float(operator, left.as_float(), right.as_float()))
     a, b = convert(left, type_).as_int(), convert(right, type_).as_int()
     return Value.of_int(type_, _integer(operator, a, b))
+
+
+def _common(a: int, a_type: Integer, b: int, b_type: Integer) -> tuple[int, int]:
+    """Two integers after C's usual arithmetic conversions."""
+    size_a, size_b = max(4, a_type.size), max(4, b_type.size)
+    signed_a, signed_b = a_type.signed or a_type.size < 4, b_type.signed or b_type.size < 4
+    signed = signed_a and signed_b if size_a == size_b else signed_a if size_a > size_b else signed_b
+    if signed:
+        return a, b
+    mask = (1 << 8 * max(size_a, size_b)) - 1
+    return a & mask, b & mask
 
 
 def _not_comparable(left: Value, right: Value) -> str:

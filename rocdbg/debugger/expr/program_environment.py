@@ -34,12 +34,26 @@ from rocdbg.debugger.values.memory import FileMemory, GlobalTargetMemory, LaneMe
 from rocdbg.debugger.values.storage import Absence, Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import builtin_type
-from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
+from rocdbg.dwarf.context import Expression, ExpressionLike
+from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Unit, Variable
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.types import FunctionType, Type, UnspecifiedType
 from rocdbg.dwarf.location import LocationDescription
 
 NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a variable at a place of the code, whatever the lane."""
+
+    variable: Variable
+    type: Type
+    expression: ExpressionLike | None
+    unit: Unit
+    is_own_unit: bool
+    """Whether the frame's context is that of its unit."""
+    may_be_dynamic: bool
 
 
 @dataclass
@@ -60,6 +74,22 @@ class ProgramEnvironment:
     def focus(self) -> Focus:
         """The frame's; `STATIC` without one."""
         return self.frame.scope if self.frame is not None else STATIC
+
+    def at_lane(self, lane: int) -> ProgramEnvironment:
+        """The environment of another active lane, whose innermost frame is the same code as that of this one."""
+        assert self.frame is not None
+        other = object.__new__(ProgramEnvironment)
+        known = other.__dict__
+        known.update(self.__dict__)
+        known["frame"] = self.frame.at_lane(lane)
+        for what in ("memory", "context", "registers"):
+            known.pop(what, None)
+        return other
+
+    @cached_property
+    def bool_type(self) -> Type:
+        """bool in C++, else int."""
+        return ctypes.BOOL if self.is_cplusplus else ctypes.INT
 
     @property
     def is_cplusplus(self) -> bool:
@@ -115,13 +145,36 @@ class ProgramEnvironment:
     def local(self, name: str) -> Value | None:
         """A variable of the frame's blocks, innermost first; ``x@entry``: what a kernel was given for a parameter."""
         name, at, _ = name.partition("@")
+        variable = self._locals.get(name)
+        if variable is None:
+            return None
+        if at and self.frame is not None and self.target is not None:
+            passed = entry_value(self.frame, variable, self.target, self.memory)
+            return passed or Value.absent(variable.type)
+        return self.value_of(variable)
+
+    @cached_property
+    def _known(self) -> dict[int, _Known]:
+        """Of variables that were asked for, by identity, what is the same for all lanes here."""
+        return {}
+
+    def _known_of(self, variable: Variable) -> _Known:
+        type_ = self.complete_type(variable.type)
+        context, unit = self.context_of(variable), variable.unit
+        what = self._expression_of(variable, context)
+        if isinstance(what, dwarf.LocationList) and what.dialect is not None and context.pc is not None:
+            matching = what.matching(context.pc - context.load_bias)
+            if len(matching) == 1:
+                what = Expression(matching[0], what.dialect)
+        return _Known(variable, type_, what, unit, self.context is context, may_be_dynamic(type_))
+
+    @cached_property
+    def _locals(self) -> dict[str | None, Variable]:
+        """The variables of the frame's blocks by name, without those that others hide."""
+        found: dict[str | None, Variable] = {}
         for variable in self.local_variables():
-            if at and variable.name == name and self.frame is not None and self.target is not None:
-                passed = entry_value(self.frame, variable, self.target, self.memory)
-                return passed or Value.absent(variable.type)
-            if variable.name == name:
-                return self.value_of(variable)
-        return None
+            found.setdefault(variable.name, variable)
+        return found
 
     def local_variables(self) -> Iterator[Variable]:
         """The variables of the frame's blocks, those that hide others first."""
@@ -178,12 +231,20 @@ class ProgramEnvironment:
 
     def value_of(self, variable: Variable) -> Value:
         """A variable's value, where it lives in this frame and lane."""
-        type_ = self.complete_type(variable.type)
+        known = self._known.get(id(variable))
+        if known is None:
+            known = self._known[id(variable)] = self._known_of(variable)
+        type_ = known.type
+        if known.expression is not None:
+            context = self.context if known.is_own_unit else self.context_of(variable)
+            assert context is not None
+            found = known.unit.conventions.extent(
+                dwarf.evaluate_location(known.expression, context), type_.size or 0
+            )
+            return self._typed(type_, found, context) if known.may_be_dynamic else value_at(
+                type_, found, self.memory, context
+            )
         location = variable.location
-        context = self.context_of(variable)
-        found = self._location_of(variable, type_, context)
-        if found is not None:
-            return self._typed(type_, found, context)
         if isinstance(location, Constant):
             size = type_.size or 8
             return Value.of_int(ctypes.signed_of(size), location.signed_value(size)).with_type(type_)
@@ -230,12 +291,18 @@ class ProgramEnvironment:
         return self._location_of(variable, self.complete_type(variable.type), self.context_of(variable))
 
     def _location_of(self, variable: Variable, type_: Type, context: FrameContext) -> LocationDescription | None:
+        what = self._expression_of(variable, context)
+        if what is None:
+            return None
+        return variable.unit.conventions.extent(dwarf.evaluate_location(what, context), type_.size or 0)
+
+    @staticmethod
+    def _expression_of(variable: Variable, context: FrameContext) -> ExpressionLike | None:
+        """Its location attribute, if that is an expression or list that says anything."""
         location = variable.location
         if not isinstance(location, Exprloc | Loclist) or lds.is_unplaced(variable):
             return None
-        unit = variable.unit
-        what = context.program.expressions.location(location, unit, context.wave_size)
-        return unit.conventions.extent(dwarf.evaluate_location(what, context), type_.size or 0)
+        return context.program.expressions.location(location, variable.unit, context.wave_size)
 
     def context_of(self, variable: Variable) -> FrameContext:
         """The context a variable's expressions are evaluated in: that of the frame, for the variable's unit."""

@@ -12,7 +12,6 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import builtin_type
 from rocdbg.dwarf.info.types import ClassKind, ClassType, EnumType, Type, TypedefType
 
-
 MOST_SCOPES = 100
 """Namespaces and classes around a function in which names are looked for: nobody nests deeper but a hostile file."""
 

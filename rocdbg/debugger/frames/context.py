@@ -126,6 +126,16 @@ class FrameContext:
         other.object = location
         return other
 
+    def at_lane(self, lane: int) -> FrameContext:
+        """The same frame, the innermost, of another lane that is where the wave is."""
+        other = object.__new__(FrameContext)
+        known = other.__dict__
+        known.update(self.__dict__)
+        known["lane"] = lane
+        known.pop("cfa", None)  # what may differ by lane
+        known.pop("iterations", None)
+        return other
+
     def at_lane_pc(self, pc: LoadedAddress) -> FrameContext:
         """The same frame of a lane that waits at ``pc``."""
         other = FrameContext(
@@ -171,7 +181,7 @@ class FrameContext:
         """The canonical frame address, ``None`` where no rules are known."""
         return self.found_row.row.cfa_location(self) if self.found_row is not None else None
 
-    @property
+    @cached_property
     def frame_base(self) -> ExpressionLike | LocationDescription | None:
         """DW_AT_frame_base of the function; in a kernel without one the beginning of private memory.
 

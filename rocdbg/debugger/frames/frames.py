@@ -71,6 +71,15 @@ class Frame:
     stop_reason: str = ""
     """Why unwinding ended here, when it did for want of knowledge."""
 
+    def at_lane(self, lane: int) -> Frame:
+        """The same frame, the innermost, of another active lane of the wave."""
+        other = object.__new__(Frame)  # copy.copy takes ten calls, and conditions are evaluated for many lanes
+        other.__dict__.update(self.__dict__)
+        scope = self.scope
+        other.scope = Focus(scope.thread, lane, scope.frame, scope.iteration)
+        other.context = self.context.at_lane(lane)
+        return other
+
     @cached_property
     def row(self) -> LineRow | None:
         """The line table's row at this frame's PC."""

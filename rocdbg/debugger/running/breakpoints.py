@@ -73,15 +73,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A wave at an address: its active lanes, and how to evaluate a condition for one of them.
+    """A wave at an address: its active lanes, and how to evaluate a condition for some of them.
 
-    ``condition`` gives the truth for a lane, and raises `rocdbg.Error` when it cannot be evaluated.
+    ``condition`` gives the mask of those lanes of a mask for which a text is true, and raises `rocdbg.Error` when it
+    cannot be evaluated for one.
     """
 
     thread: int
     address: int
     active: int
-    condition: Callable[[str, int], bool]
+    condition: Callable[[str, int], int]
 
 
 class BreakpointTable:
@@ -216,7 +217,7 @@ class BreakpointTable:
                 lanes &= 1 << breakpoint_.lane
             if breakpoint_.condition is not None and lanes:
                 try:
-                    lanes = _where(arrival, breakpoint_.condition, lanes)
+                    lanes = arrival.condition(breakpoint_.condition, lanes)
                 except Error as error:
                     where = f"Error in testing condition for breakpoint {breakpoint_.number}:"
                     problems.append(f"{where}\n{error}")
@@ -234,18 +235,6 @@ class BreakpointTable:
         for hit in hits:
             if hit.breakpoint.temporary:
                 self._breakpoints.pop(hit.breakpoint.number, None)
-
-
-def _where(arrival: Arrival, condition: str, lanes: int) -> int:
-    """The lanes for which a condition holds."""
-    held = 0
-    rest = lanes
-    while rest:
-        bit = rest & -rest
-        rest ^= bit
-        if arrival.condition(condition, bit.bit_length() - 1):
-            held |= bit
-    return held
 
 
 def _numbered(locations: Sequence[Location]) -> list[BreakpointLocation]:

@@ -229,14 +229,14 @@ class RunControl:
         """Whether the running program was told to stop, and has not yet."""
         return self._state.interrupting
 
-    def _holds(self, text: str, focus: Focus) -> bool:
-        """The truth of a breakpoint's condition for a lane; ``$_lane`` and the like are that lane's."""
+    def _holds(self, text: str, thread: int, lanes: int) -> int:
+        """Those of a wave's active lanes for which a breakpoint's condition is true."""
         state = self._state
         if state.interrupting:  # between the program's stop and here: a condition may take for ever
             raise ExpressionError("Quit")
         state.evaluating = True
         try:
-            return self._data.truth(text, focus)
+            return self._data.lanes_where(text, thread, lanes)
         except KeyboardInterrupt:
             state.evaluating = False
             self.interrupt()

@@ -57,8 +57,8 @@ class RunState:
 class Runner:
     """Resumes the target, turns its stops into events, and moves the focus to where they are.
 
-    ``holds`` is the truth of a condition for a lane, ``left`` is told when the target is gone, and
-    whether that was before its end.
+    ``holds`` gives the lanes of a wave (of a mask) for which a condition is true, ``left`` is told when the target is
+    gone, and whether that was before its end.
     """
 
     inferior: Inferior
@@ -67,7 +67,7 @@ class Runner:
     settings: Settings
     warnings: Warnings
     state: RunState
-    holds: Callable[[str, Focus], bool]
+    holds: Callable[[str, int, int], int]
     left: Callable[[bool], None]
 
     @property
@@ -247,7 +247,7 @@ class Runner:
                 thread,
                 pc,
                 self.inferior.active_lanes(thread),
-                lambda text, lane: self.holds(text, Focus(thread, lane)),
+                lambda text, lanes: self.holds(text, thread, lanes),
             )
         )
         for problem in problems:

@@ -85,12 +85,14 @@ def basic_type(words: str) -> Type | None:
 
 def bare(type_: Type) -> Type:
     """Without typedefs and qualifiers."""
-    return type_.strip_typedefs()
+    return type_.bare
 
 
 def size_of(type_: Type) -> int:
     """Size in bytes as ``sizeof`` has it: void and functions count 1. Raises for incomplete types."""
-    stripped = type_.strip_typedefs()
+    if type_.integer is not None:
+        return type_.integer.size
+    stripped = type_.bare
     if isinstance(stripped, VoidType | FunctionType):
         return 1
     size = stripped.size

@@ -54,10 +54,11 @@ class Value:
     @classmethod
     def of_int(cls, type_: Type, number: int) -> Value:
         """An integer, pointer, enum or bool value, wrapped to the type's width."""
-        size = ctypes.size_of(type_)
+        plain = type_.integer
+        size = plain.size if plain is not None else ctypes.size_of(type_)
         if size > MAX_VALUE_SIZE:
             raise DebuggerError(f"value requires {size} bytes, which is more than max-value-size")
-        if ctypes.is_bool(type_):
+        if plain.boolean if plain is not None else ctypes.is_bool(type_):
             number = int(bool(number))
         return cls(type_, data=(number & ((1 << 8 * size) - 1)).to_bytes(size, "little"))
 
@@ -81,7 +82,7 @@ class Value:
     @property
     def bare(self) -> Type:
         """The type without typedefs and qualifiers."""
-        return self.type.strip_typedefs()
+        return self.type.bare
 
     @property
     def is_lvalue(self) -> bool:
@@ -102,7 +103,8 @@ class Value:
             return self.data
         if self.absence is not None:
             raise AbsentError(self.absence)
-        size = self.size
+        plain = self.type.integer
+        size = plain.size if plain is not None else self.size
         if size > MAX_VALUE_SIZE:
             raise DebuggerError(f"value requires {size} bytes, which is more than max-value-size")
         if self.storage is None:
@@ -160,8 +162,11 @@ class Value:
 
     def as_int(self) -> int:
         """The number behind an integral, bool, enum or pointer value; floats are truncated."""
-        stripped = self.bare
+        plain = self.type.integer
         data = self.contents()
+        if plain is not None and len(data) == plain.size:
+            return int.from_bytes(data, "little", signed=plain.signed)
+        stripped = self.bare
         if ctypes.is_float(stripped):
             number = decode_float(stripped, data)
             if not math.isfinite(number):
@@ -189,6 +194,8 @@ class Value:
 
     def is_true(self) -> bool:
         """Its truth in a condition."""
+        if self.type.integer is not None:
+            return any(self.contents())
         stripped = self.bare
         if ctypes.is_float(stripped):
             return self.as_float() != 0

@@ -76,6 +76,15 @@ class Access(enum.IntEnum):
     PRIVATE = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """What arithmetic has to know of a plain integral type: bytes, little-endian and all of them used."""
+
+    size: int
+    signed: bool
+    boolean: bool
+
+
 @dataclass(frozen=True)
 class Type:
     """Base of all types. ``offset``: the entry in ``.debug_info`` it was read from, None for one made by
@@ -91,6 +100,20 @@ class Type:
     def strip_typedefs(self) -> Type:
         """The type behind typedefs *and* qualifiers on the outside (``const SF`` -> ``struct S``)."""
         return self
+
+    @cached_property
+    def bare(self) -> Type:
+        """As `strip_typedefs`, found once."""
+        return self.strip_typedefs()
+
+    @cached_property
+    def integer(self) -> Integer | None:
+        """Of integers of up to 16 bytes, characters, bool and enumerations, found once; ``None`` of any other type.
+
+        None as well for those that do not fill their bytes, or are big-endian.
+        """
+        bare = self.bare
+        return bare._integer() if isinstance(bare, BaseType | EnumType) else None
 
     def strip_qualifiers(self) -> Type:
         """The type without outer qualifiers; typedefs stay."""
@@ -186,6 +209,18 @@ class BaseType(Type):
 
     def spelled(self) -> str:
         return self.name
+
+    def _integer(self) -> Integer | None:
+        plain = not self.big_endian and self.bit_size in (None, 0, 8 * self.byte_size) and 0 < self.byte_size <= 16
+        if not plain or self.encoding not in _INTEGERS:
+            return None
+        signed = self.encoding in (Encoding.SIGNED, Encoding.SIGNED_CHAR)
+        return Integer(self.byte_size, signed, self.encoding == Encoding.BOOLEAN)
+
+
+_INTEGERS = frozenset({
+    Encoding.BOOLEAN, Encoding.SIGNED, Encoding.SIGNED_CHAR, Encoding.UNSIGNED, Encoding.UNSIGNED_CHAR, Encoding.UTF,
+})
 
 
 @dataclass(frozen=True)
@@ -386,6 +421,13 @@ class EnumType(Type):
     @property
     def size(self) -> int | None:
         return self.byte_size if self.byte_size is not None else self.underlying.size
+
+    def _integer(self) -> Integer | None:
+        size, underlying = self.size, self.underlying.integer
+        if size is None or not 0 < size <= 16 or (underlying is None and self.underlying is not VOID):
+            return None
+        negative = any(enumerator.value < 0 for enumerator in self.enumerators)
+        return Integer(size, underlying.signed if underlying is not None else negative, False)
 
     @property
     def keyword(self) -> str:
