@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.arch.address_spaces import AddressSpace, UnknownAddressSpaceError, address_space_by_name
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.environment import Environment
@@ -81,3 +81,11 @@ def vector_literal(
     if len(values) == 1:
         values *= vector.count
     return Value(type_, data=b"".join(values).ljust(vector.byte_size, b"\0"))
+
+
+def space_number(name: str) -> int:
+    """The DWARF number of a named address space. Raises `ExpressionError`."""
+    try:
+        return int(address_space_by_name(name).space)
+    except UnknownAddressSpaceError:
+        raise ExpressionError(f"Address space {name} not recognised by the architecture") from None

@@ -205,7 +205,7 @@ class Resolver:
     def _location(self, die: Die, value: AttributeValue, location: LocationDescription) -> LocationDescription:
         if not isinstance(value, Exprloc | Loclist):
             raise DebuggerError("DW_AT_data_location is not an expression.")
-        context = self.context.for_unit(die.unit).with_object(location)
+        context = self.context.for_unit(die.unit, location)
         return dwarf.evaluate_location(as_written(value, die.unit), context)
 
     def _number(
@@ -221,7 +221,7 @@ class Resolver:
             return self._referenced(die, value)
         if not isinstance(value, Exprloc | Loclist):
             raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no number.")
-        context = self.context.for_unit(die.unit).with_object(location)
+        context = self.context.for_unit(die.unit, location)
         what = as_written(value, die.unit)
         if isinstance(what, dwarf.LocationList):
             bits = dwarf.evaluate_location(what, context).read(64)

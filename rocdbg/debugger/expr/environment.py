@@ -81,6 +81,3 @@ class Environment(Protocol):
 
     def register_range(self, file: str, first: int, last: int) -> Value:
         """``$s[4:5]`` as one value."""
-
-    def address_space(self, name: str) -> int:
-        """The DWARF number of a named address space. Raises `ExpressionError`."""

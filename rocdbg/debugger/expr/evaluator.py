@@ -18,7 +18,7 @@ from rocdbg.debugger.expr.access import (
     member_pointer,
     pointee,
 )
-from rocdbg.debugger.expr.casting import aggregate_cast, cast, vector_literal
+from rocdbg.debugger.expr.casting import aggregate_cast, cast, space_number, vector_literal
 from rocdbg.debugger.expr.convenience import string_value
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.operators import COMPARISONS, binary, convert, repeated, stepped, unary
@@ -356,7 +356,7 @@ class Evaluator:
         return Value(ctypes.array_of(first.type, len(values)), data=b"".join(v.contents() for v in values))
 
     def _space_address(self, space: str, address: ast.Expression) -> Value:
-        number = self.environment.address_space(space)
+        number = space_number(space)
         value = self.operand(address)
         target: Type = ctypes.VOID
         if isinstance(value.bare, PointerType):

@@ -8,13 +8,14 @@ from functools import cached_property
 
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
-from rocdbg.arch.address_spaces import AddressSpace, UnknownAddressSpaceError, address_space_by_name
-from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.debugger.errors import NoRegistersError
 from rocdbg.debugger.expr.builtin_variables import BUILTINS, builtin_variable
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
 from rocdbg.debugger.expr.lds_variables import lds_offset
 from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
+from rocdbg.debugger.expr.scoped_variables import function_variable, scoped_variable
 from rocdbg.debugger.expr.type_lookup import TypeLookup, qualified_names
 from rocdbg.debugger.focus import STATIC, Focus
 from rocdbg.debugger.frames.context import FrameContext
@@ -29,14 +30,13 @@ from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.history import ValueHistory
-from rocdbg.debugger.values.locations import has_fixed_address, value_at
+from rocdbg.debugger.values.locations import value_at
 from rocdbg.debugger.values.memory import FileMemory, GlobalTargetMemory, LaneMemory
 from rocdbg.debugger.values.storage import Absence, Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import builtin_type
 from rocdbg.dwarf.context import Expression, ExpressionLike
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Unit, Variable
-from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.types import FunctionType, Type, UnspecifiedType
 from rocdbg.dwarf.location import LocationDescription
 
@@ -82,7 +82,7 @@ class ProgramEnvironment:
         known = other.__dict__
         known.update(self.__dict__)
         known["frame"] = self.frame.at_lane(lane)
-        for what in ("memory", "context", "registers"):
+        for what in ("memory", "context", "_registers"):
             known.pop(what, None)
         return other
 
@@ -198,7 +198,7 @@ class ProgramEnvironment:
             if enumerator is not None:
                 return enumerator
             scope, _, last = name.rpartition("::")
-            found = self._function_variable(scope, last) if scope else None
+            found = function_variable(self, scope, last) if scope else None
             if found is not None:
                 return found
         return self._minimal_symbol(name)
@@ -324,48 +324,7 @@ class ProgramEnvironment:
 
     def scoped_variable(self, scope: str, name: str) -> Value:
         """``'file.c'::name`` or ``function::name``."""
-        program = self.program
-        if program is None or not program.has_debug_info:
-            raise NoSymbolError(name)
-        found = self._function_variable(scope, name)
-        if found is not None:
-            return found
-        files = program.info.files_named(scope)
-        if not files:
-            raise NoSymbolError(scope, f'No symbol "{scope}" in current context.')
-        for variable in program.info.variables_named(name):
-            if variable.decl_file is not None and variable.decl_file in files:
-                return self.value_of(variable)
-        for function in program.info.functions_named(name):
-            if function.decl_file in files and function.low_pc is not None:
-                return self.function_value(function)
-        raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
-
-    def _function_variable(self, scope: str, name: str) -> Value | None:
-        """A variable of a function and its blocks; elsewhere than in its frame only static ones have a value."""
-        assert self.program is not None
-        for qualified in qualified_names(self.frame, scope):
-            for function in self.program.info.functions_named(qualified):
-                found = self._in_function(function, name)
-                if found is not None:
-                    return found
-        return None
-
-    def _in_function(self, function: CodeScope, name: str) -> Value | None:
-        for variable in function.variables:
-            if variable.name == name:
-                located = isinstance(variable.location, Exprloc | Loclist)
-                if located and not has_fixed_address(variable) and not self._is_here(function):
-                    raise ExpressionError(f'No frame is currently executing in block {function.name}.')
-                return self.value_of(variable)
-        for child in function.children:
-            found = self._in_function(child, name)
-            if found is not None:
-                return found
-        return None
-
-    def _is_here(self, function: CodeScope) -> bool:
-        return self.frame is not None and any(s.offset == function.offset for s in self.frame.scopes)
+        return scoped_variable(self, scope, name)
 
     # -- types
 
@@ -397,7 +356,7 @@ class ProgramEnvironment:
     # -- registers and address spaces
 
     @cached_property
-    def registers(self) -> RegisterFile | None:
+    def _registers(self) -> RegisterFile | None:
         """The registers of the frame."""
         if self.frame is None or self.target is None or self.frame.scope.thread is None:
             return None
@@ -405,21 +364,14 @@ class ProgramEnvironment:
 
     def register(self, name: str) -> Value | None:
         """A register by name; ``None`` when no register is called so."""
-        if self.registers is None:
+        if self._registers is None:
             if self.program is not None and is_register_name(name):
                 raise NoRegistersError
             return None
-        return self.registers.value(name)
+        return self._registers.value(name)
 
     def register_range(self, file: str, first: int, last: int) -> Value:
         """``$s[4:5]``."""
-        if self.registers is None:
+        if self._registers is None:
             raise NoRegistersError
-        return self.registers.range(file, first, last)
-
-    def address_space(self, name: str) -> int:
-        """The DWARF number of a named space."""
-        try:
-            return int(address_space_by_name(name).space)
-        except UnknownAddressSpaceError:
-            raise ExpressionError(f"Address space {name} not recognised by the architecture") from None
+        return self._registers.range(file, first, last)

@@ -111,19 +111,17 @@ class FrameContext:
         """What the program's addresses were moved by: `rocdbg.dwarf.context.Loaded`."""
         return self.program.base
 
-    def for_unit(self, unit: Unit) -> FrameContext:
-        """The same frame, for expressions of another compile unit (global variables)."""
-        if unit is self.unit:
+    def for_unit(self, unit: Unit, about: LocationDescription | None = None) -> FrameContext:
+        """The same frame, for expressions of a compile unit, maybe not its own (global variables).
+
+        ``about`` is the object that they are about, if they are about one (DW_OP_push_object_address).
+        """
+        if unit is self.unit and about is None:
             return self
         other = copy(self)
         other.unit = unit
         other.offset_size = unit.offset_size
-        return other
-
-    def with_object(self, location: LocationDescription) -> FrameContext:
-        """The same frame, for expressions about an object (DW_OP_push_object_address)."""
-        other = copy(self)
-        other.object = location
+        other.object = about if about is not None else self.object
         return other
 
     def at_lane(self, lane: int) -> FrameContext:

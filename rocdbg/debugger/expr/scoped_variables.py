@@ -1,0 +1,66 @@
+"""Variables by file or function: ``'file.c'::name``, ``function::name``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.debugger.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.type_lookup import qualified_names
+from rocdbg.debugger.values.locations import has_fixed_address
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info import Exprloc, Loclist
+from rocdbg.dwarf.info import Scope as CodeScope
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+
+
+def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value:
+    """A variable or function of a file, or a variable of a function. Raises `NoSymbolError`."""
+    program = environment.program
+    if program is None or not program.has_debug_info:
+        raise NoSymbolError(name)
+    found = function_variable(environment, scope, name)
+    if found is not None:
+        return found
+    files = program.info.files_named(scope)
+    if not files:
+        raise NoSymbolError(scope, f'No symbol "{scope}" in current context.')
+    for variable in program.info.variables_named(name):
+        if variable.decl_file is not None and variable.decl_file in files:
+            return environment.value_of(variable)
+    for function in program.info.functions_named(name):
+        if function.decl_file in files and function.low_pc is not None:
+            return environment.function_value(function)
+    raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
+
+
+def function_variable(environment: ProgramEnvironment, scope: str, name: str) -> Value | None:
+    """A variable of a function and its blocks; elsewhere than in its frame only static ones have a value."""
+    program = environment.program
+    assert program is not None
+    for qualified in qualified_names(environment.frame, scope):
+        for function in program.info.functions_named(qualified):
+            found = _in_function(environment, function, name)
+            if found is not None:
+                return found
+    return None
+
+
+def _in_function(environment: ProgramEnvironment, function: CodeScope, name: str) -> Value | None:
+    for variable in function.variables:
+        if variable.name == name:
+            located = isinstance(variable.location, Exprloc | Loclist)
+            if located and not has_fixed_address(variable) and not _is_here(environment, function):
+                raise ExpressionError(f"No frame is currently executing in block {function.name}.")
+            return environment.value_of(variable)
+    for child in function.children:
+        found = _in_function(environment, child, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_here(environment: ProgramEnvironment, function: CodeScope) -> bool:
+    frame = environment.frame
+    return frame is not None and any(scope.offset == function.offset for scope in frame.scopes)
