@@ -41,7 +41,6 @@ def make_shell(program: str, folder: Path) -> tuple[Shell, io.StringIO]:
         build_device(program, folder)
     text = io.StringIO()
     shell = Shell(Debugger(), Writer(text), Writer(text))
-    shell.settings["confirm"] = False
     shell.session.load(code_object)
     launch = shell.session.launch
     launch.set_kernel(KERNEL)

@@ -20,15 +20,24 @@ RULES: list[tuple[str, str]] = [
     (r"(?m)^\[Switching to .*\]\n", ""),
     (r'(?m)^(?:Thread 1 "kern" hit )((?:Temporary breakpoint|Breakpoint|Watchpoint) \d+)(, with lane 0)?', r"\1"),
     (r'(?m)^(Thread 1 "kern"|Program) (received signal|stopped)', r"Program \2"),
+    # questions that nobody can answer: GDB shows them where commands come from a pipe
+    (r"(?m)^(?:The program being debugged has been started already\.\n)?.*\(y or n\) \[answered Y; input.*\]\n", ""),
     # names of things
     (r"\(rocdbg\)", "(gdb)"),
     (r"\brip\b", "pc"),
+    (r"future shared library load", "future code object load"),
+    (r"\bgdb(?= will list)", "rocdbg"),
     # addresses: those of the host (position-independent, no randomisation), of the device, of unloaded code
+    (r"\b(generic|private_lane|private_wave|local|region|global)#0x0\b", "0x0"),
     (r"\b(generic|private_lane|private_wave|local|region|global)#0x[0-9a-f]+", "ADDRESS"),
+    (r"\b0x[0-9a-f]+(?= (<[\w:~]|is in ))", "ADDRESS"),
     (r"\b0x0000[0-9a-f]{12}\b", "ADDRESS"),
     (r"\b0x(5555|7ff[0-9a-f]|7f00)[0-9a-f]{8}\b", "ADDRESS"),
-    (r"(?m)(reakpoint \d+ at |addresses? |\bat |\bto |in range of PC |is at |is )0x[0-9a-f]+\b", r"\1ADDRESS"),
+    (r"(?m)(reakpoint \d+ at |at pc |address(?:es)? |\bat |\bto |in range of PC |is at |is )0x[0-9a-f]+\b", r"\1ADDRESS"),
     (r"(ADDRESS <[^<>\n]*?)\+\d+>(?= and| but|\.|\s*$)", r"\1+N>"),
+    # the frame base, and the files that a symbol can be in
+    (r"frame base reg \$\w+ offset 0\+-?\d+", "frame base reg $... offset 0+..."),
+    (r"(?m)( in section \.\w+) of \S+$", r"\1"),
     # `info frame`: how the frame was unwound, and where which register is
     (r"(?m)^ unwound by .*\n", ""),
     (r"(?m)^ (Arglist|Locals) at [^,\n]*, ", r" \1 at ..., "),

@@ -18,7 +18,6 @@ BLOCK_PROMPTS = re.compile(r"^[ >]*>")
 SETTINGS = [
     "width 0",
     "height 0",
-    "confirm off",
     "debuginfod enabled off",
     "debug-file-directory /nonexistent",  # the C library's types and functions are no part of the program
     r"prompt \001\n",

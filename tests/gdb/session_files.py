@@ -3,8 +3,8 @@
 A line is a command; lines after it that begin with ``>`` are the rest of its block. ``# ...`` is a comment,
 ``%program NAME`` says which program is loaded, ``%area NAME`` what the commands below it are counted for.
 ``[[a|b|c]]`` in a command stands for one command with each of the words in its place; where there are several, for
-one with each combination. Below ``%first N`` (until ``%first 0``) only the first N lines of the answers are kept and compared: a manual is
-its author's, and each debugger has its own.
+one with each combination. Below ``%first N`` (until ``%first 0``) only the first N lines of the answers are kept and
+compared: a manual is its author's, and each debugger has its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.gdb.build import HERE
 SESSIONS = HERE / "sessions"
 GOLDEN = HERE / "golden"
 PROMPT = "(gdb) "
-CHOICE = re.compile(r"\[\[(.*?)\]\]")
+CHOICE = re.compile(r"\[\[(.*?)\]\](?!\])")
 
 
 @dataclass

@@ -48,6 +48,7 @@ def test_there_are_sessions() -> None:
     [
         ("p a[0]", ["p a[0]"]),
         ("p/[[x|d]] a", ["p/x a", "p/d a"]),
+        ("p [[a[0]|b[1]]]", ["p a[0]", "p b[1]"]),
         ("p [[a|b]]+[[1|2]]", ["p a+1", "p a+2", "p b+1", "p b+2"]),
     ],
 )
