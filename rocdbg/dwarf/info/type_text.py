@@ -223,9 +223,10 @@ def _class_body(type: ClassType, leaves: _Leaves) -> str:
     labels = _needs_labels(type, [access for access, _ in fields + methods])
     current: Access | None = None
     for number, (access, text) in enumerate(fields + methods):
-        if number == len(fields) and fields:
+        is_method = number >= len(fields)
+        if number == len(fields) and current is not None:
             lines.append("")
-        if labels and access != current:
+        if (labels or is_method) and access != current:  # GDB labels methods even where all is public
             lines.append(f"{indent[2:]}{access.name.lower()}:")
             current = access
         lines.append(f"{indent}{text}")
