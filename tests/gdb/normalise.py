@@ -21,7 +21,8 @@ RULES: list[tuple[str, str]] = [
     (r'(?m)^(?:Thread 1 "kern" hit )((?:Temporary breakpoint|Breakpoint|Watchpoint) \d+)(, with lane 0)?', r"\1"),
     (r'(?m)^(Thread 1 "kern"|Program) (received signal|stopped)', r"Program \2"),
     # questions that nobody can answer: GDB shows them where commands come from a pipe
-    (r"(?m)^(?:The program being debugged has been started already\.\n)?.*\(y or n\) \[answered Y; input.*\]\n", ""),
+    (r"(?m)^The program being debugged has been started already\.\n", ""),
+    (r"(?m)^.*\(y or n\) \[answered Y; input not from terminal\]\n", ""),
     # names of things
     (r"\(rocdbg\)", "(gdb)"),
     (r"\brip\b", "pc"),
@@ -33,13 +34,14 @@ RULES: list[tuple[str, str]] = [
     (r"\b0x[0-9a-f]+(?= (<[\w:~]|is in ))", "ADDRESS"),
     (r"\b0x0000[0-9a-f]{12}\b", "ADDRESS"),
     (r"\b0x(5555|7ff[0-9a-f]|7f00)[0-9a-f]{8}\b", "ADDRESS"),
-    (r"(?m)(reakpoint \d+ at |at pc |address(?:es)? |\bat |\bto |in range of PC |is at |is )0x[0-9a-f]+\b", r"\1ADDRESS"),
+    (r"(reakpoint \d+ at |at pc |address(?:es)? |\bat |\bto |range of PC |is )0x[0-9a-f]+\b", r"\1ADDRESS"),
     (r"(ADDRESS <[^<>\n]*?)\+\d+>(?= and| but|\.|\s*$)", r"\1+N>"),
     # the frame base, and the files that a symbol can be in
     (r"frame base reg \$\w+ offset 0\+-?\d+", "frame base reg $... offset 0+..."),
     (r"(?m)( in section \.\w+) of \S+$", r"\1"),
     # `info frame`: how the frame was unwound, and where which register is
     (r"(?m)^ unwound by .*\n", ""),
+    (r"saved pc = .*", "saved pc = ..."),
     (r"(?m)^ (Arglist|Locals) at [^,\n]*, ", r" \1 at ..., "),
     (r"(?ms)^ Saved registers:\n(  [^\n]*\n)+", ""),
 ]
