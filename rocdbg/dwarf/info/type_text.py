@@ -77,7 +77,7 @@ class _Leaves:
 
     def _abbreviate(self, name: str) -> str:
         """Inside a class template, its arguments go by the names of the parameters."""
-        if not self.names or "<" not in name:
+        if name in self.names or "<" not in name:
             return self.names.get(name, name)
         start = name.index("<")
         rest = name[start:]
@@ -168,9 +168,9 @@ def _requalify(element: Type, qualifiers: list[Qualifier]) -> Type:
     return element
 
 
-def _parameters(type: FunctionType, *, without_this: bool = False) -> str:
+def _parameters(type: FunctionType, *, without_this: bool = False, names: dict[str, str] | None = None) -> str:
     shown = [
-        type_name(parameter.type)
+        _declare(parameter.type, "", _Leaves(show=-1, names=names))
         for parameter in type.parameters if not (without_this and parameter.artificial)
     ]
     if type.variadic:
@@ -257,11 +257,12 @@ def _member_text(member: Member | StaticMember, leaves: _Leaves) -> str:
 
 
 def _method_text(owner: ClassType, method: Method, names: dict[str, str]) -> str:
-    parameters = _parameters(method.type, without_this=True)
+    parameters = _parameters(method.type, without_this=True, names=names)
     text = f"{method.name}({parameters})"
     bare = (owner.name or "").partition("<")[0]
     if method.name.lstrip("~") != bare:
-        text = _declare(method.type.return_type, text, _Leaves(show=-1, names=names))
+        result = _declare(method.type.return_type, "", _Leaves(show=-1, names=names))
+        text = f"{result} {text}"  # of a pointer, too, GDB puts the space between it and the name
     prefix = "static " if method.static else "virtual " if method.virtual else ""
     return f"{prefix}{text}{' const' if _is_const(method) else ''};"
 
