@@ -18,7 +18,7 @@ RULES: list[tuple[str, str]] = [
     (r"(?m)^\[Thread debugging using libthread_db enabled\]\n", ""),
     (r"(?m)^Using host libthread_db library .*\n", ""),
     (r"(?m)^\[Switching to .*\]\n", ""),
-    (r'(?m)^(?:Thread 1 "kern" hit )((?:Temporary breakpoint|Breakpoint|Watchpoint) \d+(?:\.\d+)?)(, with lane 0)?', r"\1"),
+    (r'(?m)^(?:Thread 1 "kern" hit )((?:Temporary b|B)reakpoint \d+(?:\.\d+)?)(, with lane 0)?', r"\1"),
     (r'(?m)^(Thread 1 "kern"|Program) (received signal|stopped)', r"Program \2"),
     # questions that nobody can answer: GDB shows them where commands come from a pipe
     (r"(?m)^The program being debugged has been started already\.\n", ""),
