@@ -156,7 +156,8 @@ def _show_reason(shell: Shell, event: StopEvent) -> None:
     if event.reason is StopReason.BREAKPOINT:
         kind = "Temporary breakpoint" if event.temporary else "Breakpoint"
         lanes = f", {lanes_phrase(event.lanes)}" if event.lanes else ""
-        shell.write(f"\n{title} hit {kind} {event.breakpoints[0]}{lanes}, ")
+        place = f".{event.location}" if event.location is not None else ""
+        shell.write(f"\n{title} hit {kind} {event.breakpoints[0]}{place}{lanes}, ")
     elif event.reason is StopReason.SIGNAL and event.signal is not None:
         shell.line(f"\n{title} received signal {event.signal.name}, {event.signal.description}.")
         if event.detail:

@@ -33,18 +33,21 @@ def split_format(text: str) -> tuple[str, list[str]]:
     text = text.strip()
     if not text.startswith('"'):
         raise PrintfError(
-            "Bad format string" if text else "Argument required (format-control string and values to print)."
+            "Bad format string, missing '\"'." if text
+            else "Argument required (format-control string and values to print)."
         )
     end = 1
     while end < len(text) and text[end] != '"':
         end += 2 if text[end] == "\\" else 1
     if end >= len(text):
-        raise PrintfError("Bad format string, non-terminated '\"'")
+        raise PrintfError("Bad format string, non-terminated '\"'.")
     rest = text[end + 1 :].strip()
     if rest and not rest.startswith(","):
         raise PrintfError("Invalid argument syntax")
     arguments = split_arguments(rest[1:]) if rest else []
-    if rest and (not arguments or not all(arguments)):
+    if arguments and not arguments[-1]:
+        arguments.pop()  # a comma may end the list
+    if not all(arguments):
         raise PrintfError("Bad format string, missing argument")
     return text[1:end], arguments
 
@@ -56,6 +59,7 @@ def format_printf(session: Session, text: str) -> str:
     """
     template, expressions = split_format(text)
     values = [session.data.evaluate(expression) for expression in expressions]
+    _check(template)
     wanted = sum(1 for match in CONVERSION.finditer(template) if match["kind"] != "%")
     if wanted != len(values):
         raise PrintfError("Wrong number of arguments for specified format-string")
@@ -67,8 +71,17 @@ def format_printf(session: Session, text: str) -> str:
         at = match.end()
     tail = template[at:]
     if "%" in tail:
-        raise PrintfError("Bad format string")
+        raise PrintfError("Incomplete format specifier at end of format string")
     return "".join([*pieces, unescape(tail)])
+
+
+def _check(template: str) -> None:
+    """Raise `PrintfError` for what C has and GDB refuses: a width from the arguments, and ``%n``."""
+    for refused in re.finditer(r"%(?:%|[-+ #0-9.hlLjzt]*([*n]))", template):
+        if refused[1] == "*":
+            raise PrintfError("`*' not supported for precision or width in printf")
+        if refused[1]:
+            raise PrintfError("Format specifier `n' not supported in printf")
 
 
 def _convert(session: Session, match: re.Match[str], value: Value) -> str:
@@ -94,6 +107,8 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         address = value.as_int()
         return _pad(f"{address:#x}" if address else "(nil)", flags, width)
     if kind == "s":
+        if (ctypes.is_pointer(value.type) or ctypes.is_integral(value.type)) and value.as_int() == 0:
+            return _pad("(null)", flags, width)
         string = session.data.read_string(value).decode("utf-8", "replace")
         return _pad(visible(string if precision is None else string[:precision]), flags, width)
     raise PrintfError(f"Unrecognized format specifier '{kind}' in printf")
@@ -118,4 +133,6 @@ def _integer(number: int, kind: str, length: str, flags: str, width: int, precis
     if kind in "di" and number >> (bits - 1):
         number -= 1 << bits
     spec = "%" + flags + (str(width) if width else "") + (f".{precision}" if precision is not None else "")
+    if kind == "o" and "#" in flags:
+        return _pad(f"{'0' if number else ''}{number:o}", flags, width)  # Python's own form is 0o52
     return (spec + ("d" if kind in "diu" else kind)) % number

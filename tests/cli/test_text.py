@@ -69,6 +69,9 @@ def test_escapes(text: str, result: str) -> None:
 PRINTF = [
     (r'"%d %i\n", 3, -4', "3 -4\n"),
     ('"%u", -1', "4294967295"),
+    ('"%#o|%#o", 42, 0', "052|0"),
+    ('"%d", 1,', "1"),
+    ('"%s", 0', "(null)"),
     ('"%lu", -1', "18446744073709551615"),
     ('"%hhd", 200', "-56"),
     ('"%x %X %#x %o", 255, 255, 255, 8', "ff FF 0xff 10"),
@@ -93,12 +96,14 @@ def test_printf(text: str, result: str, make_shell: Callable[..., tuple[Shell, i
 
 PRINTF_ERRORS = [
     ("", "Argument required (format-control string and values to print)."),
-    ("x", "Bad format string"),
-    ('"x', "Bad format string, non-terminated '\"'"),
+    ("x", "Bad format string, missing '\"'."),
+    ('"x', "Bad format string, non-terminated '\"'."),
     ('"%d"', "Wrong number of arguments for specified format-string"),
     ('"%d", 1, 2', "Wrong number of arguments for specified format-string"),
     ('"%d" 1', "Invalid argument syntax"),
-    ('"%d", ', "Bad format string, missing argument"),
+    ('"%d", ', "Wrong number of arguments for specified format-string"),
+    ('"%*d", 5, 1', "`*' not supported for precision or width in printf"),
+    ('"%n", 1', "Format specifier `n' not supported in printf"),
     ('"%q", 1', "Unrecognized format specifier 'q' in printf"),
     ('"%99999d", 1', "Bad format string: a width over 10000"),
     ('"%", 1', "Wrong number of arguments for specified format-string"),

@@ -60,10 +60,10 @@ def test_a_function_in_both_units_is_two_places(run: Run) -> None:
     assert all("in scaled(int) at " in line and "common.h:8" in line for line in table[2:])
 
 
-@pytest.mark.parametrize("kernel", ["one", "two"])
-def test_it_stops_in_the_unit_that_runs(run: Run, kernel: str) -> None:
+@pytest.mark.parametrize(("kernel", "place"), [("one", "1.1"), ("two", "1.2")])
+def test_it_stops_in_the_unit_that_runs(run: Run, kernel: str, place: str) -> None:
     run(f"kernel {kernel}\nbreak scaled")
-    assert "hit Breakpoint 1, with lanes [0-1], scaled (x=0)" in run("run")
+    assert f"hit Breakpoint {place}, with lanes [0-1], scaled (x=0)" in run("run")
     backtrace = run("bt").splitlines()
     assert f"in {kernel} (data=" in backtrace[1] and f"at {SOURCES}/{kernel}.hip" not in backtrace[0]
     assert run("print x") == "$1 = 0\n"

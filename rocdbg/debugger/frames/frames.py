@@ -120,8 +120,7 @@ class Frame:
         if self.line is None or self.row is None:
             return True
         if self.call_line is not None:
-            # the caller of an inlined function shows no address while it stands at the call
-            return self.level_of_physical != 0 or not self.hidden
+            return False  # where the function inside it was inlined is a line, but no address
         if self.pc != self.lookup_pc:
             return True  # a return address
         return self.program.to_loaded(self.row.address) != self.pc

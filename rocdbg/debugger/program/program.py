@@ -6,6 +6,7 @@ loaded. `Program.base` is the difference (0 until the code object is loaded).
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from pathlib import Path
 
@@ -140,7 +141,11 @@ class Program:
             start = text.find(function_name(function.linkage_name))
             if text != function.linkage_name and start >= 0:
                 return text[start:]  # without the return type that names of templates carry
-        return function.display_name.replace("(void)", "()")
+        if not function.unit.is_cxx:
+            return function.display_name
+        text = function.display_name.replace("(void)", "()")
+        text = re.sub(r"\bconst ([\w:]+(?:<[^()]*>)?) (?=[*&])", r"\1 const ", text)  # as in demangled names
+        return re.sub(r" ([*&]+)(?=[,)])", r"\1", text)
 
     def _name(self, name: str, place: FileAddress, mangled: bool) -> str:
         """What a symbol at a file address goes by: its source name if the debug information knows that.
@@ -154,11 +159,7 @@ class Program:
             if function.linkage_name is None:
                 return function.qualified_name or name
             return name if mangled else self.function_title(function)
-        if mangled:
-            return name
-        for variable in self.info.variables_named(name) if self.has_debug_info else []:
-            return variable.qualified_name or name
-        return demangle(name)
+        return name if mangled else demangle(name)
 
     # -- debug information at loaded addresses
 

@@ -176,18 +176,16 @@ class Symbols:
         return LineInfo(file, line, low, high, low_name, program.symbolize(high, data=False, mangled=mangled))
 
     def functions(self, pattern: str = "") -> list[FunctionRow]:
-        """Functions whose name the regular expression is found in."""
-        return [
-            FunctionRow(f.decl_file, f.decl_line, _function_text(f), f)
-            for f in self._info_matching(self.program.info.functions_matching, pattern)
-        ]
+        """Functions with code whose name the regular expression is found in, by name."""
+        found = [f for f in self._info_matching(self.program.info.functions_matching, pattern) if f.low_pc is not None]
+        found.sort(key=Program.function_title)
+        return [FunctionRow(f.decl_file, f.decl_line, _function_text(f), f) for f in found]
 
     def variables(self, pattern: str = "") -> list[VariableRow]:
-        """Global and static variables whose name the regular expression is found in."""
-        return [
-            VariableRow(v.decl_file, v.decl_line, declaration(v.type, v.qualified_name or "") + ";", v)
-            for v in self._info_matching(self.program.info.global_variables_matching, pattern)
-        ]
+        """Global and static variables whose name the regular expression is found in, by name."""
+        found = self._info_matching(self.program.info.global_variables_matching, pattern)
+        rows = [VariableRow(v.decl_file, v.decl_line, _variable_text(v), v) for v in found]
+        return sorted(rows, key=lambda row: row.variable.qualified_name or "")
 
     def types(self, pattern: str = "") -> list[TypeRow]:
         """Named types whose name the regular expression is found in."""
@@ -306,9 +304,15 @@ class Symbols:
                 yield symbol.name
 
 
+def _variable_text(variable: Variable) -> str:
+    """``static int hidden;``: as ``info variables`` lists it."""
+    static = "" if variable.external else "static "
+    return f"{static}{declaration(variable.type, variable.qualified_name or '')};"
+
+
 def _function_text(function: Function) -> str:
     """``static float scale(float, int);``: as ``info functions`` lists it."""
-    name = function.display_name
+    name = Program.function_title(function)
     static = "" if function.external else "static "
     if "(" in name:
         return f"{static}{function.return_type} {name};"

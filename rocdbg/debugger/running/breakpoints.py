@@ -70,6 +70,12 @@ class Hit:
     breakpoint: Breakpoint
     lanes: int
 
+    def location_at(self, address: int) -> int | None:
+        """Which of several places of the breakpoint is at the address; ``None`` where it has only one."""
+        if len({place.address for place in self.breakpoint.locations}) < 2:
+            return None
+        return next((place.number for place in self.breakpoint.locations if place.address == address), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Arrival:

@@ -223,6 +223,7 @@ class Runner:
             StopReason.BREAKPOINT, stop.thread, lanes,
             breakpoints=tuple(hit.breakpoint.number for hit in hits),
             temporary=hits[0].breakpoint.temporary,
+            location=hits[0].location_at(stop.pc),
         )
 
     def _enter_inlined(self, stop: TargetStop, hits: list[Hit]) -> None:

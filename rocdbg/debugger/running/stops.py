@@ -57,10 +57,10 @@ class StopEvent:
 
     ``scope`` is where the focus is afterwards, ``lanes`` the mask of lanes the stop is about (those
     that hit the breakpoint, or faulted). ``breakpoints`` are the numbers hit (``temporary`` if the
-    first was one); ``new_thread`` and ``new_lane`` say whether the focus moved there; ``new_frame``
-    whether a front end should show the frame line and not only the source line. ``detail`` is a
-    sentence on an exception, ``report`` what there is to say of one that is a fault of ours, for its developers;
-    ``returned`` the value a finished function gave back (already in the
+    first was one, ``location`` which of its places where it has several); ``new_thread`` and ``new_lane``
+    say whether the focus moved there; ``new_frame`` whether a front end should show the frame line and not
+    only the source line. ``detail`` is a sentence on an exception, ``report`` what there is to say of one that
+    is a fault of ours, for its developers; ``returned`` the value a finished function gave back (already in the
     value history under ``returned_number``), ``returned_type`` its type where the value cannot be told.
     """
 
@@ -69,6 +69,7 @@ class StopEvent:
     lanes: int = 0
     breakpoints: tuple[int, ...] = ()
     temporary: bool = False
+    location: int | None = None
     new_thread: bool = False
     new_lane: bool = False
     new_frame: bool = True

@@ -73,7 +73,7 @@ class _Leaves:
 
     def _abbreviate(self, name: str) -> str:
         """Inside a class template, its arguments go by the names of the parameters."""
-        if not self.names or "<" not in name:
+        if name in self.names or "<" not in name:
             return self.names.get(name, name)
         start = name.index("<")
         rest = name[start:]
@@ -158,9 +158,10 @@ def _class_body(type: ClassType, leaves: _Leaves) -> str:
     labels = _needs_labels(type, [access for access, _ in fields + methods])
     current: Access | None = None
     for number, (access, text) in enumerate(fields + methods):
-        if number == len(fields) and fields:
+        is_method = number >= len(fields)
+        if number == len(fields) and current is not None:
             lines.append("")
-        if labels and access != current:
+        if (labels or is_method) and access != current:  # GDB labels methods even where all is public
             lines.append(f"{indent[2:]}{access.name.lower()}:")
             current = access
         lines.append(f"{indent}{text}")
@@ -191,11 +192,12 @@ def _member_text(member: Member | StaticMember, leaves: _Leaves) -> str:
 
 
 def _method_text(owner: ClassType, method: Method, names: dict[str, str]) -> str:
-    parameters = method.type.parameter_list(without_this=True)
-    text = f"{method.name}({parameters})"
+    spell = _Leaves(show=-1, names=names).text
+    text = f"{method.name}({method.type.parameter_list(without_this=True, spell=spell)})"
     bare = (owner.name or "").partition("<")[0]
     if method.name.lstrip("~") != bare:
-        text = method.type.return_type.declare(text, _Leaves(show=-1, names=names).text)
+        # of a pointer, too, GDB puts the space between it and the name
+        text = f"{method.type.return_type.declare('', spell)} {text}"
     prefix = "static " if method.static else "virtual " if method.virtual else ""
     return f"{prefix}{text}{' const' if _is_const(method) else ''};"
 

@@ -382,9 +382,12 @@ class FunctionType(Type):
         suffix = f" {_words(qualifiers)}" if qualifiers else ""
         return self.return_type.declare(f"{declarator}({self.parameter_list()}){suffix}", spell)
 
-    def parameter_list(self, *, without_this: bool = False) -> str:
-        """What is between the parentheses; ``without_this`` leaves out what is not written in the source."""
-        shown = [str(item.type) for item in self.parameters if not (without_this and item.artificial)]
+    def parameter_list(self, *, without_this: bool = False, spell: Spell | None = None) -> str:
+        """What is between the parentheses; ``without_this`` leaves out what is not written in the source.
+
+        ``spell`` is that of `declare`.
+        """
+        shown = [item.type.declare("", spell) for item in self.parameters if not (without_this and item.artificial)]
         if self.variadic:
             shown.append("...")
         return ", ".join(shown) or ("void" if self.prototyped else "")

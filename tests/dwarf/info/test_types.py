@@ -157,7 +157,7 @@ struct ns::Row<float, 3> [with T = float] : public ns::Base {
         T y;
     };
     ns::Row<T, 3>::Kind kind;
-
+  public:
     T get(int) const;
 }"""),
     ("shapes.hip", "Node", 64, """\

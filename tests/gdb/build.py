@@ -1,0 +1,50 @@
+"""The programs of the comparison, built for both sides from one source.
+
+A program is `programs/NAME.c` or `programs/NAME.cpp`. For rocdbg, clang-22 compiles it for gfx90a: C as it is, C++
+as HIP. For GDB, the same compiler builds it for the host, with `host_main.c` to call the kernel. There, `main` is
+another symbol for the kernel: it has no caller to see, and `start` stops in it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROGRAMS = HERE / "programs"
+KERNEL = "kern"
+ELEMENTS = 64
+"""Ints in the kernel's buffer: 0, 1, 2..."""
+SECOND_ARGUMENT = 7
+
+
+def source(program: str) -> str:
+    """The source's file name. Raises StopIteration for an unknown program."""
+    return next(name for name in (f"{program}.c", f"{program}.cpp") if (PROGRAMS / name).exists())
+
+
+def build_device(program: str, folder: Path) -> Path:
+    """The program's code object for gfx90a, in ``folder``."""
+    name, output = source(program), folder / f"{program}.co"
+    if name.endswith(".c"):
+        target = ["-x", "c", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a"]
+    else:
+        target = ["-x", "hip", "--offload-device-only", "--offload-arch=gfx90a", "-nogpuinc", "--no-gpu-bundle-output"]
+    _compile(["clang-22", *target, "-nogpulib", "-g", "-O0", "-w", name, "-o", str(output)])
+    return output
+
+
+def build_native(program: str, folder: Path) -> Path:
+    """The program for the host, in ``folder``."""
+    name, output = source(program), folder / program
+    sizes = [f"-DELEMENTS={ELEMENTS}", f"-DSECOND_ARGUMENT={SECOND_ARGUMENT}"]
+    for part, options in ((name, ["-g", "-O0", "-w", "-fno-exceptions"]), ("host_main.c", ["-O1", *sizes])):
+        _compile(["clang-22", *options, "-fPIE", "-c", part, "-o", str(folder / f"{part}.o")])
+    objects = [str(folder / f"{part}.o") for part in (name, "host_main.c")]
+    main = f"-Wl,--defsym=main={KERNEL}"
+    _compile(["clang-22", "-pie", "-nostartfiles", main, *objects, "-o", str(output), "-lstdc++"])
+    return output
+
+
+def _compile(command: list[str]) -> None:
+    subprocess.run(command, cwd=PROGRAMS, check=True, timeout=120)

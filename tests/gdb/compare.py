@@ -1,0 +1,98 @@
+"""Run the sessions through rocdbg and compare its answers with GDB's."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocdbg.cli.repl import run_statement
+from rocdbg.cli.shell import Shell
+from rocdbg.cli.writer import Writer
+from rocdbg.debugger.session import Session as Debugger
+from tests.gdb.build import ELEMENTS, KERNEL, PROGRAMS, SECOND_ARGUMENT, build_device
+from tests.gdb.normalise import normalise
+from tests.gdb.session_files import Session, read_golden, read_session
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A command, GDB's answer and rocdbg's, both normalised."""
+
+    session: str
+    area: str
+    command: str
+    gdb: str
+    rocdbg: str
+
+    @property
+    def equal(self) -> bool:
+        """Whether the answers are the same."""
+        return self.gdb == self.rocdbg
+
+
+def make_shell(program: str, folder: Path) -> tuple[Shell, io.StringIO]:
+    """A shell with the program loaded and its launch described, and the text that it writes."""
+    code_object = folder / f"{program}.co"
+    if not code_object.exists():
+        build_device(program, folder)
+    text = io.StringIO()
+    shell = Shell(Debugger(), Writer(text), Writer(text))
+    shell.session.load(code_object)
+    launch = shell.session.launch
+    launch.set_kernel(KERNEL)
+    launch.set_grid("1")
+    launch.set_workgroup("1")
+    launch.set_argument(0, f"i32[{ELEMENTS}]:arange")
+    launch.set_argument(1, str(SECOND_ARGUMENT))
+    return shell, text
+
+
+def following(lines: list[str]) -> Callable[[str], str]:
+    """A reader of the rest of a block; raises EOFError when more is wanted."""
+    rest = iter(lines)
+
+    def read(prompt: str) -> str:
+        for line in rest:
+            return line
+        raise EOFError
+
+    return read
+
+
+def answers(session: Session, folder: Path) -> list[str]:
+    """What rocdbg says to each command. ``folder`` keeps the code objects."""
+    with contextlib.chdir(PROGRAMS):
+        shell, text = make_shell(session.program, folder)
+        found = []
+        for command in session.commands:
+            text.seek(0)
+            text.truncate()
+            shell.out.at_line_start = True
+            run_statement(shell, command.lines[0], following(command.lines[1:]))
+            answer = text.getvalue()
+            found.append(command.counted(answer if not answer or answer.endswith("\n") else answer + "\n"))
+    return found
+
+
+def compare(name: str, folder: Path) -> list[Pair]:
+    """The pairs of one session."""
+    session = read_session(name)
+    recorded = read_golden(name, session)
+    return [
+        Pair(name, command.area, command.lines[0], normalise(expected), normalise(got))
+        for command, expected, got in zip(session.commands, recorded, answers(session, folder), strict=True)
+    ]
+
+
+def table(pairs: Iterable[Pair]) -> str:
+    """``AREA: EQUAL/TOTAL``, a line for each area, in alphabetical order."""
+    total: Counter[str] = Counter()
+    equal: Counter[str] = Counter()
+    for pair in pairs:
+        total[pair.area] += 1
+        equal[pair.area] += pair.equal
+    return "".join(f"{area}: {equal[area]}/{total[area]}\n" for area in sorted(total))

@@ -1,0 +1,3 @@
+print 1
+print nosuch
+print 2

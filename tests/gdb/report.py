@@ -1,0 +1,41 @@
+"""`python -m tests.gdb.report [-q] [WORD...]`: the areas' table and every differing pair.
+
+A WORD narrows it to the sessions or areas of that name; ``-q`` leaves the pairs out.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.gdb.compare import Pair, compare, table
+from tests.gdb.session_files import session_names
+
+
+def shown(pair: Pair) -> str:
+    """A differing pair: the command, then GDB's lines behind ``-`` and rocdbg's behind ``+``."""
+    lines = [f"-{line}" for line in pair.gdb.splitlines()] + [f"+{line}" for line in pair.rocdbg.splitlines()]
+    return "\n".join([f"[{pair.session}, {pair.area}] {pair.command}", *lines])
+
+
+def main(words: list[str]) -> None:
+    """Print the report."""
+    quiet = "-q" in words
+    wanted = {word for word in words if word != "-q"}
+    pairs = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in session_names():
+            pairs += compare(name, Path(folder))
+    if wanted:
+        pairs = [pair for pair in pairs if {pair.session, pair.area} & wanted]
+    if not quiet:
+        for pair in pairs:
+            if not pair.equal:
+                print(shown(pair) + "\n")
+    print(table(pairs), end="")
+    print(f"all: {sum(pair.equal for pair in pairs)}/{len(pairs)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
