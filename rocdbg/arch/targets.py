@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.errors import Error
 
@@ -50,8 +52,7 @@ class UnknownTargetError(Error):
         super().__init__(f"unknown AMDGPU target {what}{hint}")
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct, frozen=True):
     """One processor (or generic family of processors)."""
 
     name: str
@@ -154,11 +155,11 @@ def _numbered(base: Target, name: str, mach: int, *aliases: str, **changes: obje
     """A row derived from its family's ``base``; (major, minor, stepping) are read off the name."""
     digits = name.removeprefix("gfx")
     version = (int(digits[:-2]), int(digits[-2]), int(digits[-1], 16))
-    return replace(base, name=name, mach=mach, version=version, aliases=aliases, **changes)  # type: ignore[arg-type]
+    return replace(base, name=name, mach=mach, version=version, aliases=aliases, **changes)
 
 
 def _generic(base: Target, name: str, mach: int, members: str, **changes: object) -> Target:
-    return replace(base, name=name, mach=mach, version=None, members=tuple(members.split()), **changes)  # type: ignore[arg-type]
+    return replace(base, name=name, mach=mach, version=None, members=tuple(members.split()), **changes)
 
 
 _GFX6 = Target(

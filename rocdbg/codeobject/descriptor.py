@@ -10,6 +10,8 @@ import struct
 from dataclasses import dataclass
 from enum import Enum
 
+from msgspec import Struct
+
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.source import Source
 
@@ -21,8 +23,7 @@ _LAYOUT = struct.Struct("<III4xq20xIIIHH4x")
 _V2_LAYOUT = struct.Struct("<II4Hq24xIIIIIIQ4xHH12xBxxB")
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """A bit field of one of the descriptor's words."""
 
     name: str

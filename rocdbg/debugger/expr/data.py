@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import Convenience
@@ -28,8 +30,7 @@ from rocdbg.dwarf.info.types import ClassType
 from rocdbg.errors import Error
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeVariables:
+class ScopeVariables(Struct, frozen=True):
     """The variables of one block."""
 
     variables: tuple[tuple[str, Value], ...]

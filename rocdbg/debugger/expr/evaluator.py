@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
@@ -52,8 +52,7 @@ def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
         return evaluator.value(tree).type, False
 
 
-@dataclass(slots=True)
-class Evaluator:
+class Evaluator(Struct):
     """Evaluates trees. Where ``only_type`` is wanted, nothing is stored and nothing need be readable."""
 
     environment: Environment

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
@@ -42,8 +43,7 @@ from rocdbg.dwarf.location import LocationDescription
 NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
 
 
-@dataclass
-class ProgramEnvironment:
+class ProgramEnvironment(Struct, dict=True):
     """An `expr.Environment` over a program, and over a frame of it when it runs."""
 
     program: Program | None
