@@ -1,0 +1,28 @@
+"""What the command does before and after its modules are imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [
+        # while importing, in the session, modules are out of the collector's sight
+        ("rocdbg", ["False", "True", "True"]),
+        ("script.py", ["True", "True", "False"]),
+    ],
+)
+def test_garbage_is_looked_for_once_the_modules_are_there(name: str, states: list[str], tmp_path: Path) -> None:
+    program = (
+        f"import gc, sys; sys.argv[0] = {name!r}\n"
+        "import rocdbg; print(gc.isenabled())\n"
+        "from rocdbg.cli.main import main\n"
+        "main(['-nx', '-batch']); print(gc.isenabled(), gc.get_freeze_count() > 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.stdout.split(), done.stderr) == (states, "")
