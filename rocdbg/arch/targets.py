@@ -6,7 +6,6 @@ it again).  `TargetId` (a processor with its xnack and sramecc settings) is in `
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from enum import Enum, IntEnum
 from types import MappingProxyType
@@ -283,6 +282,8 @@ def target_by_name(name: str) -> Target:
     """The processor of this name or alias (``gfx90a``, ``tahiti``); raises `UnknownTargetError`."""
     target = TARGETS.get(name) or _BY_ALIAS.get(name)
     if target is None:
+        import difflib  # few sessions need it
+
         near = difflib.get_close_matches(name, [*TARGETS, *_BY_ALIAS], n=3)
         raise UnknownTargetError(f'"{name}"', f" (did you mean {', '.join(near)}?)" if near else "")
     return target

@@ -1,13 +1,12 @@
 """Kernel descriptors of GFX6 to GFX12: 64 bytes in a code object V3 and after, `amd_kernel_code_t` in V2.
 
 `FIELDS` is the one table of bit fields; names are those of the ABI.  A field a generation does not have keeps
-its default in the dataclass.
+its default.
 """
 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import Enum
 
 from msgspec import Struct
@@ -143,8 +142,7 @@ class UserSgpr(Enum):
     """As many registers as the field says."""
 
 
-@dataclass(frozen=True)
-class KernelDescriptor:
+class KernelDescriptor(Struct, frozen=True):
     """One kernel descriptor, decoded for its target."""
 
     target: Target

@@ -19,12 +19,15 @@ import operator
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.floats import WIDE_SIZES, wide_binary, wide_from_bits, wide_from_number
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["BaseType", "ConstValue", "ImplicitPointerValue", "Literal", "Value", "from_bits", "to_bits"]
 

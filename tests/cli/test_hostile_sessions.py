@@ -340,6 +340,7 @@ def test_modules_of_the_current_folder_are_not_imported(tmp_path: Path) -> None:
         "dataclasses",
         "prompt_toolkit",
         "llvmlite",
+        "msgspec",
         "elftools",
         "__future__",
         "argparse",
