@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
+
+from msgspec.structs import replace
 
 from rocdbg.arch.address_spaces import ADDRESS_SPACES
 from rocdbg.arch.address_spaces import AddressSpace as Space

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from itertools import islice
@@ -56,5 +55,7 @@ def near_names(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     """
     if len(name) > _LONGEST_COMPARED:
         return []
+    import difflib  # few sessions need it
+
     short = (other for other in islice(names, _MOST_COMPARED) if len(other) <= _LONGEST_COMPARED)
     return difflib.get_close_matches(name, short, n=count)

@@ -4,8 +4,9 @@ exactly, all others by the registers they write."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rocdbg.analysis.machine_state import (
     AGPR,
@@ -39,8 +40,7 @@ _ADDITIONS: Final = frozenset({
 _SWAPS: Final = frozenset({"v_swap_b32", "v_permlane16_swap_b32", "v_permlane32_swap_b32", "v_swap_b16"})
 
 
-@dataclass(frozen=True, slots=True)
-class Clobbers:
+class Clobbers(Struct, frozen=True):
     """Registers a function may leave with other contents than it found."""
 
     scalars: frozenset[int]
@@ -69,8 +69,7 @@ BY_CONVENTION: Final = Clobbers(
 """What a call of an unknown function may change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """What the effects depend on: the wave size, and whether stack pointers count bytes of the whole wave.
 
     ``clobbers`` tells what a function changes whose entry address is known.

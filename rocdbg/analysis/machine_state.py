@@ -8,9 +8,10 @@ codes (vcc 106, exec 126), vector registers by number, accumulation registers by
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 STACK_POINTER: Final = 32
 VCC_LO: Final = 106
@@ -19,29 +20,25 @@ EXEC_HI: Final = 127
 AGPR: Final = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """What scalar register ``register`` held at entry."""
 
     register: int
 
 
-@dataclass(frozen=True, slots=True)
-class StackAddress:
+class StackAddress(Struct, frozen=True):
     """The stack pointer at entry, plus ``offset``, in the units of the stack pointer."""
 
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A known 32-bit number."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Complement:
+class Complement(Struct, frozen=True):
     """The bits that were zero at entry in scalar register ``register``, half of EXEC."""
 
     register: int
@@ -56,8 +53,7 @@ def entry_scalar(register: int) -> Scalar:
     return StackAddress(0) if register == STACK_POINTER else Saved(register)
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(Struct, frozen=True):
     """Contents of a vector register or a dword per lane of the stack.
 
     ``active`` and ``inactive`` are the vector registers whose entry contents the lanes active and inactive at
@@ -105,8 +101,7 @@ def written(old: Vector, new: Vector, lanes: Lanes) -> Vector:
     return UNKNOWN
 
 
-@dataclass(slots=True)
-class State:
+class State(Struct):
     """What is known at a point of a function. What is not in a mapping is as it was at entry; slots are
     unknown.
 

@@ -9,8 +9,9 @@ way to tell after loops, whose masks are gathered over iterations.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rocdbg.analysis.machine_state import EXEC_LO, State
 from rocdbg.isa import Flow, Instruction
@@ -19,8 +20,7 @@ _MOST_BLOCKS: Final = 4000
 """Beyond these, which would take long, nothing is claimed."""
 
 
-@dataclass(slots=True)
-class Block:
+class Block(Struct):
     """Instructions that run one after the other; ``successors`` are addresses of blocks."""
 
     instructions: list[Instruction]

@@ -4,8 +4,9 @@ code."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from rocdbg import isa
 from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, Machine, apply, link
@@ -18,8 +19,7 @@ _MOST_VISITS: Final = 64
 """Visits of a block after which its state is left as it is; each visit can only lose knowledge."""
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionCode:
+class FunctionCode(Struct, frozen=True):
     """The addresses of a function, and whether it is a kernel (which nothing called)."""
 
     start: int
@@ -27,8 +27,7 @@ class FunctionCode:
     is_kernel: bool = False
 
 
-@dataclass
-class Analysis:
+class Analysis(Struct):
     """The analysed function: blocks by address, and the block each instruction is in."""
 
     function: FunctionCode

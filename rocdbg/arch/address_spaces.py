@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from rocdbg.errors import Error
 
@@ -47,8 +48,7 @@ class UnknownAddressSpaceError(Error):
         super().__init__(f"AMDGPU has no DWARF address space {text}; there are {known}")
 
 
-@dataclass(frozen=True)
-class AddressSpaceInfo:
+class AddressSpaceInfo(Struct, frozen=True):
     """What holds for one DWARF address space."""
 
     space: AddressSpace

@@ -7,9 +7,10 @@ number per wavefront size; names are the assembler's: ``s7``, ``v12``, ``a3``, `
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from msgspec import Struct
 
 from rocdbg.errors import Error
 
@@ -56,8 +57,7 @@ class UnknownRegisterError(Error):
             super().__init__(f'no DWARF register is called "{register}"{mode}')
 
 
-@dataclass(frozen=True)
-class DwarfRegister:
+class DwarfRegister(Struct, frozen=True):
     """One DWARF register."""
 
     number: int
@@ -75,8 +75,7 @@ class DwarfRegister:
         return self.register_class in (RegisterClass.VGPR, RegisterClass.AGPR)
 
 
-@dataclass(frozen=True)
-class _Range:
+class _Range(Struct, frozen=True):
     first: int
     count: int
     register_class: RegisterClass

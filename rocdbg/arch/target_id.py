@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from rocdbg.arch.targets import Target, target_by_name
 from rocdbg.errors import Error
@@ -29,8 +30,7 @@ class TargetIdError(Error):
         super().__init__(f'bad target id "{text}": {reason}')
 
 
-@dataclass(frozen=True)
-class TargetId:
+class TargetId(Struct, frozen=True):
     """A processor and its feature settings."""
 
     target: Target

@@ -6,11 +6,12 @@ it again).  `TargetId` (a processor with its xnack and sramecc settings) is in `
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.errors import Error
 
@@ -50,8 +51,7 @@ class UnknownTargetError(Error):
         super().__init__(f"unknown AMDGPU target {what}{hint}")
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct, frozen=True):
     """One processor (or generic family of processors)."""
 
     name: str
@@ -154,11 +154,11 @@ def _numbered(base: Target, name: str, mach: int, *aliases: str, **changes: obje
     """A row derived from its family's ``base``; (major, minor, stepping) are read off the name."""
     digits = name.removeprefix("gfx")
     version = (int(digits[:-2]), int(digits[-2]), int(digits[-1], 16))
-    return replace(base, name=name, mach=mach, version=version, aliases=aliases, **changes)  # type: ignore[arg-type]
+    return replace(base, name=name, mach=mach, version=version, aliases=aliases, **changes)
 
 
 def _generic(base: Target, name: str, mach: int, members: str, **changes: object) -> Target:
-    return replace(base, name=name, mach=mach, version=None, members=tuple(members.split()), **changes)  # type: ignore[arg-type]
+    return replace(base, name=name, mach=mach, version=None, members=tuple(members.split()), **changes)
 
 
 _GFX6 = Target(
@@ -282,6 +282,8 @@ def target_by_name(name: str) -> Target:
     """The processor of this name or alias (``gfx90a``, ``tahiti``); raises `UnknownTargetError`."""
     target = TARGETS.get(name) or _BY_ALIAS.get(name)
     if target is None:
+        import difflib  # few sessions need it
+
         near = difflib.get_close_matches(name, [*TARGETS, *_BY_ALIAS], n=3)
         raise UnknownTargetError(f'"{name}"', f" (did you mean {', '.join(near)}?)" if near else "")
     return target

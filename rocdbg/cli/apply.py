@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.cli.options import Option, OptionGroup
 from rocdbg.cli.visible import visible
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 
-@dataclass(slots=True)
-class Flags:
+class Flags(Struct):
     """``-q``: no heading; ``-c``: go on after an error, showing it; ``-s``: skip errors and empty output."""
 
     quiet: bool = False

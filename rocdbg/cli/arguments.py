@@ -8,8 +8,9 @@ Options may stand before and between positional arguments, but not after one tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.cli.options import (
     Option,
@@ -32,8 +33,7 @@ IGNORED = ""
 """As ``junk``: text that is left over is not looked at, as GDB does in many commands without arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A type of positional arguments.
 
     Attributes:
@@ -53,8 +53,7 @@ class Kind:
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Positional:
+class Positional(Struct, frozen=True):
     """A positional argument; ``missing`` is what to say where it must stand and does not, `None` if it need not."""
 
     key: str
@@ -225,8 +224,7 @@ class Arguments:
                 return
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """Where the text to complete starts, what it is completed with, and words that may stand there."""
 
     start: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.debugger.errors import DebuggerError
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.reports.places import SourceFile
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """What was listed last: lines [first, last] of a file."""
 
     file: SourceFile

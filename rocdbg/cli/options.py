@@ -9,8 +9,9 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from rocdbg.cli.registry import CommandError
 from rocdbg.cli.value_kinds import ValueKind, split_word
@@ -30,8 +31,7 @@ class Unknown(enum.Enum):
     """Expressions begin with dashes too: without a ``--`` only options spelled out in full are options."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One option.
 
     Attributes:
@@ -65,8 +65,7 @@ class Option:
         return f"{self.name} {self.kind.option_metasyntax}" if self.kind is not None else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class OptionGroup:
+class OptionGroup(Struct, frozen=True):
     """Options that several commands share, which the handler gets as one parameter.
 
     Attributes:
@@ -82,8 +81,7 @@ class OptionGroup:
     shown: str = "[OPTION]..."
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(Struct):
     """Options that were read: their values by key, and whether a ``--`` has ended them."""
 
     values: dict[str, object] = field(default_factory=dict)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.debugger.digits import decimal
 from rocdbg.errors import Error
@@ -34,8 +35,7 @@ def parse_ranges(words: list[str]) -> list[int]:
     return list(found)
 
 
-@dataclass(frozen=True, slots=True)
-class NumberList:
+class NumberList(Struct, frozen=True):
     """Numbers and ranges: as they were typed, and what they mean."""
 
     text: str
@@ -48,8 +48,7 @@ class NumberList:
         return cls(" ".join(words), tuple(parse_ranges(words)))
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadSpec:
+class ThreadSpec(Struct, frozen=True):
     """``T`` or ``T:L``, each a number, a range or ``*``; ``lanes`` is None when no lane is named."""
 
     threads: str
@@ -64,8 +63,7 @@ class ThreadSpec:
         return self.lanes in (None, "*") or number in parse_ranges([self.lanes or ""])
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadList:
+class ThreadList(Struct, frozen=True):
     """Threads and lanes of them: as they were typed, and what they mean."""
 
     text: str

@@ -13,9 +13,11 @@ import enum
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rocdbg.errors import Error
 
@@ -87,8 +89,7 @@ class Repeat(enum.Enum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
-class CommandSpec:
+class CommandSpec(Struct, frozen=True):
     """One command as declared. ``words`` is its full name (``("info", "lanes")``).
 
     ``arguments`` is `None` for a command that takes its text apart by itself, as those of plug-ins do.
@@ -189,8 +190,7 @@ def _parsing(function: Callable[..., None], arguments: Arguments, needs: Precond
     return handler
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Struct):
     """A word of a command's name: what it does alone, and the words that may follow it."""
 
     spec: CommandSpec | None = None
@@ -214,8 +214,7 @@ class Node:
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Struct, frozen=True):
     """A typed line, taken apart: the command and the text after its name (leading blanks removed)."""
 
     spec: CommandSpec

@@ -10,9 +10,10 @@ import os
 import select
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from rocdbg.errors import Error
 
@@ -26,16 +27,14 @@ class ScriptError(Error):
         super().__init__(f"{file}:{line}: {message}" if file else message)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One command line; ``number`` counts from 1 in its file."""
 
     text: str
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A block command: its head line, its body, and for `if` the `else` body."""
 
     head: Line

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.cli.registry import Category
 from rocdbg.cli.value_kinds import ValueKind
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a value is kept; ``field`` is its name there."""
 
     field: str
@@ -59,8 +59,7 @@ def of_front_end(field: str, default: object) -> Place:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One setting, as ``set NAME VALUE``, ``show NAME`` and their help know it.
 
     Attributes:

@@ -31,10 +31,8 @@ LOG_OVERWRITE = of_front_end("logging overwrite", False)
 STYLE = of_front_end("style enabled", True)
 
 
-class Radix(ValueKind):
+class Radix(ValueKind, frozen=True):
     """A base that numbers can have."""
-
-    __slots__ = ()
 
     @property
     def metasyntax(self) -> str:
@@ -51,10 +49,8 @@ class Radix(ValueKind):
         return int(text)
 
 
-class FileList(String):
+class FileList(String, frozen=True):
     """Files and folders, joined by colons; there may be none."""
-
-    __slots__ = ()
 
     @property
     def metasyntax(self) -> str:

@@ -11,9 +11,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from rocdbg.cli.autoload import AutoLoad
 from rocdbg.cli.commands import add_all

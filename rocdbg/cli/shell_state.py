@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from rocdbg.cli.script import Statement
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.values.value import Value
 
 
-@dataclass(slots=True)
-class ShellState:
+class ShellState(Struct):
     """How running lines stands; one for a shell, from whatever focus its commands look."""
 
     interrupted: bool = False

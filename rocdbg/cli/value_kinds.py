@@ -7,8 +7,9 @@ option, where more may follow. Both raise `CommandError` in GDB's words.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from rocdbg.cli.registry import CommandError, Completes
 
@@ -19,8 +20,7 @@ _DIGITS = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)")
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 
-@dataclass(frozen=True, slots=True)
-class ValueKind:
+class ValueKind(Struct, frozen=True):
     """One type of values.
 
     Attributes:
@@ -83,10 +83,8 @@ def switch(text: str) -> bool | None:
     return None
 
 
-class Boolean(ValueKind):
+class Boolean(ValueKind, frozen=True):
     """On or off; left out means on."""
-
-    __slots__ = ()
 
     may_be_left_out: ClassVar[bool] = True
 
@@ -123,10 +121,8 @@ class Boolean(ValueKind):
         return "on" if value else "off"
 
 
-class AutoBoolean(ValueKind):
+class AutoBoolean(ValueKind, frozen=True):
     """On, off, or auto; the value is the word."""
-
-    __slots__ = ()
 
     @property
     def metasyntax(self) -> str:
@@ -145,8 +141,7 @@ class AutoBoolean(ValueKind):
         raise CommandError('"on", "off" or "auto" expected.')
 
 
-@dataclass(frozen=True, slots=True)
-class Number(ValueKind):
+class Number(ValueKind, frozen=True):
     """An integer; ``unlimited`` is the value that stands for no limit."""
 
     unlimited: int = 0
@@ -204,8 +199,7 @@ class Number(ValueKind):
         return "unlimited" if value == self.unlimited else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Enumeration(ValueKind):
+class Enumeration(ValueKind, frozen=True):
     """One of several words, which may be abbreviated."""
 
     choices: tuple[str, ...] = ()
@@ -237,8 +231,7 @@ class Enumeration(ValueKind):
         return found[0], rest
 
 
-@dataclass(frozen=True, slots=True)
-class String(ValueKind):
+class String(ValueKind, frozen=True):
     """Any text; as an option's value a word, or several in quotes. Completion offers ``offers``."""
 
     offers: tuple[str, ...] = ()
@@ -261,10 +254,8 @@ class String(ValueKind):
         return word, rest
 
 
-class FileName(String):
+class FileName(String, frozen=True):
     """The name of a file, which cannot be empty."""
-
-    __slots__ = ()
 
     @property
     def metasyntax(self) -> str:

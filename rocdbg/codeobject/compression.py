@@ -7,9 +7,9 @@ gives, and that size is bounded by its reader: see `Budget`.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 
 import zstandard
+from msgspec import Struct
 
 from rocdbg.codeobject.source import Source
 
@@ -28,8 +28,7 @@ _ZLIB_CHUNK = 1 << 20
 _ZSTD_CHUNK = 1 << 10  # a kilobyte of it may be megabytes, and the decompressor takes no limit
 
 
-@dataclass
-class Budget:
+class Budget(Struct):
     """Bytes that may still be unpacked of one file, all its streams together."""
 
     left: int = MAX_UNCOMPRESSED

@@ -6,8 +6,9 @@ import mmap
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.code_object import CodeObject
@@ -26,8 +27,7 @@ MAX_CODE_SIZE = MAX_UNCOMPRESSED
 """Bytes that the code objects opened together may take."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One thing a file holds that is, or could be thought to be, a code object."""
 
     index: int
@@ -88,8 +88,7 @@ def list_entries(path: str | os.PathLike[str]) -> list[Entry]:
         return [item.entry for item in _find(place)]
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """The bytes being searched: a file, or the range of it that a URI names."""
 
     source: Source
@@ -103,8 +102,7 @@ class _Place:
         return FileUri(str(self.file.absolute()), self.base + offset, size)
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """An entry and how to get at its bytes."""
 
     entry: Entry

@@ -1,14 +1,15 @@
 """Kernel descriptors of GFX6 to GFX12: 64 bytes in a code object V3 and after, `amd_kernel_code_t` in V2.
 
 `FIELDS` is the one table of bit fields; names are those of the ABI.  A field a generation does not have keeps
-its default in the dataclass.
+its default.
 """
 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.source import Source
@@ -21,8 +22,7 @@ _LAYOUT = struct.Struct("<III4xq20xIIIHH4x")
 _V2_LAYOUT = struct.Struct("<II4Hq24xIIIIIIQ4xHH12xBxxB")
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """A bit field of one of the descriptor's words."""
 
     name: str
@@ -142,8 +142,7 @@ class UserSgpr(Enum):
     """As many registers as the field says."""
 
 
-@dataclass(frozen=True)
-class KernelDescriptor:
+class KernelDescriptor(Struct, frozen=True):
     """One kernel descriptor, decoded for its target."""
 
     target: Target

@@ -9,9 +9,10 @@ from __future__ import annotations
 import mmap
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
@@ -52,8 +53,7 @@ _GNU_COMPRESSED = ".zdebug_"
 _GNU_HEADER = struct.Struct(">4sQ")
 
 
-@dataclass(frozen=True)
-class ElfHeader:
+class ElfHeader(Struct, frozen=True):
     """The ELF file header."""
 
     os_abi: int
@@ -68,8 +68,7 @@ class ElfHeader:
     name_section: int
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Struct, frozen=True):
     """One section header; the bytes are read when asked for."""
 
     index: int
@@ -137,8 +136,7 @@ class Section:
         return bool(self.flags & SHF_ALLOC) and self.address <= address < self.address + self.size
 
 
-@dataclass(frozen=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """One program header."""
 
     index: int

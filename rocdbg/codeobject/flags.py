@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.arch.targets import target_by_mach
@@ -24,8 +25,7 @@ class OsAbi(IntEnum):
     AMDGPU_MESA3D = 66
 
 
-@dataclass(frozen=True)
-class Flags:
+class Flags(Struct, frozen=True):
     """What ``e_flags`` says."""
 
     target_id: TargetId

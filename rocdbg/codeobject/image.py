@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.codeobject.elf import PF_R, PF_W, PF_X
 from rocdbg.codeobject.errors import CodeObjectError
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject
 
 
-@dataclass(frozen=True)
-class LoadedSegment:
+class LoadedSegment(Struct, frozen=True):
     """Memory of one segment, relocated."""
 
     name: str
@@ -28,8 +28,7 @@ class LoadedSegment:
     executable: bool
 
 
-@dataclass(frozen=True)
-class LoadedImage:
+class LoadedImage(Struct, frozen=True):
     """A code object loaded at an address."""
 
     base: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.codeobject.elf import (
     PF_R,
@@ -31,8 +32,7 @@ MAX_IMAGE_SIZE = 256 << 20
 """Largest image in bytes: a damaged segment size must not eat the machine's memory."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """One stretch of the image, at load bias 0."""
 
     name: str
@@ -45,8 +45,7 @@ class Part:
     """``PF_R | PF_W | PF_X``."""
 
 
-@dataclass(frozen=True)
-class LdsVariable:
+class LdsVariable(Struct, frozen=True):
     """A variable in LDS that a symbol declares (``SHN_AMDGPU_LDS``)."""
 
     name: str
@@ -56,8 +55,7 @@ class LdsVariable:
     alignment: int
 
 
-@dataclass
-class Layout:
+class Layout(Struct):
     """Where everything goes at load bias 0."""
 
     source: Source

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class ValueKind(Enum):
@@ -79,8 +80,7 @@ class ArgAddressSpace(Enum):
     REGION = "region"
 
 
-@dataclass(frozen=True)
-class KernelArg:
+class KernelArg(Struct, frozen=True):
     """One argument in the kernarg segment, explicit or hidden."""
 
     index: int
@@ -109,8 +109,7 @@ class KernelArg:
         )
 
 
-@dataclass(frozen=True)
-class KernelMetadata:
+class KernelMetadata(Struct, frozen=True):
     """What the metadata says about one kernel."""
 
     name: str

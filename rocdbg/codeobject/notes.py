@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.arch.targets import Target, target_by_name, target_by_version
@@ -34,8 +35,7 @@ _V2_PROCESSOR = {
 _V2_XNACK_ON = {(8, 0, 1), (8, 1, 0), (9, 0, 1), (9, 0, 3), (9, 0, 5), (9, 0, 7)}
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(Struct, frozen=True):
     """One note record."""
 
     owner: str

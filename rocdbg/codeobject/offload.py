@@ -5,7 +5,8 @@ from __future__ import annotations
 import mmap
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import is_target
@@ -32,8 +33,7 @@ _FIRST_PART = 1 << 14
 _COMPRESSED = "compressed bundle"
 
 
-@dataclass(frozen=True)
-class BundleEntry:
+class BundleEntry(Struct, frozen=True):
     """One entry of a bundle."""
 
     id: str
@@ -62,8 +62,7 @@ class BundleEntry:
             return None
 
 
-@dataclass(frozen=True)
-class Bundle:
+class Bundle(Struct, frozen=True):
     """A bundle that was found in a file."""
 
     source: Source
@@ -196,8 +195,7 @@ def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[B
     return tuple(entries), end
 
 
-@dataclass(frozen=True)
-class _Stream:
+class _Stream(Struct, frozen=True):
     """What the header of a compressed bundle says."""
 
     start: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.codeobject.elf import PT_DYNAMIC, SHF_ALLOC, SHT_REL, SHT_RELA
 from rocdbg.codeobject.errors import UnresolvedSymbolError
@@ -53,8 +54,7 @@ _HIGH_HALF = frozenset({_T.ABS32_HI, _T.REL32_HI, _T.GOTPCREL32_HI})
 _SIZES = {_T.NONE: 0, _T.ABS64: 8, _T.REL64: 8, _T.RELATIVE64: 8, _T.REL16: 2}
 
 
-@dataclass(frozen=True)
-class Relocation:
+class Relocation(Struct, frozen=True):
     """One relocation record."""
 
     address: int

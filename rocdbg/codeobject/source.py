@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import mmap
 import struct
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from rocdbg.codeobject.errors import CodeObjectError
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """The bytes of one file (or of one entry of a container) and the name errors call it by."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from rocdbg.codeobject.errors import UriError
 
@@ -14,8 +15,7 @@ _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+", re.ASCII)
 _PERCENT = re.compile(rb"%(..)?", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class FileUri:
+class FileUri(Struct, frozen=True):
     """A code object in a file; without a range the file is the code object."""
 
     path: str
@@ -27,8 +27,7 @@ class FileUri:
         return text if self.offset is None else f"{text}#offset={self.offset}&size={self.size}"
 
 
-@dataclass(frozen=True)
-class MemoryUri:
+class MemoryUri(Struct, frozen=True):
     """A code object in the memory of a process."""
 
     process: int

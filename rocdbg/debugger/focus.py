@@ -5,11 +5,11 @@ Only the session holds a "current" one; everything below it takes a `Focus`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Focus:
+class Focus(Struct, frozen=True):
     """The place a request is evaluated at.
 
     ``thread`` is the wave's number (from 1), ``lane`` the lane within it (from 0), ``frame`` the

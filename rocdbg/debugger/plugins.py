@@ -11,11 +11,12 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct, field
 
 from rocdbg.debugger.errors import ControlFlow, PluginError
 from rocdbg.debugger.expr.convenience import EvaluationHost, Function
@@ -42,8 +43,7 @@ T = TypeVar("T")
 StopHook = Callable[[PluginSession, StopEvent], None]
 
 
-@dataclass(slots=True)
-class Plugin:
+class Plugin(Struct):
     """A loaded plug-in and what it registered. ``commands`` are opaque to the engine."""
 
     name: str

@@ -1,17 +1,18 @@
 """Settings that the engine reads: how values print, how source is found, how steps behave.
 
-A setting is a field of a dataclass with its documentation; front ends map ``set print elements`` to
+A setting is a field of a record with its documentation; front ends map ``set print elements`` to
 `PrintSettings.elements`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-@dataclass(frozen=True, slots=True)
-class PrintSettings:
+
+class PrintSettings(Struct, frozen=True):
     """``set print ...``: how values are formatted. Limits of 0 mean unlimited."""
 
     address: bool = True
@@ -54,8 +55,7 @@ class PrintSettings:
         return replace(self, **changes)
 
 
-@dataclass(slots=True)
-class Settings:
+class Settings(Struct):
     """All settings of a session."""
 
     print: PrintSettings = field(default_factory=PrintSettings)

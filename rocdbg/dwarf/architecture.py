@@ -8,9 +8,10 @@ numbers and registered under a name with a loader, so that nothing is imported b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from rocdbg.dwarf.errors import EvaluationError
 
@@ -32,8 +33,7 @@ class DefaultRule(Enum):
     SAME_VALUE = "same value"
 
 
-@dataclass(frozen=True, slots=True)
-class AddressSpace:
+class AddressSpace(Struct, frozen=True):
     """One DWARF address space of an architecture (A.2.13).
 
     `number` is the DWARF identifier, `address_bits` the size of an address. `per_lane` spaces
@@ -61,8 +61,7 @@ def _one_element(number: int) -> int:
     return 1
 
 
-@dataclass(frozen=True)
-class Architecture:
+class Architecture(Struct, frozen=True, dict=True):
     """A target architecture: sizes of registers and addresses, address spaces, CFI defaults.
 
     `address_bits` is the size of an address in the default address space, hence of the generic

@@ -6,8 +6,9 @@ follows from the dialect of the unit, the tag the attribute sits on, and the cla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from rocdbg.dwarf.operations import DIALECTS, Dialect
 
@@ -34,8 +35,7 @@ _EXPRESSION = frozenset({"exprloc", "loclist", "loclistsptr", "block"})
 _CONSTANT = frozenset({"constant"})
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeInfo:
+class AttributeInfo(Struct, frozen=True):
     """One vendor attribute: `code` means `name` in `dialects`, on `tags` and in forms of `classes` (None: any)."""
 
     code: int

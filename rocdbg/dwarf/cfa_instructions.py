@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from msgspec import Struct
 
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError, IllFormed
@@ -41,8 +42,7 @@ class CfaOperand(Enum):
     BLOCK = "block"
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionInfo:
+class InstructionInfo(Struct, frozen=True):
     """One row: instruction `name` has `code` in `dialects`. Codes from 0x40 on carry an operand in their low 6 bits."""
 
     code: int
@@ -116,8 +116,7 @@ MAX_COPIED = 4_000_000
 """Rules copied by remembering and restoring, over the whole program: ends hostile programs."""
 
 
-@dataclass(slots=True)
-class _State:
+class _State(Struct):
     cfa: CfaRule | None
     rules: dict[int, Rule]
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
+
+from msgspec import Struct
 
 from rocdbg.dwarf.cfa_instructions import Interpreter
 from rocdbg.dwarf.context import Context, load_bias
@@ -36,8 +37,7 @@ _FIRSTS = 4096
 _OMITTED = 0xFF
 
 
-@dataclass
-class Cie:
+class Cie(Struct):
     """A common information entry; offsets are of the section."""
 
     offset: int
@@ -56,8 +56,7 @@ class Cie:
     interpreter: Interpreter | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fde:
+class Fde(Struct, frozen=True):
     """A frame description entry: its function's addresses [start, end) and its instructions."""
 
     offset: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol, overload, runtime_checkable
+
+from msgspec import Struct
 
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.location import LocationDescription
@@ -24,8 +25,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Struct, frozen=True):
     """An operation expression (A.2.5.4), and the dialect of its unit."""
 
     data: bytes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError
@@ -11,8 +11,7 @@ from rocdbg.dwarf.operations import LLVM_USER, Operand, OperationInfo, operation
 __all__ = ["Operation", "decode", "decode_prefix"]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """A decoded operation (A.7.7.1).
 
     `offset` is the byte offset of its code in the expression, `size` its length in bytes. `operands` are ints;

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList
 from rocdbg.dwarf.decoding import Operation
@@ -19,8 +21,7 @@ _MAX_STEPS = 1000
 _MAX_SHOWN = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One executed operation.
 
     `level` counts the calls and nested expressions around it; the stacks are texts, top last.
@@ -35,8 +36,7 @@ class Step:
     """What was added to an address in the operation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """The steps of an evaluation (A.2.5.4; the first 1000), and its result or the error that ended it."""
 
     steps: tuple[Step, ...]

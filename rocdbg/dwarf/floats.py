@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 __all__ = ["WIDE_SIZES", "WideFloat", "wide_binary", "wide_from_bits", "wide_from_number"]
 
@@ -18,8 +19,7 @@ _EXPONENT_MASK = 0x7FFF
 _LEAST_EXPONENT = 1 - _BIAS
 
 
-@dataclass(frozen=True, slots=True)
-class _Format:
+class _Format(Struct, frozen=True):
     """`precision` counts the leading bit of the significand, which is stored if `explicit`."""
 
     precision: int

@@ -10,9 +10,10 @@ The text leaves some codes "TBA"; rows with `own_code` have codes of ours, above
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
+
+from msgspec import Struct
 
 from rocdbg.dwarf.errors import DwarfError
 
@@ -57,8 +58,7 @@ class Operand(Enum):
     """ULEB128 size and an operation expression of that size."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperationInfo:
+class OperationInfo(Struct, frozen=True):
     """One row: operation `name` has `code` in `dialects`, after it `extension` (ULEB128) if not None."""
 
     code: int

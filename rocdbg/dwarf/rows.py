@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.dwarf.architecture import Architecture, DefaultRule
 from rocdbg.dwarf.caller_registers import default_location
@@ -64,8 +65,7 @@ _CFA = -1
 """Stands for the CFA among the register numbers of a chain of rules being followed."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """One row (A.6.4.1): the rules in force for program locations `start` to `end` (exclusive).
 
     `cfa` is the CFA's rule or None, `rules` those of the registers by DWARF number; for the others the

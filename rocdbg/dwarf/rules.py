@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 __all__ = [
     "CfaExpression",
@@ -19,8 +19,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class CfaRegister:
+class CfaRegister(Struct, frozen=True):
     """The CFA is in `address_space` (None: the default one) at the contents of `register` + `displacement` bytes."""
 
     register: int
@@ -28,8 +27,7 @@ class CfaRegister:
     address_space: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CfaExpression:
+class CfaExpression(Struct, frozen=True):
     """The CFA is the location that an expression gives."""
 
     expression: bytes
@@ -38,46 +36,39 @@ class CfaExpression:
 CfaRule = CfaRegister | CfaExpression
 
 
-@dataclass(frozen=True, slots=True)
-class UndefinedRule:
+class UndefinedRule(Struct, frozen=True):
     """"undefined": the register has no recoverable value in the calling frame."""
 
 
-@dataclass(frozen=True, slots=True)
-class SameValueRule:
+class SameValueRule(Struct, frozen=True):
     """"same value": the register has not been modified."""
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetRule:
+class OffsetRule(Struct, frozen=True):
     """"offset(N)": saved `offset` bytes from the CFA."""
 
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class ValOffsetRule:
+class ValOffsetRule(Struct, frozen=True):
     """"val_offset(N)": the value is the address `offset` bytes from the CFA."""
 
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterRule:
+class RegisterRule(Struct, frozen=True):
     """"register(R)": kept in another register."""
 
     register: int
 
 
-@dataclass(frozen=True, slots=True)
-class ExpressionRule:
+class ExpressionRule(Struct, frozen=True):
     """"expression(E)": saved at the location an expression gives."""
 
     expression: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ValExpressionRule:
+class ValExpressionRule(Struct, frozen=True):
     """"val_expression(E)": the value is what an expression gives."""
 
     expression: bytes

@@ -9,9 +9,10 @@ primitive writes, which fails as a whole before anything is changed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
+
+from msgspec import Struct
 
 from rocdbg.dwarf.architecture import AddressSpace, Architecture
 from rocdbg.dwarf.errors import EvaluationError
@@ -66,8 +67,7 @@ class RegisterAccess(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(Struct, frozen=True):
     """A run of bits of a location that lies in one primitive storage."""
 
     storage: Storage
@@ -76,8 +76,7 @@ class Fragment:
     bits: int
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """One primitive write of a plan: `bits` bits of `value` to bit `offset` of `storage`."""
 
     storage: Storage

@@ -19,10 +19,15 @@ import operator
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.floats import WIDE_SIZES, wide_binary, wide_from_bits, wide_from_number
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["BaseType", "ConstValue", "ImplicitPointerValue", "Literal", "Value", "from_bits", "to_bits"]
 
@@ -41,8 +46,7 @@ _ARITHMETIC = _INTEGRAL | _FLOAT | {_COMPLEX} | {"DW_ATE_address", "DW_ATE_signe
 _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 
 
-@dataclass(frozen=True)
-class BaseType:
+class BaseType(Struct, frozen=True):
     """What a DW_TAG_base_type entry says of a value (A.2.5.2, A.5.1).
 
     `encoding` is the DW_ATE_* name, `bit_size` the bits of one element, `vector_size` the number of
@@ -100,8 +104,7 @@ class BaseType:
         )
 
 
-@dataclass(frozen=True)
-class ConstValue:
+class ConstValue(Struct, frozen=True):
     """The DW_AT_const_value of an entry: its bytes in target order (A.4.1)."""
 
     data: bytes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any
+
+from msgspec.structs import replace
 
 from rocdbg.arch.targets import Target
 from rocdbg.errors import Error

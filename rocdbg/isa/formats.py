@@ -12,7 +12,8 @@ VOPD's vdsty).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 Bits = tuple[tuple[int, int], ...]
 
@@ -21,8 +22,7 @@ GFX12 = ("gfx12", "gfx125")
 """Families with the memory encodings of GFX12."""
 
 
-@dataclass(frozen=True)
-class Selector:
+class Selector(Struct, frozen=True):
     """Bits that decide which operands an opcode has. Case 0 is any other value, case i is ``codes[i - 1]``."""
 
     name: str
@@ -32,8 +32,7 @@ class Selector:
     """A value of case 0, for probing."""
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """One encoding.
 
     ``value``/``mask`` recognise the first dword; ``src0`` (if not empty) are the codes of the low 9 bits

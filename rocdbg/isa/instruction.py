@@ -67,8 +67,10 @@ those that exist;
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import Enum, auto
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
 class OperandKind(Enum):
@@ -108,8 +110,7 @@ class Flow(Enum):
     """s_trap."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(Struct, frozen=True):
     """One operand of an instruction.
 
     ``index``: register number in its file, as encoded: without the two bits that gfx125x has in MODE (SPECIAL:
@@ -138,8 +139,7 @@ class Operand:
     """The operand as printed, with its source modifiers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Struct, frozen=True):
     """One decoded instruction.
 
     ``address`` and ``size`` are in bytes. ``mnemonic`` is what is printed (``v_add_f32_e32``), ``name`` lacks the

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.isa.constants import constant_bits, constant_type, literal_value
 from rocdbg.isa.formats import GFX12, Layout, extractor, width
@@ -70,8 +72,7 @@ def _number(text: str) -> int | str:
         return text
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """The row that items are made for: name of the instruction, layout, table, and the items before, in order.
 
     ``silent_signs``: hardware applies the sign bits of VOP3 to 16-bit integers too (measured for v_mad_i32_i16); LLVM

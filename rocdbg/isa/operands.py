@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.arch.targets import Generation, Target, target_by_name
 from rocdbg.errors import Error
@@ -57,8 +58,7 @@ class OperandSyntaxError(Error):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(Struct, frozen=True):
     """A register, a range of registers or an inline constant as a user names it.
 
     ``index`` is the register number in its file, for SPECIAL the operand code; ``dwords`` the number of

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from rocdbg.isa.formats import GFX12, Layout, extract
 from rocdbg.isa.instruction import Operand

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.codeobject import Kernel, KernelArg, ValueKind
@@ -28,15 +29,13 @@ _POINTER_SIZE = 8
 _DEFAULT_LOCAL_ALIGN = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
+class Local(Struct, frozen=True):
     """LDS for a ``local`` pointer argument of OpenCL: ``size`` bytes for each workgroup."""
 
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
+class Buffer(Struct, frozen=True):
     """A buffer argument: its storage on the host, its name, and what is expected in it at the end."""
 
     name: str
@@ -50,8 +49,7 @@ class Buffer:
     """Whether the contents count as written (``MachineOptions.count_uninitialized``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoundBuffer:
+class BoundBuffer(Struct, frozen=True):
     """A buffer argument in simulated memory; ``index`` is the argument's."""
 
     index: int

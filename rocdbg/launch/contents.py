@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.codeobject.regular_file import FileAccessError
@@ -35,8 +35,7 @@ class ContentKind(Enum):
     LIST = "list"
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """A description of contents, not yet bound to a buffer. ``where`` is for messages (``arg 1 init``)."""
 
     kind: ContentKind

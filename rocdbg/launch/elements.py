@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.launch.errors import LaunchError, shown
@@ -37,8 +37,7 @@ ELEMENT_TYPES: dict[str, np.dtype[Any]] = {
 _ARRAY = re.compile(r"\s*(\w+)\s*\[\s*(\w+)\s*\]\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayType:
+class ArrayType(Struct, frozen=True):
     """``count`` elements of the type named ``element``; written ``f32[1024]``."""
 
     element: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.launch.elements import decode
@@ -13,8 +13,7 @@ from rocdbg.launch.elements import decode
 _PIECE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
+class Mismatch(Struct, frozen=True):
     """A buffer that does not hold what was expected: the first differing element, and how many differ."""
 
     name: str

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ArrayType, check_element
@@ -29,8 +30,7 @@ _BUFFER = re.compile(r"(\w+\s*\[[^\]]*\])\s*(?::(.*))?", re.DOTALL)
 _TYPED = re.compile(r"([a-z]+\d*)\s*:\s*(.+)")
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentSpec:
+class ArgumentSpec(Struct, frozen=True):
     """One explicit argument: a buffer, a by-value argument, or LDS for a ``local`` pointer of OpenCL.
 
     Exactly one of ``buffer``, ``value`` and ``local_size`` is set. ``type`` (of a value) is an element type
@@ -82,8 +82,7 @@ class ArgumentSpec:
         return cls(where, value=parse_scalar(text, where))
 
 
-@dataclass
-class LaunchSpec:
+class LaunchSpec(Struct):
     """All of a launch. ``file`` and ``kernel`` may be open; ``expand_file`` fills ``{arch}`` in."""
 
     file: Path | None = None

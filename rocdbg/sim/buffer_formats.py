@@ -7,8 +7,9 @@ counts anew. The names are LLVM's (``llvm-mc`` prints them), which list the chan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from rocdbg.arch.targets import Generation
 
@@ -30,8 +31,7 @@ class NumberFormat(IntEnum):
         return self in (NumberFormat.UINT, NumberFormat.SINT)
 
 
-@dataclass(frozen=True, slots=True)
-class BufferFormat:
+class BufferFormat(Struct, frozen=True):
     """One data format. ``widths``: bits of channels X, Y, Z, W, from the low bits up; 0 where there is none."""
 
     name: str

@@ -17,13 +17,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Union
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Type:
+
+class Type(Struct, frozen=True):
     """A scalar type; ``bits`` wide."""
 
     name: str

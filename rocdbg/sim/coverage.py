@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from rocdbg.arch.targets import Target, target_by_name
 from rocdbg.isa.table import base_name, load
@@ -20,8 +21,7 @@ class Coverage(Enum):
     DECODED = "decoded only"
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionCoverage:
+class InstructionCoverage(Struct, frozen=True):
     """One instruction of a target. ``reason``: why it is not exact (empty if it is)."""
 
     name: str

@@ -17,10 +17,10 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 ALIGN: Final = 64
@@ -46,8 +46,7 @@ Parts = tuple[tuple[int, int], ...]
 """Begin and end of parts of a row, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mapping:
+class _Mapping(Struct, frozen=True):
     """Rows of ``size`` bytes with guard pages before, between and behind them. ``used``: see `guarded_rows`."""
 
     memory: mmap.mmap
@@ -129,8 +128,7 @@ def _take(rows: int, size: int) -> _Mapping | None:
     return mapping
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """Rows that somebody has. ``mapping`` is None if it is too large to be kept: it goes with them."""
 
     reference: weakref.ref[NDArray[np.uint8]]

@@ -8,9 +8,9 @@ registers, LDS, scratch) is 0 here, so that every run of a launch is the same.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.arch.lanes import all_lanes
@@ -40,8 +40,7 @@ _PLACE_OFFSET = layout.HEADER["scratch_base"].offset
 assert layout.HEADER["wave_in_group"].offset + 4 == _PLACE_OFFSET + _PLACE.size
 
 
-@dataclass(frozen=True, slots=True)
-class DispatchState:
+class DispatchState(Struct, frozen=True):
     """What all waves of a dispatch share. Addresses are simulated ones; sizes in bytes."""
 
     target: Target

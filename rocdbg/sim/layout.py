@@ -19,9 +19,10 @@ the vector registers: VGPR n of lane L is the dword at ``VGPRS + (n * wave_size 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import Final
+
+from msgspec import Struct
 
 
 class Field:
@@ -158,8 +159,7 @@ def mode_key(mode: int, m0: int | None = None, banked: bool = False) -> int:
     return key | (indexed and 1 << 11 | indexed)
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(Struct, frozen=True):
     """What a block may assume about MODE. Round: 0 nearest even, 1 +inf, 2 -inf, 3 zero."""
 
     key: int

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.errors import Error
@@ -330,8 +331,7 @@ class GlobalMemory:
         return page if page + pages < PAGE_COUNT else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Freed:
+class _Freed(Struct, frozen=True):
     """A buffer that was freed: what it was called while it lived."""
 
     address: int

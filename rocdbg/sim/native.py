@@ -14,11 +14,12 @@ import mmap
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import Generation, Target
@@ -49,8 +50,7 @@ _MOST_KEYS = 32  # MODE keys with translations at a time
 _STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """A memory access that was not done. ``addresses`` maps each faulting lane to its address (see `layout.Space`);
     for a scalar access ``lanes`` is 0 and the address is under lane 0."""
 

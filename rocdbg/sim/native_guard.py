@@ -16,8 +16,9 @@ import functools
 import signal
 import sys
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from rocdbg.sim.layout import Status, make_fields
 
@@ -41,8 +42,7 @@ _ADDRESS_IN_INFO: Final = 24 if _IS_MAC else 16
 """Offset of si_addr in siginfo_t."""
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(Struct, frozen=True):
     """What the host said of a crash: signal number, and the host address that was touched."""
 
     signal: int

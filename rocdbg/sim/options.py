@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.errors import Error
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(Struct, frozen=True):
     """How to go on.
 
     ``stop_pcs``   any wave that is about to execute one of these stops with BREAKPOINT; a wave that stands on

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from rocdbg.arch.lanes import format_lanes
 from rocdbg.sim.arithmetic_exceptions import Cause
@@ -67,8 +68,7 @@ class Space(enum.Enum):
     REGION = "region"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """A memory violation. ``addresses`` maps each faulting lane to its address, in lane order.
 
     A scalar instruction (or an instruction fetch) has no lanes: ``addresses`` is empty and ``address`` alone
@@ -101,8 +101,7 @@ class Fault:
         return f"{kind}{self.access.value} of {self.size} {unit} at {prefix}{self.address:#x}{where}"
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """Why and where execution stopped. ``wave`` is None for stops of the whole dispatch (DONE, INTERRUPTED,
     BUDGET).
 

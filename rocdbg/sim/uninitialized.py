@@ -6,10 +6,10 @@ the table here, whose layout it shares: a row of eight u64 per instruction, foun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from rocdbg.sim.guarded import guarded
@@ -22,8 +22,7 @@ LOST: Final = CAPACITY * ROW
 """Index of the u64 after the rows: reads that found no row."""
 
 
-@dataclass(frozen=True, slots=True)
-class UninitializedRead:
+class UninitializedRead(Struct, frozen=True):
     """One instruction that read bytes never written.
 
     ``reads`` counts accesses of single lanes that met at least one such byte, ``bytes`` the bytes. ``wave``, ``lane``

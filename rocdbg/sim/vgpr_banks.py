@@ -6,7 +6,7 @@ instruction's immediate place 0 is in bits 1:0; in MODE, from bit `layout.VGPR_M
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 

@@ -12,10 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from rocdbg.cli.internal import InternalError
 from rocdbg.cli.repl import run_statement
@@ -339,6 +340,7 @@ def test_modules_of_the_current_folder_are_not_imported(tmp_path: Path) -> None:
         "dataclasses",
         "prompt_toolkit",
         "llvmlite",
+        "msgspec",
         "elftools",
         "__future__",
         "argparse",
@@ -446,9 +448,9 @@ def test_an_internal_error_ends_its_command_alone(tmp_path: Path) -> None:
         "import sys\n"
         "from rocdbg.cli.commands import data\n"
         "from rocdbg.cli.main import main\n"
-        "import dataclasses\n"
+        "from msgspec import structs\n"
         "def bug(shell, text): raise SystemExit(5) if text == 'exit' else KeyError(text)\n"
-        "data.output.command_spec = dataclasses.replace(data.output.command_spec, handler=bug)\n"
+        "data.output.command_spec = structs.replace(data.output.command_spec, handler=bug)\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     state = tmp_path / "state"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell

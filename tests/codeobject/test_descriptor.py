@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 from rocdbg.arch import target_by_name
 from rocdbg.codeobject import CodeObject, KernelDescriptor, UserSgpr

@@ -7,10 +7,10 @@ The target is a state that was written down: wave 1 has lanes 1 to 3 of 4 active
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from rocdbg import Error
 from rocdbg.debugger import Session

@@ -6,7 +6,9 @@ It knows no simulator. `DictionaryTarget` alone is static, as a core file would 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.arch.targets import target_by_name

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.kinds import BREAKPOINTS as BREAKPOINT_NUMBERS
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 BREAKPOINTS = Category.BREAKPOINTS
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What `break` was told: where, on which condition, in which thread and lane."""
 
     location: str = ""

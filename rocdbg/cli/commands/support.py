@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
@@ -210,6 +209,8 @@ def shell_(shell: Shell, line: str) -> None:
 
     With no arguments, run an inferior shell. $_shell_exitcode is the exit status afterwards.
     """
+    import subprocess  # few sessions need it
+
     shell.out.flush()
     if shell.interactive or not line:
         status = subprocess.run(line or "exec ${SHELL:-/bin/sh}", shell=True, check=False).returncode

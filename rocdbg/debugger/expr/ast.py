@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class TypeName:
+
+class TypeName(Struct, frozen=True):
     """A type as written: specifiers (``unsigned int``, ``struct S``) and derivations, outermost last.
 
     ``tag`` is ``struct``, ``union``, ``class``, ``enum`` or "". A derivation is ``*``, ``&``, ``&&``,
@@ -21,8 +21,7 @@ class TypeName:
     is_volatile: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TypeOf:
+class TypeOf(Struct, frozen=True):
     """``typeof(expression)`` or ``decltype``: the type of an expression, then derivations."""
 
     operand: Expression
@@ -34,8 +33,7 @@ Derivation: TypeAlias = "str | int | tuple[AnyTypeName, ...]"
 Derivations: TypeAlias = tuple[Derivation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(Struct, frozen=True):
     """An integer literal; the suffix and radix decide its type."""
 
     value: int
@@ -43,65 +41,56 @@ class Integer:
     radix: int = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Float:
+class Float(Struct, frozen=True):
     """A floating literal."""
 
     value: float
     suffix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Char:
+class Char(Struct, frozen=True):
     """A character constant."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class String:
+class String(Struct, frozen=True):
     """A string literal, without its final null."""
 
     value: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Bool:
+class Bool(Struct, frozen=True):
     """``true`` or ``false``."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NullPointer:
+class NullPointer(Struct, frozen=True):
     """``nullptr``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A name, maybe qualified (``ns::x``); ``global_`` when it starts with ``::``."""
 
     name: str
     global_: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ScopedName:
+class ScopedName(Struct, frozen=True):
     """``'file.c'::name`` or ``function::name``."""
 
     scope: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Dollar:
+class Dollar(Struct, frozen=True):
     """``$``, ``$$``, ``$3``, ``$$2``, ``$foo``: history, register, convenience variable."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterRange:
+class RegisterRange(Struct, frozen=True):
     """``$s[4:5]``: consecutive registers of a file as one value."""
 
     file: str
@@ -109,24 +98,21 @@ class RegisterRange:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Struct, frozen=True):
     """``- + ! ~ * &`` and prefix ``++ --``."""
 
     operator: str
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Postfix:
+class Postfix(Struct, frozen=True):
     """Postfix ``++`` and ``--``."""
 
     operator: str
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """A binary operator, ``@`` and ``,`` included."""
 
     operator: str
@@ -134,8 +120,7 @@ class Binary:
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Struct, frozen=True):
     """``=`` (operator "") and compound assignment (operator ``+`` for ``+=``)."""
 
     operator: str
@@ -143,8 +128,7 @@ class Assign:
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Conditional:
+class Conditional(Struct, frozen=True):
     """``a ? b : c``."""
 
     condition: Expression
@@ -152,8 +136,7 @@ class Conditional:
     otherwise: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(Struct, frozen=True):
     """``(type) x``, ``type(x)``; ``reinterpret`` for ``reinterpret_cast``."""
 
     type: AnyTypeName
@@ -161,24 +144,21 @@ class Cast:
     reinterpret: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Sizeof:
+class Sizeof(Struct, frozen=True):
     """``sizeof x``, ``sizeof (type)``; ``align`` for ``alignof``."""
 
     operand: Expression
     align: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     """``a[i]``."""
 
     base: Expression
     index: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """``a.b`` and ``a->b``."""
 
     base: Expression
@@ -186,39 +166,34 @@ class Member:
     arrow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """``f(...)``; only convenience functions can be called."""
 
     function: Expression
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TypedMemory:
+class TypedMemory(Struct, frozen=True):
     """``{type} address``."""
 
     type: AnyTypeName
     address: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayLiteral:
+class ArrayLiteral(Struct, frozen=True):
     """``{1, 2, 3}``."""
 
     elements: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceAddress:
+class SpaceAddress(Struct, frozen=True):
     """``local#0x10``: an address in a named address space."""
 
     space: str
     address: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class TypeExpression:
+class TypeExpression(Struct, frozen=True):
     """A type where an expression is expected: ``ptype float *``, ``sizeof(int)``."""
 
     type: AnyTypeName

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.arch.lanes import lane_list
 from rocdbg.debugger.expr.access import decay, follow
@@ -30,8 +32,7 @@ from rocdbg.dwarf.info.types import ClassType
 from rocdbg.errors import Error
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeVariables:
+class ScopeVariables(Struct, frozen=True):
     """The variables of one block."""
 
     variables: tuple[tuple[str, Value], ...]

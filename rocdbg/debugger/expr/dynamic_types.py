@@ -7,7 +7,9 @@ sections 5.5, 5.13 and 5.18; the extensions' A.5). An array's entry is read anew
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError
@@ -40,8 +42,7 @@ ReadVariable = Callable[[Variable], int]
 """The number in a variable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Struct, frozen=True):
     """An object's plain type, where its data is, and why it is not there when it is not."""
 
     type: Type
@@ -83,8 +84,7 @@ def _is_dynamic(stripped: Type) -> bool:
     return any(not isinstance(bound, int | None) for bound in bounds) or is_dynamic(stripped.element)
 
 
-@dataclass(frozen=True, slots=True)
-class Resolver:
+class Resolver(Struct, frozen=True):
     """Resolves types in a frame; ``read`` gives the number in a variable that is a bound."""
 
     context: FrameContext
@@ -102,7 +102,7 @@ class Resolver:
         """The plain type of the object at ``location``. Raises `rocdbg.Error` where an expression fails."""
         if isinstance(type_, TypedefType | QualifiedType):
             inner = self.resolve(type_.target, location)
-            return replace(inner, type=replace(type_, target=inner.type))
+            return structs.replace(inner, type=replace(type_, target=inner.type))
         if isinstance(type_, ClassType):
             return self._class(type_, location)
         if isinstance(type_, ArrayType) and self.needs(type_):
@@ -173,20 +173,20 @@ class Resolver:
 
     def _member(self, member: Member, location: LocationDescription) -> Member:
         if member.location is not None:
-            member = replace(member, bit_offset=self._offset(member.location, location), location=None)
+            member = structs.replace(member, bit_offset=self._offset(member.location, location), location=None)
         if member.bit_offset is not None and member.bit_size is None and is_dynamic(member.type):
             inner = self.resolve(member.type, location.offset_by(member.bit_offset))
             if inner.absence is None:
                 moved = _distance(location, inner.location)
-                member = replace(member, type=inner.type, bit_offset=moved)
+                member = structs.replace(member, type=inner.type, bit_offset=moved)
         return member
 
     def _base(self, base: BaseClass, location: LocationDescription) -> BaseClass:
         if base.location is not None:
-            base = replace(base, byte_offset=self._offset(base.location, location) // 8, location=None)
+            base = structs.replace(base, byte_offset=self._offset(base.location, location) // 8, location=None)
         if base.byte_offset is not None and is_dynamic(base.type):
             # its own virtual bases are found from where it lies in this object
-            base = replace(base, type=self.resolve(base.type, location.offset_by(8 * base.byte_offset)).type)
+            base = structs.replace(base, type=self.resolve(base.type, location.offset_by(8 * base.byte_offset)).type)
         return base
 
     def _offset(self, value: Exprloc | Loclist, location: LocationDescription) -> int:

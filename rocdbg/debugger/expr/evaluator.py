@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
@@ -66,8 +67,7 @@ def _literal(number: int, suffix: str, radix: int) -> Value:
     return Value.of_int(ctypes.literal_type(number, suffix, radix), number)
 
 
-@dataclass(slots=True)
-class Evaluator:
+class Evaluator(Struct):
     """Evaluates trees. Where ``only_type`` is wanted, nothing is stored and nothing need be readable."""
 
     environment: Environment

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+
+from msgspec import Struct
 
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError
@@ -26,8 +27,7 @@ class TokenKind(Enum):
     END = "end"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """One token; ``value`` is a number or the text of a name, ``suffix`` what follows a number."""
 
     kind: TokenKind

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
@@ -43,8 +44,7 @@ from rocdbg.dwarf.location import LocationDescription
 NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What is known of a variable at a place of the code, whatever the lane."""
 
     variable: Variable
@@ -56,8 +56,7 @@ class _Known:
     may_be_dynamic: bool
 
 
-@dataclass
-class ProgramEnvironment:
+class ProgramEnvironment(Struct, dict=True):
     """An `expr.Environment` over a program, and over a frame of it when it runs."""
 
     program: Program | None
@@ -78,12 +77,13 @@ class ProgramEnvironment:
     def at_lane(self, lane: int) -> ProgramEnvironment:
         """The environment of another active lane, whose innermost frame is the same code as that of this one."""
         assert self.frame is not None
-        other = object.__new__(ProgramEnvironment)
-        known = other.__dict__
-        known.update(self.__dict__)
-        known["frame"] = self.frame.at_lane(lane)
+        other = ProgramEnvironment(
+            self.program, self.target, self.frame.at_lane(lane), self.settings, self.history, self.convenience,
+            self.language,
+        )
+        other.__dict__.update(self.__dict__)
         for what in ("memory", "context", "_registers"):
-            known.pop(what, None)
+            other.__dict__.pop(what, None)
         return other
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.access import decay, follow
@@ -12,8 +12,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, PointerType, VectorType
 
 
-@dataclass(frozen=True, slots=True)
-class StringReader:
+class StringReader(Struct, frozen=True):
     """Reads at one place of the program: the `EvaluationHost` of convenience functions."""
 
     environment: Environment

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.lexer import Token, TokenKind
 
 
-@dataclass(slots=True)
-class TokenStream:
+class TokenStream(Struct):
     """What the grammars read. ``text`` is where the tokens are from; the last of them is of kind ``END``."""
 
     text: str

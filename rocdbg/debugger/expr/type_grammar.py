@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.lexer import TokenKind
@@ -19,8 +20,7 @@ _TAGS = {"struct", "union", "class", "enum"}
 TYPE_OF = {"typeof", "__typeof__", "__typeof", "decltype"}
 
 
-@dataclass(slots=True)
-class TypeGrammar:
+class TypeGrammar(Struct):
     """Parses type names from a stream of tokens.
 
     ``is_type`` says whether a name that is no C keyword names a type in scope, ``expression`` parses the operand

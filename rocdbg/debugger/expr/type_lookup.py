@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.frames.frames import Frame
@@ -25,8 +26,7 @@ def qualified_names(frame: Frame | None, name: str) -> list[str]:
     return [*names, name]
 
 
-@dataclass(frozen=True, slots=True)
-class TypeLookup:
+class TypeLookup(Struct, frozen=True):
     """The types of a frame's blocks and of the program; without them there are none."""
 
     program: Program | None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.debugger.target.state import Target
 
 
-@dataclass(slots=True)
-class ThreadAccess:
+class ThreadAccess(Struct):
     """`rocdbg.dwarf.storage.RegisterAccess` and `MemoryAccess` of one wave; equal for the same wave."""
 
     target: Target

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from copy import copy
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.debugger.focus import Focus
@@ -29,8 +31,7 @@ class FrameKind(Enum):
     INLINE = "inline"
 
 
-@dataclass(frozen=True, slots=True)
-class FrameId:
+class FrameId(Struct, frozen=True):
     """What makes two frames the same one: the frame's place, its function's start, its inline depth.
 
     ``place`` is the CFA and the return address as numbers, ``None`` for an outermost frame.
@@ -41,8 +42,7 @@ class FrameId:
     inline_depth: int
 
 
-@dataclass(eq=False)
-class Frame:
+class Frame(Struct, eq=False, dict=True):
     """One frame of one lane.
 
     ``level`` counts from 0, the innermost. ``pc`` is the address as loaded: for a caller the return
@@ -73,7 +73,7 @@ class Frame:
 
     def at_lane(self, lane: int) -> Frame:
         """The same frame, the innermost, of another active lane of the wave."""
-        other = object.__new__(Frame)  # copy.copy takes ten calls, and conditions are evaluated for many lanes
+        other = copy(self)
         other.__dict__.update(self.__dict__)
         scope = self.scope
         other.scope = Focus(scope.thread, lane, scope.frame, scope.iteration)
@@ -170,8 +170,7 @@ def inlined_starting_at(program: Program, address: LoadedAddress) -> list[Inline
     return found
 
 
-@dataclass(slots=True)
-class FrameChain:
+class FrameChain(Struct):
     """The frames of one lane, unwound as far as asked. Good until the target runs.
 
     Frames of functions that the lane has not entered are left out; the others keep their numbers.

@@ -8,7 +8,8 @@ it is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, LoadedAddress
@@ -35,8 +36,7 @@ LanePcVector = list[int | None]
 """One loaded address per lane; ``None`` for a lane that was not active on entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(Struct, frozen=True):
     """The innermost frame that a lane is in: its physical level, and where it waits.
 
     ``pc`` is ``None`` where nothing is known but what the wave does.
@@ -46,8 +46,7 @@ class Entered:
     pc: LoadedAddress | None
 
 
-@dataclass(slots=True)
-class LanePcs:
+class LanePcs(Struct):
     """The lane PCs of the frames of one wave at one stop, evaluated when asked for, once for all lanes.
 
     ``active`` is the mask of active lanes.

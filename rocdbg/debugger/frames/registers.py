@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from rocdbg.arch.registers import UnknownRegisterError, dwarf_register, register_number
 from rocdbg.debugger.errors import ExpressionError, RegisterAccessError
@@ -39,8 +40,7 @@ def is_register_name(name: str) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterFile:
+class RegisterFile(Struct, frozen=True):
     """The registers of one frame of one wave. Those of callers come through unwind rules."""
 
     target: Target

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rocdbg.debugger.errors import FocusError, NotRunningError
 from rocdbg.debugger.focus import STATIC, Focus

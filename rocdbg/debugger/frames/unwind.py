@@ -7,9 +7,10 @@ remembers it for ``info frame``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
+
+from msgspec import Struct
 
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
@@ -44,8 +45,7 @@ class RowSource(Protocol):
         """The row that holds at this address of the file; ``None`` when this source knows nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundRow:
+class FoundRow(Struct, frozen=True):
     """A row and the name of the source that gave it."""
 
     row: UnwindRow

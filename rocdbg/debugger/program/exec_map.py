@@ -8,7 +8,8 @@ saved mask says who is.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress
@@ -18,8 +19,7 @@ from rocdbg.errors import Error
 _EXEC = (126, 127)
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionExec:
+class FunctionExec(Struct, frozen=True):
     """One function: file addresses where EXEC may change or control may leave, and housekeeping windows.
 
     ``events`` are ends of such instructions, ascending. ``windows`` maps the address of each instruction
@@ -37,8 +37,7 @@ class FunctionExec:
         return FileAddress(self.events[index] if index < len(self.events) else self.high)
 
 
-@dataclass(slots=True)
-class ExecMap:
+class ExecMap(Struct):
     """Maps per function, made when first asked for; they live as long as the program."""
 
     program: Program

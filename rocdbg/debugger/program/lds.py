@@ -7,8 +7,9 @@ padding. The result is believed only when its size is what the kernel descriptor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from rocdbg import dwarf
 from rocdbg.debugger.program.opencl import KERNEL_BODY, is_kernel_body
@@ -20,8 +21,7 @@ _IN_LDS = bytes((0x33, 0x16, 0x18))
 """DW_OP_lit3, DW_OP_swap, DW_OP_xderef: what comes before is an address in LDS."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(Struct, frozen=True):
     name: str
     variable: Variable
     size: int

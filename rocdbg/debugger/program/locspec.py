@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import Symbol
@@ -22,8 +23,7 @@ from rocdbg.dwarf.info import CodeLocation, Function, SourceFile
 _FUNCTION_SYMBOLS = (2, 10)  # STT_FUNC and STT_AMDGPU_HSA_KERNEL
 
 
-@dataclass(frozen=True, slots=True)
-class LineSpec:
+class LineSpec(Struct, frozen=True):
     """A line of a file (``None``: the default file); ``relative`` counts from the default line."""
 
     file: str | None
@@ -31,16 +31,14 @@ class LineSpec:
     relative: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionSpec:
+class FunctionSpec(Struct, frozen=True):
     """A function, maybe of a file, maybe with a line in it."""
 
     name: str
     file: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AddressSpec:
+class AddressSpec(Struct, frozen=True):
     """``*EXPRESSION``."""
 
     expression: str
@@ -49,8 +47,7 @@ class AddressSpec:
 Spec = LineSpec | FunctionSpec | AddressSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A place in the program. ``file`` and ``line`` where known; ``function`` is its name as tables show it."""
 
     program: Program
@@ -68,8 +65,7 @@ class Location:
         return self.program.to_loaded(self.file_address)
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(Struct, frozen=True):
     """Where locations without a file are: the selected frame's place, or what was listed last."""
 
     file: SourceFile | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.debugger.errors import DebuggerError
@@ -26,8 +27,7 @@ class SourceError(DebuggerError):
         super().__init__(f"{where}{name}: {reason}.")
 
 
-@dataclass(frozen=True, slots=True)
-class SourceText:
+class SourceText(Struct, frozen=True):
     """A file that was found: its lines, and where (``None`` for text embedded in the debug information)."""
 
     file: SourceFile

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
@@ -18,8 +19,7 @@ MAX_INSTRUCTION = 32
 """Bytes that are read at least where one instruction is wanted."""
 
 
-@dataclass(frozen=True, slots=True)
-class DisassemblyLine:
+class DisassemblyLine(Struct, frozen=True):
     """One instruction.
 
     ``function`` and ``offset`` are the symbol it is in; ``file`` and ``line`` its source line, where

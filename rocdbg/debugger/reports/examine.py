@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError
@@ -24,8 +26,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import Type
 
 
-@dataclass(frozen=True, slots=True)
-class ExamineLine:
+class ExamineLine(Struct, frozen=True):
     """A line: the address as text (with its symbol), and what stands after the colon, by column.
 
     ``following`` is the address behind the line, for an ``x`` without argument. ``current`` is ``None``
@@ -44,8 +45,7 @@ class ExamineLine:
         return f"{mark}{self.label}:\t" + "\t".join(self.cells)
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
+class Examination(Struct, frozen=True):
     """What was shown: the lines, where the next ``x`` goes on, and the last value (``$__``)."""
 
     lines: tuple[ExamineLine, ...]
@@ -188,8 +188,7 @@ def _pointer(target: Type, space: int, address: int) -> Value:
     return Value.of_int(ctypes.pointer_to(target, space), address)
 
 
-@dataclass(slots=True)
-class LastFormat:
+class LastFormat(Struct):
     """The format that ``x`` was given last: what is left out the next time is taken from it."""
 
     format: Format

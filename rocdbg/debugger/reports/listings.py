@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.patterns import compile_pattern
@@ -14,8 +15,7 @@ from rocdbg.dwarf.info.types import BaseType, TypedefType
 from rocdbg.errors import Error
 
 
-@dataclass(frozen=True, slots=True)
-class KernelRow:
+class KernelRow(Struct, frozen=True):
     """A line of ``info kernels``: registers per lane and wave, sizes in bytes."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
@@ -44,8 +45,7 @@ class Listed(Observer):
         self.place = None
 
 
-@dataclass(frozen=True, slots=True)
-class SourcePlace:
+class SourcePlace(Struct, frozen=True):
     """A line of a source file."""
 
     file: SourceFile

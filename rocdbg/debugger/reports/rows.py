@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from rocdbg.debugger.frames.frames import Frame
@@ -20,8 +21,7 @@ class LaneState(Enum):
     RUNNING = "R"
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadRow:
+class ThreadRow(Struct, frozen=True):
     """A line of ``info threads``. ``frame`` is the innermost frame of its first active lane."""
 
     number: int
@@ -32,8 +32,7 @@ class ThreadRow:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LaneRow:
+class LaneRow(Struct, frozen=True):
     """A line of ``info lanes``. ``frame`` is ``None`` for unused lanes; where nothing tells where an inactive lane
     waits it is that of the wave, and ``is_located`` false.
     """
@@ -47,8 +46,7 @@ class LaneRow:
     is_located: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterRow:
+class RegisterRow(Struct, frozen=True):
     """A line of ``info registers``: ``raw`` and ``natural`` are the two columns GDB shows."""
 
     name: str
@@ -57,8 +55,7 @@ class RegisterRow:
     natural: str
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryRow:
+class LibraryRow(Struct, frozen=True):
     """A line of ``info sharedlibrary``; addresses are of ``.text`` as loaded, 0 before that."""
 
     low: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
@@ -30,8 +31,7 @@ from rocdbg.dwarf.info import Scope as CodeScope
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolPlace:
+class SymbolPlace(Struct, frozen=True):
     """``info symbol``: ``name + offset in section ...``."""
 
     name: str
@@ -40,8 +40,7 @@ class SymbolPlace:
     object: str
 
 
-@dataclass(frozen=True, slots=True)
-class LineInfo:
+class LineInfo(Struct, frozen=True):
     """``info line``: the code of a line as loaded. ``low == high`` when the line has none."""
 
     file: SourceFile
@@ -53,8 +52,7 @@ class LineInfo:
     has_code: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionRow:
+class FunctionRow(Struct, frozen=True):
     """``info functions``: a defined function, with its declaration's place."""
 
     file: SourceFile | None
@@ -63,8 +61,7 @@ class FunctionRow:
     function: Function
 
 
-@dataclass(frozen=True, slots=True)
-class VariableRow:
+class VariableRow(Struct, frozen=True):
     """``info variables``."""
 
     file: SourceFile | None
@@ -73,24 +70,21 @@ class VariableRow:
     variable: Variable
 
 
-@dataclass(frozen=True, slots=True)
-class TypeRow:
+class TypeRow(Struct, frozen=True):
     """``info types``."""
 
     text: str
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class PlainSymbol:
+class PlainSymbol(Struct, frozen=True):
     """A symbol without debug information, as loaded."""
 
     address: int
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeSymbol:
+class ScopeSymbol(Struct, frozen=True):
     """``info scope``: a local variable, where it is in words, and its size."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.program.program import Program
@@ -10,8 +10,7 @@ from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.running.launch import LaunchControl
 
 
-@dataclass(frozen=True, slots=True)
-class UninitializedRow:
+class UninitializedRow(Struct, frozen=True):
     """One instruction that did such reads.
 
     ``reads`` counts lanes' accesses, ``bytes`` the bytes that were never written. ``thread`` and ``lane`` (None for a

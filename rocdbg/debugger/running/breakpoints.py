@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.digits import decimal
@@ -17,8 +18,7 @@ from rocdbg.debugger.program.locspec import Location
 from rocdbg.errors import Error
 
 
-@dataclass(slots=True)
-class BreakpointLocation:
+class BreakpointLocation(Struct):
     """One address of a breakpoint; ``number`` counts from 1 within it."""
 
     number: int
@@ -31,8 +31,7 @@ class BreakpointLocation:
         return self.location.address
 
 
-@dataclass(slots=True)
-class Breakpoint:
+class Breakpoint(Struct):
     """What the user asked for.
 
     ``text`` is the location as typed, resolved again when the program changes. ``thread`` and ``lane``
@@ -63,8 +62,7 @@ class Breakpoint:
         return "del" if self.temporary else "keep"
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A breakpoint that stops a wave, and the mask of lanes for which it does."""
 
     breakpoint: Breakpoint
@@ -77,8 +75,7 @@ class Hit:
         return next((place.number for place in self.breakpoint.locations if place.address == address), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(Struct, frozen=True):
     """A wave at an address: its active lanes, and how to evaluate a condition for some of them.
 
     ``condition`` gives the mask of those lanes of a mask for which a text is true, and raises `rocdbg.Error` when it

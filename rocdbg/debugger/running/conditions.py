@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+
+from msgspec import Struct
 
 from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.expr import ast
@@ -48,5 +49,5 @@ def _names(node: object) -> Iterator[str]:
             yield node.name
         elif isinstance(node, tuple | list):
             waiting.extend(reversed(node))
-        elif is_dataclass(node):
-            waiting.extend(getattr(node, field.name) for field in reversed(fields(node)))
+        elif isinstance(node, Struct):
+            waiting.extend(getattr(node, name) for name in reversed(node.__struct_fields__))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.convenience import Convenience

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.lanes import lane_list
@@ -24,16 +26,14 @@ FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
 """Signals after which a wave cannot go on: continuing ends the program, as on a device."""
 
 
-@dataclass(slots=True)
-class Internal:
+class Internal(Struct):
     """A stop of the engine's own: loaded addresses, and whether an arrival there is the awaited one."""
 
     addresses: frozenset[int] = frozenset()
     accept: Callable[[TargetStop], bool] = field(default=lambda stop: True)
 
 
-@dataclass(slots=True)
-class RunState:
+class RunState(Struct):
     """How running stands; one for a session, wherever its commands look from."""
 
     attached: bool = False
@@ -53,8 +53,7 @@ class RunState:
     """Instructions that the command may still execute, however often it resumes the target; ``None``: any number."""
 
 
-@dataclass(slots=True)
-class Runner:
+class Runner(Struct):
     """Resumes the target, turns its stops into events, and moves the focus to where they are.
 
     ``holds`` gives the lanes of a wave (of a mask) for which a condition is true, ``left`` is told when the target is

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.debugger.frames.frames import Frame, FrameChain, physical_place
 from rocdbg.debugger.running.line_ranges import line_of
 
 
-@dataclass(frozen=True, slots=True)
-class StepStart:
+class StepStart(Struct, frozen=True):
     """Where a step began."""
 
     place: tuple[int | None, int | None] | None

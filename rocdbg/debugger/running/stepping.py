@@ -6,7 +6,7 @@ code that other lanes execute is not a place where this one has been.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, physical_place
@@ -24,8 +24,7 @@ from rocdbg.debugger.running.stops import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 
 
-@dataclass(slots=True)
-class Stepper:
+class Stepper(Struct):
     """The stepping commands over a `Runner`."""
 
     runner: Runner

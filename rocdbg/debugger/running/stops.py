@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from rocdbg.debugger.target.runnable import ExitInfo
 
@@ -29,8 +30,7 @@ class StopReason(Enum):
     TERMINATED = "exited-signalled"
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Struct, frozen=True):
     """An exception as a signal: ``SIGSEGV``, ``Segmentation fault``."""
 
     name: str
@@ -51,8 +51,7 @@ SIGNALS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StopEvent:
+class StopEvent(Struct, frozen=True):
     """What happened.
 
     ``scope`` is where the focus is afterwards, ``lanes`` the mask of lanes the stop is about (those

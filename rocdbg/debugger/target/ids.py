@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
 def position(triple: tuple[int, int, int]) -> str:
@@ -15,8 +15,7 @@ def bracketed(triple: tuple[int, int, int]) -> str:
     return "[{},{},{}]".format(*triple)
 
 
-@dataclass(frozen=True, slots=True)
-class WaveId:
+class WaveId(Struct, frozen=True):
     """The four numbers that name a wave, each from 1, in order of creation."""
 
     agent: int

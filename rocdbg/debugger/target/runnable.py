@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+
+class Progress(Struct, frozen=True):
     """How far a program is: wave-instructions executed, workgroups that have ended, workgroups in all."""
 
     instructions: int
@@ -34,8 +34,7 @@ class TargetStopKind(Enum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
-class TargetStop:
+class TargetStop(Struct, frozen=True):
     """One return of the target: which wave (``None`` when all are done), where, and what about it.
 
     ``lanes`` is the mask of lanes concerned (faults), ``detail`` a sentence about the exception,
@@ -63,8 +62,7 @@ class ResumeMode(Enum):
     RANGE = "range"
 
 
-@dataclass(frozen=True, slots=True)
-class Resume:
+class Resume(Struct, frozen=True):
     """A request to go on.
 
     ``RUN`` runs all waves to the next stop address. ``STEP`` runs one instruction of ``thread``,
@@ -82,8 +80,7 @@ class Resume:
     budget: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectResult:
+class ExpectResult(Struct, frozen=True):
     """The check of one buffer at the end of a dispatch; ``message`` says what differs."""
 
     name: str
@@ -91,8 +88,7 @@ class ExpectResult:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExitInfo:
+class ExitInfo(Struct, frozen=True):
     """The end of a dispatch: ``[Inferior 1 (dispatch 1, kernel saxpy) exited normally]``."""
 
     dispatch: int

@@ -7,8 +7,9 @@ A target knows no symbols, breakpoints' conditions or lines. What it can do beyo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
@@ -20,16 +21,14 @@ from rocdbg.debugger.target.runnable import Runnable
 Triple = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedCodeObject:
+class LoadedCodeObject(Struct, frozen=True):
     """A code object and what was added to its file's addresses when it was loaded."""
 
     code_object: CodeObject
     base: int
 
 
-@dataclass(frozen=True, slots=True)
-class AgentInfo:
+class AgentInfo(Struct, frozen=True):
     """A device. ``state`` is a letter as ROCgdb shows it (A: supported)."""
 
     number: int
@@ -41,8 +40,7 @@ class AgentInfo:
     target_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class QueueInfo:
+class QueueInfo(Struct, frozen=True):
     """A queue of an agent: ``read`` and ``write`` are packet counts, ``size`` bytes at ``address``."""
 
     agent: int
@@ -55,8 +53,7 @@ class QueueInfo:
     target_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class DispatchInfo:
+class DispatchInfo(Struct, frozen=True):
     """A kernel under way. Sizes are in work-items and bytes, addresses in the global space."""
 
     agent: int
@@ -75,8 +72,7 @@ class DispatchInfo:
     instructions: int
 
 
-@dataclass(frozen=True, slots=True)
-class WaveInfo:
+class WaveInfo(Struct, frozen=True):
     """A resident wave as it stands.
 
     ``used_lanes`` and ``exec_mask`` have one bit per lane; ``sgprs``, ``vgprs`` and ``agprs`` are how

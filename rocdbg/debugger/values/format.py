@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError
@@ -11,8 +11,7 @@ FORMAT_LETTERS = "xduotcafszr"
 SIZE_LETTERS = {"b": 1, "h": 2, "w": 4, "g": 8}
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """A ``/FMT``: a count (``x`` only), a letter and a size letter; ``raw`` goes past pretty-printers.
 
     ``letter`` and ``size`` are "" where none was given.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rocdbg.arch.address_spaces import address_space
 from rocdbg.debugger.errors import ExpressionError
@@ -48,8 +50,7 @@ class Symbolizer(Protocol):
         """``fn+12`` for an address of code, or of data when ``data``; ``None`` when nothing is there."""
 
 
-@dataclass(slots=True)
-class Formatter:
+class Formatter(Struct):
     """Formats values. ``printers`` is asked for each value before the built-in rules."""
 
     settings: PrintSettings = field(default_factory=PrintSettings)

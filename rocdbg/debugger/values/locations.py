@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError
@@ -18,8 +18,7 @@ from rocdbg.dwarf.storage import MemoryStorage as MemoryPlace
 from rocdbg.dwarf.storage import StorageKind
 
 
-@dataclass(frozen=True, slots=True)
-class LocationStorage:
+class LocationStorage(Struct, frozen=True):
     """Storage at a location description: registers, pieces, constants; writes go to every place."""
 
     location: LocationDescription

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
@@ -10,8 +10,7 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
 
 
-@dataclass(frozen=True, slots=True)
-class LaneMemory:
+class LaneMemory(Struct, frozen=True):
     """All address spaces as a lane of a running wave sees them."""
 
     target: Target
@@ -35,8 +34,7 @@ class LaneMemory:
         return AddressSpace.GENERIC if space == AddressSpace.GLOBAL and self.target.is_generic(address) else space
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalTargetMemory:
+class GlobalTargetMemory(Struct, frozen=True):
     """The global space of a target whose waves are gone (before the first, after the last)."""
 
     target: Target
@@ -54,8 +52,7 @@ class GlobalTargetMemory:
         return self.target.generic_address(space, address)
 
 
-@dataclass(frozen=True, slots=True)
-class FileMemory:
+class FileMemory(Struct, frozen=True):
     """What the code object has in its file: code and initialised data."""
 
     program: Program | None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.debugger.values.value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Pretty:
+class Pretty(Struct, frozen=True):
     """What a pretty-printer makes of a value.
 
     ``text`` is the summary (``None`` for none); ``children`` are (name, value) pairs, shown as members,

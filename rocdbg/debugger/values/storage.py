@@ -7,9 +7,10 @@ a convenience variable; a value is a storage plus a type and an offset.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from rocdbg.debugger.errors import DebuggerError, UnavailableError
 from rocdbg.errors import Error
@@ -45,8 +46,7 @@ class AbsentError(UnavailableError):
         super().__init__(message or default[absence])
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """An address in a DWARF address space, as seen by one lane of one wave where that matters."""
 
     space: int
@@ -84,8 +84,7 @@ class Memory(Protocol):
         """A place's address in the generic space; ``None`` for spaces that have no part of it there."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryStorage:
+class MemoryStorage(Struct, frozen=True):
     """Memory of an address space."""
 
     memory: Memory
@@ -107,8 +106,7 @@ class MemoryStorage:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class CallbackStorage:
+class CallbackStorage(Struct, frozen=True):
     """A register or another place that two functions reach."""
 
     name: str
@@ -146,8 +144,7 @@ class _Nowhere:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class AbsentStorage(_Nowhere):
+class AbsentStorage(_Nowhere, Struct, frozen=True):
     """Storage of something that is not there."""
 
     absence: Absence = Absence.OPTIMIZED_OUT
@@ -159,8 +156,7 @@ class AbsentStorage(_Nowhere):
         raise AbsentError(self.absence, f"Attempt to assign to a value that is {self.absence.value[1:-1]}.")
 
 
-@dataclass(slots=True)
-class ConvenienceStorage(_Nowhere):
+class ConvenienceStorage(_Nowhere, Struct):
     """A convenience variable: assigning changes its type too, members can be changed in place."""
 
     name: str
@@ -176,8 +172,7 @@ class ConvenienceStorage(_Nowhere):
         self.on_change(self.value.with_contents(bytes(whole)))
 
 
-@dataclass(frozen=True, slots=True)
-class FaultyStorage(_Nowhere):
+class FaultyStorage(_Nowhere, Struct, frozen=True):
     """Storage of a variable whose location cannot be told: using it raises the reason."""
 
     error: Error
@@ -189,8 +184,7 @@ class FaultyStorage(_Nowhere):
         raise self.error
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotStorage(_Nowhere):
+class SnapshotStorage(_Nowhere, Struct, frozen=True):
     """What was there of a value at some time: bytes, and why others were missing, by position."""
 
     data: bytes
@@ -218,8 +212,7 @@ class SnapshotStorage(_Nowhere):
         return cls(bytes(data), missing)
 
 
-@dataclass(frozen=True, slots=True)
-class LanePcStorage(_Nowhere):
+class LanePcStorage(_Nowhere, Struct, frozen=True):
     """A vector of PCs, 8 bytes per lane, some of them undefined."""
 
     pcs: tuple[int | None, ...]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.debugger.errors import DebuggerError, ExpressionError
 from rocdbg.debugger.values import ctypes
@@ -29,8 +31,7 @@ MAX_SNAPSHOT_SIZE = 1 << 16
 """Bytes of the largest value that is kept byte by byte."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A typed value.
 
     ``storage`` and ``offset`` (bytes) say where it lives; ``data`` holds the bytes of an rvalue, or what

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import (
@@ -17,8 +17,7 @@ from rocdbg.dwarf.info.forms import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeSpec:
+class AttributeSpec(Struct, frozen=True):
     """One attribute of an abbreviation. ``reader`` is None for forms whose value is not in the entry as
     such."""
 
@@ -28,8 +27,7 @@ class AttributeSpec:
     reader: RawReader | None
 
 
-@dataclass(frozen=True, slots=True)
-class Abbreviation:
+class Abbreviation(Struct, frozen=True):
     """Shape of an entry: its tag, whether children follow, its attributes, and how to skip over those."""
 
     tag: int

@@ -1,6 +1,6 @@
 """Attribute values of debugging information entries, tagged by their class.
 
-One small frozen dataclass per class of DWARF 5 section 7.5.5. The forms are gone by then: an index
+One small frozen record per class of DWARF 5 section 7.5.5. The forms are gone by then: an index
 into ``.debug_addr`` or ``.debug_str_offsets`` is already the address or the string.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
@@ -16,15 +18,13 @@ _WIDEST = 1024
 """Bytes beyond which no size is one of a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """An address of the target."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A constant. ``size`` is the form's size in bytes, None for LEB128 and implicit constants.
 
     The fixed-size data forms carry no sign: ``value`` is unsigned then; ``signed_value(size)`` reads the
@@ -44,50 +44,43 @@ class Constant:
         return value - (1 << bits) if value >> (bits - 1) else value
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A block of bytes that is no expression (a constant value in memory order, for one)."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Exprloc:
+class Exprloc(Struct, frozen=True):
     """A DWARF expression, in the encoding of its unit's dialect."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class String:
+class String(Struct, frozen=True):
     """A string, decoded as UTF-8 (bytes that are none survive as surrogate escapes)."""
 
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """A flag."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A reference to another entry, as its offset in ``.debug_info``."""
 
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class TypeSignature:
+class TypeSignature(Struct, frozen=True):
     """A reference to a type unit by its 64-bit signature (DW_FORM_ref_sig8)."""
 
     signature: int
 
 
-@dataclass(frozen=True, slots=True)
-class SupplementaryReference:
+class SupplementaryReference(Struct, frozen=True):
     """A reference into a supplementary object file, which is not followed."""
 
     offset: int
@@ -108,15 +101,13 @@ class Loclist:
     unit: Unit = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Rnglist:
+class Rnglist(Struct, frozen=True):
     """A range list at ``offset`` of ``.debug_rnglists`` (``.debug_ranges`` before DWARF 5)."""
 
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class SectionOffset:
+class SectionOffset(Struct, frozen=True):
     """An offset into another section (line table, macros, a base), or one whose attribute is unknown."""
 
     offset: int

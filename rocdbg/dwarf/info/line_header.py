@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import FORMS, Kind, Raw, raw_reader, uleb
@@ -30,8 +31,7 @@ class Content:
     LLVM_IS_MD5: Final = 0x2002
 
 
-@dataclass(frozen=True, slots=True)
-class LineHeader:
+class LineHeader(Struct, frozen=True):
     """Parameters of a line number program; the program is ``[program, end)`` of the section.
 
     ``files[0]`` has number ``first_file``: 0 in DWARF 5, 1 before.

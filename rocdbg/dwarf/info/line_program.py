@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import sleb, uleb
@@ -30,8 +31,7 @@ class RawRow(NamedTuple):
     discriminator: int
 
 
-@dataclass(slots=True)
-class Sequence:
+class Sequence(Struct):
     """The rows from one address to an end: contiguous code, in order of address.
 
     ``end`` is the address of the end_sequence row, which is not among ``rows``. ``set_address`` is the

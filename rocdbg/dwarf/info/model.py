@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from rocdbg.addresses import FileAddress
 
 if TYPE_CHECKING:
@@ -51,8 +53,7 @@ class SourceFile:
         return bool(asked) and (mine[-len(asked):] == asked or self.name == wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class LineRow:
+class LineRow(Struct, frozen=True):
     """A row of a line table with the addresses it holds for: ``address`` up to ``end_address``.
 
     ``line`` 0 means that the code belongs to no source line. ``end_address`` equals ``address`` when

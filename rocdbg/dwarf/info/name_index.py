@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, INDIRECT, RawReader, raw_reader, uleb
@@ -38,8 +39,7 @@ class Idx:
     TYPE_HASH: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(Struct, frozen=True):
     """An entry of the pool: an entry of ``.debug_info`` that goes by a name.
 
     ``offset`` is the entry's own position in the pool, by which ``parent`` of others refers to it; ``parent`` is
@@ -58,8 +58,7 @@ class IndexEntry:
     attributes: dict[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedName:
+class IndexedName(Struct, frozen=True):
     """A row of the name table: its number from 1, its text, its hash (None without a hash table)."""
 
     number: int
@@ -68,8 +67,7 @@ class IndexedName:
     pool_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Abbreviation:
+class _Abbreviation(Struct, frozen=True):
     tag: int
     attributes: tuple[tuple[int, int, RawReader], ...]
 

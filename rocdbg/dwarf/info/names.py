@@ -8,7 +8,8 @@ matter.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _SPACE = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _OPERATOR = re.compile(r"(?<![\w$])operator\s*(\(\)|\[\]|->\*?|[-+*/%^&|~!=<>,]+)")
@@ -36,8 +37,7 @@ def _literal(match: re.Match[str]) -> str:
     return f"(char){_ESCAPES[character] if character in _ESCAPES else ord(character)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Struct, frozen=True):
     """One link of a name: ``S`` and ``<float,3>``. ``arguments`` is None when there are none."""
 
     base: str
@@ -58,8 +58,7 @@ def component(name: str) -> Component:
     return Component(name[:start], name[start:])
 
 
-@dataclass(frozen=True, slots=True)
-class NameQuery:
+class NameQuery(Struct, frozen=True):
     """A name as typed: links, whether they begin at global scope, parameter types or None when not given."""
 
     components: tuple[Component, ...]

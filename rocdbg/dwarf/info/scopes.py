@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.attributes import (
@@ -288,8 +289,7 @@ class LexicalBlock(Scope):
     """A block of statements with declarations of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallSiteParameter:
+class CallSiteParameter(Struct, frozen=True):
     """What a call passes: ``location`` in the callee, and the expression of its ``value`` in the caller.
 
     ``parameter`` is the entry of the callee's parameter, where the producer says which it is.
@@ -302,8 +302,7 @@ class CallSiteParameter:
     parameter: Die | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CallSite:
+class CallSite(Struct, frozen=True):
     """A call in the code of a scope. Fields are None where the producer gives none."""
 
     offset: int

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from rocdbg.dwarf.info.attributes import Exprloc, Location, Loclist, Reference
 
 
@@ -360,8 +362,7 @@ class QualifiedType(Type):
         return self.target.declare(declarator, spell, (*qualifiers, self.qualifier))
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A parameter of a function type. ``artificial``: not written in the source (``this``)."""
 
     type: Type
@@ -393,8 +394,7 @@ class FunctionType(Type):
         return ", ".join(shown) or ("void" if self.prototyped else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Enumerator:
+class Enumerator(Struct, frozen=True):
     """A name of an enumeration, with its value read as the underlying type says."""
 
     name: str
@@ -447,8 +447,7 @@ class EnumType(Type):
         return f"enum {name}" if self.tagged else name
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A data member. ``name`` is None for an anonymous struct or union member.
 
     ``bit_offset`` counts from the start of the class (little-endian numbering), also for ordinary members;
@@ -471,8 +470,7 @@ class Member:
         return None if self.bit_offset is None else self.bit_offset // 8
 
 
-@dataclass(frozen=True, slots=True)
-class BaseClass:
+class BaseClass(Struct, frozen=True):
     """A base class. ``byte_offset`` is None when ``location`` has to be evaluated (virtual bases)."""
 
     type: Type
@@ -482,8 +480,7 @@ class BaseClass:
     location: Exprloc | Loclist | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StaticMember:
+class StaticMember(Struct, frozen=True):
     """A static data member: a declaration. Its definition is the variable ``CLASS::name``."""
 
     name: str
@@ -493,8 +490,7 @@ class StaticMember:
     offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Struct, frozen=True):
     """A member function as declared in its class. ``offset`` is the declaration's entry.
 
     ``vtable_elem_location`` gives the slot of a virtual one when it is evaluated with the object's location on the
@@ -512,8 +508,7 @@ class Method:
     vtable_elem_location: Exprloc | Loclist | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateArgument:
+class TemplateArgument(Struct, frozen=True):
     """A template argument: a type (``value`` None), or a value of that type."""
 
     name: str | None
@@ -521,8 +516,7 @@ class TemplateArgument:
     value: Location | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClassBody:
+class ClassBody(Struct, frozen=True):
     """What is between the braces."""
 
     members: tuple[Member, ...] = ()

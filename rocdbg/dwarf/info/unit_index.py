@@ -7,8 +7,9 @@ outside functions can refer to are recorded, with the entry they are in.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.info.forms import SKIP_BLOCK, SKIP_OTHER, SKIP_ULEB, uleb
@@ -32,8 +33,7 @@ _DEEPEST: Final = 512
 _RECORD, _CONTAINER, _INLINED = 1, 2, 4
 
 
-@dataclass(slots=True)
-class Records:
+class Records(Struct):
     """Recorded entries in order of offset: offset, tag, and index of the entry they are in (-1 for the
     top)."""
 

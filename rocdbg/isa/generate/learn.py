@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from rocdbg.isa.formats import Bits, Layout, extract, insert, width
 from rocdbg.isa.generate.oracle import Oracle
@@ -61,8 +62,7 @@ class LearnError(Exception):
     """The probes contradict the layout."""
 
 
-@dataclass
-class Item:
+class Item(Struct):
     """One piece of the text."""
 
     sort: str
@@ -90,8 +90,7 @@ class Item:
     """Number of registers if with ``counts`` some would run over the last one; -1: that is illegal."""
 
 
-@dataclass
-class Row:
+class Row(Struct):
     """One opcode (and case of its selectors)."""
 
     mnemonic: str

@@ -7,8 +7,9 @@ other fields hold what a runtime would put there as far as it means something wi
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 PACKET_SIZE = 64
 """Bytes of an AQL packet."""
@@ -45,8 +46,7 @@ _PROPERTY_IS_PTR64 = 1 << 1
 _GRID_SYNC = struct.Struct("<QIIQQIIII")
 
 
-@dataclass(frozen=True, slots=True)
-class DispatchPacket:
+class DispatchPacket(Struct, frozen=True):
     """What goes into ``hsa_kernel_dispatch_packet_t``. Sizes in work-items and bytes."""
 
     grid: tuple[int, int, int]
@@ -75,8 +75,7 @@ class DispatchPacket:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(Struct, frozen=True):
     """What goes into ``amd_queue_t``. Aperture bases are the high dwords of the 64-bit addresses."""
 
     packets_address: int

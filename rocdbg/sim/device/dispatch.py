@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
@@ -31,8 +33,7 @@ _S_TRAP_SIZE = 4
 _UNLIMITED = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class DispatchPlan:
+class DispatchPlan(Struct, frozen=True):
     """All that is fixed when a dispatch starts. ``allocations`` are those it owns (kernarg, packet,
     scratch).
     """

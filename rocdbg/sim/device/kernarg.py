@@ -5,7 +5,8 @@ does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.codeobject.metadata import KernelArg, KernelMetadata, ValueKind
 from rocdbg.errors import Error
@@ -32,8 +33,7 @@ class KernargError(Error):
         super().__init__(f"{what}: {reason}")
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenValues:
+class HiddenValues(Struct, frozen=True):
     """What hidden arguments are computed from. Sizes in work-items and bytes."""
 
     grid: Dim3

@@ -11,6 +11,8 @@ from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from rocdbg.arch.targets import Target, target_by_name
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.image import LoadedImage
@@ -75,8 +77,7 @@ class LdsOutOfRange(Enum):
     ZERO = "zero"
 
 
-@dataclass(frozen=True, slots=True)
-class MachineOptions:
+class MachineOptions(Struct, frozen=True):
     """What can be chosen about a machine."""
 
     memory_limit: int = 16 << 30
@@ -93,8 +94,7 @@ class MachineOptions:
     """Where translations are kept; None: the user's cache directory."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sizes:
+class _Sizes(Struct, frozen=True):
     """What a dispatch needs: bytes of LDS per group, of scratch per lane, per wave, and in all."""
 
     groups: Dim3

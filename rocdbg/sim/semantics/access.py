@@ -9,8 +9,9 @@ vcc of cndmask_e32) is found where the encoding implies it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.sim.builder import F16, F32, F64, FLOAT, I1, I8, I16, I32, I64, Builder, Op, Type, Value
@@ -47,8 +48,7 @@ _EXPONENT = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF << 52}
 """The exponent field of a float of so many bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """Static facts a block is translated under."""
 
     target: Target

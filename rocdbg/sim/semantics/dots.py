@@ -8,7 +8,8 @@ terms are integers that are cut to a common exponent, added, and rounded once to
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.sim.builder import F16, F32, F64, I1, I16, I32, I64, Operand, Value
 from rocdbg.sim.semantics import floats
@@ -26,8 +27,7 @@ _BELOW_LEADING = 26
 """Bits kept below a term's leading bit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """Of factors: field sizes in bits. Without infinity all ones are the only NaN, next to the largest number."""
 
     fraction: int
@@ -46,8 +46,7 @@ class Format:
 FORMATS = {"f16": Format(10, 5), "bf16": Format(7, 8), "fp8": Format(3, 4, False), "bf8": Format(2, 5)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Factor:
+class _Factor(Struct, frozen=True):
     """All I32 or I1. ``exponent``: that of the smallest normal for subnormals."""
 
     negative: Value
@@ -76,8 +75,7 @@ def _factor(raw: Value, form: Format, *, flush: bool) -> _Factor:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Product:
+class _Product(Struct, frozen=True):
     """``magnitude`` * 2^(``exponents`` - ``scale``)."""
 
     negative: Value
@@ -91,8 +89,7 @@ class _Product:
         return self.magnitude.eq(0).select(_EMPTY, self.exponents - _BELOW_FACTORS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Terms:
+class _Terms(Struct, frozen=True):
     products: list[_Product]
     nan: Value
     invalid: Value

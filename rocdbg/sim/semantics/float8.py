@@ -4,14 +4,13 @@ later targets, and gfx950's of 6 and 4 bits, which are without infinities and Na
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.arch.targets import Generation, Target
 from rocdbg.sim.builder import F32, F64, I8, I32, I64, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Float8:
+class Float8(Struct, frozen=True):
     """A format: ``fraction_bits``, ``bias``, the largest number's and a NaN's bits, and what it has."""
 
     fraction_bits: int

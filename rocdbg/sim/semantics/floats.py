@@ -14,13 +14,12 @@ LLVM orders commutative operands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rocdbg.sim.builder import F16, F32, F64, I32, I64, INTEGER, Op, Type, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """Layout of an IEEE binary format in an integer of ``bits`` bits."""
 
     bits: int

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.isa.instruction import Operand
@@ -20,8 +21,7 @@ from rocdbg.sim.semantics.registry import Kind, semantic
 from rocdbg.sim.translator.atomics import BY_NAME
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """An element in memory: ``size`` bytes; narrow ones may be signed, and may use one half of the register (d16)."""
 
     size: int

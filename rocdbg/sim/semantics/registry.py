@@ -22,10 +22,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.arch.targets import Generation
 from rocdbg.sim.semantics.index import MODULES
@@ -56,8 +57,7 @@ class Ends(Enum):
     """Branches, barriers, traps, MODE changes: the function calls ``i.jump`` or ``i.stop``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Semantic:
+class Semantic(Struct, frozen=True):
     """A registered semantic. ``approximate`` says why results may differ from hardware's; empty means exact."""
 
     name: str

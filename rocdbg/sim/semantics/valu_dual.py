@@ -7,7 +7,7 @@ held back until the other half has read.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.sim.builder import Value

@@ -8,7 +8,8 @@ random bits do is as in the host code of AMD's HIP headers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.isa.instruction import Operand
 from rocdbg.sim.builder import F16, F32, F64, FLOAT, I16, I32, I64, Value
@@ -29,8 +30,7 @@ def _scale(i: Access, k: int) -> tuple[Value, Value]:
     return field - 127, field.eq(0xFF)
 
 
-@dataclass(frozen=True, slots=True)
-class _Wide:
+class _Wide(Struct, frozen=True):
     """A number: its value (f64) and its sign (I1), which a NaN in f64 need not have kept."""
 
     value: Value

@@ -7,7 +7,8 @@ where is in `rocdbg.sim.semantics.memory_common`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.sim.builder import F16, F32, F64, FLOAT, I16, I32, I64, Type, Value
 from rocdbg.sim.semantics import floats
@@ -15,8 +16,7 @@ from rocdbg.sim.semantics import floats
 Compute = Callable[[Value, Value], Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Flush:
+class Flush(Struct, frozen=True):
     """Whether subnormal inputs and results of a float operation become zeros, I1."""
 
     inputs: Value
@@ -27,8 +27,7 @@ FloatCompute = Callable[[Value, Value, Flush], Value]
 Operation = Callable[[Value, Value, "Value | None", Flush], Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Atomic:
+class Atomic(Struct, frozen=True):
     """``name`` is the helper's; ``type`` the memory's width as an integer; operands 2 is compare-and-swap."""
 
     name: str

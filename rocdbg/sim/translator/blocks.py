@@ -7,7 +7,8 @@ code, before an instruction that cannot be translated, before a stop, or at a le
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.isa.instruction import Flow, Instruction, OperandKind
 from rocdbg.sim.layout import SGPR_COUNT, Status
@@ -20,8 +21,7 @@ MAX_BATCH = 320
 """Instructions translated in one go."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Instructions to translate as one function; ``[start, end)`` in bytes. Empty: nothing at ``start`` can run."""
 
     start: int

@@ -18,8 +18,9 @@ witnesses), the measurement counts:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.sim import layout
 from rocdbg.sim.buffer_request import (
@@ -53,8 +54,7 @@ _OUTPUTS = 4
 _IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9
 
 
-@dataclass(slots=True)
-class _Resource:
+class _Resource(Struct):
     """What is the same for all lanes; I64 (I1 where it is a question)."""
 
     origin: Value  # base + SOFFSET
@@ -133,8 +133,7 @@ def _bit(value: Value, flag: int) -> Value:
     return (value & flag).ne(0)
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(Struct):
     """Of one lane: simulated address of element 0 of its index, its offset, and the bytes that are in range."""
 
     origin: Value

@@ -8,8 +8,9 @@ counts as 0; integers lose their upper bits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rocdbg.sim.buffer_formats import GFX9_FORMATS, GFX10_FORMATS, GFX11_FORMATS, BufferFormat, NumberFormat
 from rocdbg.sim.builder import F16, F32, F64, I16, I32, I64, Value
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine
 
 
-@dataclass(slots=True)
-class RunTimeFormat:
+class RunTimeFormat(Struct):
     """A format at run time: its row of the table, bytes (0: unbound), number format, DST_SEL, all I64."""
 
     row: Value

@@ -13,8 +13,10 @@ order, but for gfx950's instructions of doubled depth (`Shape.four_of`; found wi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from enum import Enum, IntEnum, auto
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Model(Enum):
@@ -37,8 +39,7 @@ class Model(Enum):
 BITS = {"f64": 64, "f32": 32, "xf32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8}
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """One instruction. ``a``, ``b``, ``d``: element types; ``sparse``: A has half of the elements and an index."""
 
     name: str

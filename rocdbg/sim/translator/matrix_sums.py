@@ -7,7 +7,8 @@ al., "MMA-Sim", arXiv:2511.10909). Functions take and give builder values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.sim.builder import F16, F32, F64, I32, I64, Type, Value
 from rocdbg.sim.semantics import floats
@@ -21,8 +22,7 @@ _NO_EXPONENT = -999
 """The exponent that a product which is zero takes part with."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """Of a small format: in the low ``bits`` of an integer."""
 
     bits: int
@@ -129,8 +129,7 @@ def flushing(a: Sequence[Value], b: Sequence[Value], c: Value, kind: str, at_onc
 # -- CDNA3: f16, bf16, xf32, fp8, bf8 ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Scaled:
+class _Scaled(Struct, frozen=True):
     """``value`` (I64) in units of 2^(``exponent`` (I64) - some number of fraction bits)."""
 
     value: Value

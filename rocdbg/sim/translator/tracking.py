@@ -11,8 +11,9 @@ the page table, 0 for memory that is not watched. Private memory, LDS and GDS ar
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from rocdbg.sim import layout, uninitialized
 from rocdbg.sim.builder import I8, I64, Value
@@ -27,8 +28,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _NO_LANE = 64
 
 
-@dataclass(slots=True)
-class _Span:
+class _Span(Struct):
     """The bytes of one lane's access: how many, and the simulated address of the n-th."""
 
     size: Value

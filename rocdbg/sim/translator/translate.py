@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rocdbg.isa.instruction import Instruction, OperandKind
 from rocdbg.sim.builder import InexactError
@@ -21,8 +22,7 @@ MAX_BLOCK_LINES, MAX_MODULE_LINES = 8_000, 16_000
 LLVM cannot be interrupted. Compilers' code stays far below; long instructions that watch for exceptions do not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Translated:
+class Translated(Struct, frozen=True):
     """A module of blocks. ``blocks`` may be shorter than asked for: an instruction that turned out to be unsupported
     in its form ends its block before it, much IR ends a block after it, and blocks may be left out (but the first)
     where a module is full: they are empty then."""

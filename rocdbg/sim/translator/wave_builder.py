@@ -15,7 +15,8 @@ The function is ``i32 name(ptr state, ptr env)``; it returns a `layout.Status`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I1, I32, I64, INTEGER, Builder, Type, Value
@@ -43,8 +44,7 @@ _SCALARS = layout.EXCEPTION_MASKS + 14
 """Scalar registers by operand code, and the masks of arithmetic exceptions behind them."""
 
 
-@dataclass
-class _Run:
+class _Run(Struct):
     """Lane code being collected."""
 
     exec: Value
@@ -60,8 +60,7 @@ class _Run:
         )
 
 
-@dataclass
-class _Scalars:
+class _Scalars(Struct):
     """Scalar registers held in SSA values."""
 
     words: dict[int, Value] = field(default_factory=dict)

@@ -14,13 +14,13 @@ gfx125x: deeper dense ones; A's and B's elements are in the same places. In whic
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 BITS = {"f16": 16, "bf16": 16, "fp8": 8, "bf8": 8, "iu8": 8, "iu4": 4}
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where factors of a product are: group of lanes and element; with an index ``b`` is the first of four."""
 
     a_group: int
@@ -29,8 +29,7 @@ class Place:
     b: int
 
 
-@dataclass(frozen=True, slots=True)
-class WaveShape:
+class WaveShape(Struct, frozen=True):
     """One instruction. ``a``, ``b``, ``d``: element types; ``sparse``: SWMMAC."""
 
     name: str
