@@ -8,6 +8,7 @@ from rocdbg.cli.main import main
 
 def run() -> int:
     """Run the debugger on the command line's arguments; returns the exit status."""
+    early.imported()
     return main(interrupts=early.interrupts)
 
 

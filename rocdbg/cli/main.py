@@ -12,7 +12,6 @@ from functools import partial
 from typing import NoReturn
 
 import rocdbg
-from rocdbg import early
 from rocdbg.cli import internal
 from rocdbg.cli.attempt import attempt
 from rocdbg.cli.leaving import Quit
@@ -98,7 +97,6 @@ def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> i
     try:
         options = make_parser().parse_args(argv)
         shell = _make_shell(options)
-        early.imported()
         shell.signals = signals = Signals(shell)
         signals.install(len(interrupts))
         try:

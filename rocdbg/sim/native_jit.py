@@ -11,9 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import llvmlite
-import llvmlite.binding as llvm
 
+from rocdbg.errors import Error
 from rocdbg.sim.object_cache import Entry, open_cache
+
+try:
+    import llvmlite.binding as llvm
+except OSError as error:  # its library is mapped here, 120 MB of it
+    raise Error(f"LLVM cannot be loaded, perhaps for want of memory: {str(error).partition('. ')[0]}.") from None
 
 _PACKAGES = ("translator", "semantics")
 _BESIDE = ("isa", "isa/tables", "arch")

@@ -20,10 +20,10 @@ import pytest
 )
 def test_garbage_is_looked_for_once_the_modules_are_there(name: str, states: list[str], tmp_path: Path) -> None:
     program = (
-        f"import gc, sys; sys.argv[0] = {name!r}\n"
+        f"import gc, sys; sys.argv = [{name!r}, '-nx', '-batch']\n"
         "import rocdbg; print(gc.isenabled())\n"
-        "from rocdbg.cli.main import main\n"
-        "main(['-nx', '-batch']); print(gc.isenabled(), gc.get_freeze_count() > 0)\n"
+        "from rocdbg.__main__ import run\n"
+        "run(); print(gc.isenabled(), gc.get_freeze_count() > 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (done.stdout.split(), done.stderr) == (states, "")
@@ -33,9 +33,9 @@ def test_garbage_is_looked_for_once_the_modules_are_there(name: str, states: lis
 def test_threads_of_numpy_are_left_out_without_a_trace(wanted: str, tmp_path: Path) -> None:
     """Those of OpenBLAS are made when it is loaded, one for each processor, unless the environment says otherwise."""
     program = (
-        "import os, sys; sys.argv[0] = 'rocdbg'\n"
-        "from rocdbg.cli.main import main\n"
-        "main(['-nx', '-batch', '-ex', 'shell echo \"[$OPENBLAS_NUM_THREADS]\"'])\n"
+        "import os, sys\n"
+        "sys.argv = ['rocdbg', '-nx', '-batch', '-ex', 'shell echo \"[$OPENBLAS_NUM_THREADS]\"']\n"
+        "from rocdbg.__main__ import run; run()\n"
         "print('numpy' in sys.modules, len(os.listdir('/proc/self/task')))\n"
     )
     environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
