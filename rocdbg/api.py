@@ -23,7 +23,7 @@ from rocdbg.launch.binding import BoundLaunch, Buffer, Local, arguments_from_spe
 from rocdbg.launch.debug_sections import DebugSections, has_debug_info
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch
-from rocdbg.launch.kernel_names import KernelMap, near_names
+from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.spec import check_dimensions
@@ -196,8 +196,8 @@ class KernelMapping(Mapping[str, "Kernel"]):
         self._modules = program.modules
 
     def __getitem__(self, name: str) -> Kernel:
-        # Several units may have the same kernel, made of one template: any of them will do.
-        holder = next((module for module in self._modules if module.kernels.candidates(name)), None)
+        index = holder_of(name, [module.kernels for module in self._modules])
+        holder = self._modules[index] if index is not None else None
         if holder is None and len(self._modules) > 1:
             file = self._modules[0].code_object.path
             raise LaunchError(f"kernel {name}", f"not in {file}{near_names(name, list(self))}")
@@ -216,8 +216,7 @@ class KernelMapping(Mapping[str, "Kernel"]):
         return any(name in module.kernels for module in self._modules)
 
     def __iter__(self) -> Iterator[str]:
-        names = [name for module in self._modules for name in module.kernels]
-        return iter(dict.fromkeys(names))
+        return iter(names_in(module.kernels for module in self._modules))
 
     def __len__(self) -> int:
         return len(list(iter(self)))

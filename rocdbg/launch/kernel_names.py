@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -107,6 +107,19 @@ class KernelMap(Mapping[str, Kernel]):
             for name in {_key(form(symbol)) for form in (demangle, function_name, base_name)}:
                 names.setdefault(name, []).append(symbol)
         return names
+
+
+def holder_of(name: str, code_objects: Sequence[KernelMap]) -> int | None:
+    """Which of a program's code objects has the kernel of a name, ``None`` if none has.
+
+    Several units may have the same kernel, made of one template: any of them will do.
+    """
+    return next((index for index, kernels in enumerate(code_objects) if kernels.candidates(name)), None)
+
+
+def names_in(code_objects: Iterable[KernelMap]) -> list[str]:
+    """The kernels of all of a program's code objects, each name once."""
+    return list(dict.fromkeys(name for kernels in code_objects for name in kernels))
 
 
 def _key(name: str) -> str:

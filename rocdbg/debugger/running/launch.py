@@ -21,7 +21,7 @@ from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind
 from rocdbg.launch.elements import ArrayType as BufferType
 from rocdbg.launch.errors import LaunchError as UnknownKernelError
-from rocdbg.launch.kernel_names import KernelMap, near_names
+from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_types
 from rocdbg.launch.spec import LaunchSpec
@@ -107,15 +107,14 @@ class LaunchControl:
             raise NoProgramError
         name = self.spec.kernel
         if name is not None and len(self._programs) > 1:
-            holders = (program for program in self._programs if self._kernels(program).candidates(name))
-            return next(holders, self._programs[0])
+            return self._programs[holder_of(name, [self._kernels(program) for program in self._programs]) or 0]
         return self._programs[0]
 
     def kernel_names(self) -> list[str]:
         """What ``kernel`` lists: the kernels of all programs by source name where that is unique."""
         if not self._programs:
             raise NoProgramError
-        return list(dict.fromkeys(name for program in self._programs for name in self._kernels(program)))
+        return names_in(self._kernels(program) for program in self._programs)
 
     def kernels(self) -> Iterator[tuple[Program, Kernel]]:
         """All kernels with the programs they are in."""
