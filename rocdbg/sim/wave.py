@@ -15,6 +15,8 @@ from rocdbg.sim.guarded import guarded
 Dim3 = tuple[int, int, int]
 """x, y, z."""
 
+_FIRST_SGPR = layout.SGPRS // 4
+
 
 class Wave:
     """One resident wave. All that it is lies in ``state`` (layout: `rocdbg.sim.layout`); this gives it names.
@@ -223,7 +225,9 @@ class Wave:
 
     def sgpr(self, number: int) -> int:
         """The scalar register with operand code ``number`` (s0 = 0, vcc_lo = 106, ttmp0 = 108, ...)."""
-        return int(self.sgprs[number])
+        if not 0 <= number < layout.SGPR_COUNT:
+            raise IndexError(f"there is no scalar operand {number}")
+        return int(self._dwords[_FIRST_SGPR + number])
 
     def set_sgpr(self, number: int, value: int) -> None:
         """Write a scalar register by operand code; ``value`` is cut to 32 bits."""

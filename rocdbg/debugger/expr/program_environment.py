@@ -49,6 +49,8 @@ class _Known(Struct, frozen=True):
 
     variable: Variable
     type: Type
+    size: int
+    """Bytes, 0 where they are not known."""
     expression: ExpressionLike | None
     unit: Unit
     is_own_unit: bool
@@ -166,7 +168,7 @@ class ProgramEnvironment(Struct, dict=True):
             matching = what.matching(context.pc - context.load_bias)
             if len(matching) == 1:
                 what = Expression(matching[0], what.dialect)
-        return _Known(variable, type_, what, unit, self.context is context, may_be_dynamic(type_))
+        return _Known(variable, type_, type_.size or 0, what, unit, self.context is context, may_be_dynamic(type_))
 
     @cached_property
     def _locals(self) -> dict[str | None, Variable]:
@@ -236,10 +238,10 @@ class ProgramEnvironment(Struct, dict=True):
             known = self._known[id(variable)] = self._known_of(variable)
         type_ = known.type
         if known.expression is not None:
-            context = self.context if known.is_own_unit else self.context_of(variable)
-            assert context is not None
+            own = self.frame if known.is_own_unit else None
+            context = own.context if own is not None else self.context_of(variable)
             found = known.unit.conventions.extent(
-                dwarf.evaluate_location(known.expression, context), type_.size or 0
+                dwarf.evaluate_location(known.expression, context), known.size
             )
             return self._typed(type_, found, context) if known.may_be_dynamic else value_at(
                 type_, found, self.memory, context

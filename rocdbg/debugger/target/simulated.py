@@ -58,6 +58,8 @@ class SimTarget:
         self._loaded = tuple(loaded)
         self._waves: dict[int, Wave] = {}
         """The resident waves that were asked for since it ran: to find one takes a walk over those before it."""
+        self._scratch: dict[int, tuple[int, int]] = {}
+        """Of these, where their scratch begins, and bytes of each lane's."""
 
     @property
     def runnable(self) -> SimTarget:
@@ -295,13 +297,17 @@ class SimTarget:
     def _lane_bytes(
         self, wave: Wave, address: int, size: int, lane: int | None
     ) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-        if lane is None or not 0 <= lane < wave.wave_size or address + size > wave.lane_scratch_size:
+        known = self._scratch.get(wave.number)
+        if known is None:
+            known = self._scratch[wave.number] = wave.scratch_base, wave.lane_scratch_size
+        base, lane_size = known
+        if lane is None or not 0 <= lane < wave.wave_size or address + size > lane_size:
             raise MemoryAccessError("private_lane", address, size)
         if size == 0:
             return np.empty(0, np.uint8)
         first, last = address // 4, (address + size - 1) // 4 + 1
         area = self.machine.memory.view(
-            wave.scratch_base + first * 4 * wave.wave_size, (last - first) * 4 * wave.wave_size
+            base + first * 4 * wave.wave_size, (last - first) * 4 * wave.wave_size
         )
         dwords = area.reshape(last - first, wave.wave_size, 4)[:, lane, :]
         start = address - first * 4
@@ -311,6 +317,7 @@ class SimTarget:
 
     def resume(self, request: Resume) -> TargetStop:
         self._waves.clear()
+        self._scratch.clear()
         stop = self.dispatch.run(
             RunOptions(
                 stop_pcs=request.stop_addresses,
