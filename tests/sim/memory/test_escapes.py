@@ -3,6 +3,8 @@ that whatever slips through is a CRASH."""
 
 from __future__ import annotations
 
+import mmap
+
 import numpy as np
 import pytest
 from engine_bench import Bench, assemble
@@ -112,13 +114,17 @@ def test_a_block_of_a_matrix_that_does_not_exist(shape: str, blocks: int, size: 
 def test_lds_beyond_what_an_index_can_say() -> None:
     """Indices of vector loads are signed; 3 GiB of LDS exist on no device, but nothing must rest on that."""
     bench = Bench("ds_read_b32 v1, v0\nds_write_b64 v0, v[2:3]\ns_endpgm", "gfx90a", lds=64)
+    # 4 GiB that nobody else has, and nobody may touch: what lies behind the LDS must not depend on other tests
+    nothing = np.frombuffer(mmap.mmap(-1, 4 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0), np.uint8)
+    start = int(nothing.ctypes.data)
+    bench.set("lds_pointer", start)
     bench.set("lds_size", 0xC000_0000)
     bench.sgprs[10] = 0
     for address in (0x8000_0000, 0xBFFF_FF00):
         bench.vgpr(0)[:] = address
         bench.set("pc", bench.text.address)
         assert bench.run() is Status.CRASH  # 2 GiB behind the LDS nothing is mapped; before it lies other memory
-        assert bench.engine.crash().address >= int(bench.lds.ctypes.data) + 0x7FFF_0000
+        assert bench.engine.crash().address >= start + 0x7FFF_0000
 
 
 SCALAR_AFTER_VECTOR = [

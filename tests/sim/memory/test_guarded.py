@@ -55,6 +55,7 @@ def test_each_of_many_blocks_lies_between_guard_pages(rows: int, size: int) -> N
 
 @pytest.mark.parametrize(("rows", "size"), [(1, 100), (1, 2 << 20), (4, 5000), (32, 66560)])
 def test_blocks_are_zero_when_used_again(rows: int, size: int) -> None:
+    module._keep_none()  # of other tests
     first = guarded_rows(rows, size)
     at = first.ctypes.data
     first[:] = 1
