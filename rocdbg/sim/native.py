@@ -131,7 +131,8 @@ class Engine:
         self.jit = shared_jit(cache_dir or default_cache_directory())
         self._code = InstructionCache(fetch, self._isa_decode)
         self._watched = bool(reads_table)
-        self._share = share or GlobalShare(target)
+        self.share = share or GlobalShare(target)
+        """GDS and GWS."""
         self._exceptions = False
         self._indexed = target.generation is Generation.GFX9
         self._banked = target.is_gfx125
@@ -153,9 +154,9 @@ class Engine:
         self._link_runtime()
         self._set_env("page_table", page_table)
         self._set_env("reads_table", reads_table)
-        self._set_env("gds_pointer", int(self._share.gds.ctypes.data))
-        self._set_env("gds_size", self._share.gds.size)
-        self._set_env("gws_pointer", int(self._share.gws.ctypes.data))
+        self._set_env("gds_pointer", int(self.share.gds.ctypes.data))
+        self._set_env("gds_size", self.share.gds.size)
+        self._set_env("gws_pointer", int(self.share.gws.ctypes.data))
         self._set_env("mode_tables", int(self._blocks.roots.ctypes.data))
         self._set_env("step_tables", int(self._steps.roots.ctypes.data))
         self.set_apertures(layout.SHARED_APERTURE, layout.PRIVATE_APERTURE)

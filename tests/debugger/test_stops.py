@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from rocdbg.codeobject import open_file
 from rocdbg.debugger import Focus, Session, StopReason
-from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStopKind
+from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.debugger.target.state import LoadedCodeObject
 from tests.debugger.toy_target import DictionaryTarget, end, stop, wave
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O0.gfx90a.co"
+REDUCE = SAXPY.parents[1] / "reduce" / "reduce.O0.gfx90a.co"
 NOWHERE = 0x10
 """An address that is in no code object."""
 ODD = 0xAAAA_AAAA_AAAA_AAAA
@@ -114,6 +117,19 @@ def test_a_session_looked_at_from_elsewhere_moves_alone() -> None:
     assert (there.focus.current, session.focus.current) == (Focus(2, 9), Focus(1, 0))
     assert there.data.integer("$_thread * 100 + $_lane") == 209
     assert session.data.integer("$_thread * 100 + $_lane") == 100
+
+
+def test_a_code_object_that_is_loaded_later_has_its_breakpoints() -> None:
+    def load(target: DictionaryTarget, request: Resume) -> TargetStop:
+        target.loaded = [LoadedCodeObject(open_file(REDUCE), 0x7F00_0000_0000)]
+        return stop(KIND.INTERRUPTED, 1, NOWHERE)(target, request)
+
+    session, _ = attached(load)
+    made = session.break_at("reduce", pending=True)
+    assert made.pending
+    session.running.proceed()
+    assert [place.address >= 0x7F00_0000_0000 for place in made.locations] == [True]
+    assert len(session.tables.shared_libraries()) == 1
 
 
 def test_a_target_that_cannot_go_on_says_so() -> None:

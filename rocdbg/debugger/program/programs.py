@@ -21,6 +21,7 @@ class Programs:
     def __init__(self) -> None:
         self.first: Program | None = None
         self._all: Sequence[Program] = ()
+        self._loaded: Sequence[LoadedCodeObject] | None = None
 
     def __iter__(self) -> Iterator[Program]:
         """All, in order of the file and of loading."""
@@ -28,7 +29,7 @@ class Programs:
 
     def use(self, first: Program, all_: Sequence[Program]) -> None:
         """Debug these from now on, ``first`` among them."""
-        self.first, self._all = first, all_
+        self.first, self._all, self._loaded = first, all_, None
 
     def need(self) -> Program:
         """``first``; raises `NoProgramError`."""
@@ -46,7 +47,9 @@ class Programs:
 
     def update(self, loaded: Sequence[LoadedCodeObject]) -> bool:
         """Take over what a target has loaded and where; whether there are ones not seen before."""
-        news = False
+        if loaded is self._loaded:
+            return False
+        self._loaded, news = loaded, False
         for each in loaded:
             program = next((known for known in self._all if known.code_object is each.code_object), None)
             if program is None:

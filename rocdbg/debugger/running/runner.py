@@ -87,6 +87,8 @@ class Runner(Struct):
             stop = self._spend(request)
             if stop.kind is TargetStopKind.INTERRUPTED:
                 self.state.interrupting = False
+            if self.inferior.programs.update(self.target.code_objects()):
+                self.breakpoints.resolve_again()
             return stop
         finally:
             if self.state.ended is not None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
 from rocdbg.sim.device.aql import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
+from rocdbg.sim.device.deadlock import is_deadlock
 from rocdbg.sim.device.residency import Residency
 from rocdbg.sim.device.schedule import QUANTUM
 from rocdbg.sim.faults import crash_report, describe_fault, fetch_fault, instruction_at, instruction_text
@@ -190,6 +191,10 @@ class Dispatch:
         status = self._engine.schedule(places, left.share(_UNLIMITED))
         left.spend(places.get("executed"))
         places.synchronise()
+        if status is Status.CONTINUE and is_deadlock(self.waves, self._engine.share, self.memory):
+            waiting = prod(self.plan.state.groups) > self.plan.resident_groups
+            reason = self._too_large if waiting else "every wave waits at global wave sync that none releases"
+            return self._report(StopKind.HANG, self.waves[0], reason=reason)
         if status in (Status.CONTINUE, Status.MISS, Status.REGISTERS):
             return None
         if status is Status.CRASH:

@@ -238,12 +238,13 @@ def test_cooperative_launch(target: str, tmp_path: Path) -> None:
             assert cells.tolist() == [(n + 3) % groups for n in range(groups)]
 
 
-@pytest.mark.parametrize(("target", "resident"), [("gfx942", 128), ("gfx1100", 64)])
+@pytest.mark.parametrize(("target", "resident"), [("gfx942", 128), ("gfx1100", 64), ("gfx90a", 128), ("gfx1030", 64)])
 def test_a_grid_too_large_to_wait_for_itself(target: str, resident: int, tmp_path: Path) -> None:
     """As hipErrorCooperativeLaunchTooLarge says. The same grid is fine for a kernel that only has the argument."""
     source, output = tmp_path / "ring.hip", tmp_path / "ring.co"
     source.write_text(COOPERATIVE + IDLE)
     command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "-O2", "-DGROUPS=5000"]
+    command += ["-DGWS"] if target in ("gfx90a", "gfx1030") else []
     command += [f"--offload-arch={target}", "--no-gpu-bundle-output"]
     subprocess.run([*command, str(source), "-o", str(output)], check=True)
     program = rocdbg.load(output)
