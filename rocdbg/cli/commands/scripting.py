@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.kinds import EXPRESSION, NAME, text_of
 from rocdbg.cli.leaving import LoopBreak, LoopContinue
+from rocdbg.cli.number_words import as_digits
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Repeat, command
 from rocdbg.cli.script import Block, Line, Statement
 
@@ -30,7 +31,7 @@ def run_block_command(shell: Shell, block: Block) -> None:
     elif keyword == "document":
         document(shell, block.argument, block.body)
     elif keyword == "commands":
-        shell.session.breakpoints.set_commands(block.argument, body_lines(block.body))
+        shell.session.breakpoints.set_commands(as_digits(shell, block.argument), body_lines(block.body))
     else:
         raise CommandError(NO_PYTHON)
 
