@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -38,5 +39,7 @@ class ShellState(Struct):
     """Where `x` without an address goes on."""
     last_listed: Listing | None = None
     """What `list` showed last; ``None`` after a stop."""
+    last_searched: re.Pattern[str] | None = None
+    """What `search` looked for last."""
     last_hit: int | None = None
     """The breakpoint that the program stopped at."""
