@@ -25,6 +25,8 @@ class ShellState(Struct):
     """``$arg0``... of the user-defined commands under way."""
     last: tuple[CommandSpec, str] | None = None
     """What an empty line repeats."""
+    previous: tuple[CommandSpec, str] | None = None
+    """The typed command before that."""
     source_depth: int = 0
     """Files of commands under way."""
     queue: Iterator[Statement] = field(default_factory=lambda: iter(()))
