@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Kind
+from rocdbg.cli.number_words import as_digits
 from rocdbg.cli.ranges import ITEM, NumberList, ThreadList
 from rocdbg.cli.registry import CommandError, Completes
 from rocdbg.cli.value_kinds import split_word
@@ -70,12 +71,13 @@ def words_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:
 
 
 def number_of(metasyntax: str, wrong: str, completes: Completes = Completes.NOTHING) -> Kind:
-    """A word of digits; ``wrong`` is the error for another word, with ``{}`` for that."""
+    """A number (`as_digits`); ``wrong`` is the error for another word, with ``{}`` for that."""
 
     def read(shell: Shell, text: str) -> int:
-        if not text.isdecimal():
+        digits = as_digits(shell, text)
+        if not digits.isdecimal():
             raise CommandError(wrong.replace("{}", text))
-        return decimal(text)
+        return decimal(digits)
 
     return Kind(metasyntax, "int", read, word, completes)
 
@@ -110,7 +112,9 @@ IDS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), wo
 """Numbers and ranges, with options before and after them."""
 LEADING_NUMBERS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(ITEM.match))
 """Numbers and ranges, up to the first word that is none."""
-BREAKPOINTS = Kind("N...", "list[int]", lambda shell, text: parse_numbers(text), completes=Completes.BREAKPOINT)
+BREAKPOINTS = Kind(
+    "N...", "list[int]", lambda shell, text: parse_numbers(as_digits(shell, text)), completes=Completes.BREAKPOINT
+)
 """Numbers and ranges of breakpoints, that need not exist."""
 THREADS = Kind(
     "ID...", "ThreadList", lambda shell, text: ThreadList.parse(text), completes=Completes.THREAD

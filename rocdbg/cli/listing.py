@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Listing(Struct, frozen=True):
-    """What was listed last: lines [first, last] of a file."""
+    """What was listed last: lines of a file from ``first``; the next `list` begins at line ``then``."""
 
     file: SourceFile
     first: int
-    last: int
+    then: int
 
 
 def show_lines(shell: Shell, file: SourceFile, first: int, last: int, mark: int | None = None) -> None:
@@ -35,8 +36,27 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int, mark: int 
     shown = shown_lines(text.lines, file.name, first - 1, last - first + 1, shell.out.colour)
     for number, line in enumerate(shown, first):
         shell.out.raw(f"{number}\t{line}\n")
-    shell.state.last_listed = Listing(file, first, last)
+    shell.state.last_listed = Listing(file, first, last + 1)
     shell.session.places.listed(file, (first + last) // 2)
+
+
+def search(shell: Shell, pattern: re.Pattern[str], step: int) -> None:
+    """Show the nearest line after (``step`` 1) or before (-1) the first one listed last that matches.
+
+    It is the line that `list` goes on around, and `$_` is its number. Raises `DebuggerError` where there is none.
+    """
+    last = shell.state.last_listed
+    # GDB 13 counts from the first line of a listing; after a stop from the file's beginning
+    file, line = (last.file, last.first) if last is not None else (shell.session.places.default_line().file, 0)
+    lines = shell.session.sources.text(file).lines
+    line += step
+    while 1 <= line <= len(lines) and not pattern.search(lines[line - 1]):
+        line += step
+    if not 1 <= line <= len(lines):
+        raise DebuggerError("Expression not found")
+    show_lines(shell, file, line, line)
+    shell.session.convenience.set_int("_", line)
+    shell.state.last_listed = Listing(file, line, around(line, shell.session.settings.list_size)[0])
 
 
 def around(line: int, size: int) -> tuple[int, int]:

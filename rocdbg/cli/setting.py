@@ -70,6 +70,7 @@ class Setting(Struct, frozen=True):
         set_help, show_help: other help texts than these.
         line: another line of ``show`` than this.
         after: what follows a change.
+        announcement: what `set` says then.
         option_of: the commands that take it as an option too: "print" (expressions) or "frame" (frame lines).
     """
 
@@ -82,11 +83,18 @@ class Setting(Struct, frozen=True):
     show_help: str = ""
     line: Callable[[Shell], str] | None = None
     after: Callable[[Shell], None] | None = None
+    announcement: Callable[[Shell], str] | None = None
     option_of: str = ""
 
     def change(self, shell: Shell, text: str) -> None:
         """``set NAME TEXT``. Raises `CommandError`."""
-        self.place.write(shell, self.kind.parse(text))
+        self.put(shell, self.kind.parse(text))
+        if self.announcement is not None:
+            shell.line(self.announcement(shell))
+
+    def put(self, shell: Shell, value: object) -> None:
+        """Give it a value."""
+        self.place.write(shell, value)
         if self.after is not None:
             self.after(shell)
 

@@ -191,11 +191,11 @@ SETTINGS = (
     ),
     Setting(
         "output-radix", Radix(), "default output radix for printing of values", of_engine("output_radix"),
-        after=lambda shell: shell.line(_radix_line("Output", shell.session.settings.output_radix)),
+        announcement=lambda shell: _radix_line("Output", shell.session.settings.output_radix),
     ),
     Setting(
         "input-radix", Radix(), "default input radix for entering numbers", of_engine("input_radix"),
-        after=lambda shell: shell.line(_radix_line("Input", shell.session.settings.input_radix)),
+        announcement=lambda shell: _radix_line("Input", shell.session.settings.input_radix),
     ),
     # source and code
     Setting("listsize", COUNT, "number of source lines rocdbg will list by default", of_engine("list_size")),

@@ -7,6 +7,7 @@ session with a user, and passes through elsewhere, so that tests and programs se
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -27,6 +28,7 @@ from rocdbg.cli.registry import WORD, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
 from rocdbg.cli.shell_state import ShellState
 from rocdbg.cli.writer import Writer
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ControlFlow, DebuggerError, ExpressionError, NoSymbolError, NotRunningError
 from rocdbg.debugger.values.format import Format
 from rocdbg.errors import Error
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
 
 MAX_SOURCE_DEPTH = 50
+ARGUMENT = re.compile(r"\$arg(c|\*|[0-9]+)")
 
 
 class Shell:
@@ -166,7 +169,7 @@ class Shell:
             raise DebuggerError("A command line cannot have a null character in it.")
         resolved = self.registry.find(line)
         if repeatable:
-            self.state.last = (resolved.spec, resolved.text)
+            self.state.previous, self.state.last = self.state.last, (resolved.spec, resolved.text)
         try:
             self._contain(lambda: resolved.spec.handler(self, resolved.text), line)
         finally:
@@ -199,10 +202,11 @@ class Shell:
         if self.state.last is None or self.state.last[0].repeat is Repeat.NEVER:
             return
         spec, text = self.state.last
-        self.run_line(spec.name if spec.repeat is Repeat.BARE else self._joined(spec, text))
+        self.run_line(spec.name if spec.repeat is Repeat.BARE else self.joined(spec, text))
 
     @staticmethod
-    def _joined(spec: CommandSpec, text: str) -> str:
+    def joined(spec: CommandSpec, text: str) -> str:
+        """The line that a command and its text make."""
         return spec.name + (text if text.startswith("/") else f" {text}" if text else "")
 
     def run_guarded(self, statement: Statement, repeatable: bool = False) -> bool:
@@ -414,11 +418,22 @@ class Shell:
             self.state.loops = loops
 
     def substitute(self, line: str) -> str:
-        """A line with `$argc`, `$argN` and `$arg*` of the user-defined command under way replaced."""
+        """A line with `$argc`, `$argN` and `$arg*` of the user-defined command under way replaced.
+
+        Raises `ScriptError` for an argument that was not given.
+        """
         if not self.state.arguments or "$arg" not in line:
             return line
         arguments = self.state.arguments[-1]
-        line = line.replace("$argc", str(len(arguments))).replace("$arg*", " ".join(arguments))
-        for index in range(len(arguments) - 1, -1, -1):
-            line = line.replace(f"$arg{index}", arguments[index])
-        return line
+
+        def text(found: re.Match[str]) -> str:
+            if found[1] == "c":
+                return str(len(arguments))
+            if found[1] == "*":
+                return " ".join(arguments)
+            index = decimal(found[1])
+            if index >= len(arguments):
+                raise ScriptError(f"Missing argument {index} in user function.")
+            return arguments[index]
+
+        return ARGUMENT.sub(text, line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ class ShellState(Struct):
     """``$arg0``... of the user-defined commands under way."""
     last: tuple[CommandSpec, str] | None = None
     """What an empty line repeats."""
+    previous: tuple[CommandSpec, str] | None = None
+    """The typed command before that."""
     source_depth: int = 0
     """Files of commands under way."""
     queue: Iterator[Statement] = field(default_factory=lambda: iter(()))
@@ -38,5 +41,7 @@ class ShellState(Struct):
     """Where `x` without an address goes on."""
     last_listed: Listing | None = None
     """What `list` showed last; ``None`` after a stop."""
+    last_searched: re.Pattern[str] | None = None
+    """What `search` looked for last."""
     last_hit: int | None = None
     """The breakpoint that the program stopped at."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.kinds import BREAKPOINTS as BREAKPOINT_NUMBERS
 from rocdbg.cli.kinds import EXPRESSION, INTEGER, LOCATION, NUMBERS, number_of, text_of, words_of
+from rocdbg.cli.number_words import as_digits
 from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.table import render
@@ -39,7 +40,7 @@ class Wanted(Struct, frozen=True):
 def _places(shell: Shell, text: str) -> list[tuple[int, int | None]]:
     """``1 3-5 2.1``: breakpoints, and locations of one."""
     found: list[tuple[int, int | None]] = []
-    for word in text.split():
+    for word in as_digits(shell, text).split():
         number, dot, location = word.partition(".")
         if dot and number.isdecimal() and location.isdecimal():
             found.append((decimal(number), decimal(location)))

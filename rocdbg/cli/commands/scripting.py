@@ -1,4 +1,4 @@
-"""Commands that scripts are made of: define, document, if, while, commands, loop_break, python."""
+"""Commands that scripts are made of: define, eval, document, if, while, commands, loop_break, python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.kinds import EXPRESSION, NAME, text_of
 from rocdbg.cli.leaving import LoopBreak, LoopContinue
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Repeat, command
+from rocdbg.cli.number_words import as_digits
+from rocdbg.cli.printf import format_printf
+from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Repeat, command
 from rocdbg.cli.script import Block, Line, Statement
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def run_block_command(shell: Shell, block: Block) -> None:
     elif keyword == "document":
         document(shell, block.argument, block.body)
     elif keyword == "commands":
-        shell.session.breakpoints.set_commands(block.argument, body_lines(block.body))
+        shell.session.breakpoints.set_commands(as_digits(shell, block.argument), body_lines(block.body))
     else:
         raise CommandError(NO_PYTHON)
 
@@ -124,6 +126,20 @@ def body_lines(body: list[Statement], depth: int = 0) -> list[str]:
             lines += body_lines(statement.otherwise, depth + 1)
         lines.append(pad + "end")
     return lines
+
+
+@command(
+    "eval", category=SUPPORT, usage='eval "FORMAT", ARG...',
+    args=Arguments(optional("text", text_of('"FORMAT", ARG...', Completes.EXPRESSION), "")),
+)
+def eval_(shell: Shell, text: str) -> None:
+    """Construct a command and then evaluate it.
+
+    The command is what "printf" would print.
+    """
+    line = format_printf(shell.session, text)
+    if line.strip():
+        shell.run_line(line)
 
 
 def _needs_block() -> None:

@@ -1,11 +1,11 @@
-"""`set` and `show`: commands for every declared setting, and those that are no settings."""
+"""`set` and `show`: commands for every declared setting, those that are no settings, and `with`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
-from rocdbg.cli.kinds import EXPRESSION, TEXT, WORD, words_of
+from rocdbg.cli.kinds import EXPRESSION, TEXT, WORD, text_of, words_of
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
 from rocdbg.cli.setting import Setting
 from rocdbg.cli.settings_declarations import SETTINGS, below, directories_line
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 SUPPORT = Category.SUPPORT
+BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
 def add_settings(registry: Registry) -> None:
@@ -46,6 +47,44 @@ def _show_command(setting: Setting) -> CommandSpec:
         ("show", *setting.name.split()), handler, setting.category, setting.show_help or f"Show {setting.what}.",
         usage=f"show {setting.name}", arguments=Arguments(), is_setting=True,
     )
+
+
+def _relaunch(shell: Shell) -> None:
+    """Run the command before the one under way, which is then the one that an empty line repeats."""
+    previous, shell.state.previous = shell.state.previous, None
+    if previous is None:
+        raise CommandError("No previous command to relaunch")
+    shell.state.last = previous
+    shell.run_line(shell.joined(*previous))
+
+
+@command(
+    "with", category=Category.DATA, aliases=("w",), usage="with SETTING [VALUE] [-- COMMAND]",
+    args=Arguments(required("text", text_of("SETTING [VALUE] [-- COMMAND]"), "Missing arguments.")),
+)
+def with_(shell: Shell, text: str) -> None:
+    """Temporarily set SETTING to VALUE, run COMMAND using the setting, and restore the setting.
+
+    Without COMMAND the last command is repeated.
+    """
+    change, _, line = text.partition("--")
+    if not change.strip():
+        raise CommandError("Missing setting before '--' delimiter")
+    found = shell.registry.find(f"set {change}")
+    setting = BY_NAME.get(" ".join(found.spec.words[1:]))
+    if setting is None:
+        if found.spec.words == ("set",):
+            raise CommandError(f'Undefined set command: "{change.split()[0]}".  Try "help set".')
+        raise CommandError('Cannot use this setting with the "with" command')
+    old = setting.place.read(shell)
+    setting.put(shell, setting.kind.parse(found.text))
+    try:
+        if line.strip():
+            shell.run_line(line.strip())
+        else:
+            _relaunch(shell)
+    finally:
+        setting.put(shell, old)
 
 
 def _show_below(shell: Shell, prefix: str, lead: str = "") -> None:

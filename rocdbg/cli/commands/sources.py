@@ -1,4 +1,4 @@
-"""Commands that show code: list, disassemble, info line, info source, info sources."""
+"""Commands that show code: list, forward-search, reverse-search, disassemble, info line, info source, info sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.kinds import EVERYTHING, LOCATION, REGEXP, SLASHES, text_of
-from rocdbg.cli.listing import around, show_lines, write_instructions
+from rocdbg.cli.listing import around, search, show_lines, write_instructions
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import DebuggerError
@@ -49,7 +49,7 @@ def list_(shell: Shell, lines: str) -> None:
         return
     if not lines or lines == "+":
         if last is not None:
-            show_lines(shell, last.file, last.last + 1, last.last + size)
+            show_lines(shell, last.file, last.then, last.then + size - 1)
             return
         location = session.places.default_line()
         show_lines(shell, location.file, *around(location.line, size))
@@ -79,6 +79,35 @@ def _list_range(shell: Shell, text: str, size: int) -> None:
     else:
         last = session.places.source_line(last_text).line
     show_lines(shell, begin.file, begin.line, last)
+
+
+SEARCHED = Arguments(optional("pattern", REGEXP))
+
+
+def _search(shell: Shell, pattern: re.Pattern[str] | None, step: int) -> None:
+    pattern = pattern or shell.state.last_searched
+    if pattern is None:
+        raise CommandError("No previous regular expression")
+    shell.state.last_searched = pattern
+    search(shell, pattern, step)
+
+
+@command("forward-search", category=FILES, aliases=("search", "fo"), args=SEARCHED)
+def forward_search(shell: Shell, pattern: re.Pattern[str] | None) -> None:
+    """Search for regular expression from last line listed.
+
+    The matching line is also stored as the value of "$_". Without an expression, the previous one again.
+    """
+    _search(shell, pattern, 1)
+
+
+@command("reverse-search", category=FILES, aliases=("rev",), args=SEARCHED)
+def reverse_search(shell: Shell, pattern: re.Pattern[str] | None) -> None:
+    """Search backward for regular expression from last line listed.
+
+    The matching line is also stored as the value of "$_". Without an expression, the previous one again.
+    """
+    _search(shell, pattern, -1)
 
 
 @command(

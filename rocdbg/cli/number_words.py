@@ -1,0 +1,33 @@
+"""Numbers that commands take as words: digits, an integer convenience variable, an integer of the value history."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+_VARIABLE = re.compile(r"\$(?:(?P<name>[A-Za-z_]\w*)|\$?\d*)")
+
+
+def as_digits(shell: Shell, words: str) -> str:
+    """Words with each ``$NAME``, ``$``, ``$$`` and ``$N`` in them written as its number.
+
+    One that is no integer stays as it is, for the error of the command, after a line that says why. Raises
+    `rocdbg.Error` for a number that the history has not reached.
+    """
+
+    def digits(found: re.Match[str]) -> str:
+        name = found["name"]
+        # a register (`$pc`) is an expression, but no convenience variable
+        if name is None or name in shell.session.convenience:
+            value = shell.session.data.evaluate(found[0])
+            if value.type.integer is not None:
+                return str(value.as_int())
+        shell.line(
+            "History value must have integer type." if name is None else "Convenience variable must have integer value."
+        )
+        return found[0]
+
+    return _VARIABLE.sub(digits, words) if "$" in words else words
