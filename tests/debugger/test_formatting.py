@@ -38,7 +38,7 @@ def chars(data: bytes, size: int) -> Value:
 
 def enum(*values: tuple[str, int], scoped: bool = False) -> EnumType:
     members = tuple(Enumerator(*value) for value in values)
-    return EnumType("E", "E", members, ctypes.UNSIGNED_INT, 4, scoped)
+    return EnumType("E", "E", members, ctypes.UNSIGNED_INT, 4, scoped, enumerator_scope="E::" if scoped else "")
 
 
 def record(*members: Member, size: int, bases: tuple[BaseClass, ...] = (), name: str = "S") -> ClassType:

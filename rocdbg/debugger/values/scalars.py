@@ -72,7 +72,7 @@ def format_enum(value: Value) -> str:
     type_ = value.bare
     assert isinstance(type_, EnumType)
     number = value.as_int()
-    prefix = f"{type_.qualified_name or type_.name}::" if type_.scoped and type_.name else ""
+    prefix = type_.enumerator_scope
     for enumerator in type_.enumerators:
         if enumerator.value == number:
             return prefix + enumerator.name
