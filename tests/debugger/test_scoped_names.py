@@ -26,7 +26,22 @@ ENUMERATORS = [
     ("base.state = ns::Base::Off", "ns::Base::Off"),
     ('$_as_string(side)', '"ns::Right"'),
 ]
+MEMBERS = [
+    ("base.count", "2"),
+    ("base.limit", "3"),
+    ("derived.count", "2"),
+    ("(&derived)->limit", "3"),
+    ("&derived.count == &ns::Base::count", "true"),
+    ("base.twice == ns::Base::twice", "true"),
+    ("derived.twice == ns::Base::twice", "true"),
+    ("derived.get == ns::Derived::get", "true"),
+]
 REFUSED = [
+    ("base.nosuch", "There is no member or method named nosuch."),
+    ("(&nested)->nosuch", "There is no member named nosuch."),
+    ("base.Off", "There is no member or method named Off."),
+    ("base.never", "Cannot take address of method never."),
+    ("base.over", "cannot resolve overloaded method `over': no arguments supplied"),
     ("ns::L1", 'No symbol "ns::L1" in current context.'),
     ("ns::Kind::Left", 'No symbol "ns::Kind::Left" in current context.'),
 ]
@@ -48,9 +63,10 @@ def shown(session: Session, cases: list[tuple[str, str]]) -> list[tuple[str, str
 
 
 def test_scoped_names(session: Session) -> None:
-    session.break_at("scopes.hip:38")
+    session.break_at("scopes.hip:40")
     session.run()
     assert shown(session, ENUMERATORS) == ENUMERATORS
+    assert shown(session, MEMBERS) == MEMBERS
     for text, message in REFUSED:
         with pytest.raises(Error) as caught:
             session.data.evaluate(text)
@@ -58,7 +74,7 @@ def test_scoped_names(session: Session) -> None:
 
 
 def test_enumerators_of_a_function_belong_to_no_namespace(session: Session) -> None:
-    session.break_at("scopes.hip:18")
+    session.break_at("scopes.hip:20")
     session.run()
     cases = [("l", "L1"), ("L0", "L0"), ("(Inner)0", "L0")]
     assert shown(session, cases) == cases

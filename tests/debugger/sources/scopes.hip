@@ -10,6 +10,8 @@ struct Base {
   static const int limit = 3;
   static __device__ int count;
   __device__ int twice(int x) { return 2 * x + state; }
+  __device__ int never();
+  __device__ int over(int); __device__ int over(float);
 };
 __device__ int Base::count = 2;
 struct Derived : Base { __device__ int get() { return state; } };
