@@ -26,6 +26,12 @@ ENUMERATORS = [
     ("base.state = ns::Base::Off", "ns::Base::Off"),
     ('$_as_string(side)', '"ns::Right"'),
 ]
+SIZES = [
+    ("sizeof(char &)", "1"),
+    ("sizeof(const ns::Base &)", "4"),
+    ("sizeof(ns::Derived &&)", "4"),
+    ("sizeof(int *)", "8"),
+]
 MEMBERS = [
     ("base.count", "2"),
     ("base.limit", "3"),
@@ -67,6 +73,7 @@ def test_scoped_names(session: Session) -> None:
     session.run()
     assert shown(session, ENUMERATORS) == ENUMERATORS
     assert shown(session, MEMBERS) == MEMBERS
+    assert shown(session, SIZES) == SIZES
     for text, message in REFUSED:
         with pytest.raises(Error) as caught:
             session.data.evaluate(text)
