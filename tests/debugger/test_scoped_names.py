@@ -31,6 +31,9 @@ SIZES = [
     ("sizeof(const ns::Base &)", "4"),
     ("sizeof(ns::Derived &&)", "4"),
     ("sizeof(int *)", "8"),
+    ("sizeof(half(4))", "4"),
+    ("half == &half", "true"),
+    ("sizeof(ushort)", "2"),
 ]
 MEMBERS = [
     ("base.count", "2"),
@@ -69,7 +72,7 @@ def shown(session: Session, cases: list[tuple[str, str]]) -> list[tuple[str, str
 
 
 def test_scoped_names(session: Session) -> None:
-    session.break_at("scopes.hip:40")
+    session.break_at("scopes.hip:42")
     session.run()
     assert shown(session, ENUMERATORS) == ENUMERATORS
     assert shown(session, MEMBERS) == MEMBERS

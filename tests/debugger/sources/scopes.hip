@@ -20,6 +20,8 @@ __device__ int local(int a) {
   return a + l;
 }
 }
+__device__ int half(int x) { return x / 2; }
+struct Own { __device__ int ushort() { return 1; } };
 namespace other = ns::in;
 namespace short_ns = ns;
 namespace { enum Hidden { H0, H1 }; }
@@ -37,5 +39,5 @@ extern "C" __global__ void kern(int *out, int n) {
   Flags flags = Flags(5);
   Nested nested{Nested::Bits(5)};
   auto y = ns::in::Y;
-  out[0] = ns::local(n) + side + base.twice(1) + derived.get() + y + hidden + base.count;
+  out[0] = ns::local(n) + side + base.twice(1) + derived.get() + y + hidden + base.count + half(n) + Own().ushort();
 }
