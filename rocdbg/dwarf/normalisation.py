@@ -7,6 +7,7 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
 * `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
 * `DW_OP_bregx R+0` means that the variable is *in* R; a vector register holds a dword per lane, and that
   of the focused lane is meant; a mask of 16 bits behind it, and before that a shift by 16, mean a half of R;
+* a structured binding goes on behind the address space, from the object to its part;
 * with `DW_OP_stack_value` behind the address space, what comes before computes the value;
 * `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
   descriptor it holds an offset into the wave's memory, bytes times the wavefront size; where scratch
@@ -32,11 +33,16 @@ __all__ = ["normalise"]
 _STACK_POINTERS = (64, 65)
 """s32 and s33: stack and frame pointer of the calling convention."""
 _PRIVATE_LANE = 5
+_GENERIC = 1
 _ARCHITECTURE = "amdgcn_gfx125"
 """The one with all registers: those of others mean the same."""
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _LITERALS = re.compile(r"lit([0-9]+)")
 _CONSTANTS = frozenset({"const1u", "const2u", "const4u", "const8u", "constu", "const1s", "const2s", "consts"})
+_FROM_OBJECT = frozenset({"plus_uconst", "deref", "deref_size"})
+_PART_OPERATIONS = _FROM_OBJECT | {"constu", "shl", "shr", "shra"}
+"""What upstream writes behind an object's address space in the location of a structured binding; first one of the
+three, last those that take a bit-field from its bytes."""
 
 
 def normalise(
@@ -130,6 +136,10 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
     meanings = [operation.info.meaning for operation in operations]
     is_value = bool(meanings) and meanings[-1] == "stack_value"
     end = len(operations) - is_value
+    behind = meanings.index("xderef") + 1 if "xderef" in meanings else end
+    is_part = 3 < behind < end and meanings[behind - 2] == "swap" and meanings[behind] in _FROM_OBJECT
+    if is_part and _PART_OPERATIONS.issuperset(meanings[behind:end]):
+        return _part(operations[:behind], target, wave_size) + _part_of_object(operations[behind:])
     if end < 3 or meanings[end - 2 : end] != ["swap", "xderef"]:
         return unchanged
     space = _number(operations[end - 3])
@@ -139,6 +149,28 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
     if is_value:
         return _computed(body) + _raw(operations[-1])
     return _location(body, space, target, wave_size)
+
+
+def _part_of_object(operations: Sequence[Operation]) -> bytes:
+    """What follows the object's location in that of a structured binding: the way to its part.
+
+    Where the binding refers to the object, a generic pointer to it is loaded first.
+    """
+    generic = assemble(f"lit{_GENERIC}", "form_aspace_address")
+    out: list[bytes] = []
+    is_location = True
+    for operation in operations:
+        meaning = operation.info.meaning
+        if meaning == "plus_uconst" and is_location:
+            out.append(assemble(("offset_uconst", *operation.operands)))
+        elif meaning in ("deref", "deref_size"):
+            out += [_raw(operation)] if is_location else [generic, _raw(operation)]
+            is_location = False
+        else:
+            out.append(_raw(operation))
+    if not is_location and operations[-1].info.meaning != "stack_value":
+        out.append(generic)
+    return b"".join(out)
 
 
 def _read_register(register: int) -> list[Item]:

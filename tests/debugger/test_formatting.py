@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 
 import pytest
@@ -38,7 +39,7 @@ def chars(data: bytes, size: int) -> Value:
 
 def enum(*values: tuple[str, int], scoped: bool = False) -> EnumType:
     members = tuple(Enumerator(*value) for value in values)
-    return EnumType("E", "E", members, ctypes.UNSIGNED_INT, 4, scoped)
+    return EnumType("E", "E", members, ctypes.UNSIGNED_INT, 4, scoped, enumerator_scope="E::" if scoped else "")
 
 
 def record(*members: Member, size: int, bases: tuple[BaseClass, ...] = (), name: str = "S") -> ClassType:
@@ -97,6 +98,25 @@ CASES: list[tuple[str, Value, str]] = [
 @pytest.mark.parametrize(("value", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_plain(value: Value, expected: str) -> None:
     assert Formatter().format(value) == expected
+
+
+LETTERS = [
+    ("c", Value.of_float(ctypes.FLOAT, -1.5), r"-1 '\377'"),
+    ("c", Value.of_float(ctypes.DOUBLE, 65.25), "65 'A'"),
+    ("c", Value.of_float(ctypes.DOUBLE, 1e10), r"0 '\000'"),
+    ("c", Value.of_float(ctypes.FLOAT, 1e20), r"-1 '\377'"),
+    ("a", Value.of_float(ctypes.DOUBLE, 65.25), "0x41"),
+    ("a", Value.of_float(ctypes.FLOAT, -1.5), "0xffffffffffffffff"),
+    ("a", Value.of_float(ctypes.FLOAT, math.nan), "0x7fffffffffffffff"),
+    ("a", Value.of_float(ctypes.FLOAT, math.inf), "0x7fffffffffffffff"),
+    ("a", Value.of_int(ctypes.SHORT, -17), "0xffffffffffffffef"),
+    ("a", Value.of_int(ctypes.UNSIGNED_INT, 0xFFFFFFFF), "0xffffffff"),
+]
+
+
+@pytest.mark.parametrize(("letter", "value", "expected"), LETTERS)
+def test_letters(letter: str, value: Value, expected: str) -> None:
+    assert Formatter().format(value, Format(letter)) == expected
 
 
 def test_structure_in_hexadecimal() -> None:

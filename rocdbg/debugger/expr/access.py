@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.class_members import find_member, find_method
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.operators import advance
 from rocdbg.debugger.expr.swizzle import swizzle
@@ -116,7 +117,7 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
 
 
 def member(base: Value, node: ast.Member, environment: Environment, only_type: bool = False) -> Value:
-    """``base.name`` and ``base->name``: members, static members, components of vectors.
+    """``base.name`` and ``base->name``: members, static members, methods, components of vectors.
 
     Raises `ExpressionError` for what is no structure, and where it has no such member.
     """
@@ -135,12 +136,9 @@ def member(base: Value, node: ast.Member, environment: Environment, only_type: b
             f"Attempt to extract a component of a value that is not a structure{pointer}."
         )
     name = node.name.rpartition("::")[2]
-    found = base.find_member(name)
+    found = find_member(base, name, environment) or find_method(base, name, environment)
     if found is None:
-        static = _static_member(stripped, name, environment)
-        if static is not None:
-            return static
-        raise ExpressionError(f"There is no member named {name}.")
+        raise ExpressionError(f"There is no member{' or method' if stripped.methods else ''} named {name}.")
     return found
 
 
@@ -153,8 +151,8 @@ def member_of_this(name: str, environment: Environment, only_type: bool = False)
         return None
     if this.absence is not None:
         class_ = environment.complete_type(this.bare.target)
-        return Value.absent(class_, this.absence).find_member(name)
-    return pointee(follow(this, environment), environment, only_type).find_member(name)
+        return find_member(Value.absent(class_, this.absence), name, environment)
+    return find_member(pointee(follow(this, environment), environment, only_type), name, environment)
 
 
 def member_pointer(node: ast.Expression, environment: Environment) -> Value | None:
@@ -176,9 +174,3 @@ def completed(value: Value, environment: Environment) -> Value:
     if complete is value.bare:
         return value
     return Value(complete, value.storage, value.offset, value.data, absence=value.absence)
-
-
-def _static_member(type_: ClassType, name: str, environment: Environment) -> Value | None:
-    if any(static.name == name for static in type_.static_members):
-        return environment.variable(f"{type_.qualified_name or type_.name}::{name}")
-    return None

@@ -130,7 +130,7 @@ def _as_string(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     number = value.as_int()
     text = str(number)
     if isinstance(stripped, EnumType):
-        text = next((e.name for e in stripped.enumerators if e.value == number), text)
+        text = next((stripped.enumerator_scope + e.name for e in stripped.enumerators if e.value == number), text)
     return string_value(text.encode())
 
 

@@ -317,7 +317,11 @@ class Evaluator(Struct):
         return cast(type_, self.operand(operand), self.environment)
 
     def _sizeof(self, node: ast.Sizeof) -> Value:
-        type_ = self.environment.complete_type(self._unevaluated(node.operand))
+        type_ = self._unevaluated(node.operand)
+        bare = type_.bare
+        if not node.align and isinstance(bare, PointerType) and bare.kind is not PointerKind.POINTER:
+            type_ = bare.target  # the size of a reference is that of what it refers to
+        type_ = self.environment.complete_type(type_)
         number = ctypes.alignment_of(type_) if node.align else ctypes.size_of(type_)
         return Value.of_int(ctypes.UNSIGNED_LONG, number)
 

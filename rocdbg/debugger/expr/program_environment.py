@@ -349,7 +349,18 @@ class ProgramEnvironment(Struct, dict=True):
                 return False
             if any(program.info.types_named(q) for q in names):
                 return True
-        return builtin_type(name) is not None
+        return builtin_type(name) is not None and not self._is_function(name)
+
+    def _is_function(self, name: str) -> bool:
+        """Whether a function visible here has this name (``half`` may be one)."""
+        program = self.program
+        if program is None or not program.has_debug_info:
+            return False
+        return any(
+            (function.qualified_name or "").partition("(")[0] == qualified
+            for qualified in qualified_names(self.frame, name)
+            for function in program.info.functions_named(qualified)
+        )
 
     def complete_type(self, type_: Type) -> Type:
         """The definition of a declared class or enumeration."""

@@ -12,7 +12,7 @@ from rocdbg.debugger.expr.token_stream import TokenStream
 
 _SPECIFIERS = {
     "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool",
-    "__int128", "_Float16", "half", "__bf16", "wchar_t", "char8_t", "char16_t", "char32_t",
+    "__int128", "_Float16", "__bf16", "wchar_t", "char8_t", "char16_t", "char32_t",
 }
 _QUALIFIERS = {"const", "volatile", "restrict", "__restrict", "__restrict__", "_Atomic",
                "__global", "__local", "__constant", "__private", "__generic"}

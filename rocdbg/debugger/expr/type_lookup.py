@@ -76,7 +76,7 @@ class TypeLookup(Struct, frozen=True):
         return None
 
     def enumerator(self, name: str) -> Value | None:
-        """An enumerator of an enumeration visible here; scoped ones as ``E::A``."""
+        """An enumerator of an enumeration visible here; scoped ones as ``E::A``, others also without what is around."""
         if self.program is None:
             return None
         scope, _, last = name.rpartition("::")
@@ -87,12 +87,16 @@ class TypeLookup(Struct, frozen=True):
                     for enumerator in stripped.enumerators:
                         if enumerator.name == last:
                             return Value.of_int(stripped, enumerator.value)
+        by_scope: dict[str, Value] = {}
         for type_ in self._enumerations(self.program):
-            if not type_.scoped:
-                for enumerator in type_.enumerators:
-                    if enumerator.name == name:
-                        return Value.of_int(type_, enumerator.value)
-        return None
+            for enumerator in type_.enumerators:
+                if enumerator.name == last and not type_.scoped:
+                    by_scope.setdefault(type_.enumerator_scope, Value.of_int(type_, enumerator.value))
+        for qualified in qualified_names(self.frame, name):
+            found = by_scope.get(qualified.removesuffix(last))
+            if found is not None:
+                return found
+        return None if scope else next(iter(by_scope.values()), None)
 
     def _enumerations(self, program: Program) -> Iterator[EnumType]:
         """Those of the frame's blocks, then the program's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
@@ -10,6 +11,9 @@ from rocdbg.debugger.values.format import SIZE_LETTERS
 from rocdbg.debugger.values.numbers import format_char, format_float, format_integer
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import BaseType, EnumType, PointerType, Type
+
+_LONG_MASK = (1 << 64) - 1
+_LARGEST_LONG = (1 << 63) - 1
 
 
 def format_base(value: Value, type_: BaseType) -> str:
@@ -47,9 +51,13 @@ def format_letter(value: Value, letter: str, size: str, address_text: Callable[[
             return format_float(float_type, data)
         return str(value.as_int())
     if letter == "a":
-        return address_text(ctypes.pointer_space(type_), int.from_bytes(data, "little"), True)
+        if ctypes.is_float(type_):
+            number = _whole(value.as_float())
+        else:
+            number = int.from_bytes(data, "little", signed=ctypes.is_signed(type_) and not size)
+        return address_text(ctypes.pointer_space(type_), number & _LONG_MASK, True)
     if letter == "c":
-        number = value.as_int() if not ctypes.is_float(type_) else int.from_bytes(data, "little")
+        number = value.as_int() if not ctypes.is_float(type_) else _whole(value.as_float())
         char_type = type_ if ctypes.is_char(type_) else ctypes.SIGNED_CHAR
         if ctypes.is_integral(type_) and not ctypes.is_signed(type_) and not ctypes.is_char(type_):
             char_type = ctypes.UNSIGNED_CHAR
@@ -63,6 +71,13 @@ def format_letter(value: Value, letter: str, size: str, address_text: Callable[[
     return text if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else f"{address_space(space).name}#{text}"
 
 
+def _whole(number: float) -> int:
+    """A float as a ``long``, towards zero; what does not fit is the nearest one, not a number the largest."""
+    if math.isnan(number):
+        return _LARGEST_LONG
+    return int(max(-_LARGEST_LONG - 1, min(number, _LARGEST_LONG)))
+
+
 def _float_of_size(size: int) -> Type | None:
     return {2: ctypes.HALF, 4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size)
 
@@ -72,7 +87,7 @@ def format_enum(value: Value) -> str:
     type_ = value.bare
     assert isinstance(type_, EnumType)
     number = value.as_int()
-    prefix = f"{type_.qualified_name or type_.name}::" if type_.scoped and type_.name else ""
+    prefix = type_.enumerator_scope
     for enumerator in type_.enumerators:
         if enumerator.value == number:
             return prefix + enumerator.name

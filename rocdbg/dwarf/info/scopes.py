@@ -146,6 +146,8 @@ def enclosing_names(die: Die) -> tuple[str, ...]:
     names = () if parent is None else known[parent.offset]
     for scope in reversed(around):
         name = _scope_name(scope)
+        if scope.tag == Tag.SUBPROGRAM:  # what is declared in a function belongs to no namespace
+            names = ()
         names = names if name is None else (*names, name)
         known[scope.offset] = names
     return names

@@ -240,7 +240,8 @@ class TypeReader:
                 enumerators.append(Enumerator(child.name or "", _enumerator_value(value, signed, size)))
         return EnumType(
             name, None if name is None else _qualified(die, name), tuple(enumerators), underlying, size,
-            die.flag(At.ENUM_CLASS), not die.unit.is_cxx, die.flag(At.DECLARATION), offset=die.offset,
+            die.flag(At.ENUM_CLASS), not die.unit.is_cxx, die.flag(At.DECLARATION), _enumerator_scope(die),
+            offset=die.offset,
         )
 
     def _array(self, die: Die) -> Type:
@@ -340,6 +341,16 @@ def _qualified(die: Die, name: str) -> str:
     if not die.unit.is_cxx:
         return name
     return die.unit.entries.qualified((*enclosing_names(die), name))
+
+
+def _enumerator_scope(die: Die) -> str:
+    from rocdbg.dwarf.info.scopes import enclosing_names
+
+    if not die.unit.is_cxx:
+        return ""
+    name = die.name if die.flag(At.ENUM_CLASS) else None
+    around = enclosing_names(die) if name is None else (*enclosing_names(die), name)
+    return die.unit.entries.qualified((*around, ""))
 
 
 def _enumerator_value(value: AttributeValue | None, signed: bool, size: int | None) -> int:

@@ -102,13 +102,9 @@ class _Leaves:
 
 def _enumerators(type: EnumType) -> list[str]:
     """``A``, ``B = 5``, ``C``: values are written where they do not follow from the one before."""
-    scope = ""
-    if not type.tagged and type.qualified_name:
-        # a scoped enumeration is a scope of its own; the names of others are in the scope around it
-        scope = f"{type.qualified_name}::" if type.scoped else type.qualified_name[: -len(type.name or "")]
     shown, expected = [], 0
     for item in type.enumerators:
-        shown.append(f"{scope}{item.name}" + (f" = {item.value}" if item.value != expected else ""))
+        shown.append(f"{type.enumerator_scope}{item.name}" + (f" = {item.value}" if item.value != expected else ""))
         expected = item.value + 1
     return shown
 

@@ -406,6 +406,8 @@ class EnumType(Type):
     """An enumeration. ``name`` is None when anonymous; ``underlying`` VOID when the producer gives none.
 
     ``scoped``: ``enum class``. ``tagged``: the language needs the keyword before the name (C).
+    ``enumerator_scope`` stands before the enumerators' names where they are shown: ``E::`` for those of an
+    ``enum class E``, else the namespaces and classes around the enumeration; empty in C.
     """
 
     # identity: eq=False alone would leave the equality of `Type`, for which all of a class are alike
@@ -420,6 +422,7 @@ class EnumType(Type):
     scoped: bool = False
     tagged: bool = False
     is_declaration: bool = False
+    enumerator_scope: str = ""
 
     @property
     def size(self) -> int | None:

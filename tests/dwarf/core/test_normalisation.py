@@ -43,6 +43,9 @@ CASES: list[tuple[str, str, tuple[object, ...], tuple[object, ...]]] = [
     ("gfx90a", "global variable, OpenCL", (("addrx", 1),), (("addrx", 1),)),
     ("gfx90a", "at the stack pointer", (("bregx", 64, 16), *PRIVATE), (("regx", 64), ("deref_size", 4), "lit6", "shr", ("plus_uconst", 16), "lit5", "form_aspace_address")),
     ("gfx90a", "call target, clean already", (("regx", 36), ("piece", 4), ("regx", 37), ("piece", 4)), (("regx", 36), ("piece", 4), ("regx", 37), ("piece", 4))),
+    ("gfx90a", "a structured binding", (("fbreg", 8), *HIP, ("plus_uconst", 4)), (("fbreg", 8), ("offset_uconst", 4))),
+    ("gfx90a", "a binding to a reference", (("fbreg", 8), *HIP, "deref", ("plus_uconst", 4)), (("fbreg", 8), "deref", ("plus_uconst", 4), "lit1", "form_aspace_address")),
+    ("gfx90a", "a binding to a bit-field", (("fbreg", 8), *HIP, "deref", ("plus_uconst", 8), ("deref_size", 1), ("constu", 59), "shl", ("constu", 59), "shra", "stack_value"), (("fbreg", 8), "deref", ("plus_uconst", 8), "lit1", "form_aspace_address", ("deref_size", 1), ("constu", 59), "shl", ("constu", 59), "shra", "stack_value")),
     ("gfx90a", "a load, not at the end", ("lit8", "lit5", "swap", "xderef", "lit1", "plus"), ("lit8", "lit5", "swap", "xderef", "lit1", "plus")),
     ("gfx90a", "nothing", (), ()),
 ]

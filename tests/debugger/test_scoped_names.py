@@ -1,0 +1,90 @@
+"""Names of namespaces and classes: as GDB 13 shows and finds them for the same program on a host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocdbg.debugger import Session
+from rocdbg.errors import Error
+
+pytestmark = pytest.mark.llvm
+
+ENUMERATORS = [
+    ("side", "ns::Right"),
+    ("(ns::Side)-1", "ns::Left"),
+    ("ns::Left", "ns::Left"),
+    ("kind", "ns::Kind::B"),
+    ("y", "ns::in::Y"),
+    ("hidden", "(anonymous namespace)::H1"),
+    ("flags", "(F1 | F4)"),
+    ("nested", "{bits = (Nested::P1 | Nested::P4)}"),
+    ("Nested::P4", "Nested::P4"),
+    ("ns::Base::Off", "ns::Base::Off"),
+    ("base.state = ns::Base::Off", "ns::Base::Off"),
+    ('$_as_string(side)', '"ns::Right"'),
+]
+SIZES = [
+    ("sizeof(char &)", "1"),
+    ("sizeof(const ns::Base &)", "4"),
+    ("sizeof(ns::Derived &&)", "4"),
+    ("sizeof(int *)", "8"),
+    ("sizeof(half(4))", "4"),
+    ("half == &half", "true"),
+    ("sizeof(ushort)", "2"),
+]
+MEMBERS = [
+    ("base.count", "2"),
+    ("base.limit", "3"),
+    ("derived.count", "2"),
+    ("(&derived)->limit", "3"),
+    ("&derived.count == &ns::Base::count", "true"),
+    ("base.twice == ns::Base::twice", "true"),
+    ("derived.twice == ns::Base::twice", "true"),
+    ("derived.get == ns::Derived::get", "true"),
+]
+REFUSED = [
+    ("base.nosuch", "There is no member or method named nosuch."),
+    ("(&nested)->nosuch", "There is no member named nosuch."),
+    ("base.Off", "There is no member or method named Off."),
+    ("base.never", "Cannot take address of method never."),
+    ("base.over", "cannot resolve overloaded method `over': no arguments supplied"),
+    ("ns::L1", 'No symbol "ns::L1" in current context.'),
+    ("ns::Kind::Left", 'No symbol "ns::Kind::Left" in current context.'),
+]
+
+
+@pytest.fixture
+def session(compiled: Callable[..., Path]) -> Session:
+    session = Session()
+    session.load(compiled("scopes.hip", "gfx90a"))
+    session.launch.set_grid("1")
+    session.launch.set_workgroup("1")
+    session.launch.set_argument(0, "i32[1]:zeros")
+    session.launch.set_argument(1, "7")
+    return session
+
+
+def shown(session: Session, cases: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(text, session.data.format(session.data.evaluate(text))) for text, _ in cases]
+
+
+def test_scoped_names(session: Session) -> None:
+    session.break_at("scopes.hip:42")
+    session.run()
+    assert shown(session, ENUMERATORS) == ENUMERATORS
+    assert shown(session, MEMBERS) == MEMBERS
+    assert shown(session, SIZES) == SIZES
+    for text, message in REFUSED:
+        with pytest.raises(Error) as caught:
+            session.data.evaluate(text)
+        assert str(caught.value) == message
+
+
+def test_enumerators_of_a_function_belong_to_no_namespace(session: Session) -> None:
+    session.break_at("scopes.hip:20")
+    session.run()
+    cases = [("l", "L1"), ("L0", "L0"), ("(Inner)0", "L0")]
+    assert shown(session, cases) == cases
