@@ -18,6 +18,7 @@ from rocdbg.codeobject.descriptor import decode_descriptor
 from rocdbg.codeobject.source import Source
 from rocdbg.sim import layout
 from rocdbg.sim.device.dispatch import Dispatch, DispatchPlan
+from rocdbg.sim.global_share import GlobalShare
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import GlobalMemory
@@ -32,6 +33,7 @@ class ScriptedEngine:
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
+        self.share = GlobalShare(target_by_name("gfx90a"))
         self.stops: frozenset[int] = frozenset()
         self.trace: list[tuple[int, str]] = []
         self.ended: set[int] = set()
