@@ -100,7 +100,7 @@ class PluginApi:
         self._plugin.stop_hooks.append(hook)
 
     def observer(self, observer: Observer) -> None:
-        """Have ``observer`` told of launches, stops and ends; one that fails is told no more."""
+        """Have ``observer`` told of launches, stops and ends; one that fails is switched off."""
         self._plugin.observers.append(observer)
 
 
@@ -218,12 +218,7 @@ class PluginHost(Observer):
                 except Error:
                     raise
                 except BaseException as error:  # the guard
-                    if not _is_fault(error):
-                        raise
-                    plugin.faults += 1
-                    plugin.printers.remove(printer)
-                    what = "a pretty-printer failed and is switched off"
-                    self.session.warnings.add(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
+                    self._switch_off(plugin, plugin.printers, printer, "a pretty-printer", error)
                     continue
                 finally:
                     self._printing.remove(printer)
@@ -242,39 +237,39 @@ class PluginHost(Observer):
 
     def launched(self, target: Target) -> None:
         """Tell the observers; a faulty one is switched off with a warning."""
-        self._tell(lambda observer: observer.launched(target))
+        self._tell(_observers, lambda observer: observer.launched(target), "an observer")
+
+    def stopped(self, event: StopEvent) -> None:
+        """As `launched`; the stop hooks are told, too."""
+        self._tell(_observers, lambda observer: observer.stopped(event), "an observer")
+        session = PluginSession(self.session)
+        self._tell(lambda plugin: plugin.stop_hooks, lambda hook: hook(session, event), "a stop hook")
 
     def left(self) -> None:
         """As `launched`."""
-        self._tell(lambda observer: observer.left())
+        self._tell(_observers, lambda observer: observer.left(), "an observer")
 
-    def _tell(self, tell: Callable[[Observer], None]) -> None:
+    def _tell(self, of: Callable[[Plugin], list[T]], tell: Callable[[T], None], what: str) -> None:
+        """Call into what plug-ins have registered of a kind."""
         for plugin in self.plugins.values():
-            for observer in list(plugin.observers) if plugin.enabled else ():
+            for item in list(of(plugin)) if plugin.enabled else ():
                 try:
-                    tell(observer)
+                    tell(item)
                 except BaseException as error:  # the guard
-                    if not _is_fault(error):
-                        raise
-                    plugin.faults += 1
-                    plugin.observers.remove(observer)
-                    what = "an observer failed and is told no more"
-                    self.session.warnings.add(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
+                    self._switch_off(plugin, of(plugin), item, what, error)
 
-    def stopped(self, event: StopEvent) -> None:
-        """Tell the observers and call the stop hooks; a faulty one is switched off with a warning."""
-        self._tell(lambda observer: observer.stopped(event))
-        for plugin in self.plugins.values():
-            for hook in list(plugin.stop_hooks) if plugin.enabled else ():
-                try:
-                    hook(PluginSession(self.session), event)
-                except BaseException as error:  # the guard
-                    if not _is_fault(error):
-                        raise
-                    plugin.faults += 1
-                    plugin.stop_hooks.remove(hook)
-                    what = "a stop hook failed and is switched off"
-                    self.session.warnings.add(f"Plug-in {plugin.name}: {what}: {_describe(error)}")
+    def _switch_off(self, plugin: Plugin, items: list[T], item: T, what: str, error: BaseException) -> None:
+        """Something of a plug-in is at fault: it is not called again. Raises what is nobody's fault."""
+        if not _is_fault(error):
+            raise error
+        plugin.faults += 1
+        items.remove(item)
+        text = f"{what} failed and is switched off: {_describe(error)}"
+        self.session.warnings.add(f"Plug-in {plugin.name}: {text}")
+
+
+def _observers(plugin: Plugin) -> list[Observer]:
+    return plugin.observers
 
 
 def _shipped_names() -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import rocdbg
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.signals import Signals
@@ -169,3 +170,28 @@ def test_ctrl_c_ends_one_that_takes_for_ever(shell: tuple[Shell, io.StringIO]) -
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     run(shell[0], source, "print 5", "plugin unload odd")
     assert shell[1].getvalue() == "Quit\n42"
+
+
+OBSERVER = """
+from rocdbg.plugin import Observer
+
+class Teller(Observer):
+    def launched(self, target):
+        print("launched", len(target.code_objects()))
+    def left(self):
+        raise RuntimeError("enough")
+
+def register(api):
+    api.observer(Teller())
+"""
+
+
+def test_an_observer_is_told_until_it_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "teller.py").write_text(OBSERVER)
+    debugger = rocdbg.Debugger(Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.toml")
+    debugger.execute(f"plugin load {tmp_path / 'teller.py'}")
+    for _ in range(2):
+        debugger.execute("run")
+    said = capsys.readouterr()
+    assert said.out.count("launched 1\n") == 1
+    assert said.err.count("Plug-in teller: an observer failed and is switched off: RuntimeError: enough") == 1

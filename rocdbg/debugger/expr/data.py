@@ -136,9 +136,9 @@ class Data:
             if evaluator.has_stored:  # registers or memory have changed: frames have to be unwound anew
                 self._inferior.state_changed()
 
-    def truth(self, text: str, focus: Focus | None = None) -> bool:
-        """Whether an expression is non-zero (``if``, ``while`` of scripts, conditions)."""
-        evaluator = Evaluator(self.environment(focus))
+    def truth(self, text: str) -> bool:
+        """Whether an expression is non-zero (``if``, ``while`` of scripts)."""
+        evaluator = Evaluator(self.environment())
         try:
             return decay(follow(evaluator.text(text), evaluator.environment)).is_true()
         finally:

@@ -12,7 +12,6 @@ from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.program.lds import place_variables
-from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_words import static_words
 from rocdbg.debugger.reports.patterns import compile_pattern
@@ -123,15 +122,6 @@ class Symbols:
             "",
         )
         return SymbolPlace(found[0], found[1], section, program.uri)
-
-    def line_info(self, location: Location) -> LineInfo | None:
-        """The code of a location's line, around its address; ``None`` without line information."""
-        program = self.program
-        row = program.info.line_at(location.file_address) if program.has_debug_info else None
-        if row is None:
-            return None
-        low, high = self._extent(row)
-        return self._line_info(row.file, row.line, low, high)
 
     def lines(self, file: SourceFile, line: int) -> list[LineInfo]:
         """Every run of code of a line; one entry without code when the line is there but has none."""

@@ -144,18 +144,6 @@ class _Nowhere:
         return None
 
 
-class AbsentStorage(_Nowhere, Struct, frozen=True):
-    """Storage of something that is not there."""
-
-    absence: Absence = Absence.OPTIMIZED_OUT
-
-    def read(self, offset: int, size: int) -> bytes:
-        raise AbsentError(self.absence)
-
-    def write(self, offset: int, data: bytes) -> None:
-        raise AbsentError(self.absence, f"Attempt to assign to a value that is {self.absence.value[1:-1]}.")
-
-
 class ConvenienceStorage(_Nowhere, Struct):
     """A convenience variable: assigning changes its type too, members can be changed in place."""
 
