@@ -2,7 +2,7 @@
 PYTHON ?= $(firstword $(wildcard .venv-test/bin/python .venv/bin/python) python3)
 FUZZ_SECONDS ?= 60
 
-.PHONY: test fuzz fuzz-files fuzz-guided fuzz-kernels fuzz-session bench lint
+.PHONY: test fuzz fuzz-files fuzz-guided fuzz-kernels fuzz-llvmdi fuzz-session truth bench lint
 
 test:
 	./test
@@ -24,6 +24,10 @@ fuzz-files:
 fuzz-kernels:
 	$(PYTHON) benchmarks/fuzz_kernels.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
 
+# Hostile LLVM assembly, numbered: `benchmarks/fuzz_llvmdi.py --replay NUMBER` shows and repeats one.
+fuzz-llvmdi:
+	$(PYTHON) benchmarks/fuzz_llvmdi.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
+
 # Random command lines and signals in every state; prints how to replay a session that fails.
 fuzz-session:
 	$(PYTHON) benchmarks/fuzz_session.py --seconds $(FUZZ_SECONDS) --first $(FUZZ_FIRST)
@@ -32,6 +36,10 @@ fuzz-session:
 fuzz-guided:
 	for target in evaluate explain frames lists decode normalise; do \
 	  $(PYTHON) benchmarks/fuzz_guided.py --seconds $(FUZZ_SECONDS) $$target || exit 1; done
+
+# Every demo kernel back and forth: 200 random positions each, compared bit for bit with fresh runs.
+truth:
+	$(PYTHON) benchmarks/truth.py
 
 bench:
 	$(PYTHON) benchmarks/dwarf_speed.py

@@ -32,10 +32,10 @@ from file_attacks import kinds  # noqa: E402
 
 SECONDS = 5
 """Of processor time for one input."""
-PATIENCE = 30
-"""Seconds of waiting: whoever waits for a pipe takes no processor time."""
+PATIENCE = 500
+"""Seconds of waiting: whoever waits for a pipe takes no processor time. A busy machine lets others wait as well."""
 MEMORY = 1 << 30
-"""Bytes resident."""
+"""Bytes resident, beyond those that the process begins with."""
 WORKER_INPUTS = 1500
 """Inputs after which a worker is replaced."""
 
@@ -87,7 +87,7 @@ def work(numbers: range, deadline: float, folder: Path, progress: Progress, repo
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.chdir(folder)
-    worked = 0
+    worked, start = 0, resident()
     for done, number in enumerate(numbers):
         progress.set(number, done, worked)
         if time.monotonic() > deadline:
@@ -97,8 +97,8 @@ def work(numbers: range, deadline: float, folder: Path, progress: Progress, repo
         except BaseException as error:
             report.write_text(shortened(error))
             os._exit(1)
-        if done % 50 == 0 and resident() > MEMORY:
-            report.write_text(f"{resident() >> 20} MiB are resident\n")
+        if done % 50 == 0 and resident() > start + MEMORY:
+            report.write_text(f"{resident() - start >> 20} MiB more are resident\n")
             os._exit(1)
     else:
         progress.set(numbers.stop, len(numbers), worked)

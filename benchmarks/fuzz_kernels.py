@@ -28,6 +28,9 @@ from random_kernels import BATCH, VARIANTS, Rig, make_code, mode_of, run_program
 from rocdbg.isa.decoder import DecodeError, decode  # noqa: E402
 
 SECONDS = 5
+"""Of processor time for one program."""
+PATIENCE = 100
+"""A machine that has better things to do takes so many times as long."""
 MEMORY = 1 << 30
 BATCHES_PER_WORKER = 60
 """Then a new one comes: what was translated is never freed."""
@@ -38,6 +41,12 @@ def variant_of(batch: int) -> tuple[str, int]:
 
 
 # -- in the worker ---------------------------------------------------------------------------------------------------
+
+
+def limit(seconds: int) -> None:
+    """Die after so many seconds of processor time, and after many more of waiting; 0 lifts the limit."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds * PATIENCE)
 
 
 def work(batches: list[int], out: int) -> None:
@@ -55,7 +64,7 @@ def work(batches: list[int], out: int) -> None:
         numbers = range(batch * BATCH, (batch + 1) * BATCH)
         mode = mode_of(batch)
         say(f"+{numbers[0]} translating")
-        signal.alarm(SECONDS * 12)
+        limit(SECONDS * 12)
         starts = rig.load(make_code(number, rig.target.name) for number in numbers)
         try:
             rig.translate(starts, mode)
@@ -64,7 +73,7 @@ def work(batches: list[int], out: int) -> None:
             continue
         for number, start in zip(numbers, starts, strict=True):
             say(f"+{number}")
-            signal.alarm(SECONDS)
+            limit(SECONDS)
             try:
                 bad = run_program(rig, number, start, mode)
             except Exception:  # the same
@@ -74,7 +83,7 @@ def work(batches: list[int], out: int) -> None:
             say(".")
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10 > base + MEMORY:
             say(f"!{numbers[0]} over {MEMORY >> 20} MiB of memory in {BATCHES_PER_WORKER} batches")
-    signal.alarm(0)
+    limit(0)
 
 
 # -- the driver ------------------------------------------------------------------------------------------------------

@@ -55,7 +55,8 @@ SPEAKS = re.compile(r"ec|printf|sh|!|make")
 """Lines in which the user may say anything to the terminal."""
 COMPLETE = "complete: "
 """Marks a line that is not run: what may follow it is asked for."""
-SKIPPED = ("shell", "!", "make", "python", "quit", "tui", "edit", "pipe", "|", "dump", "save")
+SKIPPED = ("shell", "!", "make", "python", "quit", "tui", "edit", "pipe", "|", "append", "dump", "save", "tsave")
+"""Words of commands that leave the session, or write files, the user's own among them."""
 
 # States
 
@@ -151,7 +152,7 @@ class Maker:
 
     def __init__(self, number: int, registry: Registry) -> None:
         self.rng = random.Random(number)
-        self.specs = [spec for spec in registry.specs() if spec.words[0] not in SKIPPED]
+        self.specs = [spec for spec in registry.specs() if not set(spec.words) & set(SKIPPED)]
 
     def pick(self, choices: tuple[str, ...]) -> str:
         return self.rng.choice(choices)
@@ -194,6 +195,7 @@ class Maker:
             Completes.COMMAND: lambda: self.line(1), Completes.KERNEL: lambda: self.pick(("saxpy", "calls", "nosuch")),
             Completes.PLUGIN: lambda: self.pick(("lanemap", "vectors", "nosuch", "plugin.py")),
             Completes.BREAKPOINT: lambda: self.pick(RANGES), Completes.THREAD: lambda: self.pick(RANGES),
+            Completes.LANE: lambda: self.pick(RANGES),
             Completes.NOTHING: lambda: self.pick(self.rng.choice((RANGES, NUMBERS, REGEXPS, NAMES, ("on", "off", "unlimited")))),
         }[kind]()
 
@@ -204,7 +206,7 @@ class Maker:
         words = spec.name
         if self.rng.random() < 0.1:
             words = " ".join(word[: self.rng.randrange(1, len(word) + 1)] for word in spec.words)
-        if words.split()[0] in SKIPPED:
+        if set(words.split()[:2]) & set(SKIPPED):
             words = "print"
         parts = [words]
         if (
@@ -340,7 +342,7 @@ def play(shell: Shell, output: Output, number: int, tell: Callable[[str], None],
         text = output.take()
         if show:
             print(ESCAPES.sub("?", text)[:3000], flush=True)
-        if "internal-error" in text or "Traceback (most" in text:
+        if ": internal-error: " in text or "Traceback (most" in text:
             tell("bad " + repr(text[-1500:]))
         found = ESCAPES.search(text)
         if found is not None and not any(SPEAKS.search(line) for line in lines) and "prompt" not in lines[0]:

@@ -43,6 +43,7 @@ from rocdbg.sim.wave import Wave, m0_code, state_block
 DEMOS = Path(__file__).resolve().parent.parent / "demo_kernels"
 
 VARIANTS = (
+    ("gfx600", 64), ("gfx700", 64), ("gfx803", 64), ("gfx810", 64),
     ("gfx900", 64), ("gfx906", 64), ("gfx908", 64), ("gfx90a", 64), ("gfx942", 64), ("gfx950", 64), ("gfx1010", 32),
     ("gfx1010", 64), ("gfx1030", 32), ("gfx1030", 64), ("gfx1100", 32), ("gfx1100", 64), ("gfx1150", 32),
     ("gfx1151", 64), ("gfx1200", 32), ("gfx1201", 64), ("gfx1250", 32),
@@ -247,7 +248,7 @@ class Rig:
 
     def translate(self, starts: list[int], mode: int) -> None:
         """Translate the beginnings of all programs at once: three modules instead of hundreds."""
-        key = layout.mode_key(mode, 0 if self.target.generation == 9 else None, self.target.is_gfx125)
+        key = layout.mode_key(mode, 0 if self.target.generation <= 9 else None, self.target.is_gfx125)
         for engine, table in ((self.plain, "blocks"), (self.plain, "steps"), (self.fast, "blocks")):
             decode = engine._decoding(key)
             engine._code.fill(self.code.address)
@@ -305,7 +306,12 @@ class Rig:
                 wave.set_sgpr(n + 1, wave.sgpr(n + 1) & 0xFFFF | high)
                 wave.set_sgpr(n + 2, int(values.choice((0, 1, 64, 100, 4096, 0xFFFFFFFF))))
                 wave.set_sgpr(n + 3, int(values.integers(0, 1 << 32)))
-        if self.target.generation == 9 and self.target.scratch is not ScratchKind.ARCHITECTED:
+        if self.target.flat_scratch_is_offset:
+            code = self.target.flat_scratch_code
+            wave.set_field("flat_scratch", self.scratch.address)
+            wave.set_sgpr(code, self.lane_scratch)
+            wave.set_sgpr(code + 1, int(values.choice((0, 0, 0, 1, 16, 1 << 24, 0xFFFFFFFF))))
+        elif self.target.generation == 9 and self.target.scratch is not ScratchKind.ARCHITECTED:
             wave.set_sgpr64(102, self.scratch.address + int(values.choice((0, 0, 0, 1, 3, 64, 4096))))
         wave.set_sgpr(m0_code(self.target), int(values.choice((0, 1, 255, 0x10001, 0xFFFFFFFF, 300))))
         wave.set_sgpr64(106, int(values.integers(0, 1 << 63)))

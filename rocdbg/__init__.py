@@ -13,19 +13,27 @@ from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.api import GpuFault as GpuFault
+    from rocdbg.api import Image as Image
     from rocdbg.api import Local as Local
+    from rocdbg.api import Sampler as Sampler
     from rocdbg.api import load as load
     from rocdbg.cli.embedded import Debugger as Debugger
+    from rocdbg.debugger.annotation import annotate as annotate
+    from rocdbg.host.program import Program as Program
 
 __version__ = "0.2.0"
 
-__all__ = ["Debugger", "Error", "GpuFault", "Local", "__version__", "load"]
+__all__ = ["Debugger", "Error", "GpuFault", "Image", "Local", "Program", "Sampler", "__version__", "annotate", "load"]
 
 # Where public names live. They are imported when first used, so that `import rocdbg` costs nothing.
 _LAZY = {
     "Debugger": "rocdbg.cli.embedded",
     "GpuFault": "rocdbg.api",
+    "annotate": "rocdbg.debugger.annotation",
+    "Image": "rocdbg.api",
     "Local": "rocdbg.api",
+    "Sampler": "rocdbg.api",
+    "Program": "rocdbg.host.program",
     "load": "rocdbg.api",
 }
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
 from rocdbg import early
-from rocdbg.cli.main import main
 
 
 def run() -> int:
     """Run the debugger on the command line's arguments; returns the exit status."""
+    if sys.argv[1:2] == ["run"]:
+        from rocdbg.host.command import main as run_program
+
+        early.imported()
+        return run_program(sys.argv[2:])
+    from rocdbg.cli.main import main
+
     early.imported()
     return main(interrupts=early.interrupts)
 

@@ -9,37 +9,44 @@ dispatch.run()
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from rocdbg import codeobject
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundLaunch, Buffer, Local, arguments_from_specs, bind
-from rocdbg.launch.debug_sections import DebugSections, has_debug_info
+from rocdbg.launch.debug_files import DebugFiles
+from rocdbg.launch.debug_sections import has_debug_info
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch
+from rocdbg.launch.images import IMAGE_TYPES, SamplerSpec, image_of_array
 from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.spec import check_dimensions
 from rocdbg.sim.device.machine import LoadedCodeObject, Machine, MachineOptions
 from rocdbg.sim.options import RunOptions
+from rocdbg.sim.services.output import Stream
 from rocdbg.sim.stops import Fault, Stop, StopKind
 
 __all__ = [
     "BudgetExceeded",
     "Dispatch",
     "GpuFault",
+    "Image",
     "Kernel",
     "KernelMapping",
     "Local",
     "Module",
     "Program",
+    "Sampler",
     "launch_file",
     "load",
 ]
@@ -65,6 +72,31 @@ class GpuFault(Error):
         return self.stop.lanes
 
 
+class Image:
+    """A NumPy array as an image argument.
+
+    ``array`` has the axes [layers or planes,] [rows,] texels[, channels]; it is copied in, and back when the dispatch
+    ends. ``format`` is what launch files write (``rgba8``, ``r32f``); left out, it follows from the array's type:
+    floats, numbers from 0 to 1 for bytes and 16-bit unsigned, else integers. ``kind``: ``1d``, ``2d``, ``3d``,
+    ``1d_array``, ``2d_array`` or ``cube``; left out, it follows from the axes. With ``sampler`` (``"linear wrap"``) it
+    is a HIP texture. Raises LaunchError for what is no image.
+    """
+
+    def __init__(
+        self, array: NDArray[Any], format: str | None = None, kind: str | None = None, sampler: str | None = None
+    ) -> None:
+        self.array = array
+        self.spec = image_of_array(array, format, kind, "image")
+        self.sampler = Sampler(sampler).spec if sampler is not None else None
+
+
+class Sampler:
+    """A sampler argument, in the words of launch files: ``Sampler("linear clamp")``. Raises LaunchError."""
+
+    def __init__(self, text: str) -> None:
+        self.spec = SamplerSpec.parse(text, "sampler")
+
+
 class BudgetExceeded(Error):
     """A kernel ran longer than the caller allows. ``kernel``, ``instructions`` (the allowance)."""
 
@@ -75,15 +107,19 @@ class BudgetExceeded(Error):
 
 
 def load(
-    path: str | os.PathLike[str], arch: str | None = None, options: MachineOptions | None = None
+    path: str | os.PathLike[str],
+    arch: str | None = None,
+    options: MachineOptions | None = None,
+    output: TextIO | None = None,
 ) -> Program:
     """Open a code object, offload bundle or host executable and prepare a device for it.
 
     ``arch`` is a target id (``gfx90a``, ``gfx90a:xnack-``) that chooses among the entries of a fat binary. Where
-    several translation units have an entry for it, all are loaded. Raises the errors of
+    several translation units have an entry for it, all are loaded. What kernels print goes to ``output``, or to
+    ``sys.stdout`` (``assert`` and the like: ``sys.stderr``) as they are then. Raises the errors of
     ``codeobject.open_modules``.
     """
-    return Program(codeobject.open_modules(path, arch), arch, options)
+    return Program(codeobject.open_modules(path, arch), arch, options, output)
 
 
 def launch_file(
@@ -140,7 +176,9 @@ class Program:
         code_objects: Sequence[codeobject.CodeObject],
         arch: str | None = None,
         options: MachineOptions | None = None,
+        output: TextIO | None = None,
     ) -> None:
+        self._output = output
         self.modules = tuple(Module(self, code_object) for code_object in code_objects)
         self._arch = arch
         self._options = options
@@ -156,7 +194,14 @@ class Program:
     @cached_property
     def machine(self) -> Machine:
         """The simulated device, made when first needed. Code objects are loaded when first needed."""
-        return Machine(self.code_object.target.device(self._arch), self._options)
+        machine = Machine(self.code_object.target.device(self._arch), self._options)
+        machine.services.output.sink = self._show
+        return machine
+
+    def _show(self, text: str, stream: Stream) -> None:
+        """What a kernel prints. Bytes that are no UTF-8 become escapes, as most streams refuse them."""
+        to = self._output or (sys.stderr if stream is Stream.STDERR else sys.stdout)
+        to.write(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
     @property
     def loaded(self) -> LoadedCodeObject:
@@ -264,9 +309,9 @@ class Kernel:
 
         ``grid`` counts work-items, as in an AQL packet. ``args`` are the explicit arguments: a NumPy array
         for a pointer (copied in now and back when the dispatch ends), NumPy scalars or Python numbers by
-        value, bytes for structs, `Local` for LDS, None for a null pointer, an int for a device address. The
-        same array given twice is one buffer. Raises LaunchError, and LaunchLimitError for sizes beyond the
-        kernel's or the device's.
+        value, bytes for structs, `Local` for LDS, None for a null pointer, an int for a device address,
+        `Image` (or, for an image of OpenCL, an array) and `Sampler`. The same array given twice is one buffer.
+        Raises LaunchError, and LaunchLimitError for sizes beyond the kernel's or the device's.
         """
         arrays: list[tuple[NDArray[Any], Buffer]] = []
         return Dispatch(
@@ -282,14 +327,22 @@ class Kernel:
                 dynamic_lds=dynamic_lds,
             ),
             arrays,
+            self,
         )
 
     def _argument(self, index: int, argument: Any, arrays: list[tuple[NDArray[Any], Buffer]]) -> Any:
-        """Arrays for pointer parameters become buffers; everything else goes through."""
-        if not isinstance(argument, np.ndarray):
-            return argument
+        """Arrays for pointer parameters become buffers, images their contents; everything else goes through."""
         metadata = self.kernel.metadata
         parameters = metadata.explicit_args if metadata is not None else ()
+        if isinstance(argument, Sampler):
+            return argument.spec
+        kind = parameters[index].value_kind if index < len(parameters) else None
+        if isinstance(argument, np.ndarray) and kind is codeobject.ValueKind.IMAGE:
+            argument = Image(argument, kind=IMAGE_TYPES.get(parameters[index].type_name or ""))
+        if isinstance(argument, Image):
+            return self._image(index, argument, arrays)
+        if not isinstance(argument, np.ndarray):
+            return argument
         if index < len(parameters):
             parameter = parameters[index]
             by_value = parameter.value_kind is codeobject.ValueKind.BY_VALUE
@@ -298,24 +351,36 @@ class Kernel:
         if argument.dtype.hasobject:
             raise LaunchError(f"arg {index}", "an array of Python objects cannot be a buffer")
         for array, buffer in arrays:
-            if array is argument:
+            if array is argument and buffer.image is None:
                 return buffer
-        storage = np.frombuffer(argument.tobytes(), np.uint8)
-        name = self.parameter_names[index] if index < len(parameters) else None
-        buffer = Buffer(name or f"arg{index}", storage)
+        buffer = self._buffer(index, argument)
         arrays.append((argument, buffer))
         return buffer
+
+    def _image(self, index: int, image: Image, arrays: list[tuple[NDArray[Any], Buffer]]) -> Buffer:
+        for array, buffer in arrays:
+            if array is image.array and buffer.image is not None:  # one in memory
+                return replace(buffer, image=image.spec, sampler=image.sampler)
+        plain = self._buffer(index, image.array)
+        buffer = replace(plain, array=image.spec.array, image=image.spec, sampler=image.sampler)
+        arrays.append((image.array, buffer))
+        return buffer
+
+    def _buffer(self, index: int, array: NDArray[Any]) -> Buffer:
+        storage, names = np.frombuffer(array.tobytes(), np.uint8), self.parameter_names
+        return Buffer((names[index] if index < len(names) else None) or f"arg{index}", storage)
 
 
 class Dispatch:
     """A launched kernel. ``run`` takes it to its end."""
 
     def __init__(
-        self, kernel: str, launch: BoundLaunch, arrays: Sequence[tuple[NDArray[Any], Buffer]]
+        self, kernel: str, launch: BoundLaunch, arrays: Sequence[tuple[NDArray[Any], Buffer]], launched: Kernel
     ) -> None:
         self.kernel = kernel
         self.launch = launch
         self._arrays = arrays
+        self._launched = launched
 
     @property
     def finished(self) -> bool:
@@ -342,15 +407,48 @@ class Dispatch:
         while not dispatch.finished:
             left = None if max_instructions is None else max_instructions - dispatch.instructions
             stop = dispatch.run(RunOptions(budget=left))
-            if stop.is_exception:
-                self._finish()
-                raise GpuFault(self.kernel, stop)
-            if stop.kind is StopKind.BUDGET:
-                assert max_instructions is not None
-                raise BudgetExceeded(self.kernel, max_instructions)
-            if stop.kind is StopKind.INTERRUPTED:
-                raise KeyboardInterrupt
+            self._stopped(stop, max_instructions)
         self._finish()
+
+    def trace(
+        self, location: str, expressions: Sequence[str], condition: str | None = None,
+        max_instructions: int | None = None,
+    ) -> NDArray[Any]:
+        """As `run`, and collect values whenever lanes come to a place: a structured array of them, a row for each lane.
+
+        ``location`` is what the debugger's ``break`` takes (``saxpy.hip:9``, a function, ``*ADDRESS``), ``expressions``
+        are C expressions there, or ``$args``, ``$locals``, ``$regs``; ``condition`` chooses lanes. The fields are
+        ``$_thread`` (the wave's number from 1), ``$_lane``, ``$_instructions`` (how many the wave had executed before)
+        and the values by their expressions. The rows are in the order of arrivals. Where values were missing
+        (optimized out, or memory that is not there) it is a masked array. Raises what `run` does, and a `rocdbg.Error`
+        for a location or an expression that is none.
+        """
+        from rocdbg.debugger.traced_launch import trace_launch  # late: launches need no debugger
+
+        module = self._launched.module
+        others = [other for other in module.program.modules if other is not module and "loaded" in other.__dict__]
+        loaded = [(each.code_object, each.loaded.base) for each in (module, *others)]
+        left = None if max_instructions is None else max_instructions - self.instructions
+        if max_instructions is not None and left is not None and left <= 0:
+            raise BudgetExceeded(self.kernel, max_instructions)
+        array, stop = trace_launch(
+            self.launch, loaded, self._launched.kernel, location, expressions, condition, left
+        )
+        if stop is not None:
+            self._stopped(stop, max_instructions)
+        self._finish()
+        return array
+
+    def _stopped(self, stop: Stop, max_instructions: int | None) -> None:
+        """Raise for a stop at which the kernel does not go on."""
+        if stop.is_exception:
+            self._finish()
+            raise GpuFault(self.kernel, stop)
+        if stop.kind is StopKind.BUDGET:
+            assert max_instructions is not None
+            raise BudgetExceeded(self.kernel, max_instructions)
+        if stop.kind is StopKind.INTERRUPTED:
+            raise KeyboardInterrupt
 
     def _finish(self) -> None:
         """Copy writable arrays back and free what the launch holds."""
@@ -364,6 +462,8 @@ class Dispatch:
 
 def debug_info_of(code_object: codeobject.CodeObject) -> DebugInfo | None:
     """The debug information of a code object, read lazily; None if it has none."""
-    if not has_debug_info(code_object):
+    files = DebugFiles()
+    contents = files.contents(code_object)
+    if not has_debug_info(contents.file):
         return None
-    return DebugInfo(DebugSections(code_object))
+    return DebugInfo(contents.sections, split_files=files.split_of(code_object))

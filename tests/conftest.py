@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +25,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get("ROCDBG_REQUIRE_TOOLS"):
             pytest.fail(message)
         pytest.skip(message)
+
+
+GROWTH = 512 << 20
+"""Bytes by which a test process grows before what tests dropped is collected: sessions lie in cycles, with memory that
+Python's collector does not count."""
+_collected_at = 0
+
+
+def _resident() -> int:
+    statm = Path("/proc/self/statm")
+    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if statm.exists() else 0
+
+
+def pytest_runtest_teardown() -> None:
+    global _collected_at
+    if _resident() > _collected_at + GROWTH:
+        gc.collect()
+        _collected_at = _resident()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,12 +13,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "arch": set(),
     "codeobject": {"arch"},
     "dwarf": set(),
+    "llvmdi": {"dwarf"},
     "isa": {"arch"},
     "sim": {"arch", "isa", "codeobject"},
     "analysis": {"arch", "isa", "dwarf"},
     "launch": {"arch", "codeobject", "dwarf", "sim"},
-    "debugger": {"arch", "codeobject", "dwarf", "isa", "sim", "analysis", "launch"},
+    "host": {"arch", "codeobject", "launch", "sim"},
+    "debugger": {"arch", "codeobject", "dwarf", "isa", "sim", "analysis", "launch", "host", "llvmdi"},
     "cli": {"debugger"},
+    "triton": {"api", "arch", "codeobject", "launch", "sim", "debugger", "cli"},
 }
 EVERYONE = {"addresses", "errors", "text"}
 
@@ -55,7 +58,7 @@ def test_the_check_sees_an_import_in_a_function() -> None:
 
 GROUPS = ("target", "program", "values", "frames", "expr", "running", "reports")
 """The folders of ``debugger/``, lowest first: each imports itself, those before it, and the base."""
-BASE = {"errors", "focus", "settings", "digits", "warnings"}
+BASE = {"errors", "focus", "settings", "digits", "patterns", "warnings"}
 
 
 def imported_groups(source: str) -> set[str]:

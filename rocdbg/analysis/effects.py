@@ -292,7 +292,9 @@ def _read_lane(state: State, instruction: Instruction) -> bool:
 
 def _copy_vector(state: State, instruction: Instruction, machine: Machine) -> bool:
     destination, source = instruction.operand("vdst"), instruction.operand("src0")
-    if destination is None or source is None or instruction.modifiers:
+    if destination is None or source is None:
+        return False
+    if instruction.modifiers and not instruction.name.startswith("v_accvgpr"):  # whose fields mean nothing
         return False
     to, origin = _vector_key(destination), _vector_key(source)
     if to is None or origin is None or source.half is not None or destination.half is not None:
@@ -359,5 +361,5 @@ def _apply_other(state: State, instruction: Instruction, machine: Machine) -> No
     if name.startswith("v_cmpx"):
         state.set_scalar(EXEC_LO, None)
         state.set_scalar(EXEC_HI, None)
-    if instruction.encoding.startswith("S"):
+    if instruction.encoding in ("SOP1", "SOP2", "SOPC", "SOPK"):  # others leave SCC alone: waits come between additions
         state.carry = None

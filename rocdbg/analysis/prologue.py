@@ -9,9 +9,11 @@ call frame rows that a compiler could have written.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Final
 
-from rocdbg.analysis.effects import preserves_scalar, preserves_vector
+from rocdbg.analysis.control_flow import FunctionCode
+from rocdbg.analysis.effects import Clobbers, preserves_scalar, preserves_vector
 from rocdbg.analysis.machine_state import (
     AGPR,
     EXEC_LO,
@@ -23,11 +25,11 @@ from rocdbg.analysis.machine_state import (
     State,
     Vector,
 )
-from rocdbg.analysis.saved_registers import FunctionCode, Functions
+from rocdbg.analysis.saved_registers import Analysis, Functions
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.registers import PC, exec_number, register_number, sgpr_number, vgpr_number
 from rocdbg.arch.targets import ScratchKind, Target
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.encoding import Item, assemble
 from rocdbg.dwarf.rows import Row
 from rocdbg.dwarf.rules import (
     CfaExpression,
@@ -39,13 +41,12 @@ from rocdbg.dwarf.rules import (
     UndefinedRule,
 )
 
-__all__ = ["FunctionCode", "PrologueRows"]
+__all__ = ["PrologueRows"]
 
 _DIALECT: Final = "amd"
 _SGPRS: Final = 106
 _RETURN_ADDRESS: Final = (30, 31)
 
-Item = str | tuple[str | int, ...]
 Place = tuple[Item, ...]
 """Operations that give the location of a dword; the CFA is on the stack before them and stays there."""
 
@@ -56,13 +57,16 @@ class PrologueRows:
     ``find(pc)`` gives the function at an address, None outside all; ``read(address, size)`` bytes of code.
     ``wave_size`` is that of the code. Addresses are all of one kind, the file's or loaded ones, except that
     calls to functions are followed only where the code is position independent, as clang's is.
+    ``entered(pc)`` gives operations that push the mask of the lanes active at entry, where EXEC is not known to be
+    kept anywhere as a whole.
     """
 
     def __init__(
         self, target: Target, wave_size: int, find: Callable[[int], FunctionCode | None],
-        read: Callable[[int, int], bytes],
+        read: Callable[[int, int], bytes], entered: Callable[[int], tuple[Item, ...] | None] = lambda pc: None,
     ) -> None:
         self._wave_size = wave_size
+        self._entered = entered
         # With a buffer descriptor stack pointers count bytes of the whole wave, else those of one lane.
         self._unswizzled = target.scratch is ScratchKind.BUFFER
         self._functions = Functions(find, read, target.name, wave_size, self._unswizzled)
@@ -83,9 +87,17 @@ class PrologueRows:
             return None
         state, instruction = found
         return Row(
-            instruction.address, instruction.address + instruction.size, self._cfa(state), self._rules(state),
-            PC, _DIALECT,
+            instruction.address, instruction.address + instruction.size, self._cfa(state),
+            self._rules(state, pc, pc != instruction.address), PC, _DIALECT,
         )
+
+    def analysis(self, pc: int) -> Analysis | None:
+        """The flow analysis of the function at an address; None outside functions."""
+        return self._functions.at(pc)
+
+    def clobbers(self, address: int) -> Clobbers:
+        """What a call of the function at an address may change."""
+        return self._functions.clobbers(address)
 
     def _kernel_row(self, function: FunctionCode) -> Row:
         cfa = _assemble(("lit0",), (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",))
@@ -116,8 +128,11 @@ class PrologueRows:
             (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",),
         ))
 
-    def _rules(self, state: State) -> dict[int, Rule]:
-        places = _Places(state, self._wave_size, has_cfa=self._stack_register(state) is not None)
+    def _rules(self, state: State, pc: int, in_call: bool) -> dict[int, Rule]:
+        places = _Places(
+            state, self._wave_size, lambda: self._entered(pc), in_call,
+            has_cfa=self._stack_register(state) is not None,
+        )
         rules: dict[int, Rule] = {}
         for register in state.scalars:
             if register >= _SGPRS:
@@ -131,7 +146,7 @@ class PrologueRows:
             rule = places.vector_rule(register)
             if rule is not None:
                 rules[_vector_number(register, self._wave_size)] = rule
-        exec_rule = places.exec_rule()
+        exec_rule = places.exec_rule
         if exec_rule is not None:
             rules[exec_number(self._wave_size)] = exec_rule
         halves = 1 if self._wave_size == 32 else 2
@@ -153,8 +168,13 @@ class PrologueRows:
 class _Places:
     """Where the contents that registers had at entry are now."""
 
-    def __init__(self, state: State, wave_size: int, *, has_cfa: bool) -> None:
+    def __init__(
+        self, state: State, wave_size: int, entered: Callable[[], tuple[Item, ...] | None], in_call: bool, *,
+        has_cfa: bool,
+    ) -> None:
         self._state = state
+        self._entered = entered
+        self._in_call = in_call
         self._wave_size = wave_size
         self._slots = state.slots if has_cfa else {}
         self._scalars: dict[int, Place] = {}
@@ -221,29 +241,39 @@ class _Places:
             items += (*place, ("piece", 4))
         return ExpressionRule(_assemble(*items))
 
+    @cached_property
     def exec_rule(self) -> Rule | None:
         """The rule of EXEC; None while it is what it was at entry."""
         halves = self._exec_halves()
         if all(self._state.scalar(register) == Saved(register) for register in halves):
             return None
         found = self.composite(halves)
+        if found is not None and not self._may_be_lost(halves):
+            return found
+        mask = self._entered()
+        if mask is not None:
+            return ExpressionRule(_assemble(*mask, ("stack_value",)))
         return found or UndefinedRule()
+
+    def _may_be_lost(self, registers: tuple[int, ...]) -> bool:
+        """Whether a function that is being called may have written over where the entry contents are."""
+        places = [self.scalar(register) for register in registers]
+        return self._in_call and any(
+            place is not None and len(place) == 1 and place[0][0] == "regx"
+            and not preserves_scalar(int(place[0][1]) - sgpr_number(0)) for place in places
+        )
 
     def _exec_halves(self) -> tuple[int, ...]:
         return (EXEC_LO,) if self._wave_size == 32 else (EXEC_LO, EXEC_LO + 1)
 
     def _entry_mask(self) -> Place | None:
-        """Operations that push the mask of the lanes active at entry."""
-        halves = self._exec_halves()
-        if all(self._state.scalar(register) == Saved(register) for register in halves):
+        """Operations that push the mask of the lanes active at entry: EXEC as it is found by its own rule."""
+        rule = self.exec_rule
+        if rule is None:
             return self._current_mask()
-        items: list[Item] = []
-        for register in halves:
-            place = self.scalar(register)
-            if place is None:
-                return None
-            items += (*place, ("piece", 4))
-        return (*items, ("piece_end",), ("deref_size", 4 * len(halves)))
+        if isinstance(rule, UndefinedRule):
+            return None
+        return (("call_frame_entry_reg", exec_number(self._wave_size)), ("deref_size", self._wave_size // 8))
 
     def _current_mask(self) -> Place:
         return (("regx", exec_number(self._wave_size)), ("deref_size", self._wave_size // 8))
@@ -264,7 +294,7 @@ class _Places:
             return self._whole(active, own)
         undefined: Place = (("undefined",),)
         mask = self._entry_mask()
-        if mask is None or ("dup",) in mask:  # the latter would have to find the CFA further down
+        if mask is None:
             if self._state.lanes(self._wave_size) not in (Lanes.ENTRY, Lanes.SUBSET):
                 return UndefinedRule()
             mask = self._current_mask()

@@ -11,23 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from msgspec import Struct
-
-from rocdbg.analysis.machine_state import EXEC_LO, State
-from rocdbg.isa import Flow, Instruction
+from rocdbg.analysis.control_flow import Block
+from rocdbg.analysis.machine_state import EXEC_LO
+from rocdbg.isa import Flow
 
 _MOST_BLOCKS: Final = 4000
 """Beyond these, which would take long, nothing is claimed."""
-
-
-class Block(Struct):
-    """Instructions that run one after the other; ``successors`` are addresses of blocks."""
-
-    instructions: list[Instruction]
-    successors: tuple[int, ...]
-    state: State | None = None
-    """What is known before its first instruction; None while no path to it is known."""
-    visits: int = 0
 
 
 def rejoining(blocks: Mapping[int, Block], entry: int) -> frozenset[int]:
@@ -65,7 +54,10 @@ def _is_passed_once(blocks: Mapping[int, Block], entry: int, start: int) -> bool
     if start == entry:
         return True
     around = _reachable(blocks, (entry,), without=start)
-    return not any(blocks[other].instructions[-1].flow in (Flow.INDIRECT, Flow.END) for other in around)
+    return not any(
+        blocks[other].instructions[-1].flow in (Flow.INDIRECT, Flow.END) and not blocks[other].successors
+        for other in around
+    )
 
 
 def _reachable(blocks: Mapping[int, Block], starts: Iterable[int], without: int | None) -> set[int]:

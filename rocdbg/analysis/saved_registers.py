@@ -8,23 +8,14 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from rocdbg import isa
+from rocdbg.analysis.control_flow import Block, FunctionCode, blocks_of, decode, jump_targets
 from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, Machine, apply, link
 from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, Saved, State
-from rocdbg.analysis.reconvergence import Block, rejoining
+from rocdbg.analysis.reconvergence import rejoining
 from rocdbg.isa import Flow, Instruction
 
-_MOST_INSTRUCTIONS: Final = 200_000
 _MOST_VISITS: Final = 64
 """Visits of a block after which its state is left as it is; each visit can only lose knowledge."""
-
-
-class FunctionCode(Struct, frozen=True):
-    """The addresses of a function, and whether it is a kernel (which nothing called)."""
-
-    start: int
-    end: int
-    is_kernel: bool = False
 
 
 class Analysis(Struct):
@@ -33,6 +24,8 @@ class Analysis(Struct):
     function: FunctionCode
     machine: Machine
     blocks: dict[int, Block] = field(default_factory=dict)
+    states: dict[int, State] = field(default_factory=dict)
+    """What is known at the beginning of blocks that some path leads to."""
     rejoins: frozenset[int] = frozenset()
     """Instructions after which just the lanes active at entry are active again."""
     _places: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -47,9 +40,10 @@ class Analysis(Struct):
         if place is None:
             return None
         block = self.blocks[place[0]]
-        if block.state is None:
+        known = self.states.get(place[0])
+        if known is None:
             return None
-        state = block.state.copy()
+        state = known.copy()
         for instruction in block.instructions[:place[1]]:
             self.step(state, instruction)
         instruction = block.instructions[place[1]]
@@ -75,11 +69,11 @@ class Analysis(Struct):
         """What may be changed when the function returns."""
         scalars: set[int] = set()
         vectors: set[int] = set()
-        for block in self.blocks.values():
+        for start, block in self.blocks.items():
             last = block.instructions[-1]
-            if block.state is None or last.flow is not Flow.INDIRECT:
+            if start not in self.states or last.flow is not Flow.INDIRECT or block.successors:
                 continue
-            state = block.state.copy()
+            state = self.states[start].copy()
             for instruction in block.instructions[:-1]:
                 self.step(state, instruction)
             target = last.operand("ssrc0")
@@ -96,76 +90,39 @@ class Analysis(Struct):
 
 def analyse(function: FunctionCode, code: bytes, target: str, machine: Machine) -> Analysis:
     """Analyse a function; ``code`` holds its bytes. Code that is cut off is analysed as far as it goes."""
-    instructions = _decode(function, code, target, machine.wave_size)
-    blocks = _blocks(instructions)
-    analysis = Analysis(function, machine, blocks, rejoining(blocks, function.start))
-    first = analysis.blocks.get(function.start)
-    if first is not None:
-        first.state = State()
+    instructions = decode(function, code, target, machine.wave_size)
+    blocks = blocks_of(function, instructions, jump_targets(instructions))
+    analysis = Analysis(function, machine, blocks, rejoins=rejoining(blocks, function.start))
+    if function.start in blocks:
         _flow(analysis)
     analysis.finish()
     return analysis
 
 
-def _decode(function: FunctionCode, code: bytes, target: str, wave_size: int) -> list[Instruction]:
-    found: list[Instruction] = []
-    try:
-        for instruction in isa.disassemble(code, target, address=function.start, wave_size=wave_size):
-            found.append(instruction)
-            if len(found) >= _MOST_INSTRUCTIONS:
-                break
-    except isa.DecodeError:
-        pass  # the last instruction is cut off
-    return found
-
-
-def _blocks(instructions: list[Instruction]) -> dict[int, Block]:
-    starts = {instructions[0].address} if instructions else set()
-    for instruction in instructions:
-        if instruction.flow is Flow.NEXT or instruction.flow is Flow.CALL or instruction.flow is Flow.TRAP:
-            continue
-        starts.add(instruction.address + instruction.size)
-        if instruction.branch_target is not None:
-            starts.add(instruction.branch_target)
-    blocks: dict[int, Block] = {}
-    current: Block | None = None
-    for instruction in instructions:
-        after = instruction.address + instruction.size
-        if instruction.address in starts or current is None:
-            current = blocks[instruction.address] = Block([], ())
-        current.instructions.append(instruction)
-        match instruction.flow:
-            case Flow.BRANCH | Flow.COND_BRANCH:
-                targets = (instruction.branch_target,) if instruction.branch_target is not None else ()
-                current.successors = (*targets, *((after,) if instruction.flow is Flow.COND_BRANCH else ()))
-            case Flow.INDIRECT | Flow.END:
-                current.successors = ()
-            case _:
-                current.successors = (after,)
-    return blocks
-
-
 def _flow(analysis: Analysis) -> None:
     """Carry what is known along the paths until nothing changes."""
+    states = analysis.states
+    states[analysis.function.start] = State()
     pending = {analysis.function.start}
+    visits: dict[int, int] = {}
     while pending:
         start = min(pending)
         pending.discard(start)
         block = analysis.blocks[start]
-        block.visits += 1
-        if block.state is None or block.visits > _MOST_VISITS:
+        visits[start] = visits.get(start, 0) + 1
+        if visits[start] > _MOST_VISITS:
             continue
-        state = block.state.copy()
+        state = states[start].copy()
         for instruction in block.instructions:
             analysis.step(state, instruction)
         for successor in block.successors:
-            following = analysis.blocks.get(successor)
-            if following is None:
+            if successor not in analysis.blocks:
                 continue
-            if following.state is None:
-                following.state = state.copy()
+            following = states.get(successor)
+            if following is None:
+                states[successor] = state.copy()
                 pending.add(successor)
-            elif following.state.merge(state):
+            elif following.merge(state):
                 pending.add(successor)
 
 

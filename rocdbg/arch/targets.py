@@ -93,6 +93,12 @@ class Target(Struct, frozen=True):
     """VGPRs per unit of the descriptor's granulated count, wave64 code."""
     vgpr_granule_wave32: int = 0
     """The same for wave32 code; 0 where there is none."""
+    waves_per_simd: int = 10
+    """Waves that a SIMD holds at most."""
+    simd_vgprs: int = 256
+    """Vector registers that a SIMD has for each of 64 lanes; waves of 32 find twice as many."""
+    vgpr_block: int = 4
+    """Vector registers a wave of 64 is given at a time, which may be more than the descriptor's unit."""
     members: tuple[str, ...] = ()
     """Of a generic target: the processors its code runs on."""
 
@@ -122,6 +128,16 @@ class Target(Struct, frozen=True):
     def vgpr_file(self) -> int:
         """VGPRs that instructions can name, AGPRs not counted: 256, on gfx125x 1024 (see s_set_vgpr_msb)."""
         return 1024 if self.is_gfx125 else 256
+
+    @property
+    def first_ttmp(self) -> int:
+        """Operand code of ttmp0. Before GFX9 tba and tma come before it, and there are twelve instead of sixteen."""
+        return 112 if self.generation < Generation.GFX9 else 108
+
+    @property
+    def flat_scratch_code(self) -> int:
+        """Operand code of flat_scratch_lo, where it is a register that code names; -1 where there is none."""
+        return {Generation.GFX7: 104, Generation.GFX8: 102, Generation.GFX9: 102}.get(self.generation, -1)
 
     @property
     def default_wave_size(self) -> int:
@@ -170,21 +186,23 @@ _GFX8 = Target("", 0, Generation.GFX8, None, flat_scratch_is_offset=True)
 _GFX9 = Target("", 0, Generation.GFX9, None, supports_xnack=True)
 _GFX90A = replace(
     _GFX9, supports_sramecc=True, packed_work_item_ids=True, supports_kernarg_preload=True, has_agprs=True,
-    unified_vgprs=True, max_vgprs=512, vgpr_granule_wave64=8,
+    unified_vgprs=True, max_vgprs=512, vgpr_granule_wave64=8, waves_per_simd=8, simd_vgprs=512, vgpr_block=8,
 )
 _GFX940 = replace(_GFX90A, scratch=ScratchKind.ARCHITECTED)
 _GFX103 = Target(
     "", 0, Generation.GFX10, None, wave_sizes=(32, 64), supports_wgp_mode=True, max_sgprs=106, sgpr_granule=0,
-    vgpr_granule_wave32=8,
+    vgpr_granule_wave32=8, waves_per_simd=16, simd_vgprs=512, vgpr_block=8,
 )
-_GFX101 = replace(_GFX103, supports_xnack=True)
+_GFX101 = replace(_GFX103, supports_xnack=True, waves_per_simd=20, vgpr_block=4)
 _GFX11 = replace(
     _GFX103, generation=Generation.GFX11, scratch=ScratchKind.ARCHITECTED, packed_work_item_ids=True,
 )
-_GFX12 = replace(_GFX11, generation=Generation.GFX12, architected_sgprs=True)
+_MORE_VGPRS = {"simd_vgprs": 768, "vgpr_block": 12}
+_GFX12 = replace(_GFX11, generation=Generation.GFX12, architected_sgprs=True, **_MORE_VGPRS)
 _GFX125 = replace(
     _GFX12, wave_sizes=(32,), supports_xnack=True, supports_sramecc=True, supports_kernarg_preload=True,
-    supports_wgp_mode=False, lds_size=327680, lds_granule=2048, max_vgprs=1024, vgpr_granule_wave32=16,
+    supports_wgp_mode=False, lds_size=327680, lds_granule=2048, max_vgprs=1024, vgpr_granule_wave32=16, simd_vgprs=512,
+    vgpr_block=8,
 )
 
 _ROWS: tuple[Target, ...] = (
@@ -247,12 +265,12 @@ _ROWS: tuple[Target, ...] = (
     _numbered(_GFX103, "gfx1036", 0x45),
     _generic(_GFX101, "gfx10-1-generic", 0x52, "gfx1010 gfx1011 gfx1012 gfx1013"),
     _generic(_GFX103, "gfx10-3-generic", 0x53, "gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036"),
-    _numbered(_GFX11, "gfx1100", 0x41),
-    _numbered(_GFX11, "gfx1101", 0x46),
+    _numbered(_GFX11, "gfx1100", 0x41, **_MORE_VGPRS),
+    _numbered(_GFX11, "gfx1101", 0x46, **_MORE_VGPRS),
     _numbered(_GFX11, "gfx1102", 0x47),
     _numbered(_GFX11, "gfx1103", 0x44),
     _numbered(_GFX11, "gfx1150", 0x43),
-    _numbered(_GFX11, "gfx1151", 0x4A),
+    _numbered(_GFX11, "gfx1151", 0x4A, **_MORE_VGPRS),
     _numbered(_GFX11, "gfx1152", 0x55),
     _numbered(_GFX11, "gfx1153", 0x58),
     _generic(

@@ -43,6 +43,7 @@ class Kind(Struct, frozen=True):
         extent: how many characters at the beginning of a text belong to it. Raises `CommandError` where none can.
         completes: what completion offers.
         words: further words that completion offers.
+        keeps_blanks: whether blanks at the end belong to it.
     """
 
     metasyntax: str
@@ -51,6 +52,7 @@ class Kind(Struct, frozen=True):
     extent: Callable[[str], int] = len
     completes: Completes = Completes.NOTHING
     words: tuple[str, ...] = ()
+    keeps_blanks: bool = False
 
 
 class Positional(Struct, frozen=True):
@@ -115,7 +117,8 @@ class Arguments:
                 text = read_options(self.options, self.unknown, text, reading)
             size = item.kind.extent(text) if text else 0
             if size:
-                values[item.key] = item.kind.read(shell, text[:size].rstrip())
+                given = text[:size] if item.kind.keeps_blanks else text[:size].rstrip()
+                values[item.key] = item.kind.read(shell, given)
                 text = text[size:].lstrip()
             elif item.missing is not None:
                 raise CommandError(item.missing)

@@ -16,6 +16,8 @@ def attempt(shell: Shell, action: Callable[[], bool]) -> bool:
         try:
             if signals is not None:
                 signals.open()
+            if shell.out.pager is not None:
+                shell.out.pager.begin()
             return action()
         finally:
             if signals is not None:

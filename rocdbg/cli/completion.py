@@ -50,9 +50,13 @@ def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
 
 def _names(node: Node, prefix: str) -> list[str]:
     """The words that may follow, sorted; an alias only where the command's own name does not fit too."""
-    found = {name: child for name, child in node.children.items() if name.startswith(prefix)}
+    found = {name: child for name, child in node.children.items() if name.startswith(prefix) and not _hidden(child)}
     own = {id(child.spec) for child in found.values() if child.spec is not None and not child.is_alias}
     return sorted(name for name, child in found.items() if not child.is_alias or id(child.spec) not in own)
+
+
+def _hidden(node: Node) -> bool:
+    return node.spec is not None and node.spec.hidden
 
 
 def _arguments(shell: Shell, node: Node, line: str, start: int) -> tuple[int, list[str]]:
@@ -102,8 +106,6 @@ def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int,
         last = name.start() if name else len(line)
         if name is None and line[-1:].isalnum():
             return last, []  # a number
-    if kind is Completes.LOCATION and ":" in line[last:] and "::" not in line[last:]:
-        return last, []  # a line number follows
     try:
         words = list(shell.session.complete(kind.value, line[last:], line[start:]))
         if kind is Completes.TYPE:  # `ptype` takes expressions too

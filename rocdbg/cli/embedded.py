@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from rocdbg.cli.leaving import Quit
+from rocdbg.cli.printf import PrintfError
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Capture, Writer
+from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.session import Session
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Debugger:
@@ -54,3 +59,29 @@ class Debugger:
         except Quit:
             if self.session.inferior.target is not None:
                 self.session.running.kill()
+
+    def dprintf(self, text: str) -> DynamicPrintf:
+        """As the command ``dprintf`` with these words; what is printed is also kept.
+
+        ``array()`` of the result gives it as a structured NumPy array, a row for each line, with the fields
+        ``$_thread``, ``$_lane`` and the arguments, by their expressions. All arguments have to be numbers.
+        Raises `rocdbg.Error`.
+        """
+        self._run(f"dprintf {text}")
+        table = self.session.breakpoints
+        made = table.get(table.last_number)
+        if not isinstance(made, DynamicPrintf) or made.arguments is None:
+            if isinstance(made, DynamicPrintf):
+                table.delete(made.number)
+            raise PrintfError("Only numbers are kept: the arguments cannot be strings.")
+        made.kept = []
+        return made
+
+    def traced(self, number: int) -> NDArray[Any]:
+        """What tracepoint ``number`` has collected in the last trace experiment, as a structured array.
+
+        There is a row for each lane of each arrival, in order; the fields are ``$_thread``, ``$_lane``,
+        ``$_instructions`` (how many the wave had executed before) and those of what was collected, by name. Where
+        values were missing it is a masked array.
+        """
+        return self.session.tracing.buffer.array(number)

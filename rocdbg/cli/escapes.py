@@ -1,14 +1,14 @@
-"""C escape sequences of `echo` and `printf`."""
+"""C escape sequences of `echo`."""
 
 from __future__ import annotations
 
 import re
 
 SIMPLE = {
-    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b",
+    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v",
     "\\": "\\", '"': '"', "'": "'", " ": " ", "\n": "",
 }
-ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9A-Fa-f]{1,2}|.|\n|$)", re.DOTALL)
+ESCAPE = re.compile(r"\\([0-7]{1,3}|.|\n|$)", re.DOTALL)
 
 
 def unescape(text: str) -> str:
@@ -20,8 +20,6 @@ def unescape(text: str) -> str:
             return ""
         if body[0] in "01234567":
             return chr(int(body, 8) & 0xFF)
-        if body[0] == "x" and len(body) > 1:
-            return chr(int(body[1:], 16))
         return SIMPLE.get(body, body)
 
     return ESCAPE.sub(one, text)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Kind
 from rocdbg.cli.number_words import as_digits
-from rocdbg.cli.ranges import ITEM, NumberList, ThreadList
+from rocdbg.cli.ranges import NumberList, ThreadList
 from rocdbg.cli.registry import CommandError, Completes
 from rocdbg.cli.value_kinds import split_word
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.reports.patterns import compile_pattern
+from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.running.breakpoints import parse_numbers
 from rocdbg.debugger.values.format import Format
 
@@ -101,17 +101,15 @@ FILE = text_of("FILE", Completes.FILE)
 COMMAND = text_of("COMMAND", Completes.COMMAND)
 NAME = text_of("NAME")
 WORD = word_of("WORD")
-REGEXP = Kind("REGEXP", "re.Pattern[str]", lambda shell, text: compile_pattern(text))
+REGEXP = Kind("REGEXP", "Pattern", lambda shell, text: compile_pattern(text))
 INTEGER = Kind("N", "int", _integer, completes=Completes.EXPRESSION)
 """An integer expression: the rest of the line."""
-INTEGER_WORD = Kind("N", "int", _integer, word)
-"""An integer expression of one word, with more arguments after it."""
+LANE = Kind("N", "int", _integer, completes=Completes.LANE)
+"""A lane of the current wave, as an integer expression."""
 NUMBERS = Kind("N...", "NumberList", lambda shell, text: NumberList.parse(text))
 """Numbers and ranges (``3 5-7``)."""
 IDS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(_not_an_option))
 """Numbers and ranges, with options before and after them."""
-LEADING_NUMBERS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(ITEM.match))
-"""Numbers and ranges, up to the first word that is none."""
 BREAKPOINTS = Kind(
     "N...", "list[int]", lambda shell, text: parse_numbers(as_digits(shell, text)), completes=Completes.BREAKPOINT
 )
@@ -127,8 +125,9 @@ REGISTERS = Kind(
 SLASH = Kind("/FMT", "str", lambda shell, text: text[1:], slash)
 """Letters after a slash, as they are."""
 SLASHES = Kind("/FLAGS", "str", lambda shell, text: "".join(item[1:] for item in text.split()), _slashes)
-FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:]), slash)
-COUNTED_FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:], allow_count=True), slash)
+PRINT_FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:], "print"), slash)
+OUTPUT_FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:], "output"), slash)
+COUNTED_FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:]), slash)
 """A format with a repeat count (``/4xw``)."""
 EVERYTHING = compile_pattern("")
 """The pattern of a `REGEXP` that was left out."""

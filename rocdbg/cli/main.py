@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NoReturn
 
 import rocdbg
 from rocdbg.cli import internal
+from rocdbg.cli.argument_parser import ArgumentParser
 from rocdbg.cli.attempt import attempt
 from rocdbg.cli.leaving import Quit
+from rocdbg.cli.registry import CommandError
 from rocdbg.cli.script import Line
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.signals import Signals, Terminated
 from rocdbg.cli.streams import TerminalState, finish_streams, open_missing_streams
-from rocdbg.cli.visible import visible
 from rocdbg.cli.writer import OutputLost, Writer
 
 EPILOG = """\
 FILE is an AMDGPU code object, an offload bundle, a host executable or library that carries one, or a launch
 file (.toml). Options may be written with one dash or two, as in GDB.
+
+  rocdbg run PROGRAM ...       run a whole program on simulated GPUs (rocdbg run --help)
+  rocdbg annotate IN -o OUT    write a code object with debug information of what its machine code tells
+  rocdbg llvmdi ...            check, print and lower LLVM's debug information (rocdbg llvmdi --help)
 """
-
-
-class _Parser(argparse.ArgumentParser):
-    """Names of files are among the arguments (``rocdbg *``): a message about them shows no control sequences."""
-
-    def error(self, message: str) -> NoReturn:
-        super().error(visible(message))
 
 
 class _Ordered(argparse.Action):
@@ -45,7 +44,7 @@ class _Ordered(argparse.Action):
 
 def make_parser() -> argparse.ArgumentParser:
     """The command line. Long options take one dash or two."""
-    parser = _Parser(
+    parser = ArgumentParser(
         prog="rocdbg",
         description="Debug AMD GPU kernels without an AMD GPU.",
         epilog=EPILOG,
@@ -74,6 +73,10 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="TARGET-ID",
         help="which code object of several: gfx90a, gfx90a:xnack+, ...",
     )
+    add("-args", "--args", nargs=argparse.REMAINDER, metavar="PROGRAM",
+        help="debug a whole program, with the arguments that follow it")
+    add("-gpu", "--gpu", metavar="LIST",
+        help="the program's GPUs: gfx90a or gfx90a,gfx1100; default: what its code is for")
     add("-version", "--version", action="version", version=f"rocdbg {rocdbg.__version__}")
     add("-h", "-help", "--help", action="help", help="this text")
     return parser
@@ -90,17 +93,32 @@ def run_scripts(shell: Shell, scripts: Sequence[tuple[str, str]]) -> bool:
     return good
 
 
+TOOLS = {"annotate": "annotate", "llvmdi": "llvmdi_tool"}
+"""First arguments that choose another tool than the debugger, and the module of `rocdbg.cli` with its ``run``."""
+
+
+def _run_tool(arguments: list[str]) -> int:
+    module = importlib.import_module(f"rocdbg.cli.{TOOLS[arguments[0]]}")
+    status: int = module.run(arguments[1:])
+    return status
+
+
 def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = ()) -> int:
     """Run the debugger; returns the exit status. ``interrupts``: Ctrl-C that came before this was called."""
     open_missing_streams()
     terminal = TerminalState()
+    arguments = sys.argv[1:] if argv is None else list(argv)
     try:
-        options = make_parser().parse_args(argv)
+        if len(arguments) > 1 and arguments[0] in TOOLS:  # alone it is the name of a file
+            return _run_tool(arguments)
+        options = make_parser().parse_args(arguments)
         shell = _make_shell(options)
         shell.signals = signals = Signals(shell)
         signals.install(len(interrupts))
         try:
-            return _session(shell, options)
+            status = _session(shell, options)
+            _wait_for_detached(shell)
+            return status
         finally:
             signals.restore()
             terminal.restore()
@@ -116,6 +134,10 @@ def _make_shell(options: argparse.Namespace) -> Shell:
     interactive = sys.stdin.isatty() and sys.stdout.isatty() and not options.batch
     colour = interactive and os.environ.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in os.environ
     shell = Shell(Session(), Writer(sys.stdout, colour), Writer(sys.stderr), interactive)
+    if interactive:
+        from rocdbg.cli.pager import Pager
+
+        shell.out.pager = Pager(shell, sys.stdout)
     if internal.are_reported():
         shell.reports_internal_errors = True
         internal.keep_stray_reports()
@@ -148,6 +170,16 @@ def _session(shell: Shell, options: argparse.Namespace) -> int:
     return status or int(shell.out.failure is not None)
 
 
+def _wait_for_detached(shell: Shell) -> None:
+    """Programs that were detached from go on to their ends: rocdbg is their GPU. Ctrl-C ends them."""
+    program = shell.session.program_launch
+    for pid in program.detached:
+        sys.stderr.write(f"rocdbg: waiting for process {pid}, as its kernels run here (Ctrl-C ends it)\n")
+    if program.detached:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        program.wait_for_detached()
+
+
 def _start(shell: Shell, options: argparse.Namespace) -> bool:
     if not options.quiet and not options.batch:
         shell.line(f"rocdbg {rocdbg.__version__}: debugging AMD GPU kernels without an AMD GPU.")
@@ -160,7 +192,19 @@ def _start(shell: Shell, options: argparse.Namespace) -> bool:
     good = run_scripts(shell, options.init) and good
     if not options.no_init:
         attempt(shell, partial(shell.guard, shell.auto_load.local_init, "auto-load"))
-    if options.file is not None:
+    if options.gpu is not None:
+        shell.session.program_launch.gpu = options.gpu
+    if options.args is not None:
+
+        def program() -> None:
+            if not options.args:
+                raise CommandError("--args: no program is named.")
+            shell.session.debug_program(options.args[0], shlex.join(options.args[1:]))
+            if not options.quiet and not options.batch:
+                shell.line(f"Reading symbols from {options.args[0]}...")
+
+        good = attempt(shell, partial(shell.guard, program, "--args")) and good
+    elif options.file is not None:
 
         def load() -> None:
             shell.session.load(options.file, options.arch)

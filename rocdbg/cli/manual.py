@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import fill
 
 from rocdbg.cli.commands import add_all
-from rocdbg.cli.commands.unavailable import NOT_YET
+from rocdbg.cli.gdb_commands import GDB_COMMANDS, reason_against
+from rocdbg.cli.gdb_settings import NOTE
 from rocdbg.cli.registry import CATEGORY_TEXT, Category, CommandSpec, Registry
 
 HEAD = """\
@@ -17,12 +21,46 @@ declarations in `rocdbg/cli/commands/`; a test compares the two.
 Commands and their sub-commands may be abbreviated where that is unambiguous (`i b`, `lane ap`). An empty line repeats
 the last command.
 """
+KEPT = """
+## Settings of GDB that change nothing here
+
+`set` keeps them and `show` tells them, so that scripts written for GDB go through:
+"""
+STATES = """
+## The commands of GDB 13
+
+Every command of GDB's manual, by the classes of its `help`. Where nothing is said a command works.
+"""
+COMPARISON = Path(__file__).parents[2] / "tests" / "gdb"
+EQUALITY = """
+## How equal the answers are
+
+The same programs, built for the host and for the device, are debugged with GDB 13 and with rocdbg, command by command
+(`tests/gdb/`; `python -m tests.gdb.report` shows every pair that differs). An answer is equal if its text is, but for
+addresses and what a device does not have; one value more or less in the history makes all later `$N` of a session
+differ. Answers that differ on purpose are not counted. `tests/gdb/differences.txt` lists them by their reasons:
+
+"""
+COUNTED = """
+Beside them these differences will stay, wherever they show:
+
+* what the program's memory held last can be read after its end: results are what kernels are run for. GDB shows what
+  the file has;
+* a kernel has no caller: where GDB goes on to the code that called `main`, or returns to it, the kernel ends or stays;
+* lines that exist on one side only, for one compiler has a jump there and the other none; numbers of instructions
+  (`stepi 3`), their text, and variables that have no value yet;
+* what is about processes: `detach`, `catch syscall`, addresses of unloaded shared libraries.
+
+| area | equal | answers | |
+|---|--:|--:|--:|
+"""
 
 
 def manual(registry: Registry) -> str:
     """The manual as Markdown."""
     parts = [HEAD]
-    specs = [spec for spec in registry.specs() if spec.name not in NOT_YET]
+    every = [spec for spec in registry.specs() if not spec.hidden]
+    specs = [spec for spec in every if not _is_kept(spec)]
     for category in Category:
         chosen = [spec for spec in specs if spec.category is category]
         settings = [spec for spec in chosen if _is_row(spec)]
@@ -33,9 +71,55 @@ def manual(registry: Registry) -> str:
         if settings:
             parts.append("\n### Settings (`set NAME VALUE`, `show NAME`)\n\n| | |\n|---|---|\n")
             parts += [_row(spec) for spec in settings if spec.words[0] == "set"]
-    names = ", ".join(f"`{name}`" for name in sorted(NOT_YET))
-    parts.append(f"\n## Not there yet\n\nKnown by name, and answered with a message that says so: {names}.\n")
+    kept = ", ".join(f"`{' '.join(s.words[1:])}`" for s in every if _is_kept(s) and s.words[0] == "set")
+    parts.append(f"{KEPT}\n{kept}.\n")
+    parts.append(STATES)
+    parts += _states(registry)
+    parts.append(EQUALITY)
+    reasons = (COMPARISON / "differences.txt").read_text(encoding="utf-8").splitlines()
+    parts += [f"{fill(line[2:], 100, initial_indent='* ', subsequent_indent='  ')}\n" for line in reasons
+              if line.startswith("# ")]  # fmt: skip
+    parts.append(COUNTED)
+    parts += _equality((COMPARISON / "scores.txt").read_text(encoding="utf-8"))
     return "".join(parts)
+
+
+def _states(registry: Registry) -> Iterator[str]:
+    """A table for each class of GDB's commands: those that are not there, and why."""
+    for name, commands in GDB_COMMANDS.items():
+        rows = []
+        there = 0
+        for command in commands:
+            reason = reason_against(command)
+            if reason is None and registry.has(command):
+                there += 1
+            else:
+                rows.append(f"| `{command}` | {'not applicable: ' + reason if reason else 'not there yet'} |\n")
+        yield f"\n### {name}\n\n{there} of {len(commands)} work.\n"
+        if rows:
+            yield "\n| | |\n|---|---|\n" + "".join(rows)
+
+
+def _equality(scores: str) -> Iterator[str]:
+    """A row for each line ``AREA: EQUAL/TOTAL``, and one for all."""
+    equal = total = 0
+    for line in scores.splitlines():
+        area, _, figures = line.partition(": ")
+        good, every = (int(figure) for figure in figures.split("/"))
+        equal += good
+        total += every
+        yield f"| {area} | {good} | {every} | {_share(good, every)} |\n"
+    yield f"| **all** | {equal} | {total} | {_share(equal, total)} |\n"
+
+
+def _share(part: int, whole: int) -> str:
+    """Per cent, rounded down: 100 % is all."""
+    return f"{part * 1000 // whole / 10} %"
+
+
+def _is_kept(spec: CommandSpec) -> bool:
+    """Whether a command is about a setting without effect."""
+    return spec.setting is not None and NOTE in spec.setting.set_help
 
 
 def _is_row(spec: CommandSpec) -> bool:

@@ -31,3 +31,24 @@ def as_digits(shell: Shell, words: str) -> str:
         return found[0]
 
     return _VARIABLE.sub(digits, words) if "$" in words else words
+
+
+_LANE = re.compile(r"(?<=\s)lane\s+(?!\d+(?:\s|$))(?=\S)")
+_CONDITION = re.compile(r"(?<=\s)if(?=\s|\()")
+_NEXT_WORD = re.compile(r"\s+(?:if|thread|task|lane|-force-condition)(?=\s|\(|$)")
+
+
+def lane_as_number(shell: Shell, text: str) -> str:
+    """The arguments of `break` with ``lane EXPRESSION`` in them written as ``lane NUMBER``, as its value is now.
+
+    What is in the condition is left alone. Raises `rocdbg.Error` for an expression without an integer value.
+    """
+    padded = f" {text}"
+    condition = _CONDITION.search(padded)
+    found = _LANE.search(padded, 0, condition.start() if condition else len(padded))
+    if found is None:
+        return text
+    end = _NEXT_WORD.search(padded, found.end())
+    stop = end.start() if end else len(padded)
+    number = shell.session.data.integer(padded[found.end() : stop])
+    return f"{padded[: found.end()]}{number}{padded[stop:]}".strip()

@@ -28,7 +28,7 @@ class Unknown(enum.Enum):
     ERROR = "error"
     OPERAND = "operand"
     EXPRESSION = "expression"
-    """Expressions begin with dashes too: without a ``--`` only options spelled out in full are options."""
+    """Expressions begin with dashes too: without a ``--`` only those that are `Option.bare` are options."""
 
 
 class Option(Struct, frozen=True):
@@ -42,6 +42,7 @@ class Option(Struct, frozen=True):
         value: what a flag sets.
         default: what the parameter is without the option.
         gives: the Python type of the parameter.
+        bare: holds before an expression also where no ``--`` follows.
         word: a word without a dash that means the same (``backtrace full``).
     """
 
@@ -53,6 +54,7 @@ class Option(Struct, frozen=True):
     default: object = False
     gives: str = "bool"
     word: str = ""
+    bare: bool = False
 
     @property
     def parameter(self) -> str:
@@ -93,6 +95,8 @@ def read_options(options: tuple[Option, ...], unknown: Unknown, text: str, readi
     if reading.ended or not options:
         return text
     delimited = has_delimiter(text)
+    if unknown is Unknown.EXPRESSION and not delimited and split_word(text)[0] != "--":
+        options = tuple(option for option in options if option.bare)
     while text:
         word, rest = split_word(text)
         if word == "--":
@@ -118,10 +122,10 @@ def find_option(options: tuple[Option, ...], unknown: Unknown, text: str, delimi
     """The option that a text begins with, `None` for an operand. Raises `CommandError` for a wrong option."""
     word = split_word(text)[0]
     exact = next((option for option in options if word and word in (option.name, option.word)), None)
+    if unknown is Unknown.EXPRESSION and not delimited:
+        return exact if exact is not None and exact.bare else None
     if exact is not None:
         return exact
-    if unknown is Unknown.EXPRESSION and not delimited:
-        return None
     if not word.startswith("-"):
         if unknown is Unknown.EXPRESSION:
             raise CommandError(f"Unrecognized option at: {text}")

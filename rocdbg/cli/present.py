@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
@@ -9,7 +10,8 @@ from rocdbg.cli.internal import write_report_text
 from rocdbg.cli.listing import write_instructions
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import lane_list, lane_ranges
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.frames.frames import FrameKind
+from rocdbg.debugger.running.stops import StopEvent, StopReason, process_signal
 from rocdbg.debugger.values import ctypes
 from rocdbg.errors import Error
 
@@ -17,13 +19,15 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
     from rocdbg.debugger.focus import Focus
     from rocdbg.debugger.frames.frames import Frame
+    from rocdbg.debugger.running.watchpoints import Trigger
+    from rocdbg.debugger.target.runnable import ProcessEnd
     from rocdbg.debugger.values.value import Value
 
 
 def argument_text(shell: Shell, value: Value) -> str:
     """An argument in a frame line: as `set print frame-arguments` says."""
     wanted = shell.session.settings.print.frame_arguments
-    if wanted == "presence":
+    if wanted == "none":
         return "..."
     if wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(value.type)):
         return "..."
@@ -33,26 +37,52 @@ def argument_text(shell: Shell, value: Value) -> str:
         return f"<error: {error}>"
 
 
-def frame_parts(shell: Shell, frame: Frame, number: bool, address: bool | None = None) -> Styled:
-    """A frame line without its newline: ``#0  f (x=1) at k.hip:9``. ``address`` None: shown when in mid-line."""
+def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
+    """The arguments of a frame line: name and text, as `set print entry-values` says.
+
+    What a call passed is known where the compiler describes calls, and is an argument's value then already.
+    """
+    wanted = shell.session.settings.print.entry_values
+    for name, value in shell.session.data.arguments(frame):
+        if wanted != "only" or name.endswith("@entry"):
+            yield name, argument_text(shell, value)
+        if wanted in ("only", "both") and not name.endswith("@entry"):
+            yield f"{name}@entry", "<optimized out>"
+
+
+def argument_parts(shell: Shell, frame: Frame) -> Styled:
+    """The arguments of a frame as its line shows them: ``x=1, y=...``."""
+    if shell.session.settings.print.frame_arguments != "presence":
+        for index, (name, text) in enumerate(_arguments(shell, frame)):
+            if index:
+                yield "", ", "
+            yield "variable", name
+            yield "", f"={text}"
+    elif shell.session.data.arguments(frame):
+        yield "", "..."
+
+
+def frame_parts(
+    shell: Shell, frame: Frame, number: bool, address: bool | None = None, place: bool = True
+) -> Styled:
+    """A frame line without its newline: ``#0  f (x=1) at k.hip:9``.
+
+    ``address`` None: shown when in mid-line. Without ``place`` the line ends behind the arguments.
+    """
     if number:
         yield "", f"#{frame.level:<2} "
+    if frame.kind is FrameKind.DUMMY:
+        yield "function", frame.name or ""
+        return
     shown = frame.shows_address if address is None else address
     if shown and shell.session.settings.print.address:
         yield "address", f"{frame.pc:#018x}"
         yield "", " in "
     yield "function", frame.name or "??"
     yield "", " ("
-    if shell.session.settings.print.frame_arguments != "none":
-        for index, (name, value) in enumerate(shell.session.data.arguments(frame)):
-            if index:
-                yield "", ", "
-            yield "variable", name
-            yield "", f"={argument_text(shell, value)}"
-    elif shell.session.data.arguments(frame):
-        yield "", "..."
+    yield from argument_parts(shell, frame)
     yield "", ")"
-    if frame.file is not None and frame.line is not None:
+    if place and frame.file is not None and frame.line is not None:
         yield "", " at "
         yield "file", frame.file.name
         yield "", f":{frame.line}"
@@ -63,13 +93,17 @@ def frame_text(shell: Shell, frame: Frame, number: bool = False) -> str:
     return "".join(text for _, text in frame_parts(shell, frame, number))
 
 
-def source_line(shell: Shell, frame: Frame, address: bool = False) -> None:
-    """The source line a frame stands at: ``9\\t    y[i] = ...``; says why when there is none."""
+def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool = True) -> None:
+    """The source line a frame stands at: ``9\\t    y[i] = ...``; says why when there is none.
+
+    With ``select`` it is what `list` goes on from.
+    """
     if frame.file is None or frame.line is None:
         next_instructions(shell, frame, has_source=False)
         return
-    shell.state.last_listed = None
-    if address and frame.shows_address and frame.level == 0:
+    if select:
+        shell.session.places.position.show_frame(frame.file, frame.line)
+    if address and frame.shows_address and shell.session.settings.print.address:
         shell.out.styled([("address", f"{frame.pc:#018x}"), ("", "\t")])
     try:
         shell.session.sources.line(frame.file, frame.line)
@@ -94,12 +128,28 @@ def next_instructions(shell: Shell, frame: Frame, has_source: bool) -> None:
     write_instructions(shell, shell.session.places.disassemble(frame.pc, end), True, None)
 
 
-def show_frame(shell: Shell, frame: Frame, number: bool = True, source: bool = True) -> None:
-    """A frame line and its source line, as `frame` and `up` show them."""
-    shell.out.styled(frame_parts(shell, frame, number))
-    shell.line()
-    if source:
-        source_line(shell, frame)
+def show_frame(
+    shell: Shell, frame: Frame, number: bool = True, what: str = "source-and-location", select: bool = True
+) -> None:
+    """A frame as `set print frame-info` says, else ``what`` of its values: source line, frame line, or both.
+
+    With ``select`` it is what `list` goes on from.
+    """
+    wanted = shell.session.settings.print.frame_info
+    if wanted == "auto":
+        wanted = what
+    if frame.line is None and wanted == "source-line":
+        wanted = "source-and-location"
+    if wanted != "source-line":
+        address = True if wanted == "location-and-address" else None
+        shell.out.styled(frame_parts(shell, frame, number, address, place=wanted != "short-location"))
+        shell.line()
+    if frame.kind is FrameKind.DUMMY:
+        return
+    if wanted in ("source-line", "source-and-location"):
+        source_line(shell, frame, address=wanted == "source-line", select=select)
+    elif select and frame.file is not None and frame.line is not None:
+        shell.session.places.position.show_frame(frame.file, frame.line)
 
 
 def lanes_phrase(mask: int) -> str:
@@ -121,43 +171,60 @@ def switching(shell: Shell, scope: Focus) -> str:
     return f"[Switching to thread {scope.thread}, lane {scope.lane} ({wave.lane_target_id(scope.lane)})]"
 
 
+NOT_DISPLAYED = "<not displayed>"
+
+
 def show_stop(shell: Shell, event: StopEvent) -> None:
     """What the user sees after a command that ran the program."""
     for warning in event.warnings:
         shell.warn(warning)
+    for problem in event.problems:
+        shell.out.flush()
+        shell.err.line(problem)
     if event.exit is not None:
         _show_exit(shell, event)
         return
     if event.scope.thread is None:
-        _show_termination(shell, event)
+        if event.reason is StopReason.TERMINATED:
+            _show_termination(shell, event)
+        else:
+            show_reason(shell, event)  # no wave is there that it could be about
         return
+    if event.reason is StopReason.CALL_DONE:
+        return  # as GDB says when it gives the expression up: silently
     if event.new_thread or event.new_lane:
         shell.line(switching(shell, event.scope))
-    _show_reason(shell, event)
+    show_reason(shell, event)
     frame = shell.session.focus.frame(event.scope)
-    if event.new_frame:
-        shell.out.styled(frame_parts(shell, frame, number=False))
-        shell.line()
-        source_line(shell, frame)
-    elif frame.line is None:
-        show_frame(shell, frame, number=False)
-    else:
-        source_line(shell, frame, address=True)
+    show_frame(shell, frame, number=False, what="source-and-location" if event.new_frame else "source-line")
+    shell.show_displays()
     if event.returned is not None:
-        value = shell.session.data.format(event.returned)
+        value = shell.session.data.format(event.returned) if shell.settings.get("print finish", True) else NOT_DISPLAYED
         shell.line(f"Value returned is ${event.returned_number} = {value}")
     elif event.returned_type is not None:
         shell.line(f"Value returned has type: {event.returned_type}. Cannot determine contents")
-    shell.show_displays()
 
 
-def _show_reason(shell: Shell, event: StopEvent) -> None:
-    title = thread_title(shell, event.scope)
-    if event.reason is StopReason.BREAKPOINT:
-        kind = "Temporary breakpoint" if event.temporary else "Breakpoint"
-        lanes = f", {lanes_phrase(event.lanes)}" if event.lanes else ""
-        place = f".{event.location}" if event.location is not None else ""
-        shell.write(f"\n{title} hit {kind} {event.breakpoints[0]}{place}{lanes}, ")
+def show_reason(shell: Shell, event: StopEvent) -> None:
+    """Why the program stopped: the breakpoint or signal."""
+    title = thread_title(shell, event.scope) if event.scope.thread is not None else "Program"
+    if event.reason in (StopReason.BREAKPOINT, StopReason.WATCHPOINT):
+        _show_hits(shell, event, title)
+    elif event.reason is StopReason.CATCHPOINT:
+        kind = "Temporary catchpoint" if event.temporary else "Catchpoint"
+        head = f"\n{title} hit {kind} {event.breakpoints[0]}"
+        if event.caught.startswith("\n"):
+            shell.line(f"{head}{event.caught}")
+        elif event.detail:
+            shell.line(f"{head} ({event.caught})\n{event.detail}")
+        else:
+            shell.write(f"{head} ({event.caught}), ")
+    elif event.reason is StopReason.WATCHPOINT_SCOPE:
+        for number in event.breakpoints:
+            shell.line(
+                f"\nWatchpoint {number} deleted because the program has left the block in\n"
+                "which its expression is valid."
+            )
     elif event.reason is StopReason.SIGNAL and event.signal is not None:
         shell.line(f"\n{title} received signal {event.signal.name}, {event.signal.description}.")
         if event.detail:
@@ -168,9 +235,50 @@ def _show_reason(shell: Shell, event: StopEvent) -> None:
         shell.line(f"\n{title} received signal SIGINT, Interrupt.")
         if event.detail:
             shell.line(event.detail)
+    elif event.reason is StopReason.HISTORY:
+        shell.line("\nNo more reverse-execution history.")
     elif event.reason is StopReason.BUDGET:
         budget = shell.session.settings.instruction_budget
         shell.line(f"\n{title} stopped after {budget} wave-instructions (set instruction-budget).")
+
+
+def _show_hits(shell: Shell, event: StopEvent, title: str) -> None:
+    """What stopped the program, by number: as in GDB, the first breakpoint is the last that is told."""
+    bodies = list(zip(event.breakpoints, event.commands, strict=True))
+    told = [number for number, body in bodies if body[:1] != ("silent",)] or [number for number, _ in bodies]
+    triggers = {trigger.watchpoint.number: trigger for trigger in event.triggers}
+    hit = next((number for number in told if number not in triggers), None)
+    changed = [triggers[number] for number in told if number in triggers and (hit is None or number < hit)]
+    for trigger in changed:
+        _show_trigger(shell, trigger, title)
+    if changed and event.detail:
+        shell.line(event.detail)
+    if hit is None:
+        return
+    kind = "Temporary breakpoint" if event.temporary else "Breakpoint"
+    mask = event.hit_lanes or event.lanes
+    lanes = f", {lanes_phrase(mask)}" if mask else ""
+    place = f".{event.location}" if event.location is not None else ""
+    if hit in shell.session.breakpoints and shell.session.breakpoints.get(hit).kind == "dprintf":
+        kind = "Dprintf"  # that could not print
+    shell.write(f"\n{title} hit {kind} {hit}{place}{lanes}, ")
+
+
+def _show_trigger(shell: Shell, trigger: Trigger, title: str) -> None:
+    """What has changed."""
+    watchpoint = trigger.watchpoint
+    lane = f" in lane {trigger.lane}" if len(watchpoint.lanes) > 1 else ""
+    shell.line(f"\n{title} hit {watchpoint.title} {watchpoint.number}: {watchpoint.text}{lane}")
+    if watchpoint.masked:
+        shell.line("Check the underlying instruction at PC for the memory\naddress and value which triggered this "
+                   "watchpoint.")
+        return
+    shell.line()
+    same = trigger.old is not None and trigger.new is not None and trigger.old.data == trigger.new.data
+    rows = [("Value", trigger.new)] if same else [("Old value", trigger.old), ("New value", trigger.new)]
+    for name, value in rows:
+        text = "<unreadable>" if value is None else shell.session.data.format(value)
+        shell.line(f"{name} = {text}")
 
 
 def _show_termination(shell: Shell, event: StopEvent) -> None:
@@ -182,9 +290,26 @@ def _show_termination(shell: Shell, event: StopEvent) -> None:
 def _show_exit(shell: Shell, event: StopEvent) -> None:
     assert event.exit is not None
     exit_ = event.exit
+    for number in event.watchpoints_gone:
+        shell.line(f"Watchpoint {number} deleted because the program has left the block")
+        shell.line("in which its expression is valid.")
     for result in exit_.expectations:
         if result.passed:
             shell.line(f"{result.name}: as expected.")
         else:
             shell.line(f"{result.name}: {result.message}")
+    if exit_.process is not None:
+        _show_process_end(shell, exit_.process)
+        return
     shell.line(f"[Inferior 1 (dispatch {exit_.dispatch}, kernel {exit_.kernel}) exited normally]")
+
+
+def _show_process_end(shell: Shell, end: ProcessEnd) -> None:
+    """As GDB tells it; exit codes are octal there."""
+    if end.signal:
+        signal = process_signal(end.signal)
+        shell.line(f"\nProgram terminated with signal {signal.name}, {signal.description}.")
+        shell.line("The program no longer exists.")
+    else:
+        how = f"with code {end.code:02o}" if end.code else "normally"
+        shell.line(f"[Inferior 1 (process {end.pid}) exited {how}]")

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.escapes import unescape
+from rocdbg.cli import escapes
 from rocdbg.cli.visible import visible
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.expr.parser import split_arguments
 from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value, decode_float
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
+    from rocdbg.debugger.running.dynamic_printf import Columns
     from rocdbg.debugger.session import Session
-    from rocdbg.debugger.values.value import Value
 
 CONVERSION = re.compile(
-    r"%(?P<flags>[-+ #0]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?P<length>hh|h|ll|l|j|z|t|L)?(?P<kind>.)"
+    r"%(?P<flags>[-+ #0]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?P<length>h|ll|l|j|z|t|L)?(?P<kind>.)"
 )
-LENGTH_BITS = {"hh": 8, "h": 16, "": 32, "l": 64, "ll": 64, "j": 64, "z": 64, "t": 64}
+LENGTH_BITS = {"h": 16, "": 32, "l": 64, "ll": 64, "j": 64, "z": 64, "t": 64}
 MAX_WIDTH = 10_000
 
 
@@ -60,6 +62,8 @@ def format_printf(session: Session, text: str) -> str:
     template, expressions = split_format(text)
     values = [session.data.evaluate(expression) for expression in expressions]
     _check(template)
+    if "%" in CONVERSION.sub("", template):
+        raise PrintfError("Incomplete format specifier at end of format string")
     wanted = sum(1 for match in CONVERSION.finditer(template) if match["kind"] != "%")
     if wanted != len(values):
         raise PrintfError("Wrong number of arguments for specified format-string")
@@ -69,19 +73,73 @@ def format_printf(session: Session, text: str) -> str:
         pieces.append(unescape(template[at : match.start()]))
         pieces.append("%" if match["kind"] == "%" else _convert(session, match, next(arguments)))
         at = match.end()
-    tail = template[at:]
-    if "%" in tail:
-        raise PrintfError("Incomplete format specifier at end of format string")
-    return "".join([*pieces, unescape(tail)])
+    return "".join([*pieces, unescape(template[at:])])
+
+
+def numbers_printed(text: str) -> tuple[str, ...] | None:
+    """The arguments of ``"FORMAT", ARG, ...`` where all are printed as numbers; ``None`` for others, and for errors."""
+    try:
+        template, expressions = split_format(text)
+        _check(template)
+    except PrintfError:
+        return None
+    kinds = [match["kind"] for match in CONVERSION.finditer(template) if match["kind"] != "%"]
+    if len(kinds) != len(expressions) or "s" in kinds or "%" in CONVERSION.sub("", template):
+        return None
+    return tuple(expressions)
+
+
+def format_columns(session: Session, text: str, columns: Columns, count: int) -> str:
+    """What `printf TEXT` prints ``count`` times: the columns are the values of its arguments (`numbers_printed`).
+    """
+    template, _ = split_format(text)
+    pieces: list[Sequence[str]] = []
+    at, rest = 0, iter(zip(columns.bits.tolist(), columns.types, strict=True))
+    for match in CONVERSION.finditer(template):
+        pieces.append([unescape(template[at : match.start()])] * count)
+        at = match.end()
+        if match["kind"] == "%":
+            pieces.append(["%"] * count)
+            continue
+        bits, type_ = next(rest)
+        size = ctypes.size_of(type_)
+        known = {
+            one: _convert(session, match, Value(type_, data=one.to_bytes(8, "little")[:size])) for one in set(bits)
+        }
+        pieces.append([known[one] for one in bits])
+    pieces.append([unescape(template[at:])] * count)
+    return "".join(map("".join, zip(*pieces, strict=True)))
+
+
+def unescape(text: str) -> str:
+    """Text with its escape sequences replaced; other than for `echo`, there is one for ESC."""
+    return "".join(
+        "\x1b" if piece == "\\e" else escapes.unescape(piece) for piece in re.split(r"(?s)(\\.)", text)
+    )
+
+
+_ESCAPED = re.compile(r"\\(?:([\\\"abefnrtv])|(.))", re.DOTALL)
+_SPECIFIER = re.compile(r"%(%|[-+ #0]*[0-9]*(?:\.[0-9]*)?(?P<length>ll|h|l|j|z|t|L)?(?P<kind>\\?.))", re.DOTALL)
 
 
 def _check(template: str) -> None:
-    """Raise `PrintfError` for what C has and GDB refuses: a width from the arguments, and ``%n``."""
+    """Raise `PrintfError` for what C has and GDB refuses: a width from the arguments, ``%n``, other escapes."""
+    for escape in _ESCAPED.finditer(template):
+        if escape[2] is not None:
+            raise PrintfError(f"Unrecognized escape character \\{escape[2]} in format string.")
     for refused in re.finditer(r"%(?:%|[-+ #0-9.hlLjzt]*([*n]))", template):
         if refused[1] == "*":
             raise PrintfError("`*' not supported for precision or width in printf")
         if refused[1]:
             raise PrintfError("Format specifier `n' not supported in printf")
+    for match in _SPECIFIER.finditer(template):
+        kind = match["kind"]
+        if kind is None:
+            continue
+        if kind.rstrip("\\") == "" or kind.startswith("\\") or kind not in "diuoxXcsfFeEgGp":
+            raise PrintfError(f"Unrecognized format specifier '{unescape(kind)}' in printf")
+        if match["length"] not in (None, "L") and kind in "fFeEgG":
+            raise PrintfError(f"Inappropriate modifiers to format specifier '{kind}' in printf")
 
 
 def _convert(session: Session, match: re.Match[str], value: Value) -> str:
@@ -90,8 +148,12 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
     precision = decimal(match["precision"] or "0") if match["precision"] is not None else None
     if max(width, precision or 0) > MAX_WIDTH:
         raise PrintfError(f"Bad format string: a width over {MAX_WIDTH}")
+    if kind in "diuoxXcs" and ctypes.is_void(value.type):
+        raise PrintfError("Value can't be converted to integer.")
     if kind in "diuoxXc":
         number = _saturated(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
+        if kind == "c" and not number & 0xFF:
+            return ""
         if kind == "c":
             return _pad(visible(chr(number & 0xFF)), flags, width)
         return _integer(number, kind, match["length"] or "", flags, width, precision)
@@ -99,19 +161,37 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         spec = (
             "%" + flags + (str(width) if width else "") + (f".{precision}" if precision is not None else "")
         )
-        number_ = value.as_float() if ctypes.is_float(value.type) else float(value.as_int())
-        if kind in "aA":
-            return _pad(number_.hex(), flags, width)
-        return (spec + kind) % number_
+        return _signed_nan((spec + kind) % _as_float(value), value)
     if kind == "p":
-        address = value.as_int()
+        address = value.as_int() & ((1 << 64) - 1)
         return _pad(f"{address:#x}" if address else "(nil)", flags, width)
     if kind == "s":
         if (ctypes.is_pointer(value.type) or ctypes.is_integral(value.type)) and value.as_int() == 0:
             return _pad("(null)", flags, width)
+        if ctypes.is_float(value.type) or ctypes.is_integral(value.type):
+            place = _saturated(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
+            value = Value.of_int(ctypes.pointer_to(ctypes.CHAR), place)
+        if not (ctypes.is_scalar(value.type) or ctypes.is_vector_like(value.type)):
+            raise PrintfError("Value can't be converted to integer.")
         string = session.data.read_string(value).decode("utf-8", "replace")
         return _pad(visible(string if precision is None else string[:precision]), flags, width)
     raise PrintfError(f"Unrecognized format specifier '{kind}' in printf")
+
+
+def _as_float(value: Value) -> float:
+    """The number for ``%f``. As in GDB, the bytes of an integer as wide as a float are taken for one."""
+    if ctypes.is_float(value.type):
+        return value.as_float()
+    data = value.contents()
+    wide = {4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(len(data))
+    return float(value.as_int()) if wide is None else decode_float(wide, data)
+
+
+def _signed_nan(text: str, value: Value) -> str:
+    """C shows the sign bit of what is no number."""
+    if "nan" not in text or not value.contents()[-1] & 0x80:
+        return text
+    return text.replace(" nan", "-nan", 1) if " nan" in text else text.replace("nan", "-nan")
 
 
 def _saturated(number: float) -> int:

@@ -1,38 +1,117 @@
-"""Completion at the terminal: `complete_line` for prompt_toolkit.
+"""Completion at the terminal: `complete_line` for prompt_toolkit, with what each candidate is beside it.
 
 A file of its own, because importing prompt_toolkit takes a tenth of a second that scripts need not pay.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from prompt_toolkit.application.current import get_app_or_none
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from rocdbg.cli.completion import complete_line
+from rocdbg.cli.visible import one_line
+from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
+PATIENCE = 0.01
+"""Seconds in which names are read while one types; the rest follows between the keys."""
+SLICE, PAUSE = 0.008, 0.01
+"""Seconds of reading names, and of leaving the prompt alone, in turn."""
+MOST_EXPLAINED = 40
+"""Candidates that say what they are: more than a pop-up shows."""
+MOST_KNOWN = 4096
+WIDEST = 60
+"""Characters of what a candidate says of itself."""
+
 
 class PromptCompleter(Completer):
-    """`complete_line` for prompt_toolkit."""
+    """`complete_line` for prompt_toolkit. As one types it never waits for names; TAB does."""
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
+        self._known: dict[str, str] = {}
+        self._reading = False
+        self._life = 0
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Candidates for the text before the cursor."""
-        line = document.text_before_cursor
-        found: list[tuple[int, str]] = []
+        line = document.text_before_cursor.split("\n")[-1]
+        typing = not complete_event.completion_requested
+        if typing and (not line.strip() or line[-1].isspace()):
+            return  # nothing to go by: the pop-up would only be in the way
+        found: list[tuple[int, str, str]] = []
 
         def look() -> None:
-            start, words = complete_line(self.shell, line)
-            # a name that would steer the terminal cannot be typed either
-            found.extend((start, word) for word in words if word.isprintable())
+            symbols = self.shell.session.symbols
+            symbols.patience = PATIENCE if typing else None
+            try:
+                start, words = complete_line(self.shell, line)
+            finally:
+                symbols.patience = None
+            if typing and words == [line[start:]]:
+                return  # there is nothing more to it
+            for index, word in enumerate(words):
+                # a name that would steer the terminal cannot be typed either
+                if word.isprintable():
+                    about = self._about(line[:start] + word, word) if index < MOST_EXPLAINED else ""
+                    found.append((start, word, about))
 
         self.shell.guard(look, f"completion of {line}")
-        for start, word in found:
-            yield Completion(word, start_position=start - len(line))
+        self._read_on()
+        for start, word, about in found:
+            yield Completion(word, start_position=start - len(line), display_meta=about)
+
+    def _about(self, line: str, word: str) -> str:
+        """A function's signature, a command's summary; empty for others."""
+        life = id(self.shell.session.inferior.program)
+        if life != self._life:
+            self._life = life
+            self._known.clear()
+        known = self._known.get(line)
+        if known is None:
+            known = ""
+            with suppress(Error):
+                signature = self.shell.session.symbols.signature(word)
+                known = signature if signature is not None else self._summary(line)
+            known = one_line(known)
+            known = known if len(known) <= WIDEST else known[: WIDEST - 3] + "..."
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[line] = known
+        return known
+
+    def _summary(self, line: str) -> str:
+        """The summary of the command that a line names wholly."""
+        words = line.split()
+        _, node = self.shell.registry.node(words)
+        return node.spec.summary if node.spec is not None else ""
+
+    def _read_on(self) -> None:
+        """Read the program's names while the user thinks."""
+        program = self.shell.session.inferior.program
+        app = get_app_or_none()
+        if program is None or app is None or not app.is_running or self._reading:
+            return
+        names = program.names
+        if names.complete:
+            return
+
+        async def read() -> None:
+            try:
+                while not names.advance(SLICE):
+                    await asyncio.sleep(PAUSE)
+            except Error:
+                return  # damaged; what was read is offered
+            finally:
+                self._reading = False
+
+        self._reading = True
+        app.create_background_task(read())

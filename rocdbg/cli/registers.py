@@ -9,7 +9,7 @@ from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 
 NAME_WIDTH = 15
-RAW_WIDTH = 19
+RAW_WIDTH = 20
 LANES_PER_LINE = 8  # of dwords; half as many of wider registers
 
 

@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from rocdbg.cli.gdb_commands import OTHER_NAMES, OWN_SETTINGS, gdb_names
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.arguments import Arguments
+    from rocdbg.cli.setting import Setting
     from rocdbg.cli.shell import Shell
 
 Handler = Callable[[Any, str], None]
@@ -48,6 +50,9 @@ class Category(enum.Enum):
     SUPPORT = "support"
     USER = "user-defined"
     INTERNALS = "internals"
+    ALIASES = "aliases"
+    TUI = "text-user-interface"
+    TRACEPOINTS = "tracepoints"
 
 
 CATEGORY_TEXT = {
@@ -61,6 +66,9 @@ CATEGORY_TEXT = {
     Category.SUPPORT: "Support facilities.",
     Category.USER: "User-defined commands.",
     Category.INTERNALS: "Maintenance commands.",
+    Category.ALIASES: "User-defined aliases of other commands.",
+    Category.TUI: "TUI is the rocdbg text based interface.",
+    Category.TRACEPOINTS: "Tracing of program execution without stopping the program.",
 }
 
 
@@ -79,6 +87,7 @@ class Completes(enum.Enum):
     PLUGIN = "plugin"
     BREAKPOINT = "breakpoint"
     THREAD = "thread"
+    LANE = "lane"
 
 
 class Repeat(enum.Enum):
@@ -105,7 +114,17 @@ class CommandSpec(Struct, frozen=True):
     completes: Completes = Completes.NOTHING
     repeat: Repeat = Repeat.SAME
     arguments: Arguments | None = None
-    is_setting: bool = False
+    hidden: bool = False
+    """Whether lists of commands and completion leave it out."""
+    keeps_blanks: bool = False
+    """Whether blanks at the end of the line belong to its arguments."""
+    setting: Setting | None = None
+    """The setting that it changes or shows."""
+
+    @property
+    def is_setting(self) -> bool:
+        """Whether it changes or shows a setting."""
+        return self.setting is not None
 
     @property
     def name(self) -> str:
@@ -128,6 +147,7 @@ def command(
     options: tuple[str, ...] = (),
     completes: Completes = Completes.NOTHING,
     repeat: Repeat = Repeat.SAME,
+    keeps_blanks: bool = False,
 ) -> Callable[[Handler], Handler]: ...
 @overload
 def command(
@@ -139,6 +159,7 @@ def command(
     usage: str = "",
     repeat: Repeat = Repeat.SAME,
     needs: Precondition | None = None,
+    keeps_blanks: bool = False,
 ) -> Callable[[F], F]: ...
 def command(
     name: str,
@@ -151,6 +172,7 @@ def command(
     repeat: Repeat = Repeat.SAME,
     args: Arguments | None = None,
     needs: Precondition | None = None,
+    keeps_blanks: bool = False,
 ) -> Callable[[F], F]:
     """Declare a command; the function's docstring is its help text, the first line the summary.
 
@@ -172,6 +194,7 @@ def command(
             completes=completes if args is None else args.completes,
             repeat=repeat,
             arguments=args,
+            keeps_blanks=keeps_blanks,
         )
         function.command_spec = spec  # type: ignore[attr-defined]
         return function
@@ -195,23 +218,34 @@ class Node(Struct):
 
     spec: CommandSpec | None = None
     is_alias: bool = False
+    is_topic: bool = False
+    """Whether only `help` knows it."""
+    own_name: tuple[str, ...] = ()
+    """Of an alias: the command's full name."""
+    is_own: bool = False
+    """Whether GDB has nothing of that name."""
     children: dict[str, Node] = field(default_factory=dict)
 
     def match(self, word: str) -> tuple[str, Node] | list[str]:
-        """The child that ``word`` names, exactly or abbreviated, else the names it could stand for."""
-        if word in self.children:
-            return word, self.children[word]
+        """The child that ``word`` names, exactly or abbreviated, else the names it could stand for.
+
+        As in GDB, any two names make an abbreviation ambiguous, but names of GDB's come before ours, and a help topic
+        is no command.
+        """
+        exact = self.children.get(word)
+        if exact is not None:
+            return word, exact
         found = {name: node for name, node in self.children.items() if name.startswith(word)}
-        plain = {name: node for name, node in found.items() if not node.is_alias} or found
-        if len(plain) == 1:
-            return next(iter(plain.items()))
-        targets = {id(node.spec) for node in plain.values()}
-        if len(targets) == 1 and next(iter(plain.values())).spec is not None:
-            return next(iter(plain.items()))
-        return sorted(plain)
+        known = {name: node for name, node in found.items() if not node.is_own} or found
+        commands = {name: node for name, node in known.items() if not node.is_topic}
+        if len(commands) == 1:
+            return next(iter(commands.items()))
+        return sorted(known) if commands else []
 
 
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
+WRONG_WORD = re.compile(r"[A-Za-z0-9_.+<>$-]+")
+"""What an error quotes where no command can begin."""
 
 
 class Resolved(Struct, frozen=True):
@@ -227,6 +261,18 @@ Saved = dict[tuple[str, ...], Node | None]
 
 MAX_FOUND = 1024
 MAX_FOUND_LINE = 1024
+MAX_CANDIDATES = 100
+"""Characters of the names that an ambiguous one could stand for, as in GDB."""
+
+
+def _first_few(names: list[str]) -> str:
+    """Names joined by commas, cut where GDB cuts them."""
+    shown = ""
+    for name in names:
+        if len(shown) + len(name) + 6 >= MAX_CANDIDATES:
+            return shown + ".."
+        shown += f", {name}" if shown else name
+    return shown
 
 
 class Registry:
@@ -235,7 +281,38 @@ class Registry:
     def __init__(self) -> None:
         self.root = Node()
         self.user: set[str] = set()
+        """Full names of user-defined commands."""
+        self.user_prefixes: set[str] = set()
+        self.hooks: set[str] = set()
+        """Those that are hooks."""
+        self.alias_help: dict[tuple[str, ...], str] = {}
+        """What `document` said of aliases."""
         self._found: dict[str, Resolved] = {}  # lines of loops come again and again
+        self.defaults: dict[tuple[str, ...], str] = {}
+        """By the name that `alias` gave: the arguments that it stands for; most for none."""
+        self._aliases: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        self._late: list[tuple[tuple[str, ...], Callable[[], None]]] = []
+        self.prefix_command: Callable[[list[str], Node], CommandSpec] | None = None
+
+    def add_late(self, prefixes: tuple[str, ...], add: Callable[[], None]) -> None:
+        """Have commands below ``prefixes`` added when one of these is asked for: most sessions need none of them."""
+        self._late.append((prefixes, add))
+
+    def is_late(self, prefix: str) -> bool:
+        """Whether there is more to be added below a prefix once it is asked for."""
+        return any(prefix in prefixes for prefixes, _ in self._late)
+
+    def complete(self) -> None:
+        """Add what is still to be added."""
+        self._need(None)
+
+    def _need(self, prefix: str | None) -> None:
+        """Add what is still to be added below a prefix; ``None`` for all."""
+        wanted = [late for late in self._late if prefix is None or prefix in late[0]]
+        if wanted:
+            self._late = [late for late in self._late if late not in wanted]
+            for _, add in wanted:
+                add()
 
     def changed(self) -> None:
         """A command was added, replaced or taken away."""
@@ -248,12 +325,16 @@ class Registry:
         if node.is_alias:  # the name of its own takes the alias's place, and does not touch what that led to
             self._place(spec.words[:-1]).children[spec.words[-1]] = node = Node()
         node.spec = spec
-        for alias in spec.aliases:
+        if spec.category is Category.USER:
+            node.is_own = False
+        others = (*spec.aliases, *(tuple(other.split()) for other in OTHER_NAMES.get(spec.name, ())))
+        for alias in others:
             node = self._place(alias)
             node.spec = spec
             node.is_alias = True
+            node.own_name = spec.words
         target = self._place(spec.words)
-        for alias in spec.aliases:
+        for alias in others:
             # an alias of a prefix command is a prefix too (`i lanes`)
             if len(alias) == len(spec.words):
                 self._place(alias).children = target.children
@@ -261,17 +342,60 @@ class Registry:
     def has(self, name: str) -> bool:
         """Whether a full name (of one or more words) is taken."""
         node = self.root
-        for word in name.split():
+        for index, word in enumerate(name.split()):
             if word not in node.children:
                 return False
+            if not index:
+                self._need(word)
             node = node.children[word]
         return True
 
-    def add_alias(self, words: tuple[str, ...], target: Node) -> None:
-        """Give a command a further name."""
+    @staticmethod
+    def _is_own(words: tuple[str, ...]) -> bool:
+        """Whether GDB has nothing of that name."""
+        if words[0] in ("set", "show", "maintenance", "maint", "unset"):
+            return len(words) > 1 and words[1] in OWN_SETTINGS
+        return " ".join(words) not in gdb_names()
+
+    def has_spec(self, name: str) -> bool:
+        """Whether a full name is a command, not only the beginning of others."""
+        if not self.has(name):
+            return False
+        return self._place(tuple(name.split())).spec is not None
+
+    def user_aliases(self) -> list[tuple[tuple[str, ...], Node]]:
+        """What `alias` made: names and what they stand for."""
+        return [(words, self._place(words)) for words in self.defaults]
+
+    def default_lines(self, words: tuple[str, ...]) -> list[str]:
+        """What help says of a command's aliases that stand for arguments too."""
+        mine = reversed(self._aliases.get(words, []))
+        return [
+            f"  alias {' '.join(alias)} = {' '.join(words)} {self.defaults[alias]}"
+            for alias in mine if self.defaults.get(alias)
+        ]
+
+    def aliases(self, words: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """The other names of a command, the newest first."""
+        node = self._place(words)
+        declared = list(node.spec.aliases) if node.spec is not None and node.spec.words == words else []
+        if " ".join(words) in gdb_names():  # names that only we have are abbreviations
+            declared = [tuple(other.split()) for other in OTHER_NAMES.get(" ".join(words), ())]
+        return [*reversed(self._aliases.get(words, [])), *declared]
+
+    def add_alias(
+        self, words: tuple[str, ...], target: Node, of: tuple[str, ...] = (), listed: bool = True
+    ) -> None:
+        """Give a command a further name; ``of`` is its own, where help is to tell of the other.
+
+        One that is not ``listed`` is not completed either.
+        """
         self.changed()
         node = self._place(words)
         node.spec, node.is_alias, node.children = target.spec, True, target.children
+        node.own_name = of or (target.spec.words if target.spec is not None else ())
+        if of:
+            self._aliases.setdefault(of, []).append(words)
 
     def add_module(self, module: ModuleType) -> None:
         """Add every command that a module declares."""
@@ -299,8 +423,11 @@ class Registry:
 
     def _place(self, words: tuple[str, ...]) -> Node:
         node = self.root
-        for word in words:
-            node = node.children.setdefault(word, Node())
+        for index, word in enumerate(words, 1):
+            child = node.children.get(word)
+            if child is None:
+                child = node.children[word] = Node(is_own=self._is_own(words[:index]))
+            node = child
         return node
 
     def find(self, line: str) -> Resolved:
@@ -316,10 +443,14 @@ class Registry:
 
     def _find(self, line: str) -> Resolved:
         node = self.root
-        rest = line.strip()
+        rest = line.lstrip()
         path: list[str] = []
+        typed: list[str] = []
+        default = ""
         if rest.startswith("!"):
             rest = "shell " + rest[1:]
+        elif rest.startswith("|"):
+            rest = "pipe " + rest[1:]
         while True:
             word = WORD.match(rest)
             if word is None or not node.children:
@@ -328,27 +459,38 @@ class Registry:
             if isinstance(found, list):
                 if node.spec is not None and (not found or not word.group().isidentifier()):
                     break  # not a sub-command: the arguments begin here
-                self._fail(path, word.group() if found or not path else rest, found)
+                self._fail(path, rest.rstrip() if found or path else word.group(), found)
             name, node = found
-            path.append(name)
+            if not path:
+                self._need(name)
+                node = self.root.children[name]
+            path = [*node.own_name] if node.own_name else [*path, name]
+            default = self.defaults.get((*typed, name), default)
+            typed.append(name)
             rest = rest[word.end() :]
             if rest and not rest[0].isspace():
                 break  # `p/x`, `x/4i`
             rest = rest.lstrip()
         if not path:
-            self._fail(path, rest.split()[0] if rest.split() else rest, [])
+            found_word = WRONG_WORD.match(rest)
+            self._fail(path, found_word[0] if found_word is not None else "", [])
         if node.spec is None:
-            names = ", ".join(sorted(node.children))
-            raise CommandError(f'"{" ".join(path)}" must be followed by the name of a subcommand: {names}.')
-        return Resolved(node.spec, rest.lstrip() if not rest.startswith("/") else rest)
+            if rest.strip():
+                self._fail(path, rest.rstrip(), [])
+            assert self.prefix_command is not None
+            return Resolved(self.prefix_command(path, node), "")
+        if default:
+            rest = f"{default} {rest}".rstrip()
+        if not node.spec.keeps_blanks:
+            rest = rest.rstrip()
+        return Resolved(node.spec, rest)
 
     @staticmethod
     def _fail(path: list[str], word: str, candidates: list[str]) -> NoReturn:
         prefix = " ".join(path)
         if candidates:
-            shown = ", ".join(candidates)
             where = f"{prefix} " if prefix else ""
-            raise CommandError(f'Ambiguous {where}command "{" ".join([*path, word])}": {shown}.')
+            raise CommandError(f'Ambiguous {where}command "{word}": {_first_few(candidates)}.')
         if prefix:
             raise CommandError(f'Undefined {prefix} command: "{word}".  Try "help {prefix}".')
         raise CommandError(f'Undefined command: "{word}".  Try "help".')
@@ -362,11 +504,14 @@ class Registry:
             if isinstance(found, list):
                 self._fail(path, word, found)
             name, node = found
-            path.append(name)
+            if not path:
+                self._need(name)
+            path = [*node.own_name] if node.own_name else [*path, name]
         return path, node
 
     def specs(self) -> Iterator[CommandSpec]:
         """Every command once, sorted by name."""
+        self._need(None)
         seen: dict[str, CommandSpec] = {}
 
         def walk(node: Node) -> None:

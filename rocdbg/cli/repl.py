@@ -15,11 +15,11 @@ from rocdbg.cli.leaving import Quit
 from rocdbg.cli.progress import progress_shown
 from rocdbg.cli.script import ScriptError, asking, parse
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.signals import Interrupted
 
 if TYPE_CHECKING:
-    from prompt_toolkit import PromptSession
     from prompt_toolkit.history import History
+
+    from rocdbg.cli.prompt import TerminalPrompt
 
 PROMPT = "(rocdbg) "
 MAX_HISTORY = 64 << 20
@@ -32,13 +32,13 @@ def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
     good: list[bool] = []
 
     def run() -> None:
-        with progress_shown(shell.session, sys.stdout):
+        with progress_shown(shell.session, shell.out.stream):
             if not first.strip():
                 good.append(shell.guard(shell.repeat_last, ""))
                 return
             try:
                 # one statement: what the generator would read after a block's end is the next prompt's
-                statement = next(parse(asking(first, more)), None)
+                statement = next(parse(asking(first, more), check=shell.check_block), None)
             except EOFError:
                 raise ScriptError("the input ended inside a block") from None
             good.append(statement is None or shell.run_guarded(statement, repeatable=True))
@@ -148,58 +148,37 @@ def make_history(shell: Shell) -> History:
     return KeptHistory(str(path))
 
 
-def make_prompt(shell: Shell) -> PromptSession[str]:
-    """The terminal prompt with history and completion."""
-    from prompt_toolkit import PromptSession
-
-    from rocdbg.cli.prompt_completer import PromptCompleter
-
-    return PromptSession(
-        history=make_history(shell),
-        completer=PromptCompleter(shell),
-        complete_while_typing=False,
-        enable_history_search=True,
-        enable_open_in_editor=False,
-    )
-
-
 def _run_terminal(shell: Shell) -> int:
-    made: list[PromptSession[str]] = []
-    if not shell.guard(lambda: made.append(make_prompt(shell)), "the prompt"):
+    made: list[TerminalPrompt] = []
+
+    def make() -> None:
+        from rocdbg.cli.prompt import TerminalPrompt
+
+        made.append(TerminalPrompt(shell, make_history(shell)))
+
+    if not shell.guard(make, "the prompt"):
         return _run_lines(shell)
-    session = made[0]
+    prompt = made[0]
+    shell.ask = prompt.ask
+    try:
+        return _read_and_run(shell, prompt)
+    finally:
+        prompt.close()
 
-    def read(prompt: str) -> str:
-        signals = shell.signals
-        if signals is not None:
 
-            def leave(reason: BaseException) -> None:
-                if session.app.is_running and session.app.loop is not None:
-                    session.app.loop.call_soon_threadsafe(lambda: session.app.exit(exception=reason))
-
-            signals.leave_prompt = leave
-        try:
-            return session.prompt(prompt)
-        except KeyboardInterrupt:
-            raise Interrupted from None
-        except OSError:  # the terminal is gone
-            raise EOFError from None
-        finally:
-            if signals is not None:
-                signals.leave_prompt = None
-
-    shell.ask = read
+def _read_and_run(shell: Shell, prompt: TerminalPrompt) -> int:
     while True:
         try:
-            line = _read(shell, lambda: read(str(shell.settings.get("prompt") or PROMPT)))
+            line = _read(shell, lambda: prompt.read(str(shell.settings.get("prompt") or PROMPT)))
         except EOFError:
             shell.line("quit")
             try:
-                run_statement(shell, "quit", read)
+                run_statement(shell, "quit", prompt.more)
             except Quit as request:
                 return request.status
             if not sys.stdin.isatty():
                 return 0
             continue
         if line is not None:
-            run_statement(shell, line, read)
+            shell.state.remember(line)
+            run_statement(shell, line, prompt.more)

@@ -55,7 +55,8 @@ class Block(Struct, frozen=True):
 
 Statement: TypeAlias = Line | Block
 
-BLOCKS = ("if", "while", "define", "document", "commands", "python", "py")
+STEPPING = ("while-stepping", "stepping", "ws")
+BLOCKS = ("if", "while", "define", "document", "commands", "actions", *STEPPING, "python", "py")
 VERBATIM = ("document", "python", "py")  # the body is text, not commands
 MAX_DEPTH = 100
 MAX_SIZE = 16 << 20
@@ -72,16 +73,29 @@ def opens_block(text: str) -> bool:
     return not (words[0] in ("python", "py") and len(words) > 1)  # `python CODE` is one line
 
 
-def parse(lines: Iterator[Line], file: str = "") -> Iterator[Statement]:
+def parse(
+    lines: Iterator[Line], file: str = "", check: Callable[[str], None] = lambda head: None
+) -> Iterator[Statement]:
     """The statements of a script. Lines are taken only as needed, so that each runs before the next is read.
 
-    Raises `ScriptError` for a block without its `end`.
+    ``check`` is asked about the head of a block before the block is read. Raises `ScriptError` for a block without
+    its `end` or its condition, and what ``check`` raises.
     """
     for line in lines:
-        text = line.text.strip()
+        text = line.text.lstrip()  # blanks at the end can mean something
         if not text or text.startswith("#"):
             continue
+        if opens_block(text):
+            text = text.rstrip()
+            _need_argument(text)
+            check(text)
         yield _statement(Line(text, line.number), lines, file, 0)
+
+
+def _need_argument(head: str) -> None:
+    """A condition that is not there is an error before the block is read."""
+    if head in ("if", "while"):
+        raise ScriptError(f"{head} command requires an argument.")
 
 
 def _statement(line: Line, lines: Iterator[Line], file: str, depth: int) -> Statement:
@@ -100,7 +114,8 @@ def _statement(line: Line, lines: Iterator[Line], file: str, depth: int) -> Stat
         elif text == "else" and block.keyword == "if" and body is block.body:
             body = block.otherwise
         elif text and not text.startswith("#"):
-            body.append(_statement(Line(text, inner.number), lines, file, depth + 1))
+            _need_argument(text)
+            body.append(_statement(Line(inner.text.strip(), inner.number), lines, file, depth + 1))
     raise ScriptError(f'"{block.keyword}" without its "end"', file, line.number)
 
 

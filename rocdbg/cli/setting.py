@@ -51,6 +51,14 @@ def of_launch(field: str) -> Place:
     )
 
 
+def of_program(field: str) -> Place:
+    """A property of the next run of a whole program."""
+    return Place(
+        field, lambda shell: getattr(shell.session.program_launch, field),
+        lambda shell, value: setattr(shell.session.program_launch, field, value),
+    )
+
+
 def of_front_end(field: str, default: object) -> Place:
     """An entry of `Shell.settings`."""
     return Place(
@@ -66,6 +74,7 @@ class Setting(Struct, frozen=True):
         name: its words (``print elements``).
         kind: the type of its values.
         what: what it is about: ``help`` says ``Set WHAT.``, ``show`` says ``WHAT is VALUE.``
+        sentence: another sentence for ``show``, with ``{}`` for the value.
         place: where its value is kept.
         set_help, show_help: other help texts than these.
         line: another line of ``show`` than this.
@@ -79,6 +88,7 @@ class Setting(Struct, frozen=True):
     what: str
     place: Place
     category: Category = Category.SUPPORT
+    sentence: str = ""
     set_help: str = ""
     show_help: str = ""
     line: Callable[[Shell], str] | None = None
@@ -88,9 +98,13 @@ class Setting(Struct, frozen=True):
 
     def change(self, shell: Shell, text: str) -> None:
         """``set NAME TEXT``. Raises `CommandError`."""
-        self.put(shell, self.kind.parse(text))
+        self.put(shell, self.value(shell, text))
         if self.announcement is not None:
             shell.line(self.announcement(shell))
+
+    def value(self, shell: Shell, text: str) -> object:
+        """The value that ``set NAME TEXT`` gives it. Raises `Error`."""
+        return self.kind.evaluated(text, lambda expression: int(shell.session.data.integer(expression)))
 
     def put(self, shell: Shell, value: object) -> None:
         """Give it a value."""
@@ -102,4 +116,9 @@ class Setting(Struct, frozen=True):
         """The line of ``show NAME``."""
         if self.line is not None:
             return self.line(shell)
-        return f"{self.what[0].upper()}{self.what[1:]} is {self.kind.show(self.place.read(shell))}."
+        value = self.kind.show(self.place.read(shell))
+        if self.sentence:
+            return self.sentence.replace("{}", value)
+        if self.kind.is_quoted:
+            value = f'"{value}"'
+        return f"{self.what[0].upper()}{self.what[1:]} is {value}."

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.options import Option, OptionGroup
 from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import Category, CommandError, Completes
-from rocdbg.cli.setting import Place, Setting, of_engine, of_front_end, of_launch, of_print
+from rocdbg.cli.setting import Place, Setting, of_engine, of_front_end, of_launch, of_print, of_program
 from rocdbg.cli.value_kinds import (
     AUTO_BOOLEAN,
     BOOLEAN,
     COUNT,
     DEPTH,
     FILE_NAME,
+    LINES,
     STRING,
     Enumeration,
+    Radix,
     String,
-    ValueKind,
 )
 from rocdbg.debugger.running.launch import LDS_OUT_OF_RANGE
 from rocdbg.debugger.settings import PrintSettings
@@ -27,26 +28,10 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 LOG_FILE = of_front_end("logging file", "rocdbg.txt")
+LOG_REDIRECT = of_front_end("logging redirect", False)
 LOG_OVERWRITE = of_front_end("logging overwrite", False)
 STYLE = of_front_end("style enabled", True)
-
-
-class Radix(ValueKind, frozen=True):
-    """A base that numbers can have."""
-
-    @property
-    def metasyntax(self) -> str:
-        return "8|10|16"
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        return ("8", "10", "16")
-
-    def parse(self, text: str) -> int:
-        """The base."""
-        if text not in self.words:
-            raise CommandError(f"Unsupported radix ``{text}'': use 8, 10 or 16.")
-        return int(text)
+STYLE_SOURCES = of_front_end("style sources", True)
 
 
 class FileList(String, frozen=True):
@@ -61,6 +46,18 @@ class FileList(String, frozen=True):
         return Completes.FILE
 
 
+class ScheduleKind(String, frozen=True):
+    """How waves are interleaved."""
+
+    @property
+    def metasyntax(self) -> str:
+        return "round-robin|one-at-a-time|random SEED|lockstep N"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("round-robin", "one-at-a-time", "random", "lockstep")
+
+
 def _radix_line(what: str, radix: int) -> str:
     return f"{what} radix now set to decimal {radix}, hex {radix:x}, octal {radix:o}."
 
@@ -68,16 +65,24 @@ def _radix_line(what: str, radix: int) -> str:
 def _log(shell: Shell, wanted: object) -> None:
     """Start or stop copying the session."""
     name = LOG_FILE.read(shell)
-    if wanted and shell.out.log is None:
+    if wanted and shell.out.log is not None:
+        raise CommandError(f"Already logging to {shell.out.log.name}.")
+    if wanted:
         path = expand(str(name))
         try:
             shell.out.log = path.open("w" if LOG_OVERWRITE.read(shell) else "a", encoding="utf-8")
         except OSError as error:
             raise CommandError(f"set logging: {path}: {error.strerror}.") from None
-        shell.line(f"Copying output to {path}.")
+        alone = bool(LOG_REDIRECT.read(shell))
+        shell.line(f"{'Redirecting' if alone else 'Copying'} output to {path}.")
+        debug = "Redirecting" if shell.settings.get("logging debugredirect") else "Copying"
+        shell.line(f"{debug} debug output to {path}.")
+        shell.out.log_alone = alone
     elif not wanted and shell.out.log is not None:
+        name = shell.out.log.name
         shell.out.log.close()
         shell.out.log = None
+        shell.out.log_alone = False
         shell.line(f"Done logging to {name}.")
 
 
@@ -91,6 +96,12 @@ def _overwrite_line(shell: Shell) -> str:
     )
 
 
+def _redirect_line(shell: Shell) -> str:
+    return "on: Output will go only to the log file." if LOG_REDIRECT.read(shell) else (
+        "off: Output will go to both the screen and the log file."
+    )
+
+
 def _colour(shell: Shell) -> None:
     shell.out.colour = bool(STYLE.read(shell)) and shell.can_colour
 
@@ -99,6 +110,15 @@ def _set_directories(shell: Shell, text: object) -> None:
     folders = [part for part in str(text).split(":") if part]
     ends = [part for part in ("$cdir", "$cwd") if part not in folders]
     shell.session.settings.directories = list(dict.fromkeys([*folders, *ends]))
+
+
+def _lane_pc_synthesis(shell: Shell) -> bool:
+    return shell.session.inferior.lane_pc_synthesis
+
+
+def _set_lane_pc_synthesis(shell: Shell, value: object) -> None:
+    shell.session.inferior.lane_pc_synthesis = bool(value)
+    shell.session.inferior.state_changed()
 
 
 def _forget_sources(shell: Shell) -> None:
@@ -117,6 +137,18 @@ def _safe_path_line(shell: Shell) -> str:
     return f"List of directories from which it is safe to auto-load files is {path}."
 
 
+CONDITION_EVALUATION_HELP = """\
+Set breakpoint condition evaluation mode.
+auto and target: the target evaluates the conditions that it can, at the speed of its code; host: the debugger does.
+Either gives the same answers. "info breakpoints" says which of them evaluates a condition."""
+STEP_MODE_HELP = """\
+Set mode of the step operation.
+
+If on, "step" stops in functions without line information; if off, it steps over them."""
+SCHEDULER_LOCKING_HELP = """\
+Set mode for locking scheduler during execution.
+
+off or replay: other waves run too. on: only the focused one runs. step: that while it is stepped."""
 SAFE_PATH_HELP = """\
 Set the list of files and directories that are safe for auto-loading.
 
@@ -149,7 +181,8 @@ SETTINGS = (
     ),
     Setting("print repeats", COUNT, "threshold for repeated print elements", of_print("repeats"), option_of="print"),
     Setting(
-        "print max-depth", DEPTH, "maximum print depth of nested structures", of_print("max_depth"), option_of="print",
+        "print max-depth", DEPTH, "maximum print depth for nested structures, unions and arrays", of_print("max_depth"),
+        sentence="Maximum print depth is {}.", option_of="print",
     ),
     Setting(
         "print null-stop", BOOLEAN, "printing of char arrays to stop at first null char", of_print("null_stop"),
@@ -165,40 +198,82 @@ SETTINGS = (
     ),
     Setting(
         "print symbol", BOOLEAN, "printing of symbol names when printing pointers", of_print("symbol"),
-        option_of="print",
+        sentence="Printing of symbols when printing pointers is {}.", option_of="print",
     ),
     Setting(
-        "print raw-values", BOOLEAN, "whether to print values in raw form, without pretty-printers",
-        of_print("raw_values"), option_of="print",
+        "print object", BOOLEAN, "printing of C++ virtual function tables", of_print("object"),
+        sentence="Printing of object's derived type based on vtable info is {}.", option_of="print",
+    ),
+    Setting("print vtbl", BOOLEAN, "printing of C++ virtual function tables", of_print("vtbl"), option_of="print"),
+    Setting(
+        "print raw-values", BOOLEAN, "whether to print values in raw form", of_print("raw_values"), option_of="print",
     ),
     Setting(
-        "print symbol-filename", BOOLEAN, "printing of source file and line with <SYMBOL>",
+        "print symbol-filename", BOOLEAN, "printing of source filename and line number with <SYMBOL>",
         of_print("symbol_filename"),
+        sentence="Printing of source filename and line number with <symbol> is {}.",
     ),
     Setting(
-        "print max-symbolic-offset", COUNT, "largest offset printed in <SYMBOL+1234>", of_print("max_symbolic_offset"),
+        "print max-symbolic-offset", COUNT, "the largest offset that will be printed in <SYMBOL+1234> form",
+        of_print("max_symbolic_offset"),
+        sentence="The largest offset that will be printed in <symbol+1234> form is {}.",
     ),
     Setting(
         "print sevenbit-strings", BOOLEAN, "printing of 8-bit characters in strings as \\nnn",
         of_print("sevenbit_strings"),
     ),
     Setting(
-        "print asm-demangle", BOOLEAN, "demangling of C++ names in disassembly listings", of_print("asm_demangle"),
+        "print asm-demangle", BOOLEAN, "demangling of C++/ObjC names in disassembly listings",
+        of_print("asm_demangle"),
     ),
     Setting(
         "print frame-arguments", Enumeration(("all", "scalars", "none", "presence")),
         "printing of non-scalar frame arguments", of_print("frame_arguments"), option_of="frame",
     ),
     Setting(
+        "print finish", BOOLEAN, "whether `finish' prints the return value", of_front_end("print finish", True),
+        sentence="Printing of return value after `finish' is {}.",
+    ),
+    Setting(
+        "print frame-info", Enumeration(
+            ("auto", "source-line", "location", "source-and-location", "location-and-address", "short-location")
+        ),
+        "printing of frame information", of_print("frame_info"), option_of="frame",
+    ),
+    Setting(
+        "print entry-values", Enumeration(("no", "only", "preferred", "if-needed", "both", "compact", "default")),
+        "printing of function arguments at function entry", of_print("entry_values"), option_of="frame",
+    ),
+    Setting(
+        "print recovered", BOOLEAN, "printing of values that machine code tells beyond the debug information",
+        of_print("recovered"),
+    ),
+    Setting(
+        "print type hex", BOOLEAN, "printing of struct members sizes and offsets using hex notation",
+        of_print("type_hex"), sentence="Display of struct members offsets and sizes in hexadecimal is {}",
+    ),
+    Setting(
+        "print type methods", BOOLEAN, "printing of methods defined in classes", of_print("type_methods"),
+        sentence="Printing of methods defined in a class in {}",
+    ),
+    Setting(
+        "print type typedefs", BOOLEAN, "printing of typedefs defined in classes", of_print("type_typedefs"),
+        sentence="Printing of typedefs defined in a class in {}",
+    ),
+    Setting(
+        "print raw-frame-arguments", BOOLEAN, "whether to print frame arguments in raw form",
+        of_print("raw_frame_arguments"), option_of="frame",
+    ),
+    Setting(
         "output-radix", Radix(), "default output radix for printing of values", of_engine("output_radix"),
         announcement=lambda shell: _radix_line("Output", shell.session.settings.output_radix),
     ),
     Setting(
-        "input-radix", Radix(), "default input radix for entering numbers", of_engine("input_radix"),
+        "input-radix", Radix(is_output=False), "default input radix for entering numbers", of_engine("input_radix"),
         announcement=lambda shell: _radix_line("Input", shell.session.settings.input_radix),
     ),
     # source and code
-    Setting("listsize", COUNT, "number of source lines rocdbg will list by default", of_engine("list_size")),
+    Setting("listsize", LINES, "number of source lines rocdbg will list by default", of_engine("list_size")),
     Setting(
         "directories", FileList(), "the search path for finding source files",
         Place("directories", lambda shell: ":".join(shell.session.settings.directories), _set_directories),
@@ -207,17 +282,72 @@ SETTINGS = (
     Setting(
         "disassemble-next-line", AUTO_BOOLEAN, "whether to disassemble next source line or insn when execution stops",
         of_engine("disassemble_next_line"),
+        sentence="Debugger's willingness to use disassemble-next-line is {}.",
     ),
     # running
-    Setting("backtrace limit", COUNT, "upper bound on the number of stack frames", of_engine("backtrace_limit")),
-    Setting("step-mode", BOOLEAN, "whether step stops in functions without line information", of_engine("step_mode")),
     Setting(
-        "scheduler-locking", Enumeration(("off", "on", "step", "replay")),
-        "which other waves run while one is stepped", of_engine("scheduler_locking"),
+        "backtrace limit", COUNT, "an upper bound on the number of backtrace levels", of_engine("backtrace_limit"),
+        show_help="Show the upper bound on the number of backtrace levels.",
     ),
     Setting(
-        "breakpoint pending", AUTO_BOOLEAN, "debugger's behaviour regarding pending breakpoints",
+        "exec-direction", Enumeration(("forward", "reverse")), "direction of execution", of_engine("exec_direction"),
+        show_help="Show direction of execution (forward/reverse).",
+        line=lambda shell: f"{shell.session.settings.exec_direction.capitalize()}.",
+    ),
+    Setting(
+        "schedule", ScheduleKind(), "interleaving of the waves of the next run", of_launch("schedule"),
+    ),
+    Setting(
+        "args", STRING, "argument list to give program being debugged when it is started", of_program("arguments"),
+        category=Category.RUNNING,
+        set_help="Set argument list to give program being debugged when it is started.\n\n"
+                 "A shell reads it, so that it may redirect input and output.",
+        sentence='Argument list to give program being debugged when it is started is "{}".',
+    ),
+    Setting(
+        "gpu", STRING, "GPUs of the program being debugged", of_program("gpu"), category=Category.RUNNING,
+        set_help="Set GPUs of the program being debugged.\n\n"
+                 "One or several, as in gfx90a or gfx90a,gfx1100. Without a value, what its device code is for.",
+        sentence='GPUs of the program being debugged are "{}".',
+    ),
+    Setting(
+        "host", Enumeration(("run", "stop")), "what host code of the program does while its GPUs stand still",
+        of_engine("host"), category=Category.RUNNING, after=lambda shell: shell.session.program_launch.hold(),
+        set_help="Set what host code of the program does while its GPUs stand still.\n\n"
+                 "It goes on until it waits for a kernel (run), or stops with them (stop).",
+    ),
+    Setting(
+        "skip-runtime-kernels", BOOLEAN, "whether kernels that runtimes launch for themselves run unseen",
+        of_engine("skip_runtime_kernels"), category=Category.RUNNING,
+    ),
+    Setting("record", BOOLEAN, "recording of runs, so that they can go back", of_launch("record")),
+    Setting(
+        "lane-pc-synthesis", BOOLEAN, "synthesis of lane positions from machine code",
+        Place("lane_pc_synthesis", _lane_pc_synthesis, _set_lane_pc_synthesis),
+    ),
+    Setting(
+        "unwindonsignal", BOOLEAN, "unwinding of stack if a signal is received while in a call dummy",
+        of_engine("unwind_on_signal"),
+    ),
+    Setting(
+        "unwind-on-terminating-exception", BOOLEAN,
+        "unwind stack if a C++ exception is unhandled while in a call dummy",
+        of_front_end("unwind-on-terminating-exception", True),
+    ),
+    Setting("step-mode", BOOLEAN, "mode of the step operation", of_engine("step_mode"), set_help=STEP_MODE_HELP),
+    Setting(
+        "scheduler-locking", Enumeration(("off", "on", "step", "replay")),
+        "mode for locking scheduler during execution", of_engine("scheduler_locking"),
+        set_help=SCHEDULER_LOCKING_HELP,
+    ),
+    Setting(
+        "breakpoint pending", AUTO_BOOLEAN, "debugger's behavior regarding pending breakpoints",
         of_engine("pending_breakpoints"),
+    ),
+    Setting(
+        "breakpoint condition-evaluation", Enumeration(("auto", "host", "target")),
+        "breakpoint condition evaluation mode", of_engine("condition_evaluation"),
+        set_help=CONDITION_EVALUATION_HELP,
     ),
     Setting(
         "instruction-budget", COUNT, "wave-instructions after which a run stops", of_engine("instruction_budget"),
@@ -231,18 +361,38 @@ SETTINGS = (
         of_launch("count_uninitialized"),
     ),
     # the front end
-    Setting("width", COUNT, "number of characters in a line (lines are never folded)", of_front_end("width", 0)),
-    Setting("height", COUNT, "number of lines in a page (output is never paused)", of_front_end("height", 0)),
+    Setting(
+        "width", COUNT, "number of characters where rocdbg should wrap lines of its output", of_front_end("width", 0),
+        sentence="Number of characters rocdbg thinks are in a line is {}.",
+    ),
+    Setting(
+        "height", COUNT, "number of lines in a page for rocdbg output pagination", of_front_end("height", 0),
+        sentence="Number of lines rocdbg thinks are in a page is {}.",
+    ),
     Setting(
         "confirm", BOOLEAN, "whether to confirm potentially dangerous operations", of_front_end("confirm", True),
     ),
-    Setting("pagination", BOOLEAN, "state of pagination (output is never paused)", of_front_end("pagination", False)),
-    Setting("prompt", STRING, "the prompt", of_front_end("prompt", "(rocdbg) ")),
-    Setting("style enabled", BOOLEAN, "whether output is coloured on a terminal", STYLE, after=_colour),
+    Setting("pagination", BOOLEAN, "state of pagination", of_front_end("pagination", True)),
+    Setting(
+        "prompt", STRING, "rocdbg's prompt", of_front_end("prompt", "(rocdbg) "),
+        sentence='rocdbg\'s prompt is "{}".',
+    ),
+    Setting(
+        "style enabled", BOOLEAN, "whether CLI styling is enabled", STYLE, after=_colour,
+        line=lambda shell: f"CLI output styling is {'enabled' if STYLE.read(shell) else 'disabled'}.",
+    ),
+    Setting(
+        "style sources", BOOLEAN, "whether source code styling is enabled", STYLE_SOURCES,
+        line=lambda shell: f"Source code styling is {'enabled' if STYLE_SOURCES.read(shell) else 'disabled'}.",
+    ),
+    Setting(
+        "tui mouse-events", BOOLEAN, "whether the mouse works on the windows of the full-screen mode",
+        of_front_end("tui mouse-events", True),
+    ),
     Setting(
         "logging enabled", BOOLEAN, "whether the session is copied to the log file",
         Place("log", lambda shell: shell.out.log is not None, _log),
-        set_help="Start or stop copying the session to the log file.", line=_log_line,
+        set_help="Enable logging.\n\nThe session is copied to the log file.", line=_log_line,
     ),
     Setting(
         "logging file", FILE_NAME, "the current log file", LOG_FILE,
@@ -251,6 +401,10 @@ SETTINGS = (
     Setting(
         "logging overwrite", BOOLEAN, "whether logging overwrites or appends to the log file", LOG_OVERWRITE,
         line=_overwrite_line,
+    ),
+    Setting(
+        "logging redirect", BOOLEAN, "the logging output mode", LOG_REDIRECT, line=_redirect_line,
+        set_help="Set the logging output mode.\n\nIf on, output goes to the log file alone; else to the screen too.",
     ),
     # files that run by themselves
     _auto_load("local-rocdbginit", "auto-loading of .rocdbginit script from current directory"),

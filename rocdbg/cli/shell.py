@@ -7,11 +7,14 @@ session with a user, and passes through elsewhere, so that tests and programs se
 
 from __future__ import annotations
 
+import gc
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,21 +22,27 @@ from msgspec.structs import replace
 
 from rocdbg.cli.autoload import AutoLoad
 from rocdbg.cli.commands import add_all
-from rocdbg.cli.commands.scripting import run_block_command
-from rocdbg.cli.internal import as_error
+from rocdbg.cli.commands.scripting import check_head, run_block_command
+from rocdbg.cli.displays import Displays
+from rocdbg.cli.dynamic_print import print_dynamically
+from rocdbg.cli.internal import ResourceError, as_error
 from rocdbg.cli.leaving import LoopBreak, LoopContinue
 from rocdbg.cli.paths import expand
 from rocdbg.cli.plugin_shell import PluginShell
-from rocdbg.cli.registry import WORD, CommandSpec, Registry, Repeat, Saved
+from rocdbg.cli.program_output import show_output
+from rocdbg.cli.registry import WORD, CommandError, CommandSpec, Registry, Repeat, Saved
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
+from rocdbg.cli.setting_functions import add_setting_functions
 from rocdbg.cli.shell_state import ShellState
+from rocdbg.cli.signal_table import SignalTable
+from rocdbg.cli.user_commands import AFTER, BEFORE, run_hook
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ControlFlow, DebuggerError, ExpressionError, NoSymbolError, NotRunningError
-from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.errors import ControlFlow, DebuggerError, NotRunningError
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
+    from rocdbg.cli.screen.screen import Screen
     from rocdbg.cli.signals import Signals
     from rocdbg.debugger.focus import Focus
     from rocdbg.debugger.plugins import Plugin
@@ -41,6 +50,8 @@ if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
 
 MAX_SOURCE_DEPTH = 50
+MAX_CALL_DEPTH = 1024
+"""User-defined commands that call each other, at most; `set max-user-call-depth` can lower it."""
 ARGUMENT = re.compile(r"\$arg(c|\*|[0-9]+)")
 
 
@@ -76,14 +87,36 @@ class Shell:
         self.reports_internal_errors = False
         self.state = ShellState()
         self.signals: Signals | None = None  # who answers Ctrl-C; `None` where that is not our business
+        self.screen: Screen | None = None  # the full-screen mode, when somebody has asked for it
         self.auto_load: AutoLoad = AutoLoad(self)
         self.out.failed = self.warn
         self.ask: Callable[[str], str] | None = None
-        self.displays: dict[int, tuple[str, str]] = {}  # number -> (format letters, expression)
+        self.displays = Displays()
+        self._signal_table: SignalTable | None = None
+        self.environment: dict[str, str] | None = None  # what `set environment` was given, once it was
         self._replaced: dict[object, Saved] = {}  # by a plug-in's command: what had its names before
+        session.running.watch_inside(partial(print_dynamically, self), self._stopped_inside)
+        session.launch.output = partial(show_output, self)
         session.plugins.command_added = self._add_plugin_command
         session.plugins.command_removed = self._remove_plugin_command
+        session.launch.ask = self.confirm
+        session.program_launch.environment = lambda: dict(os.environ if self.environment is None else self.environment)
         add_all(self.registry)
+        add_setting_functions(self)
+
+    @property
+    def signal_table(self) -> SignalTable:
+        """What is done about signals."""
+        if self._signal_table is None:
+            self._signal_table = SignalTable()
+        return self._signal_table
+
+    def goes_on(self, event: StopEvent) -> bool:
+        """Whether a stop is for a signal that the user does not want to stop for."""
+        return (
+            event.signal is not None and self._signal_table is not None
+            and not self._signal_table.rows[event.signal.name].stops and self.session.inferior.running
+        )
 
     def at(self, focus: Focus) -> Shell:
         """The same shell, whose commands look at the session from another focus (`Session.at`)."""
@@ -116,7 +149,9 @@ class Shell:
     def quit_command(self) -> None:
         """Ctrl-C ended a command: say so, and forget what it was in the middle of."""
         self.state.arguments.clear()
-        self.state.source_depth = self.state.loops = 0
+        self.state.source_depth = self.state.loops = self.state.depth = 0
+        self.state.verbose = False
+        self.state.hooks_running.clear()
         self.state.queue = iter(())
         self.state.draining = False
         self.out.restore()
@@ -143,6 +178,19 @@ class Shell:
                 return False
             self.line("Please answer y or n.")
 
+    @contextmanager
+    def terminal_lent(self) -> Iterator[None]:
+        """While this is open, another program has the terminal: the full-screen mode steps aside."""
+        terminal = self.screen.terminal if self.screen is not None and self.screen.enabled else None
+        if terminal is None:
+            yield
+            return
+        terminal.pause()
+        try:
+            yield
+        finally:
+            terminal.resume()
+
     # -- running lines
 
     def execute(self, text: str) -> None:
@@ -151,15 +199,25 @@ class Shell:
 
     def run_lines(self, lines: Iterator[Line], file: str = "") -> None:
         """Run the statements of a script; the first error ends it."""
-        for statement in parse(lines, file):
+        for statement in parse(lines, file, self.check_block):
             self.run_statement(statement)
+
+    def check_block(self, head: str) -> None:
+        """Ask a block command whether it wants its block. Raises `CommandError`."""
+        check_head(self, head)
 
     def run_statement(self, statement: Statement) -> None:
         """Run one command or block."""
         if isinstance(statement, Block):
+            self._trace(self.substitute(statement.head.text))
             self._run_block(statement)
         else:
             self.run_line(statement.text)
+
+    def _trace(self, line: str) -> None:
+        """Show a line before it runs, if that is wanted."""
+        if self.state.verbose or self.settings.get("trace-commands"):
+            self.line("+" * (self.state.depth + 1) + line)
 
     def run_line(self, line: str, repeatable: bool = False) -> None:
         """Run one command line. Warnings that the engine has gathered are shown after it."""
@@ -167,11 +225,17 @@ class Shell:
             line = self.substitute(line)
         if "\0" in line:
             raise DebuggerError("A command line cannot have a null character in it.")
+        self._trace(line)
         resolved = self.registry.find(line)
         if repeatable:
             self.state.previous, self.state.last = self.state.last, (resolved.spec, resolved.text)
+        hooked = self.registry.hooks
         try:
+            if hooked:
+                run_hook(self, BEFORE, resolved.spec.words)
             self._contain(lambda: resolved.spec.handler(self, resolved.text), line)
+            if hooked:
+                run_hook(self, AFTER, resolved.spec.words)
         finally:
             for warning in self.session.warnings.take():
                 self.warn(warning)
@@ -195,6 +259,8 @@ class Shell:
                 raise KeyboardInterrupt from None
             report = as_error(error, what)
         # outside of the handlers: what the frames of the traceback held is free now, and memory is there again
+        if isinstance(report, ResourceError):
+            gc.collect()  # a machine that was not finished and its memory hold one another
         raise report
 
     def repeat_last(self) -> None:
@@ -203,6 +269,13 @@ class Shell:
             return
         spec, text = self.state.last
         self.run_line(spec.name if spec.repeat is Repeat.BARE else self.joined(spec, text))
+
+    def last_line(self) -> str:
+        """The command before the one under way. Raises `CommandError` if there is none."""
+        previous = self.state.previous
+        if previous is None:
+            raise CommandError("No previous command to relaunch")
+        return self.joined(*previous)
 
     @staticmethod
     def joined(spec: CommandSpec, text: str) -> str:
@@ -239,11 +312,10 @@ class Shell:
             raise ScriptError("command files source each other without end", str(path))
         text = read_script(path)
         self.state.source_depth += 1
+        was_verbose, self.state.verbose = self.state.verbose, verbose
         try:
-            for statement in parse(numbered(text), str(path)):
+            for statement in parse(numbered(text), str(path), self.check_block):
                 head = statement if isinstance(statement, Line) else statement.head
-                if verbose:
-                    self.line(f"+{head.text}")
                 try:
                     self.run_statement(statement)
                 except ScriptError:
@@ -254,11 +326,17 @@ class Shell:
                     ) from error
         finally:
             self.state.source_depth -= 1
+            self.state.verbose = was_verbose
 
     @property
     def typed(self) -> bool:
         """Whether the command under way was given as such, not by a breakpoint's commands or a user-defined one."""
         return not self.state.draining and not self.state.arguments
+
+    @property
+    def at_prompt(self) -> bool:
+        """Whether it is moreover in no block and no script: GDB says some things to nobody else."""
+        return self.typed and not self.state.depth and not self.state.source_depth
 
     # -- preconditions, in GDB's words
 
@@ -284,15 +362,28 @@ class Shell:
 
     # -- what happens at a stop
 
+    def _stopped_inside(self, event: StopEvent) -> None:
+        """A function that an expression calls has stopped: the expression's error follows."""
+        from rocdbg.cli.present import show_stop
+
+        kept, outermost = self.displays, not self.state.stopped_inside
+        if not outermost:  # this is what a display calls: it would stop there again, and so on
+            self.displays = Displays()
+        self.state.stopped_inside = True
+        try:
+            show_stop(self, event)
+        finally:
+            self.displays, self.state.stopped_inside = kept, not outermost
+        self.state.last_hits = event.breakpoints
+
     def after_stop(self, event: StopEvent) -> None:
         """Run the `commands` of the breakpoints that were hit.
 
         When one of them runs the program on, the rest is dropped and those of the next stop follow: in the loop of
         the outermost call, so that a breakpoint that always continues does not nest without end.
         """
-        self.state.last_hit = event.breakpoints[0] if event.breakpoints else None
-        self.state.last_listed = None
-        lines = [line for body in self._stop_commands(event) for line in body if line.strip() != "silent"]
+        self.state.last_hits = event.breakpoints
+        lines = [line for body in event.commands for line in (body[1:] if body[:1] == ("silent",) else body)]
         self.state.queue = parse(numbered("\n".join(lines)))
         if self.state.draining:
             return
@@ -304,52 +395,14 @@ class Shell:
             self.state.draining = False
             self.state.queue = iter(())
 
-    def is_silent(self, event: StopEvent) -> bool:
-        """Whether the `commands` of a breakpoint that was hit begin with `silent`."""
-        return any(body[:1] == ["silent"] for body in self._stop_commands(event))
-
-    def _stop_commands(self, event: StopEvent) -> list[list[str]]:
-        known = {row.number: row for row in self.session.breakpoints}
-        return [list(known[number].commands) for number in event.breakpoints if number in known]
-
-    def add_display(self, letters: str, expression: str) -> None:
-        """`display`: show the expression now and at each stop. Raises when it cannot be parsed."""
-        number = self.state.next_display
-        self._show_display(number, letters, expression)
-        self.displays[number] = (letters, expression)
-        self.state.next_display += 1
-
-    def remove_displays(self, numbers: list[int] | None) -> None:
-        """`undisplay`; None means all."""
-        for number in list(self.displays) if numbers is None else numbers:
-            if number not in self.displays:
-                raise DebuggerError(f"No display number {number}.")
-            del self.displays[number]
+    @staticmethod
+    def is_silent(event: StopEvent) -> bool:
+        """Whether the `commands` of all breakpoints that were hit begin with `silent`."""
+        return bool(event.commands) and all(body[:1] == ("silent",) for body in event.commands)
 
     def show_displays(self) -> None:
         """All `display` expressions that mean something where the focus is."""
-        for number, (letters, expression) in sorted(self.displays.items()):
-            try:
-                self._show_display(number, letters, expression)
-            except NoSymbolError:
-                continue  # not in this function: shown again where it is
-
-    def _show_display(self, number: int, letters: str, expression: str) -> None:
-        """One display. Raises `NoSymbolError` and syntax errors; what cannot be read is shown as ``<error: ...>``."""
-        slash = f"/{letters}" if letters else ""
-        memory = bool(letters) and letters[-1] in "is"
-        fmt = Format.parse(letters, allow_count=memory) if letters else Format()
-        try:
-            value = self.session.data.evaluate(expression)
-            if memory:
-                text = "".join("\n" + row.text for row in self.session.examiner.examine(value, fmt, fmt.count))
-            else:
-                text = " = " + self.session.data.format(value, fmt)
-        except (NoSymbolError, ExpressionError):
-            raise
-        except Error as error:
-            text = f"\n<error: {error}>" if memory else f" = <error: {error}>"
-        self.line(f"{number}: {'x' if memory else ''}{slash}{' ' if slash else ''}{expression}{text}")
+        self.displays.show(self)
 
     def _add_plugin_command(self, plugin: Plugin, handler: object) -> None:
         """A plug-in registered a command: a function declared with `command`. Its faults cost one warning."""
@@ -395,8 +448,12 @@ class Shell:
             run_block_command(self, block)
 
     def _run_body(self, body: Iterable[Statement]) -> None:
-        for statement in body:
-            self.run_statement(statement)
+        self.state.depth += 1
+        try:
+            for statement in body:
+                self.run_statement(statement)
+        finally:
+            self.state.depth -= 1
 
     def _truth(self, expression: str) -> bool:
         if not expression:
@@ -407,8 +464,11 @@ class Shell:
 
     def call(self, body: Iterable[Statement], arguments: list[str]) -> None:
         """Run a user-defined command's body with `$arg0`, `$argc`, ... standing for its arguments."""
-        if len(self.state.arguments) >= MAX_SOURCE_DEPTH:
+        depth = len(self.state.arguments)
+        if depth >= min(MAX_CALL_DEPTH, int(str(self.settings.get("max-user-call-depth", 0))) or MAX_CALL_DEPTH):
             raise ScriptError("Max user call depth exceeded -- command aborted.")
+        if depth % 8 == 0:
+            sys.setrecursionlimit(max(sys.getrecursionlimit(), 1000 + 30 * depth))
         self.state.arguments.append(arguments)
         loops, self.state.loops = self.state.loops, 0
         try:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from rocdbg.cli.script import Statement
+from rocdbg.debugger.patterns import Pattern
 
 if TYPE_CHECKING:
-    from rocdbg.cli.listing import Listing
     from rocdbg.cli.registry import CommandSpec
     from rocdbg.debugger.values.value import Value
+
+
+MAX_TYPED = 10_000
 
 
 class ShellState(Struct):
@@ -35,13 +38,35 @@ class ShellState(Struct):
     """Whether those are under way."""
     loops: int = 0
     """`while` blocks under way, for `loop_break`."""
-    next_display: int = 1
-    """The number of the next `display`."""
+    depth: int = 0
+    """Blocks and user-defined commands under way, for tracing."""
+    verbose: bool = False
+    """Whether a file is read with `source -v`."""
+    hooks_running: list[tuple[str, ...]] = field(default_factory=list)
+    """Commands whose hook is under way."""
+    typed: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_TYPED))
+    """The last lines typed at a prompt, for `show commands`."""
+    typed_before: int = 0
+    """How many lines were typed before those."""
+    next_command: int = 1
+    """The first line that `show commands +` shows."""
+    next_shown: int = 1
+    """The first value that `show values +` shows."""
     next_examine: Value | None = None
     """Where `x` without an address goes on."""
-    last_listed: Listing | None = None
-    """What `list` showed last; ``None`` after a stop."""
-    last_searched: re.Pattern[str] | None = None
+    examine_count: int = 0
+    """How many objects the last ``x`` showed."""
+    last_searched: Pattern | None = None
     """What `search` looked for last."""
-    last_hit: int | None = None
-    """The breakpoint that the program stopped at."""
+    language_warned: bool = False
+    """Whether it was said that the language is not the frame's."""
+    stopped_inside: bool = False
+    """Whether a stop is being shown that a function called by an expression has made."""
+    last_hits: tuple[int, ...] = ()
+    """The breakpoints that the program stopped at."""
+
+    def remember(self, line: str) -> None:
+        """Count a line that was typed at a prompt; an empty one is none."""
+        if line.strip():
+            self.typed_before += len(self.typed) == MAX_TYPED
+            self.typed.append(line)

@@ -37,6 +37,16 @@ def finish_streams() -> None:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
+def is_dumb() -> bool:
+    """Whether the terminal cannot move its cursor."""
+    return os.environ.get("TERM", "dumb").lower() in ("dumb", "unknown", "")
+
+
+def shows_unicode() -> bool:
+    """Whether the terminal is said to show more than ASCII."""
+    return (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"
+
+
 class TerminalState:
     """How the terminal was set when the session began."""
 

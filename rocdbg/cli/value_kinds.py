@@ -7,6 +7,8 @@ option, where more may follow. Both raise `CommandError` in GDB's words.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from typing import ClassVar
 
 from msgspec import Struct
@@ -28,10 +30,12 @@ class ValueKind(Struct, frozen=True):
         option_metasyntax: the same in an option table.
         words: the values that completion offers.
         completes: what else completion offers.
+        is_quoted: whether ``show`` puts quotes around a value.
         may_be_left_out: whether an option of this type can stand without a value.
     """
 
     may_be_left_out: ClassVar[bool] = False
+    is_quoted: ClassVar[bool] = False
 
     @property
     def metasyntax(self) -> str:
@@ -53,12 +57,16 @@ class ValueKind(Struct, frozen=True):
         """The value that a whole text stands for."""
         return text
 
+    def evaluated(self, text: str, evaluate: Callable[[str], int] | None) -> object:
+        """As `parse`; where the value can be an expression, ``evaluate`` knows what an expression is."""
+        return self.parse(text)
+
     def take(self, option: str, text: str, delimited: bool) -> tuple[object, str]:
         """The value at the beginning of a text after ``option``, and what is left.
 
         ``delimited``: a ``--`` follows, so that what stands here can only be a value or an option.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # only kinds that options have take words of a line
 
     def show(self, value: object) -> str:
         """The value as ``show`` writes it."""
@@ -142,56 +150,73 @@ class AutoBoolean(ValueKind, frozen=True):
 
 
 class Number(ValueKind, frozen=True):
-    """An integer; ``unlimited`` is the value that stands for no limit."""
+    """An integer; where ``unlimited`` is a number, that stands for no limit. ``signed`` ones may be negative.
 
-    unlimited: int = 0
+    ``set`` takes an expression, an option a literal.
+    """
+
+    unlimited: int | None = 0
+    signed: bool = False
 
     @property
     def metasyntax(self) -> str:
-        return "N|unlimited"
+        return "N" if self.unlimited is None else "N|unlimited"
 
     @property
     def option_metasyntax(self) -> str:
-        return "NUMBER|unlimited"
+        return "NUMBER" if self.unlimited is None else "NUMBER|unlimited"
 
     @property
     def words(self) -> tuple[str, ...]:
-        return ("unlimited",)
+        return () if self.unlimited is None else ("unlimited",)
 
     def _missing(self) -> CommandError:
-        return CommandError('Argument required (integer to set it to, or "unlimited".).')
+        also = "" if self.unlimited is None else ', or "unlimited"'
+        return CommandError(f"Argument required (integer to set it to{also}).")
 
-    def _checked(self, text: str) -> int:
-        number = int(text, 0) if len(text) < MAX_NUMBER else MAX_VALUE
-        if not min(0, self.unlimited) <= number < MAX_VALUE:
+    def _checked(self, number: int, text: str) -> int:
+        if self.unlimited == -1 and number < -1:
+            raise CommandError("only -1 is allowed to set as unlimited")
+        lowest = -MAX_VALUE if self.signed else min(0, self.unlimited or 0)
+        highest = MAX_VALUE if self.signed or self.unlimited == -1 else 2 * MAX_VALUE
+        if not lowest <= number < highest:
             raise CommandError(f"integer {text[:MAX_NUMBER]} out of range")
         return number
 
+    def _is_unlimited(self, word: str) -> bool:
+        return self.unlimited is not None and "unlimited".startswith(word)
+
     def parse(self, text: str) -> object:
+        return self.evaluated(text, None)
+
+    def evaluated(self, text: str, evaluate: Callable[[str], int] | None) -> object:
         if not text:
             raise self._missing()
-        if "unlimited".startswith(text):
+        if self._is_unlimited(text):
             return self.unlimited
-        try:
-            return self._checked(text)
-        except ValueError:
-            raise CommandError(f'Invalid number "{text}".') from None
+        if _DIGITS.fullmatch(text) and len(text) < MAX_NUMBER:
+            with suppress(ValueError):  # 010
+                return self._checked(int(text, 0), text)
+        if evaluate is None:
+            raise CommandError(f'Invalid number "{text}".')
+        number = evaluate(text)
+        return self._checked(number, str(number))
 
     def take(self, option: str, text: str, delimited: bool) -> tuple[object, str]:
         word, rest = split_word(text)
         if not word:
             raise self._missing()
-        if "unlimited".startswith(word):
+        if self._is_unlimited(word):
             return self.unlimited, rest
         digits = _DIGITS.match(word)
         if digits is None:
             if word == "--":
-                raise CommandError(f"{option} requires an argument")
+                raise CommandError(f"Trailing junk at: {text[1:]}")
             raise CommandError(f"Expected integer at: {text}")
         if digits.end() < len(word):
             raise CommandError(f"Trailing junk at: {text[digits.end() :]}")
         try:
-            return self._checked(word), rest
+            return self._checked(int(word, 0) if len(word) < MAX_NUMBER else 4 * MAX_VALUE, word), rest
         except ValueError:  # 010
             raise CommandError(f"Expected integer at: {text}") from None
 
@@ -202,6 +227,7 @@ class Number(ValueKind, frozen=True):
 class Enumeration(ValueKind, frozen=True):
     """One of several words, which may be abbreviated."""
 
+    is_quoted: ClassVar[bool] = True
     choices: tuple[str, ...] = ()
 
     @property
@@ -231,9 +257,36 @@ class Enumeration(ValueKind, frozen=True):
         return found[0], rest
 
 
+class Radix(ValueKind, frozen=True):
+    """A base that numbers can have."""
+
+    is_output: bool = True
+
+    @property
+    def metasyntax(self) -> str:
+        return "8|10|16"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("8", "10", "16")
+
+    def evaluated(self, text: str, evaluate: Callable[[str], int] | None) -> object:
+        """The base."""
+        if not text:
+            raise CommandError("Argument required (integer to set it to).")
+        radix = evaluate(text) if evaluate is not None else int(text)
+        if radix not in (8, 10, 16):
+            kind = "Unsupported output" if self.is_output else "Nonsense input"
+            raise CommandError(
+                f"{kind} radix ``decimal {radix}''; {'output' if self.is_output else 'input'} radix unchanged."
+            )
+        return radix
+
+
 class String(ValueKind, frozen=True):
     """Any text; as an option's value a word, or several in quotes. Completion offers ``offers``."""
 
+    is_quoted: ClassVar[bool] = True
     offers: tuple[str, ...] = ()
 
     @property
@@ -275,5 +328,8 @@ BOOLEAN = Boolean()
 AUTO_BOOLEAN = AutoBoolean()
 COUNT = Number(unlimited=0)
 DEPTH = Number(unlimited=-1)
+UNSIGNED = Number(unlimited=None)
+SIGNED = Number(unlimited=None, signed=True)
+LINES = Number(unlimited=0, signed=True)
 STRING = String()
 FILE_NAME = FileName()

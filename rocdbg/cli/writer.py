@@ -12,10 +12,13 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rocdbg.cli.visible import encodable, one_line, visible
 from rocdbg.debugger.errors import ControlFlow
+
+if TYPE_CHECKING:
+    from rocdbg.cli.pager import Pager
 
 # GDB's default colours for what it styles.
 STYLES = {
@@ -53,6 +56,8 @@ class Writer:
         self._base = (stream, colour)
         self.at_line_start = True
         self.log: TextIO | None = None  # a copy without colour (`set logging`)
+        self.pager: Pager | None = None  # on a terminal
+        self.log_alone = False  # whether the stream gets nothing (`set logging redirect`)
         self.failure: OSError | ValueError | None = None
         self.failed: Callable[[str], None] = lambda message: None
 
@@ -67,8 +72,17 @@ class Writer:
         self.at_line_start = text.endswith("\n")
         if self.log is not None:
             self._copy(self.log, ESCAPES.sub("", text))
+            if self.log_alone and self.log is not None:
+                return
         if self.failure is not None:
             return
+        if self.pager is None or self.pager.stream is not self.stream:
+            self._put(text)
+            return
+        for piece in self.pager.pieces(text):
+            self._put(piece)
+
+    def _put(self, text: str) -> None:
         try:
             try:
                 self.stream.write(text)
@@ -103,6 +117,13 @@ class Writer:
                 self.log.flush()
         except (OSError, ValueError) as error:
             self._lost(error)
+
+    def redirect(self, stream: TextIO, colour: bool) -> None:
+        """Write to another stream from now on (the full-screen mode)."""
+        self.flush()
+        self.stream, self.colour = stream, colour
+        self._base = (stream, colour)
+        self.at_line_start = True
 
     def restore(self) -> None:
         """Back to the stream of the beginning, whatever a `Capture` did that was interrupted."""

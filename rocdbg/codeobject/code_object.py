@@ -28,7 +28,7 @@ from rocdbg.codeobject.metadata_reader import Metadata, read_metadata
 from rocdbg.codeobject.notes import Note, iter_notes, v2_target_id
 from rocdbg.codeobject.relocation import Resolver
 from rocdbg.codeobject.source import Source
-from rocdbg.codeobject.symbols import Symbol, SymbolTable
+from rocdbg.codeobject.symbols import Symbol, SymbolTable, SymbolType
 from rocdbg.codeobject.uri import FileUri, MemoryUri
 from rocdbg.errors import remembered
 
@@ -135,6 +135,11 @@ class CodeObject:
         section = self._table(SHT_SYMTAB)
         return self.dynamic_symbols if section is None else section
 
+    def adopt_symbols(self, separate: CodeObject) -> None:
+        """Take the full symbol table from the separate debug file of this stripped object, if that has one."""
+        if self._table(SHT_SYMTAB) is None and separate._table(SHT_SYMTAB) is not None:
+            vars(self)["symbols"] = separate.symbols
+
     @remembered
     def dynamic_symbols(self) -> SymbolTable:
         """The dynamic symbol table, which dynamic relocations refer to; empty if there is none."""
@@ -155,12 +160,31 @@ class CodeObject:
         """What its base address must be a multiple of."""
         return self.layout.alignment
 
+    def section_address(self, section: Section) -> FileAddress | None:
+        """Where a section is at load bias 0, None if it is not loaded."""
+        if self.is_relocatable:
+            found = (self.layout.section_addresses or {}).get(section.index)
+            return None if found is None else FileAddress(found)
+        return FileAddress(section.address) if section.address else None
+
     def address_of(self, symbol: Symbol) -> FileAddress:
         """The address of a symbol at load bias 0; of an LDS symbol its offset, of an absolute one its value.
 
         Raises `CodeObjectError` for an undefined symbol, or one in a section that is not loaded.
         """
         return FileAddress(self.layout.address_of(symbol))
+
+    def entry_address_of(self, symbol: Symbol) -> FileAddress:
+        """The address of the first instruction of a function's symbol: a kernel's of version 2 names its descriptor,
+        which lies before the code.
+
+        Raises `CodeObjectError` as `address_of` does, and for a descriptor that lies outside the file.
+        """
+        if self.version == 2 and symbol.type == SymbolType.AMDGPU_HSA_KERNEL:
+            kernel = self.kernels.find(symbol.name)
+            if kernel is not None:
+                return kernel.entry_address
+        return self.address_of(symbol)
 
     def file_offset(self, symbol: Symbol, size: int, what: str) -> int:
         """Where the ``size`` bytes at a symbol are in the file; raises `CodeObjectError` naming ``what``."""
@@ -174,8 +198,21 @@ class CodeObject:
         raise self.source.error(f"symbol {symbol.name} has no {size} bytes in the file", section=what)
 
     def read(self, address: int, size: int) -> bytes:
-        """``size`` bytes at an address, unrelocated; raises `CodeObjectError` if they are not in the file."""
-        return self._elf.read(address, size, "loaded bytes")
+        """``size`` bytes at an address, raises `CodeObjectError` if they are not in the file.
+
+        Those of a linked object are unrelocated, those of an unlinked one as at load bias 0.
+        """
+        if not self.is_relocatable:
+            return self._elf.read(address, size, "loaded bytes")
+        for segment in self._at_zero.segments:
+            if segment.address <= address and address + size <= segment.address + len(segment.data):
+                return bytes(segment.data[address - segment.address : address - segment.address + size])
+        raise self.source.error(f"no {size} bytes are loaded at address {address:#x}", section="loaded bytes")
+
+    @remembered
+    def _at_zero(self) -> LoadedImage:
+        """An unlinked object at load bias 0, where symbols that it does not define are 0."""
+        return load_image(self, 0, lambda name: 0)
 
     def load(self, base: int, resolve: Resolver | None = None) -> LoadedImage:
         """Build the memory image for a load address and apply all relocations.
@@ -207,7 +244,8 @@ class CodeObject:
                 if not 0 < section.link < len(sections):
                     reason = f"section {section.name} has no string table {section.link}"
                     raise self.source.error(reason, section="section headers")
-                return SymbolTable(self.source, section.name, section.data, sections[section.link].data)
+                placed = (lambda: self.layout.section_addresses or {}) if self.is_relocatable else None
+                return SymbolTable(self.source, section.name, section.data, sections[section.link].data, placed)
         return None
 
     def _dynamic_table(self) -> SymbolTable:

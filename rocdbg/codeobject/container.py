@@ -14,6 +14,7 @@ from rocdbg.arch.target_id import TargetId
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.compression import MAX_UNCOMPRESSED, Budget
 from rocdbg.codeobject.elf import EM_AMDGPU, Elf, is_elf
+from rocdbg.codeobject.embedded import find_embedded
 from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
 from rocdbg.codeobject.offload import Bundle, find_bundles, is_bundle, read_bundle
 from rocdbg.codeobject.regular_file import FileAccessError, open_regular
@@ -37,7 +38,7 @@ class Entry(Struct, frozen=True):
     target_id: TargetId | None
     """None for host entries and processors rocdbg does not know."""
     size: int
-    uri: FileUri
+    uri: FileUri | MemoryUri
     """The bytes of the entry; of an entry in a compressed bundle, the whole bundle."""
     compressed: bool
 
@@ -53,9 +54,10 @@ def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = N
     """Open the code object in a file.
 
     ``path`` names an AMDGPU ELF code object, an offload bundle, a host executable or library with a
-    .hip_fatbin section, or is a ``file://`` URI of one of these or of a range of a file.  ``target_id``
-    chooses among several; a processor alone fits every setting of its features, generic code fits the
-    processors it covers.
+    .hip_fatbin section or whole code objects among its data (OpenMP), or is a ``file://`` URI of one of
+    these or of a range of a file, or a ``memory://`` URI of one in a process whose memory this one may
+    read.  ``target_id`` chooses among several; a processor alone fits every setting of its features,
+    generic code fits the processors it covers.
 
     Raises `ChoiceError` (listing what is there) if nothing fits or several do equally well, `CodeObjectError`
     if the file cannot be read or is damaged, `UriError`, and the errors of `TargetId.parse`.
@@ -97,8 +99,12 @@ class _Place(Struct, frozen=True):
     """Where the bytes start in the file."""
     whole: bool
     """Whether they are all of the file."""
+    process: int | None = None
+    """The process whose memory they are from; `base` is an address then."""
 
-    def uri(self, offset: int, size: int) -> FileUri:
+    def uri(self, offset: int, size: int) -> FileUri | MemoryUri:
+        if self.process is not None:
+            return MemoryUri(self.process, self.base + offset, size)
         return FileUri(str(self.file.absolute()), self.base + offset, size)
 
 
@@ -148,7 +154,9 @@ def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
     if is_uri(text):
         uri = parse_uri(text)
         if isinstance(uri, MemoryUri):
-            raise CodeObjectError(text, "the memory of a process cannot be read")
+            memory = Source(text, _read_memory(text, uri))
+            yield _Place(memory, Path(f"/proc/{uri.process}/mem"), uri.offset, False, uri.process)
+            return
         text = uri.path
         offset, size = uri.offset or 0, uri.size
     with _map(text) as data:
@@ -160,6 +168,33 @@ def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
                 raise source.error(f"a range of {size} bytes, the limit is {MAX_CODE_SIZE}")
             part = Source(str(path), source.bytes_at(offset, size, "range of the URI"))
             yield _Place(part, Path(text), offset, False)
+
+
+def _read_memory(name: str, uri: MemoryUri) -> bytes:
+    """Memory of a process that the system lets this one look at, as it is now."""
+    if not 0 < uri.size <= MAX_CODE_SIZE:
+        raise CodeObjectError(name, f"a range of {uri.size} bytes, from 1 to {MAX_CODE_SIZE} are possible")
+    try:
+        handle = os.open(f"/proc/{uri.process}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise CodeObjectError(name, f"the memory of process {uri.process} cannot be read: {error.strerror}") from None
+    parts, done = [], 0
+    try:
+        while done < uri.size:
+            part = os.pread(handle, uri.size - done, uri.offset + done)
+            if not part:
+                break
+            parts.append(part)
+            done += len(part)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        where = f"{uri.offset + done:#x}"
+        raise CodeObjectError(name, f"process {uri.process} has no readable memory at {where}: {reason}") from None
+    finally:
+        os.close(handle)
+    if done < uri.size:
+        raise CodeObjectError(name, f"process {uri.process} has ended")
+    return b"".join(parts)
 
 
 def _map(path: str) -> mmap.mmap:
@@ -195,6 +230,12 @@ def _find(place: _Place) -> Iterator[_Found]:
         return
     section = elf.sections.get(FATBIN_SECTION)
     if section is None:
+        index = -1
+        for index, code in enumerate(find_embedded(source)):
+            uri = place.uri(code.offset, code.size)
+            yield _Found(Entry(index, str(code.target_id), code.target_id, code.size, uri, False), code.offset)
+        if index >= 0:
+            return
         reason = f"an ELF file of machine {elf.header.machine} without a {FATBIN_SECTION} section"
         raise source.error(f"holds no AMDGPU code: {reason}")
     end = section.offset + section.size

@@ -59,15 +59,16 @@ def base_name(name: str) -> str:
     return text[: _opening(text, len(text) - 1)] if text.endswith(">") and "operator" not in text else text
 
 
-def stands_for(name: str, symbol: str) -> bool:
+def stands_for(name: str, symbol: str, qualified: bool = False) -> bool:
     """Whether a function with this symbol is meant by a name as people write it: its declaration or qualified name,
-    with or without template arguments. Namespaces may be left out from the left; spaces do not matter.
+    with or without template arguments. Namespaces may be left out from the left, unless it must be ``qualified``;
+    spaces do not matter.
     """
     wanted = name.replace(" ", "")
     declaration, function = demangle(symbol), function_name(symbol)
     without_type = declaration[max(0, declaration.find(function)) :]
     texts = (text.replace(" ", "") for text in (declaration, without_type, function, base_name(symbol)))
-    return any(text == wanted or text.endswith(f"::{wanted}") for text in texts)
+    return any(text == wanted or (not qualified and text.endswith(f"::{wanted}")) for text in texts)
 
 
 def _opening(text: str, end: int) -> int:

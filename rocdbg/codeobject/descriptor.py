@@ -7,7 +7,9 @@ its default.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from enum import Enum
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -142,7 +144,7 @@ class UserSgpr(Enum):
     """As many registers as the field says."""
 
 
-class KernelDescriptor(Struct, frozen=True):
+class KernelDescriptor(Struct, frozen=True, dict=True):
     """One kernel descriptor, decoded for its target."""
 
     target: Target
@@ -239,12 +241,16 @@ class KernelDescriptor(Struct, frozen=True):
     kernarg_preload_spec_offset: int = 0
     """In dwords, from the start of the kernarg segment."""
 
-    def user_sgprs(self) -> dict[UserSgpr, tuple[int, int]]:
+    def user_sgprs(self) -> Mapping[UserSgpr, tuple[int, int]]:
         """First register and register count of each enabled user SGPR item, in register order.
 
         System SGPRs start at ``user_sgpr_count``, which may be more than these take (gfx11 code is padded to
         a total of 16).
         """
+        return self._user_sgprs
+
+    @cached_property
+    def _user_sgprs(self) -> Mapping[UserSgpr, tuple[int, int]]:
         found: dict[UserSgpr, tuple[int, int]] = {}
         first = 0
         for item in UserSgpr:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
+from rocdbg.arch.targets import UnknownTargetError, target_by_mach
 from rocdbg.codeobject.compression import ZLIB, ZSTD, Budget, inflate
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.string_table import StringTable
@@ -88,6 +89,10 @@ class Section(Struct, frozen=True):
     @property
     def has_bytes(self) -> bool:
         return self.type not in (0, SHT_NOBITS)
+
+    @property
+    def is_writable(self) -> bool:
+        return bool(self.flags & SHF_WRITE)
 
     @property
     def data(self) -> bytes:
@@ -278,16 +283,26 @@ def is_elf(data: bytes | bytearray | mmap.mmap) -> bool:
     return data[:4] == ELF_MAGIC
 
 
+def _narrow(source: Source) -> str:
+    """What to say of a 32-bit file. Code for r600 processors comes in such files, which are told by their flags."""
+    data = source.bytes_at(0, min(len(source.data), 40), "ELF header")
+    if len(data) == 40 and int.from_bytes(data[18:20], "little") == EM_AMDGPU:
+        try:
+            target = target_by_mach(data[36])
+        except UnknownTargetError:
+            target = None
+        if target is not None and target.is_r600:
+            return f"code for the r600 processor {target.name}; rocdbg reads and runs that of gfx600 and later"
+    return "a 32-bit ELF file; rocdbg reads 64-bit ones"
+
+
 def _read_header(source: Source) -> ElfHeader:
     what = "ELF header"
     ident = source.bytes_at(0, 6, what)
     if ident[:4] != ELF_MAGIC:
         raise source.error("not an ELF file", section=what, offset=0)
     if ident[4] != ELFCLASS64:
-        # r600 objects are ELFCLASS32; nothing here runs or shows them.
-        reason = (
-            "a 32-bit ELF file; rocdbg reads 64-bit ones" if ident[4] == ELFCLASS32 else "unknown ELF class"
-        )
+        reason = _narrow(source) if ident[4] == ELFCLASS32 else "unknown ELF class"
         raise source.error(f"{reason} ({ident[4]})", section=what, offset=4)
     if ident[5] != ELFDATA2LSB:
         raise source.error(f"not little-endian (EI_DATA {ident[5]})", section=what, offset=5)

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING
 
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.targets import Generation
-from rocdbg.codeobject.descriptor import KernelDescriptor, decode_descriptor, decode_v2_descriptor
+from rocdbg.codeobject.descriptor import (
+    DESCRIPTOR_SIZE,
+    V2_DESCRIPTOR_SIZE,
+    KernelDescriptor,
+    decode_descriptor,
+    decode_v2_descriptor,
+)
+from rocdbg.codeobject.descriptor_text import descriptor_directives
 from rocdbg.codeobject.errors import CodeObjectError, NoSuchKernelError
+from rocdbg.codeobject.kernel_code_text import kernel_code_directives
 from rocdbg.codeobject.metadata import KernelMetadata
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.errors import remembered
@@ -52,12 +60,24 @@ class Kernel:
         symbol = self._require_symbol()
         code_object = self.code_object
         decode = decode_v2_descriptor if code_object.version == 2 else decode_descriptor
-        size = 256 if code_object.version == 2 else 64
-        if code_object.target.generation is Generation.R600:
-            reason = f"is for {code_object.target.name}, which has no kernel descriptors"
-            raise code_object.source.error(reason, section="ELF header", offset=48)
+        size = V2_DESCRIPTOR_SIZE if code_object.version == 2 else DESCRIPTOR_SIZE
+        self._check_generation()
         offset = code_object.file_offset(symbol, size, f"descriptor of kernel {self.name}")
         return decode(code_object.source, offset, code_object.target)
+
+    def directives(self) -> list[str]:
+        """The descriptor as assembler directives, as llvm-objdump prints it (``.amd_kernel_code_t`` in V2).
+
+        Raises `CodeObjectError` if there is none.
+        """
+        code_object = self.code_object
+        self._check_generation()
+        size = V2_DESCRIPTOR_SIZE if code_object.version == 2 else DESCRIPTOR_SIZE
+        what = f"descriptor of kernel {self.name}"
+        data = code_object.source.bytes_at(code_object.file_offset(self._require_symbol(), size, what), size, what)
+        if code_object.version == 2:
+            return kernel_code_directives(data)
+        return descriptor_directives(data, self.name, code_object.target, code_object.version or 0)
 
     @property
     def descriptor_address(self) -> int:
@@ -87,6 +107,12 @@ class Kernel:
         return (
             self.metadata.kernarg_segment_size if self.metadata is not None else self.descriptor.kernarg_size
         )
+
+    def _check_generation(self) -> None:
+        code_object = self.code_object
+        if code_object.target.generation is Generation.R600:
+            reason = f"is for {code_object.target.name}, which has no kernel descriptors"
+            raise code_object.source.error(reason, section="ELF header", offset=48)
 
     def _require_symbol(self) -> Symbol:
         if self.descriptor_symbol is None:

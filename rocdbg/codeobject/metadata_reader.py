@@ -19,6 +19,7 @@ from rocdbg.codeobject.metadata import (
     KernelMetadata,
     ValueKind,
 )
+from rocdbg.codeobject.metadata_text import metadata_lines
 from rocdbg.codeobject.msgpack_reader import MsgPackDamage, read_msgpack
 from rocdbg.codeobject.notes import NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, Note
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
@@ -110,6 +111,23 @@ def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
     if len(lists) > 1:
         root = {**root, _KERNELS: [kernel for kernels in lists for kernel in kernels]}
     return Metadata(file, first.section, first.offset, root)
+
+
+def metadata_text(file: str, notes: list[Note]) -> Iterator[tuple[Note, list[str]]]:
+    """Each metadata note with its content as lines of YAML: V2's as it is, others in LLVM's layout.
+
+    Raises `CodeObjectError` for a note that is damaged.
+    """
+    for note in notes:
+        if note.owner == "AMDGPU" and note.type == NT_AMDGPU_METADATA:
+            try:
+                yield note, list(metadata_lines(_unpack_msgpack(file, note)))
+            except RecursionError:
+                reason = "the metadata is nested too deeply to be shown"
+                raise CodeObjectError(file, reason, section=note.section, offset=note.offset) from None
+        elif note.owner == "AMD" and note.type == NT_AMD_HSA_METADATA:
+            lines = decode_lines(note.description.rstrip(b"\0")).strip("\n").split("\n")
+            yield note, [printable(line) for line in lines]
 
 
 def _unpack_msgpack(file: str, note: Note) -> Mapping[Any, Any]:

@@ -22,7 +22,7 @@ class MsgPackDamage(Exception):
 
 
 def read_msgpack(data: bytes) -> Any:
-    """The value in ``data``: maps with text (or bytes) for keys, lists, text, bytes, numbers.
+    """The value in ``data``: maps with text, bytes or numbers (PAL: registers) for keys, lists, text, bytes, numbers.
 
     Raises `MsgPackDamage`.
     """
@@ -39,11 +39,11 @@ def read_msgpack(data: bytes) -> Any:
         _check(data)
     try:
         return msgpack.unpackb(
-            data, strict_map_key=True, unicode_errors="backslashreplace", max_array_len=len(data),
+            data, strict_map_key=False, unicode_errors="backslashreplace", max_array_len=len(data),
             max_map_len=len(data),
         )
-    except (ValueError, msgpack.UnpackException, OverflowError, RecursionError) as error:
-        # ValueError is msgpack's own base class for damaged data.
+    except (ValueError, TypeError, msgpack.UnpackException, OverflowError, RecursionError) as error:
+        # ValueError is msgpack's own base class for damaged data; TypeError: a map or an array is a key.
         raise MsgPackDamage(str(error) or type(error).__name__) from None
 
 

@@ -23,7 +23,6 @@ NT_AMDGPU_METADATA = 32
 
 _NHDR = struct.Struct("<III")
 _ISA = struct.Struct("<HHIII")
-_VERSION = struct.Struct("<II")
 _XNACK_V2 = 0x01
 
 # Usage guide, "Code Object V2 Supported Processors and Fixed Target Feature Settings": ISA versions that do
@@ -91,15 +90,6 @@ def v2_target_id(elf: Elf, notes: list[Note]) -> TargetId | None:
             if any(n.owner == "AMD" and n.type == NT_AMD_HSA_HSAIL for n in notes):
                 xnack = Feature.ON if elf.header.flags & _XNACK_V2 else Feature.OFF
             return TargetId.of(target, sramecc=Feature.OFF, xnack=xnack)
-    return None
-
-
-def noted_version(notes: list[Note]) -> tuple[int, int] | None:
-    """The code object version of a V2 note."""
-    for note in notes:
-        if note.owner == "AMD" and note.type == NT_AMD_HSA_CODE_OBJECT_VERSION and len(note.description) >= 8:
-            major, minor = _VERSION.unpack_from(note.description)
-            return major, minor
     return None
 
 

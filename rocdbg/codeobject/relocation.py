@@ -91,7 +91,7 @@ def _section_relocations(code_object: CodeObject) -> Iterator[Relocation]:
             continue
         target = sections[section.info]
         if not target.flags & SHF_ALLOC:
-            continue  # debug information: its reader's business
+            continue  # debug information: see `rocdbg.codeobject.debug_relocation`
         if section.type == SHT_REL:
             raise code_object.source.error("relocations without addend", section=f"section {section.name}")
         start = code_object.layout.section_addresses
@@ -122,7 +122,7 @@ def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
     found: dict[tuple[bool, int], None] = {}
     sections = code_object.container.section_list
     for section in sections:
-        if section.type == SHT_RELA and 0 < section.info < len(sections):
+        if section.type == SHT_RELA and 0 < section.info < len(sections) and sections[section.info].flags & SHF_ALLOC:
             for record in _records(code_object, section.data, 0, f"section {section.name}", False):
                 if record.type in _USES_GOT:
                     found.setdefault((False, record.symbol))

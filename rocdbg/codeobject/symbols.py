@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -70,15 +70,20 @@ class SymbolTable:
     """The symbols of one table; a sequence of `Symbol`, by name with `get`, by address with `at`.
 
     Made from the raw bytes of a symbol table and its strings; both indices are built when first asked for.
+    ``section_starts`` tells, for an unlinked object, where its sections are placed: values are offsets in them.
     """
 
-    def __init__(self, source: Source, name: str, data: bytes, strings: bytes) -> None:
+    def __init__(
+        self, source: Source, name: str, data: bytes, strings: bytes,
+        section_starts: Callable[[], Mapping[int, int]] | None = None,
+    ) -> None:
         self.source = source
         self.name = name
         self.array: np.ndarray[Any, np.dtype[Any]] = np.frombuffer(
             data, SYMBOL_DTYPE, count=len(data) // SYMBOL_DTYPE.itemsize
         )
         self._raw_strings = strings
+        self._section_starts = section_starts
 
     def __len__(self) -> int:
         return len(self.array)
@@ -126,7 +131,7 @@ class SymbolTable:
             if position < 0:
                 return None
         symbol = self[indices[position]]
-        return symbol if symbol.value == address or address < symbol.value + symbol.size else None
+        return symbol if starts[position] == address or address < starts[position] + symbol.size else None
 
     @remembered
     def _by_name(self) -> dict[str, int]:
@@ -144,15 +149,21 @@ class SymbolTable:
         kinds = array["info"] & 15
         wanted = (kinds <= SymbolType.FUNC) | (kinds == SymbolType.AMDGPU_HSA_KERNEL)
         wanted &= (array["shndx"] != SHN_UNDEF) & (array["shndx"] < SHN_AMDGPU_LDS) & (array["name"] != 0)
+        addresses = array["value"]
+        if self._section_starts is not None:
+            named = self._section_starts().items()
+            section_starts = {index: start for index, start in named if index < SHN_AMDGPU_LDS}
+            places = np.zeros(1 << 16, np.uint64)
+            places[list(section_starts)] = list(section_starts.values())
+            wanted &= np.isin(array["shndx"], list(section_starts))
+            addresses = addresses + places[array["shndx"]]
         indices = np.flatnonzero(wanted)
         # Functions sort last among equals, so that the search from the right meets them first.
-        order = np.lexsort(
-            (kinds[indices] == SymbolType.FUNC, array["size"][indices] > 0, array["value"][indices])
-        )
+        order = np.lexsort((kinds[indices] == SymbolType.FUNC, array["size"][indices] > 0, addresses[indices]))
         indices = indices[order]
         positions = np.where(array["size"][indices] > 0, np.arange(len(indices)), -1)
         sized = np.maximum.accumulate(positions) if len(positions) else positions
-        return array["value"][indices].tolist(), indices.tolist(), sized.tolist()
+        return addresses[indices].tolist(), indices.tolist(), sized.tolist()
 
     @remembered
     def _strings(self) -> StringTable:

@@ -6,7 +6,7 @@ what they return; requests that cannot be met raise subclasses of `rocdbg.Error`
 
 from __future__ import annotations
 
-from rocdbg.arch.lanes import lane_list, lane_ranges
+from rocdbg.arch.lanes import lane_list, lane_mask, lane_ranges
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.running.stops import Signal, StopEvent, StopReason
@@ -26,5 +26,6 @@ __all__ = [
     "StopEvent",
     "StopReason",
     "lane_list",
+    "lane_mask",
     "lane_ranges",
 ]

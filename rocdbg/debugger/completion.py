@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rocdbg.debugger.frames.registers import special_names
+from rocdbg.dwarf.info.all_names import NameKind
 from rocdbg.dwarf.info.types import ClassType, PointerType, Type
 from rocdbg.errors import Error
 
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
 MAX_CANDIDATES = 200
 
+_TAGS = {
+    "struct": (NameKind.STRUCT, NameKind.CLASS), "class": (NameKind.CLASS, NameKind.STRUCT),
+    "union": (NameKind.UNION,), "enum": (NameKind.ENUM,),
+}
+_NAMES = (NameKind.FUNCTION, NameKind.VARIABLE, NameKind.ENUMERATOR, NameKind.SYMBOL)
+_LAST_WORD = re.compile(r"\b(\w+)\s+$")
 _MEMBER = re.compile(r"(.*?)(\.|->)(\w*)$", re.DOTALL)
 
 
@@ -31,14 +38,15 @@ def complete(session: Session, kind: str, word: str, text: str) -> list[str]:
 def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[str]:
     if kind == "expression":
         return _expression(session, word, text)
+    if kind == "location" and ":" in word.replace("::", ""):
+        return _functions_in(session, *word.rpartition(":"))
     if kind in ("location", "symbol"):
         names = list(session.symbols.names_starting(word)) if word else session.launch.kernel_names()
         if kind == "location":
             names += [file.basename for file in session.symbols.sources()]
         return names
     if kind == "type":
-        pattern = "(^|::)" + re.escape(word)
-        return [row.text for row in session.symbols.types(pattern)]
+        return session.symbols.names_starting(word, _TAGS.get(_tag(word, text), (NameKind.TYPE,)))
     if kind == "register":
         return _registers(session)
     if kind == "kernel":
@@ -48,8 +56,41 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
     if kind == "breakpoint":
         return [str(b.number) for b in session.breakpoints]
     if kind == "thread":
-        return [str(row.number) for row in session.tables.threads()]
+        return _threads(session, word)
+    if kind == "lane":
+        return _lanes(session, session.focus.current.thread)
     return []
+
+
+def _functions_in(session: Session, file: str, colon: str, name: str) -> Iterable[str]:
+    """The functions of a file, as ``FILE:NAME``."""
+    for program in session.inferior.programs:
+        files = program.info.files_named(file) if program.has_debug_info else []
+        for function in program.info.functions_matching(f"^{re.escape(name)}") if files else []:
+            if function.decl_file in files and function.low_pc is not None and function.name:
+                yield f"{file}{colon}{function.name}"
+
+
+def _tag(word: str, text: str) -> str:
+    """The keyword in front of a word: ``struct``, ``enum``."""
+    found = _LAST_WORD.search(text[: len(text) - len(word)])
+    return found[1] if found is not None else ""
+
+
+def _threads(session: Session, word: str) -> list[str]:
+    """Threads, and behind a colon their lanes."""
+    thread, colon, _ = word.partition(":")
+    if not colon:
+        target = session.inferior.target
+        return [str(wave.number) for wave in target.waves()] if target is not None else []
+    return [f"{thread}:{lane}" for lane in _lanes(session, int(thread))] if thread.isdecimal() else []
+
+
+def _lanes(session: Session, thread: int | None) -> list[str]:
+    if thread is None:
+        return []
+    used = session.inferior.wave(thread).used_lanes
+    return [str(lane) for lane in range(session.inferior.lane_count(thread)) if used >> lane & 1]
 
 
 def _expression(session: Session, word: str, text: str) -> Iterable[str]:
@@ -59,10 +100,13 @@ def _expression(session: Session, word: str, text: str) -> Iterable[str]:
     if member is not None and member[1].strip():
         prefix = word[: len(word) - len(member[3])] if word.endswith(member[3]) else ""
         return [prefix + name for name in _members(session, member[1])]
+    tag = _tag(word, text)
+    if tag in _TAGS:
+        return session.symbols.names_starting(word, _TAGS[tag])
     environment = session.data.environment()
     names = [v.name for v in environment.local_variables() if v.name]
     if word:
-        names += session.symbols.names_starting(word) if session.inferior.program is not None else []
+        names += session.symbols.names_starting(word, _NAMES) if session.inferior.program is not None else []
     return names
 
 

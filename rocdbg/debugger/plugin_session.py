@@ -118,7 +118,7 @@ class PluginSession:
 
     def examine(self, address: Value, fmt: Format, count: int | None = None) -> Sequence[ExamineLine]:
         """As ``x/FMT``."""
-        return self._session.examiner.examine(address, fmt, count)
+        return self._session.examiner.examine(address, fmt, count).whole()
 
     # -- code
 

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rocdbg.codeobject.host_program import is_program
+from rocdbg.codeobject.uri import is_uri
 from rocdbg.debugger.completion import complete
-from rocdbg.debugger.errors import LocationSpecError, NoProgramError
+from rocdbg.debugger.errors import LocationSpecError, NoProgramError, NotRunningError
+from rocdbg.debugger.expr.caller_functions import add_caller_functions
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.expr.wave_variables import define_wave_variables
@@ -19,52 +23,68 @@ from rocdbg.debugger.plugins import PluginHost
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source import SourceFiles
+from rocdbg.debugger.reports.across import Across
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.examine import Examiner, LastFormat
-from rocdbg.debugger.reports.places import Listed, Places
+from rocdbg.debugger.reports.list_position import ListPosition
+from rocdbg.debugger.reports.places import Places
 from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.reports.tables import Tables
 from rocdbg.debugger.reports.types import Types
 from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointTable
+from rocdbg.debugger.running.catchpoints import Catchpoint, Event
 from rocdbg.debugger.running.conditions import check_condition
 from rocdbg.debugger.running.control import RunControl
 from rocdbg.debugger.running.launch import LaunchControl
 from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.runner import RunState
+from rocdbg.debugger.running.program_launch import ProgramLaunch, need_program
+from rocdbg.debugger.running.run_state import RunState
+from rocdbg.debugger.running.skips import SkipList
 from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.running.tracepoints import EVERYTHING, Tracepoint, parse_actions
+from rocdbg.debugger.running.watchpoints import Watchpoint
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.target.launcher import Launcher
+from rocdbg.debugger.target.recorded import RecordedTarget
 from rocdbg.debugger.values.format import Format
 from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.warnings import Warnings
+from rocdbg.errors import Error
+from rocdbg.launch.debug_files import DebugFiles
+from rocdbg.launch.spec import LaunchSpec
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.running.time_control import TimeControl
+    from rocdbg.debugger.running.tracing import Tracing
 
 
 class Session:
     """What a front end drives: parts that each answer one kind of request.
 
     Attributes:
-        settings: `Settings`.
+        settings, warnings: `Settings`; what a front end shows after a command, `Warnings`.
         inferior: what is debugged, `Inferior`: program, target, waves, frames of any lane.
         launch: kernel, grid, workgroup, arguments of the next run, `LaunchControl`.
-        launcher: what makes the target of the next run; ``launch`` unless somebody sets another.
+        program_launch: program, arguments, environment, GPUs where whole programs are debugged, `ProgramLaunch`.
+        launcher: what makes the target of the next run: ``program_launch``, ``launch`` or what somebody else sets.
         breakpoints: `BreakpointTable`.
+        skips: what `step` does not enter, `SkipList`.
         history, convenience: ``$1``, ``$$``; ``$foo``, ``$_strlen``.
-        plugins: `PluginHost`.
-        observers: told of launches, stops and ends, `Observer`.
+        plugins, observers: `PluginHost`; told of launches, stops and ends, `Observer`.
         sources: source text, `SourceFiles`.
         symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
-        warnings: what a front end shows after a command, `Warnings`.
 
     And, at the focus:
         focus: which wave, lane, frame is selected, `Selection`.
         running: run, continue, step, finish, `RunControl`.
+        time: the same backwards, positions, recording, `TimeControl`.
         data: expressions, variables, their text, `Data`.
         places: locations, source lines, disassembly, `Places`.
         tables: threads, lanes, registers, agents, `Tables`.
+        across: one expression on all lanes, waves or workgroups, `Across`.
         types: ``whatis``, ``ptype``, `Types`.
-        examiner: ``x``, `Examiner`.
-        dwarf: ``maint dwarf``, `DwarfInspection`.
+        examiner, dwarf: ``x``, `Examiner`; ``maint dwarf``, `DwarfInspection`.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -72,18 +92,26 @@ class Session:
         self.warnings: Warnings = Warnings()
         self.inferior: Inferior = Inferior()
         self.launch: LaunchControl = LaunchControl(self.warnings)
+        self.program_launch: ProgramLaunch = ProgramLaunch()
+        self.program_launch.follow(self.settings)
+        self.program_launch.report = self.warnings.add
+        self.program_launch.titles = self.inferior.programs.title
         self.launcher: Launcher = self.launch
+        self.launch.described = self._launch_kernel
         self.history: ValueHistory = ValueHistory()
         self.convenience: Convenience = Convenience()
         self.sources: SourceFiles = SourceFiles(self.settings)
-        self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings)
+        self.inferior.source_line = self.sources.line_or_none
+        self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings, lambda: self.inferior.programs)
         self.breakpoints: BreakpointTable = BreakpointTable(lambda text: self.places.resolve(text))
         self.plugins: PluginHost = PluginHost(self)
+        self.skips: SkipList = SkipList()
         self._run_state = RunState()
-        self._listed = Listed()
-        self.observers: list[Observer] = [self._listed, self.plugins]
-        self._last_format = LastFormat(Format("x", "w"))
+        self._position = ListPosition()
+        self.observers: list[Observer] = [self._position, self.plugins]
+        self._last_format = LastFormat(Format("", "w"))
         define_wave_variables(self.convenience, self.inferior)
+        add_caller_functions(self.convenience, self.inferior)
         self._look_from(Selection(self.inferior, self.warnings))
 
     def _look_from(self, focus: Selection) -> None:
@@ -92,20 +120,38 @@ class Session:
         self.focus: Selection = focus
         data = Data(
             inferior, focus, settings, self.history, self.convenience,
-            lambda: self.launcher.remains(), self.plugins.printer,
+            lambda: self.launcher.remains(), self.plugins.printer, self.sources, self.warnings.add,
         )
         self.data: Data = data
         self.places: Places = Places(
-            inferior, focus, data, self.symbols, settings, self._listed, lambda: self.launch.kernel.name
+            inferior, focus, data, self.symbols, settings, self._position, lambda: self.launch.kernel.name
         )
         self.tables: Tables = Tables(inferior, focus, data)
-        self.types: Types = Types(inferior, data, self.symbols)
+        self.across: Across = Across(inferior, focus, data)
+        self.types: Types = Types(inferior, data, settings)
         self.examiner: Examiner = Examiner(inferior, focus, data, self.convenience, self._last_format)
         self.dwarf: DwarfInspection = DwarfInspection(inferior, focus, data, self.symbols)
         self.running: RunControl = RunControl(
             inferior, focus, data, self.breakpoints, settings, self.warnings, self.history, self.convenience,
-            self._run_state, lambda: self.launcher, self.places.resolve, self.observers,
+            self._run_state, self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers,
         )
+        self._time: TimeControl | None = None
+
+    @property
+    def time(self) -> TimeControl:
+        """The same backwards: positions in time, recording."""
+        if self._time is None:
+            from rocdbg.debugger.running.time_control import TimeControl  # late: few sessions go back
+
+            self._time = TimeControl(
+                self.running, self.inferior, self.focus, self.breakpoints, lambda: self.launcher.remains()
+            )
+        return self._time
+
+    @property
+    def tracing(self) -> Tracing:
+        """The trace experiment: what tracepoints collect."""
+        return self.running.native.tracing()
 
     def at(self, focus: Focus) -> Session:
         """The same session looked at from another focus, which moves alone: for ``lane apply`` and its like."""
@@ -116,17 +162,50 @@ class Session:
     # -- what is debugged
 
     def load(self, path: Path | str, target_id: str | None = None) -> None:
-        """``file``: a code object, bundle, fat binary, or a launch file (.toml). Raises `rocdbg.Error`."""
-        path = Path(path)
-        from_launch_file = path.suffix == ".toml"
+        """``file``: a code object, bundle or fat binary, its URI, a launch file (.toml), or a program. Raises
+        `rocdbg.Error`."""
+        name = str(path)
+        if not is_uri(name) and is_program(str(Path(name).expanduser())):
+            self.debug_program(name, self.program_launch.arguments, target_id)
+        else:
+            self._load(name, target_id)
+
+    def _load(self, name: str, target_id: str | None) -> None:
+        from_launch_file = name.endswith(".toml") and not is_uri(name)
         if from_launch_file:
-            path, target_id = self.launch.read_file(path, target_id)
-        programs = Program.open_all(path, target_id)
+            file, target_id = self.launch.read_file(Path(name), target_id)
+            name = str(file)
+        settings = self.settings  # not the session: what is known of types is kept longer
+        files = DebugFiles(lambda: settings.debug_file_directory, self.warnings.add)
+        programs = Program.open_all(name, target_id, files)
         self.running.leave()
+        self.launcher = self.launch
         self.launch.set_programs(programs, keep_spec=from_launch_file)
         self.sources.forget()
-        self.sources.program_directory = path.resolve().parent
+        self.sources.program_directory = programs[0].path.resolve().parent
         self._use_launch()
+
+    def debug_program(self, path: str, arguments: str = "", target_id: str | None = None) -> None:
+        """``--args``: debug a program with its own runtime. Raises `rocdbg.Error` where there is no such program."""
+        found = need_program(path)
+        try:
+            self._load(found, target_id or self.program_launch.first_gpu(found))
+        except Error:  # a script, or a program whose device code is elsewhere
+            if target_id is not None:
+                raise
+            self.running.leave()
+            self.launch.set_programs([])
+            self.inferior.use(None, ())
+        self.program_launch.path, self.program_launch.arguments = found, arguments
+        self.launcher = self.program_launch
+
+    def _launch_kernel(self) -> None:  # has been described
+        self.launcher = self.launcher if self.inferior.running else self.launch
+
+    @property
+    def whole_program(self) -> bool:
+        """Whether ``run`` starts a program, and not a kernel."""
+        return self.launcher is not self.launch
 
     def choose_kernel(self, name: str) -> None:
         """``kernel NAME``: what ``run`` dispatches. Raises a `rocdbg.Error` that lists near names.
@@ -138,10 +217,44 @@ class Session:
             self.running.leave()
             self._use_launch()
 
+    def restore_recording(self, path: Path) -> None:
+        """``record restore``: the run in a file, at its beginning. Raises `rocdbg.Error`."""
+        from rocdbg.debugger.running.saved_runs import RestoredRun  # late: few sessions restore one
+
+        restored = RestoredRun(path)
+        if restored.warning:
+            self.warnings.add(restored.warning)
+        self.running.leave()
+        restored.describe(self.launch)
+        self.sources.forget()
+        self.sources.program_directory = restored.programs[0].path.parent
+        self._use_launch()
+        self.name_buffers()
+        self.running.return_to(restored.start(self.launch))
+        self.focus.settle()
+
+    def use_launch(self, programs: list[Program], spec: LaunchSpec, arguments: list[Any]) -> None:
+        """What another program launches: code objects, description, arguments as `launch.binding.bind` has them."""
+        self.running.leave()
+        self.launch.set_programs(programs)
+        self.launch.spec, self.launch.given = spec, arguments
+        self.sources.forget()
+        self._use_launch()
+
+    def save_recording(self, path: Path) -> None:
+        """``record save``. Raises `rocdbg.Error`."""
+        self.time.need()
+        target = self.inferior.target or self.launcher.remains()
+        if not isinstance(target, RecordedTarget):
+            raise NotRunningError
+        from rocdbg.debugger.running.saved_runs import save_run
+
+        save_run(self.launch, target, path)
+
     def _use_launch(self) -> None:
         """Make the code object of the next launch the one whose names and places are meant."""
         self.inferior.use(self.launch.program, self.launch.programs)
-        self._listed.place = None
+        self._position.reset()
         self.name_buffers()
         for breakpoint_, _ in self.breakpoints.resolve_again():
             self.warnings.add(f"Cannot find the location of breakpoint {breakpoint_.number} ({breakpoint_.text}).")
@@ -156,6 +269,11 @@ class Session:
         self.name_buffers()
         return self.running.run()
 
+    def start_at_entry(self) -> StopEvent:
+        """``starti``: `run` to the kernel's first instruction."""
+        self.name_buffers()
+        return self.running.run(lambda: self.launch.program.to_loaded(self.launch.kernel.entry_address))
+
     def start(self) -> StopEvent:
         """`run` with a temporary breakpoint on the kernel."""
         self.break_at(self.launch.kernel.name, temporary=True)
@@ -164,44 +282,116 @@ class Session:
     # -- breakpoints
 
     def break_at(
-        self, text: str, *, condition: str | None = None, temporary: bool = False,
-        thread: int | None = None, lane: int | None = None, pending: bool = False,
+        self, text: str, *, condition: str | None = None, temporary: bool = False, hardware: bool = False,
+        thread: int | None = None, lane: int | None = None, pending: bool = False, force: bool = False,
+        form: type[Breakpoint] = Breakpoint,
     ) -> Breakpoint:
         """``break`` and ``tbreak``; ``text`` "" means where the selected frame stands.
 
-        With ``pending`` an unknown location is kept for later. Raises `LocationSpecError` otherwise.
+        With ``pending`` an unknown location is kept for later. Raises `LocationSpecError` otherwise. Where the
+        condition means nothing at some locations (with ``force``, at any), these are disabled, with a warning.
         """
         locations: Sequence[Location] = []
         try:
             locations = self.places.resolve(text)
+            text = self.places.canonical(text)
         except (LocationSpecError, NoProgramError):
             if not pending:
                 raise
         if not text.strip():
             place = locations[0]
             text = f"*{place.address:#x}" if place.file is None else f"{place.file.name}:{place.line}"
-        if condition is not None:
-            check_condition(self.data.environment(), condition, locations)
+        if condition is not None and not force:
+            self._check_condition(condition, locations)
         made = self.breakpoints.add(
-            text, locations, temporary=temporary, condition=condition, thread=thread, lane=lane
+            text, locations, temporary=temporary, condition=condition, thread=thread, lane=lane, hardware=hardware,
+            form=form,
         )
+        for problem in made.check_locations(self._condition_problem):
+            self.warnings.add(problem)
         self.convenience.set_int("bpnum", made.number)
         return made
 
-    def set_condition(self, number: int, condition: str | None) -> None:
+    def watch(
+        self, expression: str, *, location: bool = False, every_lane: bool = False, mask: str | None = None,
+        condition: str | None = None, thread: int | None = None, lane: int | None = None, access: str = "write",
+    ) -> Watchpoint:
+        """``watch``: stop where the expression gets another value, in the selected lane and frame.
+
+        With ``access`` "read" or "access", where what it is made of is read, or accessed (``rwatch``, ``awatch``).
+
+        With ``location``, what is where the expression is now; with ``mask``, all memory whose address is the same
+        where the mask has ones; with ``every_lane``, the expression in each lane of the wave.
+        """
+        made = self.running.watcher.make(
+            expression, self.focus.current, location=location, every_lane=every_lane, access=access,
+            mask=None if mask is None else self.data.integer(mask), software=not self.settings.hardware_watchpoints,
+        )
+        if condition is not None:
+            self.data.expression_type(condition)
+        made.condition, made.thread, made.lane = condition, thread, lane
+        self.breakpoints.adopt(made)
+        self.convenience.set_int("bpnum", made.number)
+        return made
+
+    def catch(
+        self, event: Event, when: tuple[str, ...] = (), argument: str = "", *, temporary: bool = False,
+        condition: str | None = None,
+    ) -> Catchpoint:
+        """``catch`` and ``tcatch``: stop at an event; see `Catchpoint`. Raises a `rocdbg.Error` for what is none."""
+        if condition is not None:
+            self._check_condition(condition, [])
+        made = self.running.catcher.make(event, when, argument, temporary)
+        made.condition = condition
+        self.breakpoints.adopt(made)
+        self.convenience.set_int("bpnum", made.number)
+        return made
+
+    def set_actions(self, made: Tracepoint, lines: Sequence[str]) -> None:
+        """Give a tracepoint other actions. Raises a `rocdbg.Error` for what they cannot be where it is."""
+        environment, places = self.data.environment(), [place.location for place in made.locations[:1]]
+        for line in lines:
+            for action in parse_actions(line):
+                if not (action.collects and action.text in EVERYTHING):
+                    check_condition(environment, action.text, places)
+        made.set_actions(lines)
+
+    def _check_condition(self, condition: str, locations: Sequence[Location]) -> None:
+        """Raise what is wrong with a condition at all locations."""
+        failed: Error | None = None
+        for place in locations:
+            try:
+                return check_condition(self.data.environment(), condition, [place])
+            except Error as error:
+                failed = error
+        if failed is not None:
+            raise failed
+        return check_condition(self.data.environment(), condition, [])
+
+    def _condition_problem(self, condition: str, place: Location) -> str | None:
+        try:
+            check_condition(self.data.environment(), condition, [place])
+        except Error as error:
+            return str(error)
+        return None
+
+    def set_condition(self, number: int, condition: str | None, force: bool = False) -> None:
         """``condition N EXPR``; ``None`` removes it. Raises `BreakpointError`, or what is wrong with the condition."""
         breakpoint_ = self.breakpoints.get(number)
-        if condition:
-            places = [place.location for place in breakpoint_.locations]
-            check_condition(self.data.environment(), condition, places)
+        if condition and not force and isinstance(breakpoint_, Watchpoint):
+            self.data.expression_type(condition)
+        elif condition and not force:
+            self._check_condition(condition, [place.location for place in breakpoint_.locations])
         self.breakpoints.set_condition(number, condition)
+        for problem in breakpoint_.check_locations(self._condition_problem):
+            self.warnings.add(problem)
 
     def complete(self, kind: str, word: str, text: str) -> Sequence[str]:
         """Candidates that start with ``word``, for completion.
 
         ``kind``: ``expression`` (locals, globals, registers, convenience variables, members after ``.`` and
         ``->``), ``location`` and ``symbol`` (functions, files), ``type``, ``register``, ``kernel``, ``plugin``,
-        ``breakpoint``, ``thread``. ``text`` is the whole argument up to the cursor.
+        ``breakpoint``, ``thread``, ``lane``. ``text`` is the whole argument up to the cursor.
         """
         return complete(self, kind, word, text)
 

@@ -58,6 +58,8 @@ def _rows() -> list[AttributeInfo]:
         (0x3E0B, "lane_pc", extended, _SUBPROGRAMS, _EXPRESSION),
         (0x3E0C, "vector_size", extended, _BASE, _CONSTANT),
         # "TBA" in the text; the codes upstream announced are taken for the amd dialect as well.
+        # AMD's compilers up to those made of LLVM 21 wrote it under a code that upstream has for labels of coroutines.
+        (0x3E0D, "memory_space", newer, _POINTERS | _OBJECTS, _CONSTANT),
         (0x3E0F, "memory_space", newer, _POINTERS | _OBJECTS, _CONSTANT),
         (0x3E10, "address_space", newer, _POINTERS | _BASE, _CONSTANT),
         (0x3E11, "lanes", upstream, _SUBPROGRAMS, _CONSTANT),

@@ -1,7 +1,8 @@
 """Call frame information: .debug_frame and .eh_frame, indexed by program location (A.6.4.1).
 
 A CIE whose augmentation is not known is not used, as only a few of its fields could be read. Known are
-none, the vendor strings of AMD ("[amd:v0.0]", "[amdgpu:v0.0]", any minor version), and in
+none, the vendor strings of AMD ("[amd:v0.0]", "[amdgpu:v0.0]", and "[llvm:v0.0]" of its compilers, any minor
+version), and in
 .eh_frame those that begin with "z". A CIE without augmentation whose functions have no rules at all, as
 upstream LLVM emits for AMDGPU, is no call frame information either: read literally, every caller would be
 the function itself.
@@ -28,7 +29,7 @@ from rocdbg.dwarf.unwinding import CallerContext
 
 __all__ = ["Cie", "Fde", "FrameTable", "parse_frames"]
 
-_VENDOR = re.compile(rb"\[(?:amd|amdgpu):v0\.[0-9]+(?::[^\]]*)?\]")
+_VENDOR = re.compile(rb"\[(?:amd|amdgpu|llvm):v0\.[0-9]+(?::[^\]]*)?\]")
 _KEPT = 400_000
 """Rows and rules kept in all, and of one entry."""
 _KEPT_PER_ENTRY = 100_000

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
-from rocdbg.dwarf.normalisation import normalise
+from rocdbg.dwarf.normalisation import in_focused_lane, normalise
 from rocdbg.dwarf.storage import StorageKind
 
-__all__ = ["Conventions", "UpstreamClang", "conventions_of"]
+__all__ = ["AmdClang", "Conventions", "Proposal2020", "UpstreamClang", "conventions_of"]
 
 
 class Conventions:
@@ -44,12 +45,37 @@ class Conventions:
         """The operations of a location as its producer wrote them, without those that only name its address space."""
         return operations
 
+    def address_space(self, address_class: int) -> int:
+        """The DWARF address space of what a pointer with a DW_AT_address_class points to."""
+        return address_class
 
-class UpstreamClang(Conventions):
-    """Those of upstream clang (`rocdbg.dwarf.normalisation`)."""
+
+class Proposal2020(Conventions):
+    """Those of the proposal of 2020, where classes of addresses are the source language's memory spaces."""
 
     def __init__(self) -> None:
+        super().__init__("proposal2020")
+
+    def address_space(self, address_class: int) -> int:
+        """By "AMDGPU DWARF Address Class Mapping"; a class that is not in it is taken for the default space."""
+        return _CLASSES_2020.get(address_class, 0)
+
+
+class AmdClang(Conventions):
+    """Those of AMD's own compilers where they announce the extensions."""
+
+    def location(self, data: bytes, target: str, wave_size: int) -> bytes:
+        """Where their expressions lost their operations (DW_OP_LLVM_poisoned), a vector register stands for the
+        focused lane's dword of it."""
+        return in_focused_lane(data, self.dialect)
+
+
+class UpstreamClang(Conventions):
+    """Those of upstream clang (`rocdbg.dwarf.normalisation`). `version` is its major one, None where not known."""
+
+    def __init__(self, version: int | None = None) -> None:
         super().__init__("amd")
+        self.version = version
 
     def location(self, data: bytes, target: str, wave_size: int) -> bytes:
         """As `normalise` puts it."""
@@ -83,7 +109,17 @@ class UpstreamClang(Conventions):
             return operations[:-3]
         return operations
 
+    def address_space(self, address_class: int) -> int:
+        """Up to clang 21 classes were numbers of its own: 1 private, 2 local; since then they are address spaces."""
+        if self.version is not None and self.version < _SPACES_SINCE:
+            return _OLD_CLASSES.get(address_class, address_class)
+        return address_class
 
+
+_CLASSES_2020 = {0: 1, 1: 0, 2: 0, 3: 3, 4: 5, 0x8000: 2}
+_OLD_CLASSES = {1: 5, 2: 3}
+_SPACES_SINCE = 22
+_CLANG = re.compile(r"(AMD )?clang version ([0-9]{1,4})\b")
 _VIRTUAL_BASE = re.compile(rb"\x12\x06\x10[\x80-\xff]*[\x00-\x7f]\x1c\x06\x22", re.DOTALL)
 """DW_OP_dup, deref, constu N, minus, deref, plus: clang's way from an object to a virtual base."""
 _OFFSET = assemble("offset")
@@ -92,9 +128,15 @@ _LANE_BITS = 32
 _MAX_SCALAR_BITS = 64
 """Of a register that lanes share: EXEC, VCC and the PC in wave64."""
 
-_UPSTREAM = UpstreamClang()
 
 
-def conventions_of(dialect: str) -> Conventions:
-    """The conventions of those who write a dialect."""
-    return _UPSTREAM if dialect == "llvm22" else Conventions(dialect)
+@lru_cache(maxsize=256)
+def conventions_of(dialect: str, producer: str = "") -> Conventions:
+    """The conventions of those who write a dialect; `producer` is a unit's DW_AT_producer."""
+    clang = _CLANG.search(producer)
+    if dialect == "llvm22":
+        # AMD's compilers had the address spaces' numbers long before upstream.
+        return UpstreamClang(int(clang[2]) if clang and not clang[1] else None)
+    if dialect == "proposal2020":
+        return Proposal2020()
+    return AmdClang(dialect) if clang and clang[1] else Conventions(dialect)

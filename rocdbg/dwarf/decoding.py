@@ -10,6 +10,10 @@ from rocdbg.dwarf.operations import LLVM_USER, Operand, OperationInfo, operation
 
 __all__ = ["Operation", "decode", "decode_prefix"]
 
+_CONSTANTS = frozenset({
+    "const1u", "const1s", "const2u", "const2s", "const4u", "const4s", "const8u", "const8s", "constu", "consts",
+})  # fmt: skip
+
 
 class Operation(Struct, frozen=True):
     """A decoded operation (A.7.7.1).
@@ -32,6 +36,24 @@ class Operation(Struct, frozen=True):
     def code(self) -> int:
         """The operation code (A.7.7.1), 0xe9 for extension operations behind `DW_OP_LLVM_user`."""
         return self.info.code
+
+    @property
+    def register(self) -> int | None:
+        """The number of the register that a `DW_OP_reg*` or `DW_OP_regx` names (A.2.5.4.4.4), None for others."""
+        meaning = self.info.meaning
+        if meaning == "regx":
+            number = self.operands[0]
+            return number if isinstance(number, int) else None
+        return int(meaning[3:]) if meaning.startswith("reg") and meaning[3:].isdecimal() else None
+
+    @property
+    def literal(self) -> int | None:
+        """The number that a `DW_OP_lit*` or a `DW_OP_const*` without a type pushes (A.2.5.4.2), None for others."""
+        meaning = self.info.meaning
+        if meaning.startswith("lit") and meaning[3:].isdecimal():
+            return int(meaning[3:])
+        number = self.operands[0] if meaning in _CONSTANTS else None
+        return number if isinstance(number, int) else None
 
 
 def _operand(cursor: Cursor, kind: Operand, address_size: int, offset_size: int) -> int | bytes:

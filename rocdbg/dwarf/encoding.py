@@ -12,7 +12,7 @@ from functools import lru_cache
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.operations import OPERATIONS, Operand, OperationInfo
 
-__all__ = ["assemble", "encode_operation", "sleb128", "uleb128"]
+__all__ = ["assemble", "encode_operand", "encode_operation", "sleb128", "uleb128"]
 
 OperandValue = int | bytes
 Item = str | tuple[str | OperandValue, ...]
@@ -63,7 +63,8 @@ def _by_meaning() -> dict[tuple[str, str], OperationInfo]:
     return table
 
 
-def _operand(kind: Operand, value: OperandValue, address_size: int, offset_size: int) -> bytes:
+def encode_operand(kind: Operand, value: OperandValue, address_size: int, offset_size: int) -> bytes:
+    """The bytes of one operand; `DwarfError` if the value does not fit its kind."""
     if isinstance(value, bytes):
         if kind is Operand.BLOCK1 and len(value) < 256:
             return bytes([len(value)]) + value
@@ -95,7 +96,7 @@ def encode_operation(
     if len(operands) != len(info.operands):
         raise DwarfError(f"{info.name} has {len(info.operands)} operands, not {len(operands)}")
     return info.encoding + b"".join(
-        _operand(kind, value, address_size, offset_size)
+        encode_operand(kind, value, address_size, offset_size)
         for kind, value in zip(info.operands, operands, strict=True)
     )
 

@@ -135,11 +135,6 @@ class LocationDescription:
         return min(place.storage.size - place.offset for place in self.places)
 
     @property
-    def rbss(self) -> int:
-        """`remaining`, in bits, by the name the text gives it (A.2.5.4.4.6)."""
-        return self.remaining
-
-    @property
     def memory(self) -> Place | None:
         """The place, if this is a memory byte address location description (A.2.5.4.4.3); else None."""
         if len(self.places) != 1:

@@ -1,4 +1,5 @@
-"""Reading location lists: .debug_loclists of DWARF 5 and .debug_loc of DWARF 2 to 4 (A.2.5.5)."""
+"""Reading location lists: .debug_loclists of DWARF 5 and .debug_loc of DWARF 2 to 4 (A.2.5.5), in split objects
+.debug_loc.dwo as GNU's compilers began it."""
 
 from __future__ import annotations
 
@@ -20,13 +21,15 @@ def parse_location_list(
     base_address: int = 0,
     debug_addr: Sequence[int] | None = None,
     dialect: str = "amd",
+    is_split: bool = False,
 ) -> LocationList:
     """The location list at byte `offset` of a section (A.2.5.5), with absolute addresses.
 
-    `version` is the unit's DWARF version: 5 reads DW_LLE_* entries, less the pairs of .debug_loc. `base_address` is
-    the unit's; `debug_addr` its part of .debug_addr, for entries that index it. Ranges are half open; empty
-    ones are left out. Raises `DecodeError` with the section offset for data that is no location list, `IllFormed`
-    for an index beyond `debug_addr`, `EvaluationError` if that is needed and not given.
+    `version` is the unit's DWARF version: 5 reads DW_LLE_* entries, less the pairs of .debug_loc or, of a split object
+    (`is_split`), the DW_LLE_GNU_* entries of .debug_loc.dwo. `base_address` is the unit's; `debug_addr` its part of
+    .debug_addr, for entries that index it. Ranges are half open; empty ones are left out. Raises `DecodeError` with
+    the section offset for data that is no location list, `IllFormed` for an index beyond `debug_addr`,
+    `EvaluationError` if that is needed and not given.
     """
     if not 0 <= offset <= len(section):
         raise DecodeError(f"the location list would begin beyond the section's {len(section)} bytes", offset=offset)
@@ -35,19 +38,23 @@ def parse_location_list(
     if address_size not in (1, 2, 4, 8):
         raise DecodeError(f"address size {address_size} is not supported", offset=offset)
     cursor = Cursor(section, offset, what="location list")
-    read = _version_5 if version >= 5 else _version_4
+    read = _version_5 if version >= 5 else _split_version_4 if is_split else _version_4
     return LocationList(read(cursor, address_size, base_address, debug_addr), dialect)
+
+
+def _indexed(debug_addr: Sequence[int] | None, index: int, start: int) -> int:
+    if debug_addr is None:
+        raise EvaluationError("the location list needs .debug_addr", offset=start)
+    if index >= len(debug_addr):
+        raise IllFormed(f"the address index {index:#x} is not below {len(debug_addr)}", offset=start)
+    return debug_addr[index]
 
 
 def _version_5(
     cursor: Cursor, address_size: int, base: int, debug_addr: Sequence[int] | None
 ) -> list[LocationListEntry]:
     def indexed(index: int) -> int:
-        if debug_addr is None:
-            raise EvaluationError("the location list needs .debug_addr", offset=start)
-        if index >= len(debug_addr):
-            raise IllFormed(f"the address index {index:#x} is not below {len(debug_addr)}", offset=start)
-        return debug_addr[index]
+        return _indexed(debug_addr, index, start)
 
     mask = (1 << 8 * address_size) - 1
     entries: list[LocationListEntry] = []
@@ -107,5 +114,35 @@ def _version_4(
             return entries
         data = cursor.take(cursor.unsigned(2))
         low, high = base + low & mask, base + high & mask
+        if low < high:
+            entries.append((low, high, data))
+
+
+def _split_version_4(
+    cursor: Cursor, address_size: int, base: int, debug_addr: Sequence[int] | None
+) -> list[LocationListEntry]:
+    mask = (1 << 8 * address_size) - 1
+    entries: list[LocationListEntry] = []
+    while True:
+        start = cursor.position
+        kind = cursor.unsigned(1)
+        match kind:
+            case 0x00:  # DW_LLE_GNU_end_of_list_entry
+                return entries
+            case 0x01:  # DW_LLE_GNU_base_address_selection_entry
+                base = _indexed(debug_addr, cursor.uleb(), start)
+                continue
+            case 0x02:  # DW_LLE_GNU_start_end_entry
+                low = _indexed(debug_addr, cursor.uleb(), start)
+                high = _indexed(debug_addr, cursor.uleb(), start)
+            case 0x03:  # DW_LLE_GNU_start_length_entry
+                low = _indexed(debug_addr, cursor.uleb(), start)
+                high = low + cursor.unsigned(4)
+            case 0x04:  # DW_LLE_GNU_offset_pair_entry
+                low = base + cursor.unsigned(4) & mask
+                high = base + cursor.unsigned(4) & mask
+            case _:
+                raise DecodeError(f"unknown location list entry kind {kind:#x}", offset=start)
+        data = cursor.take(cursor.unsigned(2))
         if low < high:
             entries.append((low, high, data))

@@ -5,8 +5,9 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
 * an expression (or a piece of one) ends in `DW_OP_lit<AS>, DW_OP_swap, DW_OP_xderef`, which is no
   load but names the address space of the location;
 * `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
-* `DW_OP_bregx R+0` means that the variable is *in* R; a vector register holds a dword per lane, and that
-  of the focused lane is meant; a mask of 16 bits behind it, and before that a shift by 16, mean a half of R;
+* `DW_OP_bregx R+0` and a bare `DW_OP_regx R` mean that the variable is *in* R; a vector register holds a dword
+  per lane, and that of the focused lane is meant; a mask of 16 bits behind it, and before that a shift by 16,
+  mean a half of R;
 * a structured binding goes on behind the address space, from the object to its part;
 * with `DW_OP_stack_value` behind the address space, what comes before computes the value;
 * `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
@@ -28,7 +29,7 @@ from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DwarfError
 
-__all__ = ["normalise"]
+__all__ = ["in_focused_lane", "normalise"]
 
 _STACK_POINTERS = (64, 65)
 """s32 and s33: stack and frame pointer of the calling convention."""
@@ -36,9 +37,8 @@ _PRIVATE_LANE = 5
 _GENERIC = 1
 _ARCHITECTURE = "amdgcn_gfx125"
 """The one with all registers: those of others mean the same."""
+_PIECES = frozenset({"piece", "bit_piece"})
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-_LITERALS = re.compile(r"lit([0-9]+)")
-_CONSTANTS = frozenset({"const1u", "const2u", "const4u", "const8u", "constu", "const1s", "const2s", "consts"})
 _FROM_OBJECT = frozenset({"plus_uconst", "deref", "deref_size"})
 _PART_OPERATIONS = _FROM_OBJECT | {"constu", "shl", "shr", "shra"}
 """What upstream writes behind an object's address space in the location of a structured binding; first one of the
@@ -63,8 +63,9 @@ def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: boo
     operations = decode(data, "llvm22")
     if frame_base is None:
         frame_base = len(operations) == 1
-    if frame_base and len(operations) == 1 and _register(operations[0]) in _STACK_POINTERS:
-        return _frame_pointer(_register(operations[0]), target, wave_size)
+    register = operations[0].register if frame_base and len(operations) == 1 else None
+    if register in _STACK_POINTERS:
+        return _frame_pointer(register, target, wave_size)
     # Pieces are described one by one.
     out: list[bytes] = []
     start = 0
@@ -74,6 +75,24 @@ def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: boo
             out.append(_piece(operation, operations[start:i]))
             start = i + 1
     out.append(_part(operations[start:], target, wave_size))
+    return b"".join(out)
+
+
+@lru_cache(maxsize=4096)
+def in_focused_lane(data: bytes, dialect: str) -> bytes:
+    """A location with the focused lane's dword wherever it, or a piece of it, is a whole vector register.
+
+    By the text that is lane 0's dword; AMD's compilers mean every lane's own. Raises `DecodeError`.
+    """
+    operations = decode(data, dialect)
+    out: list[bytes] = []
+    for before, operation, behind in zip((None, *operations), operations, (*operations[1:], None), strict=False):
+        alone = all(other is None or other.info.meaning in _PIECES for other in (before, behind))
+        register = operation.register if alone else None
+        if register is not None and _is_vector(register):
+            out.append(assemble(*_register_location(register), dialect=dialect))
+        else:
+            out.append(_raw(operation))
     return b"".join(out)
 
 
@@ -92,25 +111,6 @@ def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
     return _raw(piece)
 
 
-def _number(operation: Operation) -> int | None:
-    """The number an operation pushes, if it is a literal."""
-    literal = _LITERALS.fullmatch(operation.info.meaning)
-    if literal:
-        return int(literal[1])
-    value = operation.operands[0] if operation.info.meaning in _CONSTANTS else None
-    return value if isinstance(value, int) else None
-
-
-def _register(operation: Operation) -> int:
-    """The register of a `DW_OP_reg*`, or -1."""
-    meaning = operation.info.meaning
-    if meaning == "regx":
-        number = operation.operands[0]
-        assert isinstance(number, int)
-        return number
-    return int(meaning[3:]) if re.fullmatch(r"reg[0-9]+", meaning) else -1
-
-
 def _based(operation: Operation) -> tuple[int, int] | None:
     """Register and displacement of a `DW_OP_breg*`."""
     meaning = operation.info.meaning
@@ -127,7 +127,7 @@ def _based(operation: Operation) -> tuple[int, int] | None:
 
 def _is_vector(register: int) -> bool:
     """Whether a DWARF register is a VGPR or AGPR of either wavefront size."""
-    return architecture_by_name(_ARCHITECTURE).register_elements(register) > 1
+    return register >= 0 and architecture_by_name(_ARCHITECTURE).register_elements(register) > 1
 
 
 def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -> bytes:
@@ -141,8 +141,9 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
     if is_part and _PART_OPERATIONS.issuperset(meanings[behind:end]):
         return _part(operations[:behind], target, wave_size) + _part_of_object(operations[behind:])
     if end < 3 or meanings[end - 2 : end] != ["swap", "xderef"]:
-        return unchanged
-    space = _number(operations[end - 3])
+        register = operations[0].register if len(operations) == 1 else None
+        return unchanged if register is None or not _is_vector(register) else assemble(*_register_location(register))
+    space = operations[end - 3].literal
     body = operations[: end - 3]
     if space is None or not body:
         return unchanged
@@ -202,7 +203,7 @@ def _computed(operations: Sequence[Operation]) -> bytes:
             type_ = _raw(operation) if operation.operands != (0,) else None
         elif _based(operation) is not None or operation.info.meaning in _COMPARISONS:
             type_ = None
-        elif type_ is not None and _number(operation) is not None:
+        elif type_ is not None and operation.literal is not None:
             out.append(type_)
     return b"".join(out)
 
@@ -251,11 +252,11 @@ def _half_register(body: Sequence[Operation]) -> tuple[int, int] | None:
     if based is None or based[1]:
         return None
     meanings = [operation.info.meaning for operation in body]
-    if meanings[-1] != "and" or _number(body[-2]) != 0xFFFF:
+    if meanings[-1] != "and" or body[-2].literal != 0xFFFF:
         return None
     if len(body) == 3:
         return based[0], 0
-    if len(body) == 5 and meanings[2] == "shr" and _number(body[1]) == 16:
+    if len(body) == 5 and meanings[2] == "shr" and body[1].literal == 16:
         return based[0], 16
     return None
 
@@ -281,7 +282,7 @@ def _frame_location(body: Sequence[Operation]) -> bytes:
         elif meaning == "deref":
             out.append(assemble(("deref_size", 4)))
             is_location = False
-        elif _number(operation) is not None and following in ("plus", "minus"):
+        elif operation.literal is not None and following in ("plus", "minus"):
             out.append(_raw(operation))
             out.append(assemble("offset") if following == "plus" else assemble("neg", "offset"))
             i += 1

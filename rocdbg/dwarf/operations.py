@@ -198,18 +198,19 @@ def _heterogeneous() -> list[OperationInfo]:
         ("piece_end", 0x0A, 0xEA, ()),
         ("extend", 0x0B, 0xEB, (uleb, uleb)),
         ("select_bit_piece", 0x0C, 0xEC, (uleb, uleb)),
-        # Codes to be announced; the 2020 proposal had one of the four.
-        ("aspace_implicit_pointer", 0x0D, 0xE9, (die, sleb)),
-        ("push_iteration", 0x0E, 0xED, ()),
-        ("overlay", 0x0F, 0xEE, ()),
-        ("bit_overlay", 0x10, 0xEF, ()),
+        # Codes to be announced; the 2020 proposal had one of the four. Ours are far from the first free one, which
+        # upstream gives away: 0x0d means something else in LLVM after 22.
+        ("aspace_implicit_pointer", 0x70, 0xE9, (die, sleb)),
+        ("push_iteration", 0x71, 0xED, ()),
+        ("overlay", 0x72, 0xEE, ()),
+        ("bit_overlay", 0x73, 0xEF, ()),
     ]
     # What the 2020 proposal says otherwise: a name, and an encoding (its displacement is unsigned).
     names_2020 = {"offset_uconst": "offset_constu"}
     operands_2020 = {"aspace_bregx": (reg, uleb)}
     result = [OperationInfo(LLVM_USER, "DW_OP_LLVM_nop", (), ("amd", "llvm22"), 0x01, meaning="nop")]
     for name, extension, code, kinds in rows:
-        own = extension >= 0x0D
+        own = extension >= 0x70
         result.append(
             OperationInfo(
                 LLVM_USER, f"DW_OP_LLVM_{name}", kinds, ("amd", "llvm22"), extension, name, own_code=own

@@ -106,7 +106,7 @@ class Storage:
 
     def read_known(self, offset: int, bits: int) -> tuple[int, int]:
         """The bits and the mask of defined bits; the caller has checked the bounds."""
-        raise NotImplementedError
+        raise NotImplementedError  # every storage has its own
 
     def plan_write(self, offset: int, bits: int, value: int, plan: list[Write]) -> None:
         """Append the primitive writes that put `value` there, or raise `EvaluationError`."""
@@ -122,7 +122,7 @@ class Storage:
 
     def words(self, offset: int = 0) -> str:
         """The storage and a bit offset into it in words."""
-        raise NotImplementedError
+        raise NotImplementedError  # every storage has its own
 
 
 def _bit_words(offset: int) -> str:
@@ -217,7 +217,32 @@ class ImplicitPointerStorage(Storage):
         return hash(self._key())
 
 
-class RegisterStorage(Storage):
+class _ByteStorage(Storage):
+    """Storage whose bytes somebody else has."""
+
+    __slots__ = ()
+
+    def plan_write(self, offset: int, bits: int, value: int, plan: list[Write]) -> None:
+        plan.append(Write(self, offset, bits, value))
+
+    def store(self, offset: int, bits: int, value: int) -> None:
+        first = offset >> 3
+        count = (offset & 7) + bits + 7 >> 3
+        if not count:
+            return
+        data = value.to_bytes(count, "little") if not (offset | bits) & 7 else b""
+        if not data:
+            data = _merge(self._read(first, count), offset & 7, bits, value)
+        self._write(first, data)
+
+    def _read(self, first: int, count: int) -> bytes:
+        raise NotImplementedError  # each has its own
+
+    def _write(self, first: int, data: bytes) -> None:
+        raise NotImplementedError  # each has its own
+
+
+class RegisterStorage(_ByteStorage):
     """A register of a thread (A.2.5.4.4.4); `size` in bits."""
 
     __slots__ = ("access", "architecture", "number", "size")
@@ -236,18 +261,10 @@ class RegisterStorage(Storage):
         mask = (1 << bits) - 1
         return int.from_bytes(data, "little") >> shift & mask, mask
 
-    def plan_write(self, offset: int, bits: int, value: int, plan: list[Write]) -> None:
-        plan.append(Write(self, offset, bits, value))
+    def _read(self, first: int, count: int) -> bytes:
+        return self.access.read_register(self.number, first, count)
 
-    def store(self, offset: int, bits: int, value: int) -> None:
-        first = offset >> 3
-        count = (offset & 7) + bits + 7 >> 3
-        if not count:
-            return
-        data = value.to_bytes(count, "little") if not (offset | bits) & 7 else b""
-        if not data:
-            old = self.access.read_register(self.number, first, count)
-            data = _merge(old, offset & 7, bits, value)
+    def _write(self, first: int, data: bytes) -> None:
         self.access.write_register(self.number, first, data)
 
     @property
@@ -274,7 +291,7 @@ def _merge(old: bytes, shift: int, bits: int, value: int) -> bytes:
     return merged.to_bytes(len(old), "little")
 
 
-class MemoryStorage(Storage):
+class MemoryStorage(_ByteStorage):
     """An address space, as one lane of one thread sees it (A.2.5.4.4.3)."""
 
     __slots__ = ("access", "lane", "size", "space")
@@ -292,18 +309,10 @@ class MemoryStorage(Storage):
         mask = (1 << bits) - 1
         return int.from_bytes(data, "little") >> shift & mask, mask
 
-    def plan_write(self, offset: int, bits: int, value: int, plan: list[Write]) -> None:
-        plan.append(Write(self, offset, bits, value))
+    def _read(self, first: int, count: int) -> bytes:
+        return self.access.read_memory(self._space, first, count, self.lane)
 
-    def store(self, offset: int, bits: int, value: int) -> None:
-        first = offset >> 3
-        count = (offset & 7) + bits + 7 >> 3
-        if not count:
-            return
-        data = value.to_bytes(count, "little") if not (offset | bits) & 7 else b""
-        if not data:
-            old = self.access.read_memory(self._space, first, count, self.lane)
-            data = _merge(old, offset & 7, bits, value)
+    def _write(self, first: int, data: bytes) -> None:
         self.access.write_memory(self._space, first, data, self.lane)
 
     @property

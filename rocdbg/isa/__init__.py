@@ -1,16 +1,24 @@
 """Decoder and disassembler for AMDGPU machine code.
 
 ``decode`` and ``disassemble`` turn bytes into :class:`Instruction` values; ``operands.parse_register`` reads register
-and constant operands as users type them.
+and constant operands as users type them. ``assemble`` turns the text of an instruction into its bytes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rocdbg.arch.targets import Target
 from rocdbg.isa.decoder import DecodeError, Decoder, UnknownEncodingError, decode, decoder_for, disassemble
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
 from rocdbg.isa.operands import OperandSyntaxError, Register, parse_register
 
+if TYPE_CHECKING:
+    from rocdbg.isa.assembler.errors import AssemblyError
+
 __all__ = [
+    "AssemblyError",
     "DecodeError",
     "Decoder",
     "Flow",
@@ -20,8 +28,33 @@ __all__ = [
     "OperandSyntaxError",
     "Register",
     "UnknownEncodingError",
+    "assemble",
     "decode",
     "decoder_for",
     "disassemble",
     "parse_register",
 ]
+
+
+def assemble(
+    text: str, target: str | Target, address: int = 0, *, symbols: Callable[[str], int | None] | None = None,
+    wave_size: int | None = None,
+) -> bytes:
+    """The bytes of one instruction in LLVM's syntax, which will be at ``address``.
+
+    Without the suffix of an encoding the shortest one is taken that has the operands. ``symbols`` gives the address
+    of a name in an expression, None for one it does not know; ``.`` is ``address``. ``wave_size`` as for
+    :func:`decode`. Raises AssemblyError, and UnknownEncodingError for a target without a table.
+    """
+    from rocdbg.isa.assembler.encoder import assembler_for
+
+    name = target if isinstance(target, str) else target.name
+    return assembler_for(name, wave_size).assemble(text, address, symbols)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "AssemblyError":  # imported late: few sessions assemble
+        from rocdbg.isa.assembler.errors import AssemblyError
+
+        return AssemblyError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -224,7 +224,7 @@ def decoder_for(target: str | Target, wave_size: int | None = None) -> Decoder:
     """The decoder of a target, made once. Without ``wave_size``: 32 from gfx10 on, as LLVM assumes, else 64."""
     name = target if isinstance(target, str) else target.name
     if wave_size is None:
-        wave_size = 64 if name.startswith("gfx9") else 32
+        wave_size = 32 if name.startswith("gfx1") else 64
     return _decoder(name, wave_size)
 
 

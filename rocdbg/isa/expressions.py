@@ -1,4 +1,4 @@
-"""Absolute integer expressions of operands: ``s[2*2]``, ``(1<<4)+1``.
+"""Integer expressions of operands: ``s[2*2]``, ``(1<<4)+1``, ``. + 8``, ``table - kernel``.
 
 Values are 64-bit integers. Operators bind as llvm-mc has them, which is not what the table of the operand syntax
 document says: shifts like products, bit operations above sums, comparisons (which give -1 if they hold) below.
@@ -9,12 +9,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from msgspec import Struct
+
 _MASK = (1 << 64) - 1
 _TOKEN = re.compile(
-    r"\s*(?:(?P<hex>0x[0-9a-f]+)|(?P<binary>0b[01]+)|(?P<suffixed>[0-9][0-9a-f]*h)\b|(?P<octal>0[0-7]*)\b|"
-    r"(?P<decimal>[1-9]\d*)\b|(?P<operator><<|>>|<>|<=|>=|==|!=|&&|\|\||[-+*/%&|^<>()~!]))"
+    r"\s*(?:(?P<hex>0x[0-9a-f]+)\b(?![h.])|(?P<binary>0b[01]+)\b|(?P<suffixed>(?:0x)?[0-9][0-9a-f]*h)\b|"
+    r"(?P<octal>0[0-7]*)\b(?![.])|(?P<decimal>[1-9]\d*)\b(?![.])|(?P<symbol>[a-z_.][a-z0-9_$.@]*)|"
+    r"(?P<operator><<|>>|<>|<=|>=|==|!=|&&|\|\||[-+*/%&|^<>()~!]))",
+    re.IGNORECASE,
 )
 _BASES = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
+
+Lookup = Callable[[str], int | None]
+"""The address a symbol stands for (``.`` is the place of the instruction), or None if it is not known."""
+
+
+class RelocatableError(ValueError):
+    """An expression does with addresses what no relocation can say; the message says what."""
+
+
+class Value(Struct, frozen=True):
+    """What an expression comes to. ``addresses``: how often the address of the program is in it: 0 for an absolute
+    value, 1 for a relocatable one."""
+
+    value: int
+    addresses: int = 0
 
 
 def signed(value: int) -> int:
@@ -59,11 +78,21 @@ _DEEPEST = 50
 
 
 def evaluate(text: str) -> int | None:
-    """The value of an expression in lower case, signed; None if it is none.
+    """The value of an absolute expression, signed; None if it is none.
 
     Raises OverflowError if a number has more than 64 bits, ZeroDivisionError for a division by zero.
     """
-    tokens: list[int | str] = []
+    found = evaluate_with(text, None)
+    return None if found is None else found.value
+
+
+def evaluate_with(text: str, symbols: Lookup | None) -> Value | None:
+    """The value of an expression, which may name symbols; None if it is none.
+
+    Raises OverflowError if a number has more than 64 bits, ZeroDivisionError for a division by zero,
+    RelocatableError, and KeyError for a symbol that is not known.
+    """
+    tokens: list[Value | str] = []
     position, end = 0, len(text.rstrip())
     while position < end:
         match = _TOKEN.match(text, position)
@@ -71,56 +100,80 @@ def evaluate(text: str) -> int | None:
             return None
         position = match.end()
         kind = match.lastgroup or ""
-        if kind == "operator":
-            tokens.append(match[kind])
-            continue
         digits = match[kind]
-        value = int(digits[:-1], 16) if kind == "suffixed" else int(digits, _BASES[kind])
-        if value > _MASK:
-            raise OverflowError(digits)
-        tokens.append(value)
+        if kind == "operator":
+            tokens.append(digits)
+        elif kind == "symbol":
+            if symbols is None:
+                return None
+            address = symbols(digits)
+            if address is None:
+                raise KeyError(digits)
+            tokens.append(Value(signed(address), 1))
+        else:
+            if kind == "suffixed":
+                value = int(digits[:-1].lower().removeprefix("0x"), 16)
+            else:
+                value = int(digits, _BASES[kind])
+            if value > _MASK:
+                raise OverflowError(digits)
+            tokens.append(Value(signed(value)))
     parser = _Parser(tokens)
     result = parser.binary(0, 0)
     return None if result is None or parser.position < len(tokens) else result
 
 
+def _combine(operator: str, left: Value, right: Value) -> Value:
+    value = signed(_BINARY[operator][1](left.value, right.value))
+    if operator == "+":
+        return Value(value, left.addresses + right.addresses)
+    if operator == "-":
+        return Value(value, left.addresses - right.addresses)
+    if left.addresses or right.addresses:
+        raise RelocatableError(f"addresses can be added and subtracted, not combined by `{operator}'")
+    return Value(value)
+
+
 class _Parser:
     """Precedence climbing over tokens; a method's None means that the tokens are no expression."""
 
-    def __init__(self, tokens: list[int | str]) -> None:
+    def __init__(self, tokens: list[Value | str]) -> None:
         self.tokens = tokens
         self.position = 0
 
-    def _next(self) -> int | str | None:
+    def _next(self) -> Value | str | None:
         if self.position == len(self.tokens):
             return None
         self.position += 1
         return self.tokens[self.position - 1]
 
-    def binary(self, lowest: int, depth: int) -> int | None:
+    def binary(self, lowest: int, depth: int) -> Value | None:
         left = self.primary(depth)
         while left is not None and self.position < len(self.tokens):
             operator = self.tokens[self.position]
             if not isinstance(operator, str) or operator not in _BINARY or _BINARY[operator][0] <= lowest:
                 break
             self.position += 1
-            precedence, compute = _BINARY[operator]
-            right = self.binary(precedence, depth)
+            right = self.binary(_BINARY[operator][0], depth)
             if right is None:
                 return None
-            left = signed(compute(left, right))
+            left = _combine(operator, left, right)
         return left
 
-    def primary(self, depth: int) -> int | None:
+    def primary(self, depth: int) -> Value | None:
         token = self._next()
         if token is None or depth > _DEEPEST:
             return None
-        if isinstance(token, int):
-            return signed(token)
+        if isinstance(token, Value):
+            return token
         if token == "(":
             value = self.binary(0, depth + 1)
             return value if self._next() == ")" else None
         if token in _UNARY:
             value = self.primary(depth + 1)
-            return None if value is None else signed(_UNARY[token](value))
+            if value is None:
+                return None
+            if value.addresses and token in "~!":
+                raise RelocatableError(f"addresses can be added and subtracted, not changed by `{token}'")
+            return Value(signed(_UNARY[token](value.value)), -value.addresses if token == "-" else value.addresses)
         return None

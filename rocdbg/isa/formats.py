@@ -3,91 +3,16 @@
 A layout names the fields of one encoding; what each opcode makes of them (operand order, widths, constants,
 which modifiers exist) is in the generated tables. Both the generator and the decoder read these layouts.
 
-A bit range is ``(lowest bit, width)``, counted from bit 0 of the first dword; a field is a tuple of
-ranges, least significant
-first. Fields of different operands may share bits (the AGPR bit of gfx90a memory instructions, the lsb of
-VOPD's vdsty).
+Fields of different operands may share bits (the AGPR bit of gfx90a memory instructions, the lsb of
+VOPD's vdsty). GFX6 to GFX8 are in `rocdbg.isa.formats_gfx6`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from rocdbg.isa.layout import Bits, Layout, Selector, extract, extractor, insert, width
 
-from msgspec import Struct, field
-
-Bits = tuple[tuple[int, int], ...]
-
-FAMILIES = ("gfx9", "gfx90a", "gfx940", "gfx10", "gfx11", "gfx12", "gfx125")
 GFX12 = ("gfx12", "gfx125")
 """Families with the memory encodings of GFX12."""
-
-
-class Selector(Struct, frozen=True):
-    """Bits that decide which operands an opcode has. Case 0 is any other value, case i is ``codes[i - 1]``."""
-
-    name: str
-    bits: Bits
-    codes: tuple[int, ...] = (1,)
-    other: int = 0
-    """A value of case 0, for probing."""
-
-
-class Layout(Struct, frozen=True):
-    """One encoding.
-
-    ``value``/``mask`` recognise the first dword; ``src0`` (if not empty) are the codes of the low 9 bits
-    of the dword that holds
-    src0 (dword ``src0_dword``) that select this DPP or SDWA form of ``encoding``.
-    """
-
-    name: str
-    encoding: str
-    mask: int
-    value: int
-    dwords: int
-    opcode: Bits
-    operands: dict[str, Bits] = field(default_factory=dict)
-    modifiers: dict[str, Bits] = field(default_factory=dict)
-    immediates: dict[str, Bits] = field(default_factory=dict)
-    selectors: tuple[Selector, ...] = ()
-    src0: tuple[int, ...] = ()
-    src0_dword: int = 0
-    operand_cases: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """Operands that exist in one case of the selectors only."""
-    opcodes: Sequence[int] | None = None
-    """Opcodes this layout holds, when the same prefix has two layouts."""
-
-
-def extract(word: int, bits: Bits) -> int:
-    """The value of a field in an instruction word."""
-    value = shift = 0
-    for low, width in bits:
-        value |= ((word >> low) & ((1 << width) - 1)) << shift
-        shift += width
-    return value
-
-
-def extractor(bits: Bits) -> Callable[[int], int]:
-    """A function that does what :func:`extract` does for one field, faster."""
-    if len(bits) == 1:
-        ((low, size),) = bits
-        mask = (1 << size) - 1
-        return lambda word: word >> low & mask
-    return lambda word: extract(word, bits)
-
-
-def insert(bits: Bits, value: int) -> int:
-    """An instruction word with a field set to ``value`` and zeros elsewhere."""
-    word = 0
-    for low, width in bits:
-        word |= (value & ((1 << width) - 1)) << low
-        value >>= width
-    return word
-
-
-def width(bits: Bits) -> int:
-    """Number of bits of a field."""
-    return sum(size for _, size in bits)
 
 
 def _prefix(bits: str) -> tuple[int, int]:
@@ -732,6 +657,10 @@ def _image(family: str) -> list[Layout]:
 
 def layouts(family: str) -> list[Layout]:
     """The layouts of one family, in the order in which they are tried."""
+    if family in ("gfx6", "gfx7", "gfx8"):
+        from rocdbg.isa.formats_gfx6 import layouts_before_gfx9  # few sessions need them
+
+        return layouts_before_gfx9(family)
     return [
         *_image(family), *_scalar(0), _smem(family), *_vector32(family), *_vop3(family), _ds(family), *_flat(family),
         *_buffer(family), *_export(family),
@@ -745,3 +674,9 @@ def family_of(target: str) -> str:
     if target.endswith("-generic"):
         return "gfx940" if target.startswith("gfx9-4") else target.partition("-")[0]
     return "gfx125" if target in ("gfx1250", "gfx1251") else target[:-2]
+
+
+__all__ = [
+    "GFX12", "Bits", "Layout", "Selector", "extract", "extractor", "family_of", "insert", "layouts",
+    "width",
+]

@@ -50,6 +50,11 @@ def _counters(value: int, counters: tuple[tuple[str, int, int], ...]) -> str:
     return " ".join(waiting or [f"{name}({count})" for name, count, _ in parts])
 
 
+def waitcnt_gfx6(value: int, width: int) -> str:
+    return _counters(value & 15 | (value >> 4 & 7) << 8 | (value >> 8 & 15) << 16,
+                     (("vmcnt", 0, 15), ("expcnt", 8, 7), ("lgkmcnt", 16, 15)))
+
+
 def waitcnt_gfx9(value: int, width: int) -> str:
     vm = (value & 15) | (value >> 10 & 0x30)
     return _counters(vm | (value >> 4 & 7) << 8 | (value >> 8 & 15) << 16,
@@ -67,42 +72,43 @@ def waitcnt_gfx11(value: int, width: int) -> str:
                      (("vmcnt", 0, 63), ("expcnt", 8, 7), ("lgkmcnt", 16, 63)))
 
 
-_DEPENDENCY_COUNTERS = (
+DEPENDENCY_COUNTERS = (
     ("depctr_hold_cnt", 7, 1), ("depctr_sa_sdst", 0, 1), ("depctr_va_vdst", 12, 15), ("depctr_va_sdst", 9, 7),
     ("depctr_va_ssrc", 8, 1), ("depctr_va_vcc", 1, 1), ("depctr_vm_vsrc", 2, 7),
 )
+"""Name, lowest bit and mask; gfx10.1 has not the first."""
 
 
 def depctr(value: int, width: int) -> str:
     if value & 0x60:
         return hex(value)
-    return _counters(value, _DEPENDENCY_COUNTERS)
+    return _counters(value, DEPENDENCY_COUNTERS)
 
 
 def depctr_gfx10(value: int, width: int) -> str:
     """Before gfx10.3 there is no hold count."""
     if value & 0xE0:
         return hex(value)
-    return _counters(value, _DEPENDENCY_COUNTERS[1:])
+    return _counters(value, DEPENDENCY_COUNTERS[1:])
 
 
-_DELAY_IDS = (
+DELAY_IDS = (
     "NO_DEP", "VALU_DEP_1", "VALU_DEP_2", "VALU_DEP_3", "VALU_DEP_4", "TRANS32_DEP_1", "TRANS32_DEP_2",
     "TRANS32_DEP_3", "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1", "SALU_CYCLE_2", "SALU_CYCLE_3",
 )
-_DELAY_SKIPS = ("SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4")
+DELAY_SKIPS = ("SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4")
 
 
 def delay_alu(value: int, width: int) -> str:
     def identifier(code: int) -> str:
-        return _DELAY_IDS[code] if code < len(_DELAY_IDS) else "/* invalid instid value */"
+        return DELAY_IDS[code] if code < len(DELAY_IDS) else "/* invalid instid value */"
 
     first, skip, second = value & 15, value >> 4 & 7, value >> 7 & 15
     parts = []
     if first:
         parts.append(f"instid0({identifier(first)})")
     if skip:
-        name = _DELAY_SKIPS[skip] if skip < len(_DELAY_SKIPS) else "/* invalid instskip value */"
+        name = DELAY_SKIPS[skip] if skip < len(DELAY_SKIPS) else "/* invalid instskip value */"
         parts.append(f"instskip({name})")
     if second:
         parts.append(f"instid1({identifier(second)})")
@@ -154,13 +160,18 @@ def swizzle(value: int, width: int) -> str:
     return f'swizzle(BITMASK_PERM,"{"".join(letters)}")'
 
 
+def swizzle_gfx8(value: int, width: int) -> str:
+    """Before GFX9 there are quads and masks only."""
+    return str(value) if value >> 15 and value >> 8 != 0x80 else swizzle(value, width)
+
+
 Style = Callable[[int, int], str]
 STYLES: dict[str, Style] = {
     f.__name__: f
     for f in (
         unsigned, signed, hexadecimal, signed_hexadecimal, small_decimal, signed16_mixed, optional_unsigned,
-        waitcnt_gfx9, waitcnt_gfx10, waitcnt_gfx11, depctr, depctr_gfx10, delay_alu, dpp8,
-        sendmsg_gfx9, sendmsg_gfx11, swizzle,
+        waitcnt_gfx6, waitcnt_gfx9, waitcnt_gfx10, waitcnt_gfx11, depctr, depctr_gfx10, delay_alu, dpp8,
+        sendmsg_gfx9, sendmsg_gfx11, swizzle, swizzle_gfx8,
     )
 }
 
@@ -219,6 +230,9 @@ def _invalid(value: int) -> str:
 
 LITERAL_STYLES: dict[str, Callable[[int], str]] = {
     "b32": lambda v: _marked(v, v in _INLINE32, v),
+    "b32i": lambda v: _marked(v, v in _INLINE32 and v != 0x3E22F983, v),
+    "f16i": lambda v: _marked(v, v & 0xFFFF in (_F16 - {0x3118}) | _INTEGERS16, v & 0xFFFF),
+    "f64i": lambda v: _marked(v, v <= 64 or v in _F64_HIGH, v),
     "f16": lambda v: _marked(v, v & 0xFFFF in _F16 | _INTEGERS16, v & 0xFFFF),
     "bf16": lambda v: _marked(v, v & 0xFFFF in _BF16 | _INTEGERS16, v & 0xFFFF),
     "b16": lambda v: _marked(v, v in _INLINE32, v & 0xFFFF),
@@ -237,7 +251,8 @@ LITERAL_STYLES: dict[str, Callable[[int], str]] = {
 }
 """By operand type. ``k`` is the constant of fmaak and its like, ``k64`` one of 64 bits, ``word`` that of
 s_setreg_imm32_b32, ``plain`` marks no inline constants; a final ``l`` or ``i`` is no part of the type: such an operand
-looks at the low half alone, or at integers alone."""
+looks at the low half alone, or at integers alone. Before GFX8 there is
+no 1/(2*pi): ``b32i``, ``f16i``; ``f64i`` is marked as assemblers for these ask for it."""
 
 _WIDE_FLOATS = {
     0x3FE0000000000000: "0.5", 0xBFE0000000000000: "-0.5", 0x3FF0000000000000: "1.0", 0xBFF0000000000000: "-1.0",

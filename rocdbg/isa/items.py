@@ -105,7 +105,7 @@ class OperandItem(Item):
 
     __slots__ = (
         "_abs", "_behind", "_code", "_dwords", "_family", "_literal", "_made", "_mnemonic", "_neg", "_printed", "_sext",
-        "_signs", "_texts", "_type", "name",
+        "_signs", "_texts", "name", "type",
     )
 
     def __init__(
@@ -120,7 +120,7 @@ class OperandItem(Item):
         self._dwords = table.dwords(texts)
         self._literal = literal
         style = literal if literal not in ("", "invalid", "k", "word", "plain") else ""
-        self._type = style.rstrip("il") or constant_type(row.name, self.name, self._dwords, table.literal_types)
+        self.type = style.rstrip("il") or constant_type(row.name, self.name, self._dwords, table.literal_types)
         self._mnemonic, self._family = row.name, table.family
         self._behind = 4 * row.layout.dwords
         self._made: dict[int, Operand] = {}
@@ -160,12 +160,12 @@ class OperandItem(Item):
             return operand
         if text in ("LITERAL", "LITERAL64"):
             return Operand(self.name, OperandKind.LITERAL, text=text)
-        bits = constant_bits(code & 0x1FF, self._type, text)
+        bits = constant_bits(code & 0x1FF, self.type, text)
         if bits is None:
             return Operand(self.name, OperandKind.IMMEDIATE, -1, 0, code, text=text)
-        size = 64 if self._type.endswith("64") else 16 if self._type in ("f16", "bf16", "b16") else 32
+        size = 64 if self.type.endswith("64") else 16 if self.type in ("f16", "bf16", "b16") else 32
         return Operand(
-            self.name, OperandKind.CONSTANT, code & 0x1FF, self._dwords, bits, bits=size, type=self._type, text=text
+            self.name, OperandKind.CONSTANT, code & 0x1FF, self._dwords, bits, bits=size, type=self.type, text=text
         )
 
     def _literal_behind(self, word: int, placeholder: Operand, out: Reading) -> Operand:
@@ -176,13 +176,13 @@ class OperandItem(Item):
         bits, size = value, 64
         if not wide:
             text = LITERAL_STYLES[self._literal](value)
-            bits, size = literal_value(value, self._type, self._mnemonic)
+            bits, size = literal_value(value, self.type, self._mnemonic)
         else:
             text = wide_literal(value, self._literal, self._dwords)
             if self._dwords == 1:
-                bits, size = literal_value(value & _MASK32, self._type, "")
+                bits, size = literal_value(value & _MASK32, self.type, "")
         return Operand(
-            self.name, OperandKind.LITERAL, -1, self._dwords, bits, bits=size, type=self._type, text=text
+            self.name, OperandKind.LITERAL, -1, self._dwords, bits, bits=size, type=self.type, text=text
         )
 
 
@@ -351,7 +351,7 @@ class LiteralItem(Item):
     def __init__(self, row: Row, style: str) -> None:
         self._style = style
         self._behind = 4 * row.layout.dwords
-        self._half = row.name.endswith("16")
+        self._half = row.name.endswith("16") and not row.name.startswith("v_dual_")
 
     def read(self, word: int, out: Reading) -> bool:
         value = word >> 8 * self._behind

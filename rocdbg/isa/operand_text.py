@@ -11,6 +11,8 @@ from rocdbg.isa.operands import PAIRS, SPECIAL_CODES
 _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(?:\.([lh]))?(?:/\*.*\*/)?$")
 _LOW_REGISTERS = "32_Lo128' register class*/"
 _KINDS = {"v": OperandKind.VGPR, "a": OperandKind.AGPR, "s": OperandKind.SGPR, "ttmp": OperandKind.TTMP}
+_FLAT_SCRATCH_GFX7 = {"flat_scratch": (104, 2), "flat_scratch_lo": (104, 1), "flat_scratch_hi": (105, 1)}
+"""Code and registers where GFX7 has them; GFX8 has s102 and s103 no more, and these in their place."""
 _NULL_FIRST = ("gfx11", *GFX12)
 """Families in which NULL has code 124 and M0 125, else it is the other way round."""
 
@@ -32,6 +34,9 @@ def register_operand(name: str, text: str, family: str) -> Operand | None:
     if text == "off":
         return Operand(name, OperandKind.OFF, dwords=0, text=text)
     plain = text.partition("/*")[0]
+    if family == "gfx7" and plain in _FLAT_SCRATCH_GFX7:
+        code, dwords = _FLAT_SCRATCH_GFX7[plain]
+        return Operand(name, OperandKind.SPECIAL, code, dwords, text=text)
     if plain in PAIRS:
         return Operand(name, OperandKind.SPECIAL, SPECIAL_CODES[PAIRS[plain]], 2, text=text)
     if plain in SPECIAL_CODES:

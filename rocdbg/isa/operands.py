@@ -14,14 +14,18 @@ from rocdbg.isa.instruction import OperandKind
 
 SPECIAL_CODES = {
     "flat_scratch_lo": 102, "flat_scratch_hi": 103, "xnack_mask_lo": 104, "xnack_mask_hi": 105,
-    "vcc_lo": 106, "vcc_hi": 107, "exec_lo": 126, "exec_hi": 127,
+    "vcc_lo": 106, "vcc_hi": 107, "tba_lo": 108, "tba_hi": 109, "tma_lo": 110, "tma_hi": 111,
+    "exec_lo": 126, "exec_hi": 127,
     "src_flat_scratch_base_lo": 230, "src_flat_scratch_base_hi": 231,
     "src_shared_base": 235, "src_shared_limit": 236, "src_private_base": 237, "src_private_limit": 238,
     "src_pops_exiting_wave_id": 239, "src_vccz": 251, "src_execz": 252, "src_scc": 253, "src_lds_direct": 254,
 }
 """Operand codes of the special registers; m0 and null depend on the generation."""
 
-PAIRS = {"vcc": "vcc_lo", "exec": "exec_lo", "flat_scratch": "flat_scratch_lo", "xnack_mask": "xnack_mask_lo"}
+PAIRS = {
+    "vcc": "vcc_lo", "exec": "exec_lo", "flat_scratch": "flat_scratch_lo", "xnack_mask": "xnack_mask_lo",
+    "tba": "tba_lo", "tma": "tma_lo",
+}
 """64-bit names and their low halves."""
 
 _PLAIN_ALIASES = {
@@ -45,6 +49,8 @@ _RANGE = re.compile(r"^(ttmp|acc|[vas])\s*\[([^][:]+)(?::([^][:]+))?\]$")
 _FLOAT = re.compile(r"^[-+]?(?:(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+)$")
 _HEX_FLOAT = re.compile(r"^[-+]?0x[0-9a-f]*(?:\.[0-9a-f]*)?p[-+]?\d+$")
 
+_BEFORE_GFX9 = ("tba", "tma")
+_SINCE_GFX9 = ("src_shared", "src_private", "src_pops")
 _BEFORE_GFX10 = ("flat_scratch", "xnack_mask")
 _BEFORE_GFX11 = ("src_vccz", "src_execz", "src_pops_exiting_wave_id", "src_lds_direct")
 
@@ -79,6 +85,12 @@ def special_code(name: str, generation: Generation) -> int | None:
     """Operand code of a special register in a generation, or None if there is none of that name."""
     if generation >= Generation.GFX10 and name.startswith(_BEFORE_GFX10):
         return None
+    if name.startswith(_BEFORE_GFX9 if generation >= Generation.GFX9 else _SINCE_GFX9):
+        return None
+    if generation <= Generation.GFX7 and name.startswith(_BEFORE_GFX10):
+        if generation is Generation.GFX6 or name.startswith("xnack"):
+            return None
+        return SPECIAL_CODES[name] + 2
     if generation >= Generation.GFX11 and name in _BEFORE_GFX11:
         return None
     if name in ("m0", "null"):
@@ -118,7 +130,11 @@ def _integer(text: str, whole: str) -> int | None:
 
 def _limit(prefix: str, target: Target) -> int:
     if prefix == "s":
-        return 106 if target.generation >= Generation.GFX10 else 102
+        if target.generation >= Generation.GFX10:
+            return 106
+        return 104 if target.generation <= Generation.GFX7 else 102
+    if prefix == "ttmp" and target.generation < Generation.GFX9:
+        return 12
     return 16 if prefix == "ttmp" else target.vgpr_file
 
 

@@ -39,6 +39,9 @@ WHOLE_REGISTERS = "!"
 """Begins a modifier's text if with this value the 16-bit operands are printed without ``.l`` and ``.h``."""
 
 _SAME = {
+    "gfx600": "gfx601 gfx602",
+    "gfx700": "gfx701 gfx702 gfx703 gfx704 gfx705",
+    "gfx803": "gfx801 gfx802 gfx805",
     "gfx900": "gfx902 gfx909 gfx90c gfx9-generic",
     "gfx942": "gfx940 gfx941 gfx9-4-generic",
     "gfx1010": "gfx10-1-generic",

@@ -15,11 +15,14 @@ from rocdbg.errors import Error
 from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch, compare
+from rocdbg.launch.images import ImageSpec, SamplerSpec, gathered, rules_for, spread
+from rocdbg.launch.raw_kernarg import RawKernarg
 from rocdbg.launch.spec import ArgumentSpec, Dim3
 from rocdbg.launch.values import value_bytes
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
 from rocdbg.sim.device.machine import Machine
+from rocdbg.sim.images.layout import LinearLayout
 from rocdbg.sim.memory import Allocation
 
 MAX_BUFFERS_SIZE = 3 * MAX_BUFFER_SIZE
@@ -47,18 +50,27 @@ class Buffer(Struct, frozen=True):
     atol: float = 0.0
     initialized: bool = True
     """Whether the contents count as written (``MachineOptions.count_uninitialized``)."""
+    offset: int = 0
+    """Where in it the pointer goes that the kernel gets, in bytes. Buffers with the same storage are one in memory."""
+    image: ImageSpec | None = None
+    """What image the storage is the contents of, if one; the kernel then gets the image's object."""
+    sampler: SamplerSpec | None = None
+    """With ``image``: the sampler of the texture that both make."""
 
 
 class BoundBuffer(Struct, frozen=True):
-    """A buffer argument in simulated memory; ``index`` is the argument's."""
+    """A buffer argument in simulated memory; ``index`` is the argument's. ``layout``: an image's on the device."""
 
     index: int
     buffer: Buffer
     allocation: Allocation
+    layout: LinearLayout | None = None
 
     @property
     def contents(self) -> NDArray[np.uint8]:
-        """What it holds now, a view of simulated memory, uint8[n]."""
+        """What it holds now, uint8[n]: a view of simulated memory; of an image a copy without padding."""
+        if self.layout is not None and self.buffer.image is not None:
+            return gathered(self.buffer.image, self.layout, self.allocation.data)
         return self.allocation.data
 
 
@@ -69,6 +81,8 @@ class BoundLaunch:
     machine: Machine
     dispatch: Dispatch
     buffers: tuple[BoundBuffer, ...]
+    objects: tuple[Allocation, ...] = ()
+    """The objects of images and samplers."""
     _released: bool = field(default=False, init=False)
 
     def check(self) -> list[Mismatch]:
@@ -92,8 +106,8 @@ class BoundLaunch:
             return
         self._released = True
         self.dispatch.release()
-        for bound in self.buffers:
-            self.machine.memory.free(bound.allocation)
+        for allocation in (*(bound.allocation for bound in self.buffers), *self.objects):
+            self.machine.memory.free(allocation)
 
 
 def bind(
@@ -106,19 +120,23 @@ def bind(
     types: Sequence[str | None] = (),
     names: Sequence[str | None] = (),
     dynamic_lds: int = 0,
+    raw: RawKernarg | None = None,
 ) -> BoundLaunch:
     """Start ``kernel`` with ``arguments``, one per explicit parameter.
 
-    An argument is a `Buffer`, a `Local`, None (a null pointer), or a value as `value_bytes` takes it.
+    An argument is a `Buffer`, a `SamplerSpec`, a `Local`, None (a null pointer), or a value as `value_bytes` takes it.
     ``types`` are the parameters' element types (`parameters.parameter_types`), ``names`` what messages call
-    them (`parameters.parameter_names`). Raises LaunchError, and what ``Machine.dispatch`` raises.
+    them (`parameters.parameter_names`). ``raw`` says where arguments go, whatever metadata there is.
+    Raises LaunchError, and what ``Machine.dispatch`` raises.
     """
     metadata = kernel.metadata
-    if metadata is None:
-        raise LaunchError(
-            f"kernel {kernel.name}", "the code object has no metadata, so its arguments are unknown"
-        )
-    parameters = metadata.explicit_args
+    if raw is not None:
+        parameters = raw.parameters(arguments, [isinstance(argument, Local) for argument in arguments])
+    elif metadata is not None:
+        parameters = metadata.explicit_args
+    else:
+        reason = "the code object has no metadata, so its arguments are unknown; a launch file can give the bytes"
+        raise LaunchError(f"kernel {kernel.name}", f"{reason} (`kernarg`)")
     if len(arguments) != len(parameters):
         raise LaunchError(
             f"kernel {kernel.name}",
@@ -126,6 +144,7 @@ def bind(
         )
     bound: list[BoundBuffer] = []
     allocated: dict[int, Allocation] = {}
+    objects: list[Allocation] = []
     lds_end = kernel.descriptor.group_segment_fixed_size
     data: list[bytes] = []
     try:
@@ -135,9 +154,13 @@ def bind(
                 raise LaunchError(
                     what, f"the metadata gives it the impossible size of {parameter.size} bytes"
                 )
-            if isinstance(argument, Buffer):
+            if isinstance(argument, SamplerSpec) or (isinstance(argument, Buffer) and argument.image is not None):
+                _check_pointer(parameter, what, "an image or a sampler")
+                made = _bind_image(machine, kernel.name, index, argument, objects, bound, what)
+                data.append(made.address.to_bytes(_POINTER_SIZE, "little"))
+            elif isinstance(argument, Buffer):
                 _check_pointer(parameter, what, f"buffer '{argument.name}'")
-                allocation = allocated.get(id(argument))
+                allocation = allocated.get(id(argument.storage))
                 if allocation is None:
                     purpose = f"{kernel.name}, argument {index}"
                     allocation = machine.memory.allocate(
@@ -146,9 +169,9 @@ def bind(
                     allocation.data[:] = argument.storage
                     if argument.initialized:
                         allocation.mark_written()
-                    allocated[id(argument)] = allocation
+                    allocated[id(argument.storage)] = allocation
                     bound.append(BoundBuffer(index, argument, allocation))
-                data.append(allocation.address.to_bytes(_POINTER_SIZE, "little"))
+                data.append((allocation.address + argument.offset).to_bytes(_POINTER_SIZE, "little"))
             elif isinstance(argument, Local):
                 if parameter.value_kind is not ValueKind.DYNAMIC_SHARED_POINTER:
                     raise LaunchError(what, "LDS is given for a parameter that is no local pointer")
@@ -169,12 +192,40 @@ def bind(
                     element = "u64"  # an address
                 data.append(value_bytes(argument, parameter.size, element, what))
         lds = lds_end - kernel.descriptor.group_segment_fixed_size + dynamic_lds
-        dispatch = machine.dispatch(kernel, grid, workgroup, data, lds)
+        dispatch = machine.dispatch(kernel, grid, workgroup, raw.segment(data) if raw is not None else data, lds)
     except Error:
-        for allocation in allocated.values():
+        for allocation in {id(a): a for a in (*allocated.values(), *objects, *(b.allocation for b in bound))}.values():
             machine.memory.free(allocation)
         raise
-    return BoundLaunch(machine, dispatch, tuple(bound))
+    return BoundLaunch(machine, dispatch, tuple(bound), tuple(objects))
+
+
+def _bind_image(
+    machine: Machine, kernel: str, index: int, argument: Buffer | SamplerSpec, objects: list[Allocation],
+    bound: list[BoundBuffer], what: str,
+) -> Allocation:
+    """The object of an image, a sampler or both; the image's memory goes to ``bound``, what is new to ``objects``."""
+    rules, purpose, words = rules_for(machine.target, what), f"{kernel}, argument {index}", []
+    sampler, name = argument if isinstance(argument, SamplerSpec) else argument.sampler, "sampler"
+    if isinstance(argument, Buffer):
+        assert argument.image is not None
+        name, spec = argument.name, argument.image
+        layout = spec.layout(rules, what)
+        # The same image given twice is one in memory.
+        known = next((b.allocation for b in bound if b.buffer.storage is argument.storage and b.layout == layout), None)
+        memory = known or machine.memory.allocate(layout.size, name=name, purpose=purpose)
+        if known is None:
+            bound.append(BoundBuffer(index, argument, memory, layout))
+            spread(spec, layout, argument.storage, memory.data)
+            memory.mark_written()
+        words = spec.object_words(rules, memory.address, what)
+    if sampler is not None:
+        words += sampler.object_words(rules)
+    made = machine.memory.allocate(4 * len(words), name=f"{name}.object", purpose=f"{purpose}, object")
+    made.data[:] = np.array(words, "<u4").view(np.uint8)
+    made.mark_written()
+    objects.append(made)
+    return made
 
 
 def arguments_from_specs(specs: Sequence[ArgumentSpec], names: Sequence[str | None] = ()) -> list[Any]:
@@ -183,9 +234,11 @@ def arguments_from_specs(specs: Sequence[ArgumentSpec], names: Sequence[str | No
     A buffer without a name of its own takes the parameter's from ``names``.
     """
     known = [*names, *[None] * len(specs)]
-    total = sum(
-        spec.buffer.nbytes * (2 if spec.expect is None else 3) for spec in specs if spec.buffer is not None
-    )
+    total = 0
+    for spec in specs:
+        if spec.buffer is not None:
+            total += spec.buffer.nbytes * (1 if spec.expect is None else 2)
+            total += spec.image.padded_size if spec.image is not None else spec.buffer.nbytes
     if total > MAX_BUFFERS_SIZE:
         reason = f"with copies for the device and what is expected, they take {total} bytes"
         raise LaunchError("buffers", f"{reason}, the limit is {MAX_BUFFERS_SIZE}")
@@ -195,11 +248,16 @@ def arguments_from_specs(specs: Sequence[ArgumentSpec], names: Sequence[str | No
 def _from_spec(spec: ArgumentSpec, name: str) -> Any:
     if spec.local_size is not None:
         return Local(spec.local_size)
+    if spec.buffer is None and spec.sampler is not None:
+        return spec.sampler
     if spec.buffer is not None:
         assert spec.init is not None
         storage = np.ascontiguousarray(spec.init.make(spec.buffer)).view(np.uint8)
         expect = spec.expect.make(spec.buffer) if spec.expect is not None else None
-        return Buffer(name, storage, spec.buffer, expect, spec.rtol, spec.atol, spec.init.given)
+        return Buffer(
+            name, storage, spec.buffer, expect, spec.rtol, spec.atol, spec.init.given, image=spec.image,
+            sampler=spec.sampler,
+        )
     if spec.type is not None and isinstance(spec.value, (int, float)):
         size = ArrayType(spec.type, 1).nbytes
         return value_bytes(spec.value, size, spec.type, spec.where)

@@ -6,22 +6,30 @@ from collections.abc import Iterator, Mapping
 
 from rocdbg.codeobject import CodeObject, CodeObjectError, Section, uncompressed_name
 from rocdbg.codeobject.compression import Budget
+from rocdbg.codeobject.debug_relocation import DebugRelocations
+from rocdbg.codeobject.elf import Elf
 
 
 class DebugSections(Mapping[str, bytes]):
     """Bytes by section name, read and uncompressed when asked for.
 
-    A section is known by its usual name (``.debug_info``) whichever way it is compressed. All together are
-    bounded in size; raises `CodeObjectError` for those that are too large or damaged.
+    A section is known by its usual name (``.debug_info``) whichever way it is compressed; in an unlinked object its
+    relocations are applied. All together are bounded in size; raises `CodeObjectError` for those that are too large
+    or damaged.
     """
 
-    def __init__(self, code_object: CodeObject) -> None:
+    def __init__(self, code_object: CodeObject | Elf) -> None:
+        """``code_object``, or a file that only has such sections (a split object, a package)."""
         self._sections: dict[str, Section] = {}
         for name, section in code_object.sections.items():
             plain = uncompressed_name(name)
             if plain.startswith(".debug_"):
                 self._sections.setdefault(plain, section)
         self._budget = Budget()
+        self._relocations = (
+            DebugRelocations(code_object)
+            if isinstance(code_object, CodeObject) and code_object.is_relocatable else None
+        )
         self._failures: dict[str, CodeObjectError] = {}
 
     def __getitem__(self, name: str) -> bytes:
@@ -29,7 +37,9 @@ class DebugSections(Mapping[str, bytes]):
         if failure is not None:
             raise failure.with_traceback(None)
         try:
-            return self._sections[name].uncompressed(self._budget)
+            section = self._sections[name]
+            data = section.uncompressed(self._budget)
+            return data if self._relocations is None else self._relocations.apply(section, data)
         except CodeObjectError as error:
             self._failures[name] = error  # unpacking it again takes as long
             raise

@@ -7,6 +7,8 @@ kernel = "saxpy"            # may be omitted when there is one kernel
 grid = [1024, 1, 1]         # work-items
 workgroup = [64, 1, 1]
 dynamic_lds = 0             # bytes
+kernarg = "00010203"        # for a kernel without metadata: the kernarg segment, to which each [[arg]] adds what
+                            # belongs at its `offset = BYTES`
 
 [[arg]]
 value = 2.0                 # a number; a list for an aggregate, then `type` = "f32[3]", "bytes[12]"
@@ -19,25 +21,38 @@ init = "arange"             # zeros | ones | arange | random:SEED | file:data.np
 expect = "file:out.npy"     # checked at the end; `rtol` and `atol` allow differences
 [[arg]]
 local = 256                 # LDS bytes for a `local` pointer argument of OpenCL
+[[arg]]
+image = "rgba8[64,64]"      # an image, with `init`, `expect`, `rtol`, `atol` as a buffer has them
+[[arg]]
+sampler = "linear clamp"    # a sampler; together with `image` a HIP texture
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ELEMENT_TYPES, ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
+from rocdbg.launch.images import ImageSpec, SamplerSpec
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, check_scalar, check_size
 
-_LAUNCH_KEYS = ("file", "arch", "kernel", "grid", "workgroup", "dynamic_lds")
-_ARGUMENT_KEYS = ("name", "value", "type", "buffer", "init", "expect", "rtol", "atol", "local")
+_LAUNCH_KEYS = ("file", "arch", "kernel", "grid", "workgroup", "dynamic_lds", "kernarg")
+_ARGUMENT_KEYS = (
+    "name", "value", "type", "buffer", "init", "expect", "rtol", "atol", "local", "image", "sampler", "offset",
+)
 _MAX_FILE_SIZE = 2 << 20
 _MAX_ARGUMENTS = 1024
+
+_DEEPEST = 64
+"""Tables and arrays within each other."""
 
 # A key of that many parts; the parser's time for one is the square of them.
 _LONG_KEY = re.compile(
@@ -65,6 +80,21 @@ def read_launch_file(path: str | Path) -> LaunchSpec:
     return parse_launch(text, path)
 
 
+def _is_flat(document: object) -> bool:
+    """Whether tables and arrays are nested no deeper than any launch file needs: whoever walks them may recurse."""
+    level: list[object] = [document]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for value in level
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return True
+    return False
+
+
 def parse_launch(text: str, path: Path) -> LaunchSpec:
     """Parse the text of a launch file at ``path``. Raises LaunchError."""
     where = str(path)
@@ -78,6 +108,8 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
         raise LaunchError("TOML", str(error), where) from error
     except RecursionError:
         raise LaunchError("TOML", "nested too deeply", where) from None
+    if not _is_flat(document):
+        raise LaunchError("TOML", "nested too deeply", where)
     _check_keys(document, ("launch", "arg"), "the file", where)
     table = document.get("launch")
     if not isinstance(table, dict):
@@ -100,6 +132,9 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
     if "workgroup" in table:
         spec.workgroup = check_dimensions(table["workgroup"], "[launch] workgroup", where)
     spec.dynamic_lds = _size(table, "dynamic_lds", "[launch]", where) or 0
+    kernarg = table.get("kernarg")
+    if kernarg is not None:
+        spec.kernarg = _kernarg(kernarg, where)
     arguments = document.get("arg", [])
     if not isinstance(arguments, list) or not all(isinstance(entry, dict) for entry in arguments):
         raise LaunchError("arg", "write each argument as a [[arg]] table", where)
@@ -118,17 +153,29 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
 def _argument(table: dict[str, Any], what: str, directory: Path) -> ArgumentSpec:
     """One ``[[arg]]`` table."""
     _check_keys(table, _ARGUMENT_KEYS, what)
-    forms = [key for key in ("buffer", "value", "local") if key in table]
-    if len(forms) != 1:
+    forms = [key for key in ("buffer", "value", "local", "image", "sampler") if key in table]
+    if len(forms) != 1 and forms != ["image", "sampler"]:
         found = " and ".join(f"`{form}`" for form in forms) or "none"
-        raise LaunchError(what, f"needs exactly one of `buffer`, `value` and `local`, found {found}")
+        reason = f"needs exactly one of `buffer`, `value`, `local`, `image` and `sampler`, found {found}"
+        raise LaunchError(what, reason)
     name = _text(table, "name", what)
-    if forms == ["buffer"]:
+    offset = table.get("offset")
+    if offset is not None and (not isinstance(offset, int) or isinstance(offset, bool) or offset < 0):
+        raise LaunchError(f"{what} offset", f"expected a number of bytes, found {shown(offset)}")
+    return replace(_described(table, what, name, directory, forms), offset=offset)
+
+
+def _described(
+    table: dict[str, Any], what: str, name: str | None, directory: Path, forms: Sequence[str]
+) -> ArgumentSpec:
+    if "buffer" in forms or "image" in forms:
         return _buffer(table, what, name, directory)
     for key in ("init", "expect", "rtol", "atol"):
         if key in table:
-            raise LaunchError(f"{what} {key}", "only a `buffer` has it")
-    if forms == ["local"]:
+            raise LaunchError(f"{what} {key}", "only a `buffer` or an `image` has it")
+    if "sampler" in forms:
+        return ArgumentSpec(what, name, sampler=_sampler(table, what))
+    if "local" in forms:
         return ArgumentSpec(what, name, local_size=_size(table, "local", what))
     return _value(table, what, name)
 
@@ -138,17 +185,34 @@ def _buffer(table: dict[str, Any], what: str, name: str | None, directory: Path)
         raise LaunchError(
             f"{what} type", 'a buffer\'s type stands in `buffer` itself, for example "f32[1024]"'
         )
-    text = _text(table, "buffer", what)
-    assert text is not None
-    try:
-        array = ArrayType.parse(text)
-    except LaunchError as error:
-        raise LaunchError(f"{what} buffer", error.reason) from error
+    image, array = _described_array(table, what)
     start = f"{what} init"
     init = Contents.parse(table["init"], start, directory) if "init" in table else Contents.unset(start)
     expect = Contents.parse(table["expect"], f"{what} expect", directory) if "expect" in table else None
     rtol, atol = (_tolerance(table, key, what) for key in ("rtol", "atol"))
-    return ArgumentSpec(what, name, buffer=array, init=init, expect=expect, rtol=rtol, atol=atol)
+    return ArgumentSpec(
+        what, name, buffer=array, init=init, expect=expect, rtol=rtol, atol=atol, image=image,
+        sampler=_sampler(table, what),
+    )
+
+
+def _described_array(table: dict[str, Any], what: str) -> tuple[ImageSpec | None, ArrayType]:
+    """The image, if it is one, and what its contents are; or what a buffer is."""
+    text = _text(table, "image", what)
+    if text is not None:
+        image = ImageSpec.parse(text, f"{what} image")
+        return image, image.array
+    text = _text(table, "buffer", what)
+    assert text is not None
+    try:
+        return None, ArrayType.parse(text)
+    except LaunchError as error:
+        raise LaunchError(f"{what} buffer", error.reason) from error
+
+
+def _sampler(table: dict[str, Any], what: str) -> SamplerSpec | None:
+    text = _text(table, "sampler", what)
+    return SamplerSpec.parse(text, f"{what} sampler") if text is not None else None
 
 
 def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
@@ -178,6 +242,15 @@ def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
     if not isinstance(value, (int, float)):
         raise LaunchError(f"{what} value", f"{shown(value)} is not a number")
     return ArgumentSpec(what, name, value=check_scalar(value, f"{what} value"), type=type_name)
+
+
+def _kernarg(value: object, where: str) -> bytes:
+    try:
+        if isinstance(value, str):
+            return bytes.fromhex(value)
+    except ValueError:
+        pass
+    raise LaunchError("[launch] kernarg", f"{shown(value)} is not a string of hexadecimal bytes", where)
 
 
 def _check_keys(table: dict[str, Any], known: tuple[str, ...], what: str, where: str = "") -> None:

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
+from rocdbg.launch.images import ImageSpec, SamplerSpec
 
 Dim3 = tuple[int, int, int]
 Scalar = int | float | bool
@@ -31,9 +32,10 @@ _TYPED = re.compile(r"([a-z]+\d*)\s*:\s*(.+)")
 
 
 class ArgumentSpec(Struct, frozen=True):
-    """One explicit argument: a buffer, a by-value argument, or LDS for a ``local`` pointer of OpenCL.
+    """One explicit argument: a buffer or image, a sampler, a value, or LDS for a ``local`` pointer of OpenCL.
 
-    Exactly one of ``buffer``, ``value`` and ``local_size`` is set. ``type`` (of a value) is an element type
+    Exactly one of ``buffer``, ``value``, ``local_size`` and ``sampler`` is set, but for textures, an image and a
+    sampler. ``type`` (of a value) is an element type
     or, for aggregates, an array type such as ``f32[3]`` or ``bytes[12]``. ``where`` names the argument in
     messages.
     """
@@ -48,6 +50,12 @@ class ArgumentSpec(Struct, frozen=True):
     value: Scalar | tuple[Scalar, ...] | bytes | None = None
     type: str | None = None
     local_size: int | None = None
+    image: ImageSpec | None = None
+    """What image ``buffer`` holds the contents of."""
+    sampler: SamplerSpec | None = None
+    """A sampler, or with ``image`` a texture's."""
+    offset: int | None = None
+    """Bytes from the start of the kernarg segment, where the launch describes that itself."""
 
     @classmethod
     def parse(cls, text: str, where: str) -> ArgumentSpec:
@@ -55,7 +63,8 @@ class ArgumentSpec(Struct, frozen=True):
 
         ``2.0``, ``f32:2``, ``f32[1024]:arange`` (zeros if no contents are given), ``f32[3]`` alone is a
         buffer, ``value f32[3]:[1, 2, 3]`` an aggregate by value, ``local[256]`` LDS bytes for a local
-        pointer.
+        pointer, ``image rgba8[64,64]:random:1`` an image, ``sampler linear clamp`` a sampler,
+        ``texture linear clamp, rgba8[64,64]`` both.
         """
         text = text.strip()
         if not text:
@@ -65,6 +74,9 @@ class ArgumentSpec(Struct, frozen=True):
             if match is None:
                 raise LaunchError(where, f"`{text}`: write the bytes of a local argument as local[256]")
             return cls(where, local_size=check_size(parse_int(match.group(1), where), where))
+        word, _, rest = text.partition(" ")
+        if word in ("image", "sampler", "texture"):
+            return cls._pictured(word, rest.strip(), where)
         by_value = text.startswith("value ")
         match = _BUFFER.fullmatch(text.removeprefix("value ").strip())
         if match is not None:
@@ -82,6 +94,24 @@ class ArgumentSpec(Struct, frozen=True):
         return cls(where, value=parse_scalar(text, where))
 
 
+    @classmethod
+    def _pictured(cls, word: str, text: str, where: str) -> ArgumentSpec:
+        """An image, a sampler or both."""
+        sampler = None
+        if word != "image":
+            words, comma, text = text.partition(",") if word == "texture" else (text, "", "")
+            if word == "texture" and not comma:
+                raise LaunchError(where, "write a texture as `texture linear clamp, rgba8[64,64]`")
+            sampler = SamplerSpec.parse(words, where)
+            if word == "sampler":
+                return cls(where, sampler=sampler)
+        described, bracket, contents = text.partition("]")
+        levels, colon, init = contents.partition(":")
+        image = ImageSpec.parse(f"{described}{bracket}{levels}", where)
+        made = Contents.parse(init, where) if colon else Contents.unset(where)
+        return cls(where, buffer=image.array, init=made, image=image, sampler=sampler)
+
+
 class LaunchSpec(Struct):
     """All of a launch. ``file`` and ``kernel`` may be open; ``expand_file`` fills ``{arch}`` in."""
 
@@ -94,6 +124,8 @@ class LaunchSpec(Struct):
     arguments: list[ArgumentSpec | None] = field(default_factory=list)
     source: Path | None = None
     """The launch file this came from, if any."""
+    kernarg: bytes | None = None
+    """The beginning of the kernarg segment, for a kernel without metadata."""
 
     def expand_file(self, arch: str | None = None) -> Path | None:
         """The code object's path; ``{arch}`` in it stands for the processor of ``arch`` or of the launch

@@ -78,7 +78,10 @@ def could_notice(code: bytes | bytearray, target: Target) -> bool:
     return bool((reads | enables).any())
 
 
-_OPCODES = {Generation.GFX9: (17, 18, 20), Generation.GFX10: (18, 19, 21)}
+_OPCODES = {
+    Generation.GFX6: (18, 19, 21), Generation.GFX7: (18, 19, 21), Generation.GFX8: (17, 18, 20),
+    Generation.GFX9: (17, 18, 20), Generation.GFX10: (18, 19, 21),
+}
 """s_getreg_b32, s_setreg_b32, s_setreg_imm32_b32 in SOPK, where they differ from GFX11's."""
 
 __all__ = [

@@ -24,6 +24,10 @@ class NumberFormat(IntEnum):
     UINT = 4
     SINT = 5
     FLOAT = 7
+    SRGB = 9
+    """Of images only."""
+    SHARED = 15
+    """Of images only: three mantissas of nine bits over one exponent of five. The value is ours."""
 
     @property
     def is_integer(self) -> bool:
@@ -83,7 +87,7 @@ def _is_float_width(width: int) -> bool:
 def _gfx9() -> dict[int, BufferFormat]:
     """By DFMT | NFMT << 4, as MTBUF encodes them. Floats of 2 or 8 bits do not exist, nor does number format 6."""
     found: dict[int, BufferFormat] = {}
-    for number in NumberFormat:
+    for number in (each for each in NumberFormat if each <= NumberFormat.FLOAT):  # the field has three bits
         for code, data in enumerate(_DATA_FORMATS):
             if code == 0:
                 continue

@@ -19,7 +19,12 @@ D16: Final = 1 << 37
 MEASURED_GFX940: Final = 1 << 38
 """Of GFX9's rules those measured on gfx950: only resources with ADD_TID are swizzled, and linear ones add the lane
 only where the instruction gives no index."""
+BEFORE_GFX9: Final = 1 << 39
+"""GFX6 to GFX8: the resource has an element size."""
 FORMAT: Final = 40
 """Shift of MTBUF's format, 7 bits."""
 CHANNELS: Final = 48
 """Shift of the number of channels the instruction names (1 to 4)."""
+GFX8: Final = 1 << 52
+"""Of the rules before GFX9 those of GFX8: records are counted where the resource is swizzled, and the stride of one
+that adds the lane goes on in the place of the data format."""

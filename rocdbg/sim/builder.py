@@ -112,8 +112,6 @@ class Op(Enum):
     UITOFP = auto()
 
 
-COMPARES = frozenset((Op.EQ, Op.NE, Op.ULT, Op.ULE, Op.SLT, Op.SLE, Op.FEQ, Op.FLT, Op.FLE, Op.FNE, Op.FUNO))
-
 Operand = Union["Value", int, float]
 
 

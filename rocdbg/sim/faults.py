@@ -55,6 +55,21 @@ def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fau
     )
 
 
+_UNSUPPORTED = {
+    layout.FaultKind.TILED: "its image is tiled; only linear images are simulated",
+    layout.FaultKind.COMPRESSED: "its image is compressed, which is not simulated",
+    layout.FaultKind.FORMAT: "the format of its image is not simulated",
+    layout.FaultKind.SAMPLES: "its image has several samples per pixel, which is not simulated",
+    layout.FaultKind.BORDER_PALETTE: "its sampler takes the border's colour from a palette, which is not simulated",
+    layout.FaultKind.READ_ONLY_FORMAT: "stores in its image's format (sRGB or a shared exponent) are not simulated",
+}
+
+
+def unsupported_reason(record: EngineFault) -> str | None:
+    """Why the simulator has not done an access, if that is not the program's fault."""
+    return _UNSUPPORTED.get(record.kind)
+
+
 def fetch_fault(pc: int, memory: GlobalMemory) -> Fault:
     """A PC outside of executable memory."""
     return Fault(

@@ -55,6 +55,8 @@ class GlobalShare:
     def start_dispatch(self) -> None:
         """Forget barriers that an abandoned dispatch has left half passed."""
         origin = self.gws[:, GWS_FIELDS.index("origin")]
+        if not origin.any():
+            return
         origin[origin == Origin.BARRIER] = Origin.NOBODY
 
 

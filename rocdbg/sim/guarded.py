@@ -4,7 +4,8 @@ Generated code checks each access itself. Should a check be wrong, an access tha
 a guard page and stops at once (`native_guard`), instead of changing whatever the host keeps behind the block.
 
 A process may have only so many mappings (Linux: vm.max_map_count, by default 65,530). Blocks beyond `MOST_GUARDS` come
-without guards: the checks stand.
+without guards: the checks stand. Before that, now and then, what nobody can reach any more is collected: blocks of a
+launch that nobody ended lie in cycles, which Python's collector leaves alone as long as few other objects are made.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import gc
 import mmap
 import sys
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -35,6 +37,8 @@ _LARGE: Final = 4 << 20
 """Blocks of this many bytes and more ask for huge pages, as NumPy's do."""
 _KEPT: Final = 64 << 20
 """Bytes of freed blocks that are kept for the next of their size: launches come again and again."""
+_KEPT_GUARDS: Final = MOST_GUARDS // 8
+"""Guard pages of kept blocks: small ones would take most of those that a process may have."""
 _MANY: Final = 1 << 20
 """Kept blocks of so many bytes have their pages taken away when they are used again, smaller ones are cleared."""
 
@@ -70,7 +74,12 @@ class _Mapping(Struct, frozen=True):
 
 
 _guards = 0
+_kept_guards = 0
 _kept_bytes = 0
+_asked = 0
+"""Guards asked for since what lies in cycles was collected last."""
+_SELDOM: Final = 1024
+"""So many are asked for between two collections: each looks at all objects there are."""
 _kept: dict[tuple[int, int], list[_Mapping]] = {}
 
 
@@ -79,6 +88,11 @@ def _mprotect() -> Callable[[int, int, int], int]:
     function = ctypes.CDLL(None).mprotect
     function.argtypes, function.restype = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int), ctypes.c_int
     return function
+
+
+def protect(address: int, size: int, access: int) -> bool:
+    """Give whole pages of the host an access (mmap's PROT_ bits); whether the host refuses."""
+    return bool(_mprotect()(address, size, access))
 
 
 def _pages(size: int) -> int:
@@ -102,7 +116,6 @@ def _map(rows: int, stride: int, first: int, row: int) -> mmap.mmap:
         with contextlib.suppress(OSError):  # a host without them
             memory.madvise(mmap.MADV_HUGEPAGE)
     start = int(np.frombuffer(memory, np.uint8).ctypes.data)
-    protect = _mprotect()
     for at in (0, *ends):
         if protect(start + at, _PAGE, _NOTHING):
             break  # others have used up the mappings
@@ -118,12 +131,13 @@ def _private(size: int) -> mmap.mmap | None:
 
 def _take(rows: int, size: int) -> _Mapping | None:
     """A mapping that was kept, cleared."""
-    global _kept_bytes
+    global _kept_bytes, _kept_guards
     kept = _kept.get((rows, size))
     if not kept:
         return None
     mapping = kept.pop()
     _kept_bytes -= len(mapping.memory)
+    _kept_guards -= rows + 1
     mapping.clear()
     return mapping
 
@@ -153,23 +167,60 @@ def _show(memory: NDArray[np.uint8], mapping: _Mapping, size: int) -> None:
 
 def _take_back() -> None:
     """Keep what nobody shows any more, or free it."""
-    global _guards, _kept_bytes
+    global _guards, _kept_bytes, _kept_guards
     while _gone:
         shown = _shown.pop(id(_gone.popleft()))
-        mapping = shown.mapping
-        if mapping is not None and _kept_bytes + len(mapping.memory) <= _KEPT:
+        mapping, guards = shown.mapping, shown.rows + 1
+        if (
+            mapping is not None
+            and _kept_bytes + len(mapping.memory) <= _KEPT
+            and _kept_guards + guards <= _KEPT_GUARDS
+        ):
             _kept.setdefault((shown.rows, shown.size), []).append(mapping)
             _kept_bytes += len(mapping.memory)
+            _kept_guards += guards
         else:
-            _guards -= shown.rows + 1
+            _guards -= guards
+
+
+class Sparing(Protocol):
+    """Who keeps blocks that nobody needs at the moment."""
+
+    def clear(self) -> None:
+        """Keep none."""
+
+
+_sparing: weakref.WeakSet[Sparing] = weakref.WeakSet()
+
+
+def when_scarce(who: Sparing) -> None:
+    """Have what somebody keeps cleared when guards or memory run short, as long as it is there."""
+    _sparing.add(who)
 
 
 def _keep_none() -> None:
-    global _guards, _kept_bytes
+    global _guards, _kept_bytes, _kept_guards
+    for who in tuple(_sparing):
+        who.clear()
     _take_back()
-    _guards -= sum(mapping.rows + 1 for kept in _kept.values() for mapping in kept)
+    # Whatever an interrupt leaves undone here, guards are not taken for fewer than there are.
+    freed, _kept_guards = _kept_guards, 0
     _kept.clear()
     _kept_bytes = 0
+    _guards -= freed
+
+
+def _made_room(rows: int) -> bool:
+    """Whether ``rows`` more blocks can have guards, once all has been given back that nobody needs."""
+    global _asked
+    _asked += rows + 1
+    if _guards + rows >= MOST_GUARDS // 2 and _asked >= _SELDOM:
+        _asked = 0
+        gc.collect()
+        _take_back()
+    if _guards + rows >= MOST_GUARDS:
+        _keep_none()
+    return _guards + rows < MOST_GUARDS
 
 
 def guarded(size: int) -> NDArray[np.uint8]:
@@ -188,18 +239,16 @@ def guarded_rows(rows: int, size: int, used: Parts | None = None) -> NDArray[np.
     """
     _take_back()
     aligned = -(-size // ALIGN) * ALIGN
-    if _guards + rows >= MOST_GUARDS:
-        _keep_none()
-        if _guards + rows >= MOST_GUARDS:
-            owner = np.zeros(rows * aligned + ALIGN, np.uint8)
-            return _rows(owner[-int(owner.ctypes.data) % ALIGN :], rows, size, aligned)
+    found = _take(rows, size)
+    if found is None and not _made_room(rows):
+        owner = np.zeros(rows * aligned + ALIGN, np.uint8)
+        return _rows(owner[-int(owner.ctypes.data) % ALIGN :], rows, size, aligned)
     if rows == 1:  # ends where the next guard page begins
         stride = _pages(aligned) + _PAGE
         first = stride - aligned
     else:
         stride, first = aligned + 2 * _PAGE, _PAGE
         stride += (_STAGGER - stride) % _PAGE
-    found = _take(rows, size)
     mapping = _Mapping(found.memory if found else _map(rows, stride, first, aligned), rows, size, stride, first, used)
     memory = np.frombuffer(mapping.memory, np.uint8)
     _show(memory, mapping, size)
@@ -210,4 +259,4 @@ def _rows(memory: NDArray[np.uint8], rows: int, size: int, stride: int) -> NDArr
     return np.lib.stride_tricks.as_strided(memory, (rows, size), (stride, 1))
 
 
-__all__ = ["ALIGN", "MOST_GUARDS", "Parts", "guarded", "guarded_rows"]
+__all__ = ["ALIGN", "MOST_GUARDS", "Parts", "Sparing", "guarded", "guarded_rows", "protect", "when_scarce"]

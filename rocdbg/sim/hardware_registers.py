@@ -55,7 +55,10 @@ def registers(target: Target) -> dict[int, Register]:
     if target.generation >= Generation.GFX12:
         return _GFX12
     if target.generation < Generation.GFX10:
-        return {**_EARLY, 4: Register.HW_ID}
+        known = {**_EARLY, 4: Register.HW_ID}
+        if target.generation < Generation.GFX9:
+            del known[15]
+        return known
     clock = {29: Register.SHADER_CYCLES} if _has_cycles(target) else {}
     return {**_EARLY, **_SCRATCH, **clock}
 

@@ -125,22 +125,21 @@ class DispatchState(Struct, frozen=True):
             mode |= d.enable_dx10_clamp << 8 | d.enable_ieee_mode << 9
         if self.target.generation >= Generation.GFX9:
             mode |= d.fp16_ovfl << 23
-        return mode if self.target.generation >= Generation.GFX12 else mode | self.enabled_exceptions << 12
+        return mode if self.target.generation >= Generation.GFX12 else mode | enabled_exceptions(d) << 12
 
-    @property
-    def enabled_exceptions(self) -> int:
-        """The arithmetic exceptions that trap, as bits: `rocdbg.sim.stops.Exceptions`."""
-        d = self.descriptor
-        exceptions = (
-            d.enable_exception_ieee_754_fp_invalid_operation,
-            d.enable_exception_fp_denormal_source,
-            d.enable_exception_ieee_754_fp_division_by_zero,
-            d.enable_exception_ieee_754_fp_overflow,
-            d.enable_exception_ieee_754_fp_underflow,
-            d.enable_exception_ieee_754_fp_inexact,
-            d.enable_exception_int_divide_by_zero,
-        )
-        return sum(enabled << bit for bit, enabled in enumerate(exceptions))
+
+def enabled_exceptions(descriptor: KernelDescriptor) -> int:
+    """The arithmetic exceptions that trap, as bits: `rocdbg.sim.stops.Exceptions`."""
+    exceptions = (
+        descriptor.enable_exception_ieee_754_fp_invalid_operation,
+        descriptor.enable_exception_fp_denormal_source,
+        descriptor.enable_exception_ieee_754_fp_division_by_zero,
+        descriptor.enable_exception_ieee_754_fp_overflow,
+        descriptor.enable_exception_ieee_754_fp_underflow,
+        descriptor.enable_exception_ieee_754_fp_inexact,
+        descriptor.enable_exception_int_divide_by_zero,
+    )
+    return sum(enabled << bit for bit, enabled in enumerate(exceptions))
 
 
 def prototype(dispatch: DispatchState) -> NDArray[np.uint8]:
@@ -166,7 +165,7 @@ def prototype(dispatch: DispatchState) -> NDArray[np.uint8]:
     sgprs, vgprs, agprs = register_counts(dispatch)
     wave.set_field("gpr_alloc", gpr_alloc(dispatch.target, dispatch.wave_size, vgprs, agprs, sgprs))
     wave.set_field("register_bounds", bounds(dispatch.target, dispatch.wave_size, vgprs, agprs, sgprs))
-    wave.set_field("trap_ctrl", dispatch.enabled_exceptions)
+    wave.set_field("trap_ctrl", enabled_exceptions(dispatch.descriptor))
     return wave.state[: layout.VGPRS].copy()
 
 
@@ -192,7 +191,7 @@ def apply(
     wave.set_field("lds_pointer", int(wave.lds.ctypes.data))
     base = dispatch.scratch_address + scratch_slot * dispatch.wave_scratch_size
     scratch_size = dispatch.lane_scratch_size * dispatch.wave_size
-    flat = base if dispatch.target.scratch is ScratchKind.ARCHITECTED else 0
+    flat = base if dispatch.target.scratch is ScratchKind.ARCHITECTED else hidden_base(dispatch)
     # Field by field this would be most of the time that short waves take.
     _PLACE.pack_into(
         wave.state.data,
@@ -205,6 +204,11 @@ def apply(
         *(g & 0xFFFF_FFFF for g in group),
         index,
     )
+
+
+def hidden_base(dispatch: DispatchState) -> int:
+    """What FLAT_SCRATCH counts from on GFX7 and GFX8 (SH_HIDDEN_PRIVATE_BASE_VMID): the dispatch's scratch; else 0."""
+    return dispatch.scratch_address if dispatch.target.flat_scratch_is_offset else 0
 
 
 def register_counts(dispatch: DispatchState) -> tuple[int, int, int]:

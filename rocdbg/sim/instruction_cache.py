@@ -86,6 +86,25 @@ class InstructionCache:
                     self._drop(line + lo, line + hi)
                 self._lines[line] = new
 
+    @property
+    def lines(self) -> dict[int, bytes]:
+        """What the lines hold that are filled, by address."""
+        return dict(self._lines)
+
+    def replace(self, lines: dict[int, bytes]) -> Iterator[tuple[int, int]]:
+        """Hold these lines and no others. Gives the ranges [lo, hi) that change.
+
+        A line that is not among them stays if memory has the same: it would be filled with that.
+        """
+        for line, old in list(self._lines.items()):
+            new = lines.get(line)
+            if new is None:
+                new = self._fetch(line, LINE_SIZE)
+            if new != old:
+                yield line, line + max(len(old), len(new))
+                self._drop(line, line + LINE_SIZE)
+        self._lines = dict(lines)
+
     def _bytes(self, address: int) -> bytes:
         """Up to `LONGEST` bytes at an address, empty if they are not all in filled lines."""
         line = address & -LINE_SIZE

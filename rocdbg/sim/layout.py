@@ -124,10 +124,6 @@ def sgpr_offset(code: int) -> int:
 
 # -- MODE --------------------
 
-MODE_KEY_MASK: Final = 0x3FF | 1 << 23
-"""Bits of MODE a block is specialised on: FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23."""
-
-
 GPR_IDX_EN: Final = 27
 """Bit of MODE on GFX9: VGPR numbers of the operands chosen by M0[15:12] are relative to M0[7:0]."""
 
@@ -216,6 +212,8 @@ class Mode(Struct, frozen=True):
 # -- page table --------------------
 
 WINDOW_BASE: Final = 0x7F00_0000_0000
+"""Where simulated global memory begins unless it is shared with a program (`shared_window`). Generated code takes the
+base from the environment."""
 WINDOW_SIZE: Final = 1 << 40
 PAGE_SHIFT: Final = 20
 PAGE_SIZE: Final = 1 << PAGE_SHIFT
@@ -254,6 +252,7 @@ def is_scratch_address(address: int) -> bool:
 # -- environment --------------------
 
 MAX_HELPERS: Final = 512
+MAX_CHECK_ENTRIES: Final = 1 << 16  # places with a check at a time, under each MODE key
 MAX_DATA: Final = 32  # dwords per lane that one instruction may transfer or permute
 
 ENV: Final = make_fields(
@@ -273,7 +272,23 @@ ENV: Final = make_fields(
     ("gds_pointer", 8),  # host address of the global data share
     ("gds_size", 8),  # its bytes
     ("gws_pointer", 8),  # host address of the global wave sync resources (`global_share`)
+    ("checks", 8),  # host address of the entries of checks at stops (`checks`)
+    ("watches", 8),  # host address of the watched words (`watches`)
+    ("touches", 8),  # host address of the bytes of which reads are watched too
+    ("watch_pc", 8),  # after Status.WATCH: the instruction that changed one,
+    ("watch_lanes", 8),  # the lanes that took part in its last access,
+    ("watch_reads", 8),  # 1 if it reads
+    ("watch_size", 8),  # and the bytes of each; where is in ENV_POINTER and ENV_KIND if the size is not 0
     ("reads_table", 8),  # host address of the counts of reads never written (`uninitialized`), 0 if none are kept
+    ("noted_ranges", 8),  # host address of u64[n][2]: begin and end of host memory, stores to which are noted
+    ("noted_count", 8),  # n
+    ("noted_hits", 8),  # stores of lanes to any of them
+    ("noted_lanes", 8),  # lanes that stored
+    ("noted_pc", 8),  # the last instruction that did
+    ("trace", 8),  # host address of u64[n][2]: pc and EXEC before each instruction of a traced wave
+    ("trace_first", 8),  # the wave's `instructions` that row 0 belongs to
+    ("window_base", 8),  # simulated address that the page table begins with
+    ("texel_size", 8),  # bytes of a texel of the image that was accessed last
 )
 ENV_HELPERS: Final = 256  # u64[MAX_HELPERS]: addresses of the runtime's routines
 ENV_ADDRESS: Final = ENV_HELPERS + MAX_HELPERS * 8  # u64[64]: per-lane address or offset of the access
@@ -332,6 +347,10 @@ class Status(IntEnum):
     state is as it was left."""
     REFETCH = 21
     """s_icache_inv was executed; pc is after it. The wave goes on (never leaves ``Engine``)."""
+    WATCH = 22
+    """A watched word was changed. The instruction was executed; pc is after it. See the environment's watch record."""
+    INTERRUPT = 23
+    """The wave has sent an interrupt to the host; pc is after the s_sendmsg. The wave goes on."""
 
 
 class FaultKind(IntEnum):
@@ -342,6 +361,19 @@ class FaultKind(IntEnum):
     MISALIGNED = 3
     LDS_RANGE = 4
     SCRATCH_RANGE = 5
+    # What follows is no violation: the instruction asks for something of an image that is not simulated.
+    TILED = 6
+    COMPRESSED = 7
+    FORMAT = 8
+    SAMPLES = 9
+    BORDER_PALETTE = 10
+    READ_ONLY_FORMAT = 11
+    """A store in a format that is only read."""
+
+    @property
+    def is_unsupported(self) -> bool:
+        """Whether the simulator, not the program, is why the access was not done."""
+        return self >= FaultKind.TILED
 
 
 FLUSH_INPUTS: Final = 1 << 62
@@ -372,3 +404,5 @@ class Space(IntEnum):
     """Simulated address of a scalar load; lane 0 of the address array."""
     GDS = 6
     """Byte offset in the global data share, without M0's base."""
+    IMAGE = 7
+    """Simulated address of a texel."""

@@ -1,53 +1,36 @@
 """The execution engine: runs waves in native code, translating what is not translated yet.
 
-One `Engine` serves one machine's waves of one size. Native code finds a block's function by pc in page
-directories, one per MODE key; a stop is an entry that points to a routine which only reports it, so that
-code without stops pays nothing for them.
+One `Engine` serves one machine's waves of one size. `translations` says what native code there is.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import json
-import mmap
-import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from rocdbg.arch.targets import Generation, Target
-from rocdbg.isa.decoder import decode
-from rocdbg.isa.instruction import Instruction
+from rocdbg.arch.targets import Target
 from rocdbg.sim import layout
 from rocdbg.sim.global_share import GlobalShare
-from rocdbg.sim.guarded import guarded
-from rocdbg.sim.instruction_cache import LONGEST, Fetch, InstructionCache
-from rocdbg.sim.layout import ENV, HEADER, PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, Status
+from rocdbg.sim.instruction_cache import Fetch
+from rocdbg.sim.layout import ENV, HEADER, WINDOW_BASE, Status
 from rocdbg.sim.native_guard import Crash, guard
-from rocdbg.sim.native_jit import shared_jit
-from rocdbg.sim.object_cache import default_cache_directory
-from rocdbg.sim.register_bounds import exists
-from rocdbg.sim.semantics.access import Context
-from rocdbg.sim.translator.blocks import Block, form_block, gather
-from rocdbg.sim.translator.helpers import helper_names, part_of, prefix, relied_on_by
-from rocdbg.sim.vgpr_banks import in_banks
+from rocdbg.sim.translations import Translations
+from rocdbg.sim.translator.helpers import prefix
+from rocdbg.sim.watches import Access, Change, WatchedBytes, WatchTable
 
 if TYPE_CHECKING:
     from rocdbg.sim.device.residency import Residency
 
-_STEP_AHEAD = 24  # instructions translated one by one when single-stepping reaches new code
 _UNLIMITED = (1 << 64) - 1
 _HOT = 20_000_000  # instructions after which blocks are compiled again, optimised
 _SLICE = 20_000_000  # nanoseconds native code runs before Python looks for signals
-_MOST_KEYS = 32  # MODE keys with translations at a time
-_STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
 
 
 class Fault(Struct, frozen=True):
@@ -62,57 +45,11 @@ class Fault(Struct, frozen=True):
     addresses: dict[int, int]
 
 
-class _CodeTable:
-    """Functions by pc, per MODE key, in the form native code reads."""
-
-    def __init__(self) -> None:
-        self.roots: NDArray[np.uint64] = guarded(layout.MODE_KEYS * 8).view(np.uint64)
-        self._directories: dict[int, NDArray[np.uint64]] = {}
-        self._pages: dict[tuple[int, int], NDArray[np.uint64]] = {}
-
-    @property
-    def crowded(self) -> bool:
-        """Whether there are so many MODE keys, 8 MiB of addresses each, that it is time to begin again."""
-        return len(self._directories) > _MOST_KEYS
-
-    def reset(self) -> None:
-        self.roots[:] = 0
-        self._directories.clear()
-        self._pages.clear()
-
-    def mode_keys(self) -> Iterable[int]:
-        return list(self._directories)
-
-    def get(self, key: int, pc: int) -> int:
-        page = self._pages.get((key, (pc - WINDOW_BASE) >> PAGE_SHIFT))
-        return 0 if page is None else int(page[(pc & PAGE_SIZE - 1) >> 2])
-
-    def set(self, key: int, pc: int, function: int) -> None:
-        number = (pc - WINDOW_BASE) >> PAGE_SHIFT
-        page = self._pages.get((key, number))
-        if page is None:
-            directory = self._directories.get(key)
-            if directory is None:
-                directory = self._directories[key] = guarded(PAGE_COUNT * 8).view(np.uint64)
-                self.roots[key] = directory.ctypes.data
-            page = self._pages[key, number] = guarded((PAGE_SIZE >> 2) * 8).view(np.uint64)
-            directory[number] = page.ctypes.data
-        page[(pc & PAGE_SIZE - 1) >> 2] = function
-
-    def clear(self, lo: int, hi: int, functions: Iterable[int]) -> None:
-        """Forget entries of pcs in [lo, hi) that are among ``functions``."""
-        unwanted = np.fromiter(functions, np.uint64)
-        for (_, number), page in self._pages.items():
-            start = WINDOW_BASE + (number << PAGE_SHIFT)
-            first, end = max(lo - start, 0) >> 2, max(hi - start + 3, 0) >> 2
-            part = page[first:end]
-            part[np.isin(part, unwanted)] = 0
-
-
-class Engine:
+class Engine(Translations):
     """Runs waves of one size on one target's code.
 
-    ``page_table`` is the host address of simulated memory's page table, ``fetch`` reads code (`instruction_cache`).
+    ``page_table`` is the host address of simulated memory's page table, ``window_base`` the simulated address that it
+    begins with, ``fetch`` reads code (`instruction_cache`).
     ``share`` is GDS and GWS (default: of this engine alone).
     ``reads_table``: host address of `UninitializedReads`' table if reads of what was never written are to be counted.
     """
@@ -126,39 +63,25 @@ class Engine:
         cache_dir: Path | None = None,
         reads_table: int = 0,
         share: GlobalShare | None = None,
+        window_base: int = WINDOW_BASE,
     ) -> None:
-        self.target, self.wave_size = target, wave_size
-        self.jit = shared_jit(cache_dir or default_cache_directory())
-        self._code = InstructionCache(fetch, self._isa_decode)
-        self._watched = bool(reads_table)
+        super().__init__(target, wave_size, fetch, cache_dir, bool(reads_table), window_base)
         self.share = share or GlobalShare(target)
         """GDS and GWS."""
-        self._exceptions = False
-        self._indexed = target.generation is Generation.GFX9
-        self._banked = target.is_gfx125
-        self._helpers = {name: slot for slot, name in enumerate(helper_names())}
-        self._storage = guarded(layout.ENV_SIZE)
-        self._env: int = self._storage.ctypes.data
-        self._blocks, self._steps = _CodeTable(), _CodeTable()
-        self._installed: dict[tuple[int, int], int] = {}  # (mode key, start) -> end of the block
-        self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
-        self._single: dict[tuple[int, int], int] = {}  # (mode key, pc) -> function of one instruction
-        self._stops: frozenset[int] = frozenset()
-        self._optimise = False
+        self._noted_ranges = np.zeros((0, 2), np.uint64)
+        self._watches = WatchTable()
         self._executed = 0
-        self._stubs: dict[Status, int] = {}
-        self._schedule = 0
+        self._schedule = self._fill = 0
         self._guard = guard(self.jit)
-        self._clock = self._madvise = 0
-        self._generation = self.jit.generation()  # where all translations are linked
-        self._link_runtime()
         self._set_env("page_table", page_table)
+        self._set_env("window_base", window_base)
         self._set_env("reads_table", reads_table)
+        self._set_env("checks", self._checks.address)
         self._set_env("gds_pointer", int(self.share.gds.ctypes.data))
         self._set_env("gds_size", self.share.gds.size)
         self._set_env("gws_pointer", int(self.share.gws.ctypes.data))
-        self._set_env("mode_tables", int(self._blocks.roots.ctypes.data))
-        self._set_env("step_tables", int(self._steps.roots.ctypes.data))
+        self._set_env("mode_tables", self._blocks.address)
+        self._set_env("step_tables", self._steps.address)
         self.set_apertures(layout.SHARED_APERTURE, layout.PRIVATE_APERTURE)
 
     # -- running --------------------
@@ -171,13 +94,15 @@ class Engine:
         step: bool = False,
         range: tuple[int, int] | None = None,
         ignore_stop: bool = False,
+        traced: bool = False,
     ) -> Status:
         """Run the wave whose state block is at host address ``state``.
 
         At most ``budget`` instructions are executed, exactly that many when BUDGET is returned. ``step``: one
-        instruction, even if a
-        stop is set on it (BUDGET when it was executed). ``range``: stop with RANGE when pc leaves [lo, hi).
-        ``ignore_stop``: a stop at the current pc is passed over.
+        instruction, even if a stop is set on it (BUDGET when it was executed). ``range``: stop with RANGE when pc
+        leaves [lo, hi).
+        ``ignore_stop``: a stop at the current pc is passed over. ``traced``: what is executed goes to `trace_into`'s
+        rows, instead of a range or a stop passed over.
         """
         if budget <= 0:
             return Status.BUDGET
@@ -198,12 +123,22 @@ class Engine:
             status = Status.CONTINUE
         if status is Status.CONTINUE:
             limit.value = end
-            status = self._run(state, count, end, range)
+            status = self._run(state, count, end, range, traced)
             self._executed += count.value - before
             if self._executed > _HOT and not self._optimise:
                 self.optimise()
         limit.value = 0  # not part of what the wave is: states are compared
         return status
+
+    def fill(self, residency: Residency) -> None:
+        """What `Residency.fill` does."""
+        if not self._schedule:
+            self._link_part("schedule")
+            start = prefix(self.wave_size)
+            self._schedule, self._fill = self.jit.address(f"{start}schedule"), self.jit.address(f"{start}fill")
+        places = residency.places
+        clean, places.used = _NEW_SCRATCH | (0 if places.used else _NEW_PLACES), True
+        self._guard(self._fill, places.address, places.count, clean)
 
     def schedule(self, places: Residency, budget: int) -> Status:
         """Give the resident waves their turns natively, for at most ``budget`` instructions.
@@ -212,48 +147,30 @@ class Engine:
         20 ms at the latest; else what ended the turn of the wave in slot ``current``. Field ``executed`` says how
         many instructions were.
         """
-        if not self._schedule:
-            self._link_part("schedule")
-            self._schedule = self.jit.address(f"{prefix(self.wave_size)}schedule")
-            library = ctypes.CDLL(None)
-            self._clock = ctypes.cast(library.clock_gettime, ctypes.c_void_p).value or 0
-            if sys.platform == "linux":
-                self._madvise = ctypes.cast(library.madvise, ctypes.c_void_p).value or 0
-        if self._madvise and not places.get("madvise"):
-            # Scratch is given back group by group: in huge pages, each first touch would clear far more than is used.
-            first, end = -(-places.get("scratch") // mmap.PAGESIZE), places.get("scratch") + places.scratch_bytes
-            if end // mmap.PAGESIZE > first:
-                size = (end // mmap.PAGESIZE - first) * mmap.PAGESIZE
-                _MADVISE(self._madvise)(first * mmap.PAGESIZE, size, _NO_HUGE_PAGES)
-        places.set("clock", self._clock)
-        places.set("madvise", self._madvise)
-        places.set("page_size", mmap.PAGESIZE)
-        places.set("clock_id", time.CLOCK_MONOTONIC)
-        places.set("deadline", time.clock_gettime_ns(time.CLOCK_MONOTONIC) + _SLICE)
-        places.set("look_at", 0)
-        places.set("budget", budget)
-        places.set("executed", 0)
-        blocks, steps = (table.roots.ctypes.data for table in (self._blocks, self._steps))
+        schedule = places.fields
+        schedule.deadline = time.clock_gettime_ns(time.CLOCK_MONOTONIC) + _SLICE
+        schedule.look_at, schedule.budget, schedule.executed = 0, budget, 0
+        blocks, steps = self._blocks.address, self._steps.address
         status = self._guard(self._schedule, places.address, self._env, self._run_native, blocks, steps)
         if status is Status.REFETCH:
             self.refresh()
             status = Status.CONTINUE
-        self._executed += places.get("executed")
+        self._executed += schedule.executed
         if self._executed > _HOT and not self._optimise:
             self.optimise()
         return status
 
-    def _run(self, state: int, count: ctypes.c_uint64, end: int, range: tuple[int, int] | None) -> Status:
+    def _run(
+        self, state: int, count: ctypes.c_uint64, end: int, range: tuple[int, int] | None, traced: bool = False
+    ) -> Status:
         """Run until something other than untranslated code comes up."""
         native, table = self._run_native, self._blocks
-        if range is not None:
-            native, table = self._run_range, self._steps
-            self._set_env("range_lo", range[0])
-            self._set_env("range_size", range[1] - range[0])
+        if traced or range is not None:
+            native, table = self.followed_routine(range, traced), self._steps
         while True:
-            status = self._guard(native, state, self._env, table.roots.ctypes.data)
+            status = self._guard(native, state, self._env, table.address)
             if status is Status.MISS:
-                blocked = self._translate(state, table)
+                blocked = self._translate(_u64(state, "pc").value, self._key(state), table)
                 if blocked is not None:
                     return blocked
             elif status is Status.REFETCH:
@@ -268,6 +185,21 @@ class Engine:
                 native, table = self._run_native, self._steps  # up to the instruction that names too much
             else:
                 return status
+
+    def followed_routine(self, range: tuple[int, int] | None, traced: bool) -> int:
+        """Host address of what runs a wave instruction by instruction, within a range or leaving a trace; 0 for
+        neither."""
+        if range is not None:
+            self._set_env("range_lo", range[0])
+            self._set_env("range_size", range[1] - range[0])
+            return self._run_range
+        return self._run_traced if traced else 0
+
+    def trace_into(self, rows: NDArray[np.uint64], first: int) -> None:
+        """Let traced waves note PC and EXEC before each instruction: in ``rows``, uint64[n, 2], row 0 for the
+        instruction before which the wave has executed ``first``."""
+        self._set_env("trace", int(rows.ctypes.data))
+        self._set_env("trace_first", first)
 
     def _one(self, state: int) -> Status:
         """Execute the instruction at pc."""
@@ -293,33 +225,49 @@ class Engine:
             return layout.mode_key(mode, banked=self._banked)
         return layout.mode_key(mode, ctypes.c_uint32.from_address(state + layout.sgpr_offset(124)).value)
 
-    def optimise(self) -> None:
-        """From now on translate blocks into better code, at several times the cost; those there are are forgotten.
+    def note_stores(self, ranges: NDArray[np.uint64] | None) -> None:
+        """From now on note stores to ranges of host memory, uint64[n, 2] of begin and end; None: no more."""
+        self._noted_ranges = np.ascontiguousarray(ranges) if ranges is not None else np.zeros((0, 2), np.uint64)
+        self._set_env("noted_ranges", int(self._noted_ranges.ctypes.data))
+        self._set_env("noted_count", len(self._noted_ranges))
+        if self._noted != (ranges is not None):
+            self._noted = ranges is not None
+            self._forget_translations()
 
-        Happens by itself after a million instructions, so that stepping through a kernel once is not slowed by
-        optimising it.
-        """
-        self._optimise = True
-        for key, start in self._installed:
-            if start not in self._stops:
-                self._blocks.set(key, start, 0)
-        self._installed.clear()
-        self._compiled.clear()
+    def take_noted(self) -> tuple[int, int, int]:
+        """Stores of lanes to noted memory since the last call, the lanes that did, and the PC of the last."""
+        found = (self._get_env("noted_hits"), self._get_env("noted_lanes"), self._get_env("noted_pc"))
+        for name in ("noted_hits", "noted_lanes", "noted_pc"):
+            self._set_env(name, 0)
+        return found
 
-    def watch_exceptions(self) -> None:
-        """From now on instructions note the arithmetic exceptions they raise; older translations are forgotten."""
-        if self._exceptions:
+    def set_watches(self, watched: Sequence[WatchedBytes]) -> None:
+        """Bytes of which a change ends a run with WATCH, as they are now; none: nothing is watched."""
+        if not watched and not self._watching:
             return
-        self._exceptions = True
-        for key, start in self._installed:
-            if start not in self._stops:
-                self._blocks.set(key, start, 0)
-        for key, pc in self._single:
-            if pc not in self._stops:
-                self._steps.set(key, pc, 0)
-        self._installed.clear()
-        self._compiled.clear()
-        self._single.clear()
+        touching = any(one.accesses for one in watched)
+        if (bool(watched), touching) != (self._watching, self._touching):
+            self._watching, self._touching = bool(watched), touching
+            self._forget_translations()
+        self._watches.set(watched)
+        self._set_env("watches", self._watches.address)
+        self._set_env("touches", self._watches.touches)
+
+    def change(self) -> Change:
+        """What the last WATCH was about. Where nothing says which lanes have written, all that took part are told."""
+        lanes, size = self._get_env("watch_lanes"), self._get_env("watch_size")
+        pointers = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_POINTER)
+        strides = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_KIND)
+        reached, touched = self._watches.reached(list(pointers), list(strides), lanes, size)
+        return Change(self._get_env("watch_pc"), reached or lanes, touched, bool(self._get_env("watch_reads")))
+
+    def access(self) -> Access:
+        """The memory access of the last WATCH."""
+        return Access(
+            self._get_env("watch_lanes"), self._get_env("watch_size"),
+            tuple((ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_POINTER)),
+            tuple((ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_KIND)),
+        )
 
     def crash(self) -> Crash:
         """What the host said of the last CRASH."""
@@ -347,224 +295,7 @@ class Engine:
         """Whether accesses beyond a workgroup's LDS read 0 and write nothing, as hardware does by default, or fault."""
         self._set_env("lds_drops", int(drops))
 
-    # -- stops and changed code --------------------
-
-    def set_stops(self, stops: frozenset[int]) -> None:
-        """The pcs before which waves stop with BREAK; what lies outside simulated memory is never reached."""
-        stops = frozenset(pc for pc in stops if 0 <= pc - WINDOW_BASE < PAGE_COUNT << PAGE_SHIFT)
-        if stops == self._stops:
-            return
-        added, removed = stops - self._stops, self._stops - stops
-        self._stops = stops
-        for table in (self._blocks, self._steps):
-            for key in table.mode_keys():
-                for pc in removed:
-                    table.set(key, pc, self._single.get((key, pc), 0) if table is self._steps else 0)
-                for pc in added:
-                    table.set(key, pc, self._stubs[Status.BREAK])
-        for (key, start), end in list(self._installed.items()):
-            if any(start < pc < end for pc in added):
-                del self._installed[key, start]
-                if start not in stops:
-                    self._blocks.set(key, start, 0)
-
-    def invalidate(self, lo: int, hi: int) -> None:
-        """The host has changed the bytes of code in [lo, hi), which takes effect at once."""
-        self._code.write(lo, hi)
-        self._forget(lo, hi)
-
-    def refresh(self) -> None:
-        """Let what kernels have stored into code take effect: s_icache_inv, or the start of a dispatch."""
-        for lo, hi in self._code.refresh():
-            self._forget(lo, hi)
-
-    def _forget(self, lo: int, hi: int) -> None:
-        for (key, start), end in list(self._installed.items()):
-            if start < hi and lo < end:
-                del self._installed[key, start]
-                if start not in self._stops:
-                    self._blocks.set(key, start, 0)
-        for known in [k for k in self._compiled if k[1] < hi and lo < k[2]]:
-            del self._compiled[known]
-        for key, pc in [k for k in self._single if lo - LONGEST < k[1] < hi]:
-            del self._single[key, pc]
-            if pc not in self._stops:
-                self._steps.set(key, pc, 0)
-        self._blocked_again(lo, hi)
-
-    def _blocked_again(self, lo: int, hi: int) -> None:
-        """Entries that say "cannot be executed" are looked at again."""
-        blocked = {self._stubs[Status.UNSUPPORTED], self._stubs[Status.ILLEGAL]}
-        for table in (self._blocks, self._steps):
-            table.clear(lo - LONGEST, hi, blocked)
-
-    # -- translation --------------------
-
-    def _isa_decode(self, code: bytes, address: int) -> Instruction:
-        return decode(code, self.target, address, wave_size=self.wave_size)
-
-    def _decode(self, address: int) -> Instruction | None:
-        """The instruction that a wave executes at an address; None where no code is."""
-        self._code.fill(address)
-        return self._code.decode(address)
-
-    def _decoding(self, key: int) -> Callable[[int], Instruction | None]:
-        """Decodes what is in the instruction cache, with the registers that a MODE key makes of operands. What names
-        registers that the target does not have is illegal."""
-        banks = key >> layout.BANKS if self._banked else 0
-
-        def decode(address: int) -> Instruction | None:
-            found = self._code.decode(address)
-            if found is None:
-                return None
-            if banks:
-                found = in_banks(found, banks)
-            return found if exists(found, self.target) else replace(found, illegal=True)
-
-        return decode
-
-    def _begin_again_if_full(self) -> None:
-        """Let all translations go when they have become too many, as those of code that keeps changing do."""
-        current = self.jit.generation()
-        if current is self._generation and not self._blocks.crowded and not self._steps.crowded:
-            return
-        for known in (self._installed, self._compiled, self._single):
-            known.clear()
-        self._blocks.reset()
-        self._steps.reset()
-        self._generation = current
-
-    def _translate(self, state: int, table: _CodeTable) -> Status | None:
-        """Translate what is at the wave's pc. Returns a status if nothing can be executed there."""
-        pc, key = _u64(state, "pc").value, self._key(state)
-        if pc in self._stops:
-            self._new_key(key)
-            return Status.BREAK
-        if table is self._steps:
-            return self._translate_steps(pc, key)
-        self._code.fill(pc)
-        self._begin_again_if_full()
-        blocks = gather(pc, self._decoding(key), self._stops.__contains__, lambda a: self._blocks.get(key, a) != 0)
-        if blocks[0].blocked is not None:
-            return self._block_entry(self._blocks, key, blocks[0])
-        fresh = [b for b in blocks if b.instructions]
-        missing = [b for b in fresh if (key, b.start, b.end) not in self._compiled]
-        functions = self._compile(missing, key, self._optimise)
-        translated = dict(zip((b.start for b in missing), functions, strict=True))
-        for block in fresh:
-            done, function = translated.get(
-                block.start, (block, self._compiled.get((key, block.start, block.end), 0))
-            )
-            if done.instructions:
-                self._compiled[key, block.start, done.end] = function
-                self._installed[key, block.start] = done.end
-                self._blocks.set(key, block.start, function)
-            elif block.start == pc:
-                return self._block_entry(self._blocks, key, done)
-        self._new_key(key)
-        return None
-
-    def _translate_steps(self, pc: int, key: int) -> Status | None:
-        self._code.fill(pc)
-        self._begin_again_if_full()
-        row = form_block(pc, self._decoding(key), lambda _: False, _STEP_AHEAD)
-        if row.blocked is not None:
-            return self._block_entry(self._steps, key, row)
-        singles = [Block(i.address, (i,)) for i in row.instructions if (key, i.address) not in self._single]
-        for block, (done, function) in zip(singles, self._compile(singles, key, False), strict=True):
-            if done.instructions:
-                self._single[key, block.start] = function
-                if block.start not in self._stops:
-                    self._steps.set(key, block.start, function)
-            elif block.start == pc:
-                return self._block_entry(self._steps, key, done)
-        self._new_key(key)
-        return None
-
-    def _block_entry(self, table: _CodeTable, key: int, block: Block) -> Status:
-        assert block.blocked is not None
-        if block.blocked in self._stubs:
-            table.set(key, block.start, self._stubs[block.blocked])
-            self._new_key(key)
-        return block.blocked
-
-    def _new_key(self, key: int) -> None:
-        """Make sure the stops are in the tables of this MODE key."""
-        for table in (self._blocks, self._steps):
-            for pc in self._stops:
-                if table.get(key, pc) != self._stubs[Status.BREAK]:
-                    table.set(key, pc, self._stubs[Status.BREAK])
-
-    def _compile(self, blocks: list[Block], key: int, optimise: bool) -> list[tuple[Block, int]]:
-        """Compile non-empty blocks as one module, or take it from the cache; (block as translated, function) each."""
-        if not blocks:
-            return []
-        base = blocks[0].start
-        shape = [(b.start - base, [i.size for i in b.instructions]) for b in blocks]
-        code = hashlib.sha256()
-        for block in blocks:
-            for instruction in block.instructions:
-                code.update(self._code.code_at(instruction.address))
-        parts = ("blocks", self.target.name, self.wave_size, key, shape, code.digest(), self._watched, self._exceptions)
-        module = self.jit.key(*parts, True)
-        if not optimise and not self.jit.cached(module, self._generation):
-            module = self.jit.key(*parts, False)
-        names = [f"b{module}_{n}" for n in range(len(blocks))]
-
-        def make() -> tuple[str, bytes]:
-            # Imported late: a warm cache needs no translator.
-            from rocdbg.sim.translator.translate import translate
-            from rocdbg.sim.translator.wave_builder import WaveBuilder
-
-            builder = WaveBuilder(
-                self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers,
-                self.target.vgpr_file, self.target.has_agprs,
-            )
-            builder.watched = self._watched
-            mode = layout.Mode(key & (1 << layout.BANKS) - 1 if self._banked else key)
-            context = Context(self.target, self.wave_size, mode, self._exceptions)
-            result = translate(builder, blocks, names, context)
-            note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}
-            return result.text, json.dumps(note).encode()
-
-        note = json.loads(self.jit.load(module, make, optimise, self._generation))
-        self._link_helpers(note["calls"])
-        out: list[tuple[Block, int]] = []
-        for block, name, count in zip(blocks, names, note["counts"], strict=True):
-            done = block
-            if count < len(block.instructions):
-                done = Block(block.start, block.instructions[:count], None if count else Status.UNSUPPORTED)
-            out.append((done, self._generation.address(name) if count else 0))
-        return out
-
     # -- environment --------------------
-
-    def _link_runtime(self) -> None:
-        suffix = "_indexed" if self._indexed else "_banked" if self._banked else ""
-        self._link_part(f"dispatch{suffix}")
-        start = prefix(self.wave_size)
-        self._stubs = {s: self.jit.address(f"{start}stub_{s.name.lower()}{suffix}") for s in _STUBS}
-        self._run_native = self.jit.address(f"{start}run{suffix}")
-        self._run_range = self.jit.address(f"{start}run_range{suffix}")
-
-    def _link_part(self, part: str) -> None:
-        key = self.jit.key("runtime", self.wave_size, part)
-
-        def make() -> tuple[str, bytes]:
-            from rocdbg.sim.translator.runtime import Runtime
-
-            return Runtime(self.wave_size, self.jit.width).text(part), b""
-
-        self.jit.load(key, make)
-
-    def _link_helpers(self, names: Iterable[str]) -> None:
-        """Fill the environment's slots of routines that blocks call."""
-        slots = (ctypes.c_uint64 * layout.MAX_HELPERS).from_address(self._env + layout.ENV_HELPERS)
-        for name in names:
-            if not slots[self._helpers[name]]:
-                self._link_part(part_of(name))
-                slots[self._helpers[name]] = self.jit.address(prefix(self.wave_size) + name)
-                self._link_helpers(relied_on_by(name))
 
     def _set_env(self, name: str, value: int) -> None:
         field = ENV[name]
@@ -576,8 +307,7 @@ class Engine:
         return int.from_bytes(ctypes.string_at(self._env + field.offset, field.size), "little")
 
 
-_MADVISE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int32)
-_NO_HUGE_PAGES = 15  # MADV_NOHUGEPAGE of Linux; a host without huge pages may refuse it
+_NEW_PLACES, _NEW_SCRATCH = 1, 2  # bits of what `scheduler.fill` need not clear
 
 
 def _u64(state: int, name: str) -> ctypes.c_uint64:

@@ -5,6 +5,9 @@ wrong all the same, the host raises SIGSEGV, SIGBUS, SIGFPE or SIGILL in the mid
 abandons the call, which returns `layout.Status.CRASH`, and keeps what it knows about it. A signal anywhere else in the
 process goes where it went before.
 
+Others install handlers, too, and later: Python's faulthandler, a compiler in the same process. Each call looks who is
+there, and puts the handler here in front again.
+
 The routines are LLVM IR, as all native code is: ``guard_call(slot, function, five arguments)`` notes in the slot
 where to come back to, ``guard_handler`` goes there. A slot serves one thread.
 """
@@ -38,6 +41,8 @@ _SIGNALS: Final = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 _IS_MAC: Final = sys.platform == "darwin"
 _FLAGS: Final = 0x40 | 0x10 if _IS_MAC else 4 | 0x4000_0000  # SA_SIGINFO | SA_NODEFER
 _SETJMP: Final = "sigsetjmp" if _IS_MAC else "__sigsetjmp"
+_CODE_IN_INFO: Final = 8
+"""Offset of si_code in siginfo_t: what processes send has none above 0."""
 _ADDRESS_IN_INFO: Final = 24 if _IS_MAC else 16
 """Offset of si_addr in siginfo_t."""
 
@@ -72,19 +77,23 @@ def _text() -> str:
     slots = f"[{SLOTS * _SLOT_SIZE} x i8]"
     at = {name: field.offset for name, field in _SLOT.items()}
     handlers = "\n".join(_handler(int(number), at) for number in _SIGNALS)
+    installed = "\n".join(f"  call void @guard.install.{int(number)}()" for number in _SIGNALS)
     return f"""
 @guard.slots = internal global {slots} zeroinitializer, align 64
 declare i32 @{_SETJMP}(ptr, i32) returns_twice
 declare void @siglongjmp(ptr, i32) noreturn
 declare i64 @pthread_self()
 declare i32 @sigaction(i32, ptr, ptr)
+declare i32 @raise(i32)
 declare void @llvm.set.rounding(i32)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 define ptr @rocdbg_guard_slots() {{
   ret ptr @guard.slots
 }}
 
 define i32 @rocdbg_guard_call(ptr %slot, ptr %function, ptr %a, ptr %b, ptr %c, ptr %d, ptr %e) {{
+{installed}
   %active = getelementptr i8, ptr %slot, i64 {at["active"]}
   %thread = getelementptr i8, ptr %slot, i64 {at["thread"]}
   %me = call i64 @pthread_self()
@@ -109,8 +118,26 @@ crash:
 def _handler(number: int, at: dict[str, int]) -> str:
     return f"""
 @guard.old.{number} = internal global [{ctypes.sizeof(_Action)} x i8] zeroinitializer, align 16
-define ptr @rocdbg_guard_old_{number}() {{
-  ret ptr @guard.old.{number}
+@guard.new.{number} = internal global [{ctypes.sizeof(_Action)} x i8] zeroinitializer, align 16
+define ptr @rocdbg_guard_new_{number}() {{
+  ret ptr @guard.new.{number}
+}}
+define internal void @guard.install.{number}() {{
+  %now = alloca [{ctypes.sizeof(_Action)} x i8], align 16
+  %asked = call i32 @sigaction(i32 {number}, ptr null, ptr %now)
+  %there = load ptr, ptr %now
+  %ours = icmp eq ptr %there, @rocdbg_guard_handler_{number}
+  br i1 %ours, label %done, label %install
+install:
+  %installed = call i32 @sigaction(i32 {number}, ptr @guard.new.{number}, ptr %now)
+  %before = load ptr, ptr %now
+  %raced = icmp eq ptr %before, @rocdbg_guard_handler_{number}
+  br i1 %raced, label %done, label %keep
+keep:
+  call void @llvm.memcpy.p0.p0.i64(ptr @guard.old.{number}, ptr %now, i64 {ctypes.sizeof(_Action)}, i1 false)
+  br label %done
+done:
+  ret void
 }}
 define void @rocdbg_guard_handler_{number}(i32 %number, ptr %info, ptr %context) {{
 entry:
@@ -145,15 +172,15 @@ found:
   call void @siglongjmp(ptr %jump, i32 1) noreturn
   unreachable
 other:
-  %old = load ptr, ptr @guard.old.{number}
-  %old.number = ptrtoint ptr %old to i64
-  %real = icmp ugt i64 %old.number, 1
-  br i1 %real, label %pass, label %default
-pass:
-  call void %old(i32 %number, ptr %info, ptr %context)
-  ret void
-default:
   %restored = call i32 @sigaction(i32 %number, ptr @guard.old.{number}, ptr null)
+  %code.at = getelementptr i8, ptr %info, i64 {_CODE_IN_INFO}
+  %code = load i32, ptr %code.at
+  %sent = icmp sle i32 %code, 0
+  br i1 %sent, label %again, label %back
+again:
+  %raised = call i32 @raise(i32 %number)
+  br label %back
+back:
   ret void
 }}"""
 
@@ -162,21 +189,19 @@ _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 7)
 
 
 class Guard:
-    """Calls generated code. One per JIT; made on first use."""
+    """Calls generated code. One per process: two would each take the other for who was there before."""
 
     def __init__(self, jit: Jit) -> None:
+        self._jit = jit
         jit.load(jit.key("guard", _text()), lambda: (_text(), b""))
         self._call = _CALL(jit.address("rocdbg_guard_call"))
         getter = ctypes.CFUNCTYPE(ctypes.c_void_p)
         self._slots = getter(jit.address("rocdbg_guard_slots"))()
         self._free = list(range(SLOTS))
         self._mine = threading.local()
-        library = ctypes.CDLL(None)
         for number in _SIGNALS:
-            action = _Action()
+            action = _Action.from_address(getter(jit.address(f"rocdbg_guard_new_{int(number)}"))())
             action.handler, action.flags = jit.address(f"rocdbg_guard_handler_{int(number)}"), _FLAGS
-            old = getter(jit.address(f"rocdbg_guard_old_{int(number)}"))()
-            library.sigaction(int(number), ctypes.byref(action), ctypes.c_void_p(old))
 
     def __call__(self, function: int, a: int, b: int, c: int = 0, d: int = 0, e: int = 0) -> Status:
         """Call native code at host address ``function`` with up to five pointers; CRASH if it crashed."""
@@ -210,9 +235,16 @@ class _Claim:
 
 
 @functools.cache
+def _guards() -> list[Guard]:
+    return []
+
+
 def guard(jit: Jit) -> Guard:
-    """The guard of a JIT."""
-    return Guard(jit)
+    """The process's guard, linked by the first JIT that asks, which it keeps."""
+    guards = _guards()
+    if not guards:
+        guards.append(Guard(jit))
+    return guards[0]
 
 
 __all__ = ["SLOTS", "Crash", "Guard", "guard"]

@@ -20,8 +20,15 @@ try:
 except OSError as error:  # its library is mapped here, 120 MB of it
     raise Error(f"LLVM cannot be loaded, perhaps for want of memory: {str(error).partition('. ')[0]}.") from None
 
-_PACKAGES = ("translator", "semantics")
-_BESIDE = ("isa", "isa/tables", "arch")
+_SHAPING = (
+    "sim", "sim/translator", "sim/semantics", "sim/images", "sim/device", "isa", "isa/tables", "arch",
+)  # fmt: skip
+
+
+def shaping_folders() -> tuple[Path, ...]:
+    """The folders of all files that shape object code."""
+    package = Path(__file__).parent.parent
+    return tuple(package / name for name in _SHAPING)
 
 
 @functools.cache
@@ -31,9 +38,8 @@ def engine_version() -> str:
     Made of sizes, times and inodes: reading 8 MB of sources and encoding tables would take longer than a warm start
     gains. The time of the inode's last change cannot be set, unlike that of the file's.
     """
-    here = Path(__file__).parent
     digest = hashlib.sha256(llvmlite.__version__.encode())
-    for folder in (here, *(here / name for name in _PACKAGES), *(here.parent / name for name in _BESIDE)):
+    for folder in shaping_folders():
         with os.scandir(folder) as files:
             for file in sorted(files, key=lambda item: item.name):
                 if file.name.endswith((".py", ".json")):

@@ -51,7 +51,8 @@ def bounds(target: Target, wave_size: int, vgprs: int, agprs: int, sgprs: int) -
     """
     granule = _granule(target, wave_size)
     counts = [min(-(-vgprs // granule) * granule, target.vgpr_file), agprs]
-    counts.append(-(-sgprs // 16) * 16 if target.generation < Generation.GFX10 else _MOST)
+    unit = target.sgpr_granule or 16
+    counts.append(-(-sgprs // unit) * unit if target.generation < Generation.GFX10 else _MOST)
     return sum(_MOST - min(count, _MOST) << 16 * n for n, count in enumerate(counts))
 
 

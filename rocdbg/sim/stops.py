@@ -12,6 +12,7 @@ from rocdbg.sim.arithmetic_exceptions import Cause
 from rocdbg.sim.memory import Allocation
 
 if TYPE_CHECKING:
+    from rocdbg.sim.watches import Change
     from rocdbg.sim.wave import Wave
 
 
@@ -40,10 +41,16 @@ class StopKind(enum.Enum):
     INTERNAL = "internal error"
     """The simulator failed in the middle of the block at PC, as the reason says; what the wave has done of it is not
     known. It cannot go on."""
+    ABORT = "abort"
+    """A wave has asked the host for something that a runtime would end the program for, as the reason says."""
+    WATCH = "watch"
+    """An instruction has changed watched memory. It was executed, PC is after it."""
     INTERRUPTED = "interrupted"
     """``Dispatch.interrupt`` was called."""
     BUDGET = "budget"
     """The instruction budget of the call is used up."""
+    RETURNED = "returned"
+    """The function of an excursion has returned (`rocdbg.sim.device.excursion`)."""
     WAVE_DONE = "wave done"
     """The stepped wave has ended; others may remain."""
     DONE = "done"
@@ -122,6 +129,10 @@ class Stop(Struct, frozen=True):
     causes: tuple[Cause, ...] = ()
     instruction_pc: int | None = None
     reason: str | None = None
+    touched: frozenset[int] = frozenset()
+    """For WATCH: which of the watched bytes the access has reached, by index."""
+    reads: bool = False
+    """For WATCH: whether the access was no mere store."""
     report: str = ""
 
     @property
@@ -169,5 +180,14 @@ DEBUG_TRAP = 3
 
 _EXCEPTIONS = frozenset(
     {StopKind.FAULT, StopKind.EXCEPTION, StopKind.ILLEGAL, StopKind.UNSUPPORTED, StopKind.HANG,
-     StopKind.INTERNAL}
+     StopKind.INTERNAL, StopKind.ABORT}
 )
+
+
+def watch_stop(wave: Wave, change: Change, instruction: str | None) -> Stop:
+    """The stop of a wave that has changed or accessed what is watched, by an instruction."""
+    lanes = tuple(lane for lane in range(wave.wave_size) if change.lanes >> lane & 1)
+    return Stop(
+        StopKind.WATCH, wave, wave.pc, lanes, instruction=instruction, instruction_pc=change.pc,
+        touched=change.touched, reads=change.reads,
+    )

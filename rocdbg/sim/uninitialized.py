@@ -51,6 +51,11 @@ class UninitializedReads:
         return int(self._table.ctypes.data)
 
     @property
+    def table(self) -> NDArray[np.uint8]:
+        """The table's bytes."""
+        return self._table.view(np.uint8)
+
+    @property
     def rows(self) -> tuple[UninitializedRead, ...]:
         """What was counted, by pc."""
         rows = self._table[:LOST].reshape(CAPACITY, ROW)

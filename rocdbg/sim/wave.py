@@ -212,8 +212,8 @@ class Wave:
         """FLAT_SCRATCH: the hardware's register where it is architected, else the SGPR pair of gfx9 and
         gfx10.
         """
-        if self.target.generation is Generation.GFX9 and self.target.scratch is not ScratchKind.ARCHITECTED:
-            return self.sgpr64(102)
+        if self.target.flat_scratch_code >= 0 and self.target.scratch is not ScratchKind.ARCHITECTED:
+            return self.sgpr64(self.target.flat_scratch_code)
         return self.field("flat_scratch")
 
     # -- scalar registers ------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ class Wave:
 
     def ttmp(self, number: int) -> int:
         """Trap temporary ``number``, 0..15."""
-        return self.sgpr(layout.TTMP0 + number)
+        return self.sgpr(self.target.first_ttmp + number)
 
     def _mask(self, code: int) -> int:
         return self.sgpr64(code) if self.wave_size == 64 else self.sgpr(code)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from rocdbg.analysis.prologue import FunctionCode, PrologueRows
+from rocdbg.analysis.control_flow import FunctionCode
+from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.arch.targets import target_by_name
 
 SOURCES = Path(__file__).parent / "sources"

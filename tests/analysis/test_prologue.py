@@ -13,7 +13,8 @@ import pytest
 
 import rocdbg
 from rocdbg import isa
-from rocdbg.analysis.prologue import FunctionCode, PrologueRows
+from rocdbg.analysis.control_flow import FunctionCode
+from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.arch.registers import exec_number, register_name, sgpr_number, vgpr_number
 from rocdbg.arch.targets import target_by_name
 from rocdbg.dwarf import EvaluationError, SimpleContext

@@ -89,7 +89,7 @@ def test_a_full_file() -> None:
         (HEAD + "workgroup = 0", "k.toml: [launch] workgroup: 0 is not from 1 to 4294967295"),
         (HEAD + "workgroup = 1.5", "k.toml: [launch] workgroup: 1.5 is not a whole number"),
         (HEAD + "dynamic_lds = -1", "k.toml: [launch] dynamic_lds: expected a number of bytes, found -1"),
-        (HEAD + "[[arg]]", "k.toml: arg 0: needs exactly one of `buffer`, `value` and `local`, found none"),
+        (HEAD + "[[arg]]", "k.toml: arg 0: needs exactly one of `buffer`, `value`, `local`, `image` and `sampler`, f"),
         (HEAD + '[[arg]]\nvalue = 1\nbuffer = "f32[1]"', "k.toml: arg 0: needs exactly one of `buffer`, "),
         (
             HEAD + '[[arg]]\nbuffer = "f31[8]"',
@@ -113,7 +113,7 @@ def test_a_full_file() -> None:
             HEAD + "[[arg]]\nvalue = 1\n[[arg]]\nvalue = [1]",
             "k.toml: arg 1 type: a list needs its type, for ",
         ),
-        (HEAD + '[[arg]]\nvalue = 1\ninit = "ones"', "k.toml: arg 0 init: only a `buffer` has it"),
+        (HEAD + '[[arg]]\nvalue = 1\ninit = "ones"', "k.toml: arg 0 init: only a `buffer` or an `image` has it"),
         (HEAD + '[[arg]]\nvalue = "x"', "k.toml: arg 0 value: 'x' is not a number"),
         (HEAD + "[[arg]]\nvalue = ", "k.toml: TOML: Invalid value (at "),
     ],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,9 +22,14 @@ from rocdbg.errors import Error
 
 DEMO = Path(__file__).resolve().parents[2] / "demo_kernels" / "spaces" / "spaces.toml"
 
-# Commands that touch the machine or run for long have their own tests.
+DUMPED = ("value", "memory")
+WRITTEN = (("binary",), ("ihex",), ("srec",), ("npy",))
+# Commands that touch the machine, leave files or run for long have their own tests.
 LEFT_OUT = {
-    "shell", "cd", "source", "set logging enabled", "file", "launch", "plugin load", "while", "set logging file",
+    "shell", "make", "edit", "pipe", "cd", "source", "save breakpoints", "save tracepoints", "record save",
+    "set logging enabled", "file", "launch", "plugin load", "while", "set logging file",
+    *(" ".join(("dump", *words, what)) for words in ((), *WRITTEN) for what in DUMPED),
+    *(" ".join(("append", *words, what)) for words in ((), ("binary",)) for what in DUMPED),
 }
 
 
@@ -78,6 +85,13 @@ def _try(shell: Shell, line: str) -> None:
     if shell is RUNNING and shell.session.inferior.target is None:
         shell.session.load(DEMO)
         shell.execute("delete\ntbreak 44\nrun")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What a line writes is written to a folder that goes."""
+    with contextlib.chdir(tmp_path_factory.mktemp("lines")):
+        yield
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))

@@ -7,24 +7,24 @@ from collections.abc import Callable
 
 import pytest
 
-from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.kinds import (
     BREAKPOINTS,
     COMMAND,
     EXPRESSION,
     IDS,
     INTEGER,
-    INTEGER_WORD,
-    LEADING_NUMBERS,
     NUMBERS,
     SLASH,
     TEXT,
     WORD,
     number_of,
+    word,
     word_of,
+    words_while,
 )
 from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.ranges import NumberList
+from rocdbg.cli.ranges import ITEM, NumberList
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.value_kinds import BOOLEAN, COUNT, DEPTH, STRING, Enumeration
 from rocdbg.errors import Error
@@ -47,7 +47,7 @@ DEFAULTS = {
     "flag": False, "xx1": False, "xx2": False, "bool": False, "enum": "xxx", "uinteger": 0, "zuinteger_unlimited": 0,
     "string": "", "rest": "",
 }
-NEEDS_NUMBER = 'Argument required (integer to set it to, or "unlimited".).'
+NEEDS_NUMBER = 'Argument required (integer to set it to, or "unlimited").'
 NEEDS_WORD = "Requires an argument. Valid arguments are xxx, yyy, zzz."
 
 OPTION_CASES: list[tuple[Unknown, str, dict[str, object] | str]] = [
@@ -99,7 +99,7 @@ OPTION_CASES: list[tuple[Unknown, str, dict[str, object] | str]] = [
     (Unknown.EXPRESSION, "-flag x -- foo", "Unrecognized option at: x -- foo"),
     (Unknown.EXPRESSION, "-foo -- x", "Unrecognized option at: -foo -- x"),
     # GDB has no options here without "--"; we take those that are spelled out
-    (Unknown.EXPRESSION, "-flag foo", {"flag": True, "rest": "foo"}),
+    (Unknown.EXPRESSION, "-flag foo", {"rest": "-flag foo"}),
     (Unknown.EXPRESSION, "-fl + 1", {"rest": "-fl + 1"}),
     (Unknown.EXPRESSION, "-x", {"rest": "-x"}),
     (Unknown.EXPRESSION, "-5 -- 3", {"rest": "-5 -- 3"}),
@@ -116,6 +116,8 @@ def test_options(mode: Unknown, text: str, wanted: dict[str, object] | str, make
         assert BY_MODE[mode].parse(make_shell()[0], text) == {**DEFAULTS, **wanted}
 
 
+LEADING = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), words_while(ITEM.match))
+ONE_WORD = Kind("N", "int", lambda shell, text: shell.session.data.integer(text), word)
 NONE = Arguments()
 NONE_AT_ALL = Arguments(junk="No: {}")
 COUNTED = Arguments(optional("count", INTEGER, 1))
@@ -125,11 +127,11 @@ PRINT = Arguments(
     Option("-x"), optional("format", SLASH, ""), optional("text", EXPRESSION, ""), unknown=Unknown.EXPRESSION
 )
 APPLY = Arguments(
-    optional("ids", LEADING_NUMBERS), Option("-q"), Option("-all", key="which", value="all", default="", gives="str"),
+    optional("ids", LEADING), Option("-q"), Option("-all", key="which", value="all", default="", gives="str"),
     Option("-none", key="which", value="none", default="", gives="str"), required("line", COMMAND, "No command."),
 )
 LIST = Arguments(optional("ids", IDS), Option("-full"), unknown=Unknown.ERROR)
-TRACE = Arguments(Option("-full", word="full"), optional("count", INTEGER_WORD, shown="COUNT"))
+TRACE = Arguments(Option("-full", word="full"), optional("count", ONE_WORD, shown="COUNT"))
 BREAKS = Arguments(optional("numbers", BREAKPOINTS))
 
 CASES: list[tuple[Arguments, str, dict[str, object] | str]] = [
@@ -152,7 +154,7 @@ CASES: list[tuple[Arguments, str, dict[str, object] | str]] = [
     (PRINT, "/x", {"x": False, "format": "x", "text": ""}),
     (PRINT, "/x  a  b", {"x": False, "format": "x", "text": "a  b"}),
     (PRINT, "a / b", {"x": False, "format": "", "text": "a / b"}),
-    (PRINT, "-x /d a", {"x": True, "format": "d", "text": "a"}),
+    (PRINT, "-x -- /d a", {"x": True, "format": "d", "text": "a"}),
     (PRINT, "/d -x", {"x": False, "format": "d", "text": "-x"}),  # minus the variable x
     (APPLY, "p  i", {"ids": None, "q": False, "which": "", "line": "p  i"}),
     (APPLY, "0-3 5 p i", {"ids": NumberList("0-3 5", (0, 1, 2, 3, 5)), "q": False, "which": "", "line": "p i"}),

@@ -102,10 +102,11 @@ def test_switched_off(folder: Path, make_shell: MakeShell) -> None:
     run(shell, "set auto-load local-rocdbginit off", "set auto-load rocdbg-scripts off", "show auto-load")
     shell.auto_load.local_init()
     run(shell, "file k.co")
-    assert text.getvalue() == (
-        "local-rocdbginit:  Auto-loading of .rocdbginit script from current directory is off.\n"
-        "rocdbg-scripts:  Auto-loading of canned sequences of commands scripts is off.\n"
-        f"safe-path:  List of directories from which it is safe to auto-load files is {folder.parent}/home/.config/rocdbg/auto-load.\n"
+    own = [line + "\n" for line in text.getvalue().splitlines() if "rocdbg" in line or "k.co" in line]
+    assert "".join(own) == (
+        "auto-load local-rocdbginit:  Auto-loading of .rocdbginit script from current directory is off.\n"
+        "auto-load rocdbg-scripts:  Auto-loading of canned sequences of commands scripts is off.\n"
+        f"auto-load safe-path:  List of directories from which it is safe to auto-load files is {folder.parent}/home/.config/rocdbg/auto-load.\n"
         "Reading symbols from k.co...\n"
     )
 

@@ -50,6 +50,15 @@ STATIC = [
     ("lane apply 0-3 -active print weig", ["lane apply 0-3 -active print weights"]),
     ("maint dwarf eval -dialect p", ["maint dwarf eval -dialect proposal2020"]),
     ("ptype Nod", ["ptype Node"]),
+    ("ptype struct No", ["ptype struct Node"]),
+    ("ptype enum ", ["ptype enum Shade"]),
+    ("print sizeof(struct Pi", ["print sizeof(struct Pixel"]),
+    ("print DA", ["print DARK"]),
+    ("lane 1", []),
+    ("layout la", ["layout lanes"]),
+    ("focus lo", ["focus locals"]),
+    ("tui reg v", ["tui reg vector"]),
+    ("set tui mouse-events o", ["set tui mouse-events off", "set tui mouse-events on"]),
     ("kernel s", ["kernel spaces"]),
     ("frobnicate x", []),
     ("print )", []),
@@ -73,6 +82,8 @@ def test_locals_and_members(make_shell: MakeShell) -> None:
         ("print nodes[0].pixel.", [f"print nodes[0].pixel.{m}" for m in ("blue", "green", "red", "shade")]),
         ("info registers exe", ["info registers exec"]),
         ("set var hop", ["set var hops"]),
+        ("lane 62", ["lane 62"]),
+        ("thread 1:62", ["thread 1:62"]),
     ]:
         start, words = complete_line(shell, line)
         found = [line[:start] + word for word in words]

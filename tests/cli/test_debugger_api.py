@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -53,3 +56,23 @@ def test_two_sessions_do_not_know_of_each_other() -> None:
     assert other.execute("info threads\ninfo breakpoints", to_string=True) == (
         "No threads.\nNo breakpoints or watchpoints.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("demo", "commands"),
+    [
+        ("saxpy", "start\nnext\ninfo locals\nptype product\nbreak 10 if product > 3\ncontinue\nreverse-next"),
+        ("reduce", "start\nnext\ninfo locals\nwatch total\nbt\ninfo lanes\nfinish"),
+        ("spaces", "start\nnext 3\ninfo locals\ndisassemble\nx/4i $pc\nrecord goto begin\ncontinue"),
+    ],
+)
+def test_a_dropped_session_goes(demo: str, commands: str) -> None:
+    """With its machine and its program."""
+    debugger = rocdbg.Debugger(DEMOS / demo / f"{demo}.toml")
+    for command in commands.splitlines():
+        with contextlib.suppress(rocdbg.Error):
+            debugger.execute(command, to_string=True)
+    gone = weakref.ref(debugger.session), weakref.ref(debugger.session.symbols.program)
+    del debugger
+    gc.collect()
+    assert [each() for each in gone] == [None, None]

@@ -6,17 +6,27 @@ import inspect
 import io
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.completion import complete_line
+from rocdbg.cli.gdb_settings import settings_without_effect
 from rocdbg.cli.options import Option
 from rocdbg.cli.registry import Category, CommandSpec, Registry, command
+from rocdbg.cli.session_settings import session_settings
 from rocdbg.cli.setting import Setting
-from rocdbg.cli.settings_declarations import FRAME_OPTIONS, PRINT_OPTIONS, SETTINGS, FileList, Radix, below
+from rocdbg.cli.settings_declarations import (
+    FRAME_OPTIONS,
+    PRINT_OPTIONS,
+    SETTINGS,
+    FileList,
+    Radix,
+    ScheduleKind,
+    below,
+)
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.value_kinds import AutoBoolean, Boolean, Enumeration, FileName, Number, String
 from rocdbg.cli.writer import Writer
@@ -63,6 +73,7 @@ def test_a_function_takes_what_its_declaration_gives(name: str) -> None:
 
 # What may stand for the metasyntactic words of the usage lines; the others are 1.
 SAMPLES = {
+    "KIND": "abort",
     "/FMT": "/x", "/FLAGS": "/o", "/rsm": "/r /s", "COMMAND": "print 1", "FILE": "a.co", "FILE.toml": "a.toml",
     "NAME": "name", "REGEXP": "^a", "LOCATION": "spaces", "N:LANE": "1:2", "TEXT": "some text",
     '"FORMAT",': '"%d",', "ARG...": "1", "=": "=", "FROM": "/a", "TO": "/b", "SYMBOL": "spaces", "HEX": "30",
@@ -79,8 +90,9 @@ def _lines(usage: str) -> list[str]:
         while "[" in text:
             text = re.sub(r"\[([^][]*)\]", keep, text)
         for alternative in (0, -1):
-            words = [part.split("|")[alternative] for part in text.split()]
-            found.add(" ".join(SAMPLES.get(word, "1" if word.isupper() else word) for word in words))
+            # the values of an enumeration are what they are
+            words = [(part.split("|")[alternative], part.startswith("auto|")) for part in text.split()]
+            found.add(" ".join(SAMPLES.get(w, "1" if w.isupper() and not is_value else w) for w, is_value in words))
     return sorted(found)
 
 
@@ -119,6 +131,11 @@ def test_an_option_completes_and_so_do_its_values(spec: CommandSpec, option: Opt
             assert word in complete_line(shell, f"{spec.name} {option.name} {word[:1]}")[1]
 
 
+def test_a_setting_is_declared_once() -> None:
+    every = [setting.name for setting in (*SETTINGS, *session_settings(), *settings_without_effect())]
+    assert sorted(set(every)) == sorted(every)
+
+
 def test_options_of_print_are_the_settings_of_print() -> None:
     settings = below("print")
     for option in (*PRINT_OPTIONS.options, *FRAME_OPTIONS.options):
@@ -131,7 +148,7 @@ ONCE = [
     # print with options, as the settings would have it
     ("print -elements 2 -- weights", "{3, 1...}"),
     ("print -e 2 -- weights", "{3, 1...}"),
-    ("print -elements 2 weights", "{3, 1...}"),
+    ("print -elements 2 -- weights", "{3, 1...}"),
     ("print -array-indexes -elem 2 -- weights", "{[0] = 3, [1] = 1...}"),
     ("print -array-indexes off -elements unlimited -- weights", "{3, 1, 4, 1, 5, 9, 2, 6}"),
     ("print -elements 2 -- /x weights", "{0x3, 0x1...}"),
@@ -160,19 +177,29 @@ def _values(setting: Setting) -> list[tuple[str, str]]:
         return [("7", "7"), ("0x10", "16"), ("unlimited", "unlimited"), ("u", "unlimited")]
     if isinstance(kind, Enumeration):
         return [(choice, choice) for choice in kind.choices]
+    if isinstance(kind, ScheduleKind):
+        return [(word, word) for word in ("random 7", "lockstep 3", "one-at-a-time", "round-robin")]
     if isinstance(kind, Radix):
-        return [(word, word) for word in kind.words]
+        return [(hex(int(word)), word) for word in kind.words]  # the input radix changes what 10 is
     return [("/a", "/a")]
 
 
 # What `show` says where it is not "WHAT is VALUE."
 LINES = {
+    ("exec-direction", "forward"): "Forward.",
+    ("exec-direction", "reverse"): "Reverse.",
     ("directories", "/a"): "Source directories searched: /a:$cdir:$cwd",
     ("logging enabled", "on"): "on: Logging is enabled.",
     ("logging enabled", "off"): "off: Logging is disabled.",
     ("logging file", "/a"): 'The current logfile is "/a".',
     ("logging overwrite", "on"): "on: Logging overwrites the log file.",
     ("logging overwrite", "off"): "off: Logging appends to the log file.",
+    ("logging redirect", "on"): "on: Output will go only to the log file.",
+    ("logging redirect", "off"): "off: Output will go to both the screen and the log file.",
+    ("style enabled", "on"): "CLI output styling is enabled.",
+    ("style enabled", "off"): "CLI output styling is disabled.",
+    ("style sources", "on"): "Source code styling is enabled.",
+    ("style sources", "off"): "Source code styling is disabled.",
     ("auto-load safe-path", "/a"): "List of directories from which it is safe to auto-load files is /a.",
 }
 
@@ -189,8 +216,10 @@ def test_a_setting_goes_round(
         text.seek(0)
         text.truncate()
         shell.execute(f"show {setting.name}")
-        usual = f"{setting.what[0].upper()}{setting.what[1:]} is {shown}."
-        assert text.getvalue() == LINES.get((setting.name, shown), usual) + "\n"
+        quoted = f'"{shown}"' if setting.kind.is_quoted else shown
+        usual = f"{setting.what[0].upper()}{setting.what[1:]} is {quoted}."
+        expected = setting.sentence.replace("{}", shown) or LINES.get((setting.name, shown), usual)
+        assert text.getvalue() == expected + "\n"
     shell.execute("set logging enabled off")
     for word in setting.kind.words:
         assert word in complete_line(shell, f"set {setting.name} {word[:1]}")[1]
@@ -203,13 +232,12 @@ REFUSED: list[tuple[type, str, str]] = [
     (Boolean, "on off", '"on" or "off" expected.'),
     (AutoBoolean, "maybe", '"on", "off" or "auto" expected.'),
     (AutoBoolean, "", '"on", "off" or "auto" expected.'),
-    (Number, "", 'Argument required (integer to set it to, or "unlimited".).'),
-    (Number, "x", 'Invalid number "x".'),
-    (Number, "-2", "integer -2 out of range"),
+    (Number, "", 'Argument required (integer to set it to, or "unlimited").'),
+    (Number, "x", 'No symbol "x" in current context.'),
+    (Number, "1 2", "A syntax error in expression, near `2'."),
     (Number, "99999999999", "integer 99999999999 out of range"),
     (Enumeration, "nosuch", 'Undefined item: "nosuch".'),
     (FileName, "", "Argument required (filename to set it to.)."),
-    (Radix, "7", "Unsupported radix ``7'': use 8, 10 or 16."),
 ]
 
 
@@ -225,8 +253,29 @@ def test_a_wrong_value_changes_nothing(kind: type, text: str, message: str, make
             assert setting.place.read(shell) == before
 
 
+def _every_setting() -> Iterator[Setting]:
+    registry = Registry()
+    add_all(registry)
+    for spec in registry.specs():
+        if spec.words[0] == "show" and spec.setting is not None:
+            yield spec.setting
+
+
+@pytest.mark.parametrize("setting", list(_every_setting()), ids=lambda setting: setting.name)
+def test_what_a_setting_shows_can_be_set(setting: Setting, make_shell: MakeShell) -> None:
+    shell, text = make_shell()
+    shell.execute(f"show {setting.name}")
+    shown = text.getvalue()
+    assert len(shown) > 1
+    value = setting.kind.show(setting.place.read(shell))
+    if value and not isinstance(setting.kind, (FileName, FileList)) and setting.name != "exec-direction":
+        shell.execute(f"set {setting.name} {value}\nshow {setting.name}")
+        assert text.getvalue().endswith(shown)
+    assert shell.registry.find(f"set {setting.name}").spec.summary.endswith(".")
+
+
 def test_every_field_of_the_settings_can_be_set() -> None:
-    fields = {setting.place.field for setting in SETTINGS}
+    fields = {setting.place.field for setting in (*SETTINGS, *session_settings())}
     assert set(PrintSettings.__slots__) <= fields
     by_commands = {"print", "substitute_path"}  # `set print ...` above, `set substitute-path`
     assert set(Settings.__slots__) - by_commands <= fields
@@ -234,7 +283,7 @@ def test_every_field_of_the_settings_can_be_set() -> None:
 
 def test_every_type_of_values_is_tried() -> None:
     assert {type(setting.kind) for setting in SETTINGS} == {
-        Boolean, AutoBoolean, Number, Enumeration, String, FileName, FileList, Radix,
+        Boolean, AutoBoolean, Number, Enumeration, String, FileName, FileList, Radix, ScheduleKind,
     }
 
 

@@ -83,10 +83,10 @@ LINES: list[tuple[str, str | bytes, str]] = [
     ("five thousand digits of history", f"print ${NINES}", "Numeric constant too large.\n"),
     ("five thousand digits of a format", f"x/{NINES}x 0", "Numeric constant too large.\n"),
     ("five thousand digits of a line", f"list {NINES}", "Numeric constant too large.\n"),
-    ("five thousand digits of a setting", f"set listsize {NINES}", f"integer {NINES[:40]} out of range\n"),
+    ("five thousand digits of a setting", f"set listsize {NINES}", "Numeric constant too large.\n"),
     ("five thousand digits of a range", f"info lanes {NINES}", "No thread selected\n"),
     ("a superscript digit", "print ²", 'Invalid number "²".\n'),
-    ("a superscript breakpoint", "condition ² 1", "Bad breakpoint argument: '²'\n"),
+    ("a superscript breakpoint", "condition ² 1", "Bad breakpoint argument: '² 1'\n"),
     ("infinity as an integer", 'printf "%d\\n", 1e400', "-1\n"),
     ("infinity as a character", 'printf "%c|\\n", 1e400', "ÿ|\n"),
     ("a huge number as an integer", 'printf "%d\\n", 1e30', "-1\n"),
@@ -97,7 +97,7 @@ LINES: list[tuple[str, str | bytes, str]] = [
     ("a width of many digits", f'printf "%{NINES}d", 1', "Numeric constant too large.\n"),
     ("%n", 'printf "%n", 1', "Format specifier `n' not supported in printf\n"),
     ("two thousand million elements", "print/x $_@2000000000", "Number 2000000000 of repetitions is too large.\n"),
-    ("a huge array type", "print sizeof(int[99999999999][99999999999])", "$1 = 7458847397692096516\n"),
+    ("a huge array type", "print sizeof(int[99999999999][99999999999])", "$1 = -2058829820\n"),
     ("a huge repetition", 'print $_regex("a", "a{99999999999}")',
      "Bad regular expression: the repetition number is too large.\n"),
     ("a range without end", "delete 1-99999999999", "range 1-99999999999 is too long\n"),
@@ -234,7 +234,7 @@ def test_a_reader_that_leaves(tmp_path: Path) -> None:
         timeout=60,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("Making program stop at certain points.\n", "")
+    assert (done.stdout, done.stderr) == ("\n", "")
 
 
 def test_a_full_disk_under_the_output(tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ SIGNALS: list[tuple[str, list[str], str, signal.Signals, list[str], int]] = [
     ("a loop in a script", ["-batch", "-x", "loop", "-ex", "echo next\\n"], "looping", signal.SIGINT, ["Quit", "next"], 1),
     ("a loop of steps", ["-batch", "-x", "steps", "-ex", "echo next\\n"], "SIGINT|in mandelbrot|mandelbrot.cl", signal.SIGINT, ["Quit", "next"], 1),
     ("a condition", ["-batch", "-x", "condition", "-ex", "echo next\\n"], "Starting kernel", signal.SIGINT,
-     ["Error in testing condition for breakpoint 1:", "Quit", "next"], 0),
+     ["Error in testing breakpoint condition:", "Quit", "next"], 0),
     ("a long listing", ["-batch", "-ex", "echo looping\\n", "-ex", "x/99999999xb $pc", "-x", "listing", "-ex", "echo next\\n"], "looping",
      signal.SIGINT, ["next"], 1),
     ("a shell command", ["-batch", "-ex", "echo looping\\n", "-ex", "shell sleep 30", "-ex", "echo next\\n"], "looping", signal.SIGINT,

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from rocdbg.host.program import Program
+
 ROOT = Path(__file__).resolve().parents[2]
 SAXPY = "demo_kernels/saxpy/saxpy.toml"
 COMMAND = [sys.executable, "-m", "rocdbg"]
@@ -46,6 +48,24 @@ STATUS = [
 def test_batch(arguments: list[str], status: int, output: str, errors: str) -> None:
     done = rocdbg(*arguments)
     assert (done.returncode, done.stdout, done.stderr) == (status, output, errors)
+
+
+TOOLS = [
+    (["run", "no\x1b[31m"], "rocdbg: cannot run no\\x1b[31m: No such file or directory"),
+    (["llvmdi", "check", "f", "\x1b[31m"], r"rocdbg llvmdi: error: unrecognized arguments: \033[31m"),
+    (["annotate", "f", "-o", "g", "\x1b[31m"], r"rocdbg annotate: error: unrecognized arguments: \033[31m"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), TOOLS, ids=[arguments[0] for arguments, _ in TOOLS])
+def test_tools_show_no_control_sequences(arguments: list[str], said: str) -> None:
+    assert rocdbg(*arguments).stderr.splitlines()[-1] == said
+
+
+def test_kernels_that_fail_show_no_control_sequences(capfd: pytest.CaptureFixture[str]) -> None:
+    """Their names are what a file says."""
+    Program(["true"], "gfx90a")._report("kernel \x1b[31mred: illegal instruction")
+    assert capfd.readouterr().err == "rocdbg: kernel \\x1b[31mred: illegal instruction\n"
 
 
 def test_scripts_and_commands_run_in_order(tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ CASES = [
     ("condition $pc", f"{NO_INTEGER}Bad breakpoint argument: '$pc'\n"),
     ("condition $9", "History has not yet reached $9.\n"),
     ("ignore $bpnum 2", "Will ignore next 2 crossings of breakpoint 2.\n"),
-    ("ignore $nosuch 2", f"{NO_INTEGER}bad breakpoint number: '$nosuch'\n"),
-    ("disable $one-5", "No breakpoint number 3.\n"),
+    ("ignore $nosuch 2", f"{NO_INTEGER}bad breakpoint number: '$nosuch 2'\n"),
+    ("disable $one-5", "No breakpoint number 3.\nNo breakpoint number 4.\nNo breakpoint number 5.\n"),
     ("enable $bpnum.1", ""),
-    ("delete $one $nosuch", f"{NO_INTEGER}Bad breakpoint number '$nosuch'\n"),
+    ("delete $one $nosuch", f"{NO_INTEGER}warning: bad breakpoint number at or near '0'\n"),
     ("delete $one-$bpnum", ""),
 ]
 

@@ -45,7 +45,6 @@ FOUND = [
     ("i s", "backtrace", ""),
     ("i b", "info breakpoints", ""),
     ("i r exec", "info registers", "exec"),
-    ("inf fr", "info frame", ""),
     ("info th", "info threads", ""),
     ("info la -all", "info lanes", "-all"),
     ("info f", "info frame", ""),
@@ -72,12 +71,11 @@ REFUSED = [
     ("frobnicate 3", 'Undefined command: "frobnicate".  Try "help".'),
     ("thread fro 1", None),  # arguments of thread
     ("lane apply", None),
-    ("de", 'Ambiguous command "de": define, delete, detach.'),
-    ("pri y", 'Ambiguous command "pri": print, printf.'),
-    ("info sou", 'Ambiguous info command "info sou": source, sources.'),
+    ("de", 'Ambiguous command "de": define, define-prefix, del, delete, demangle, detach.'),
+    ("pri y", 'Ambiguous command "pri y": print, print-object, printf.'),
+    ("info sou", 'Ambiguous info command "sou": source, sources.'),
     ("set print fro on", 'Undefined set print command: "fro on".  Try "help set print".'),
-    ("plugin", '"plugin" must be followed by the name of a subcommand: load, unload.'),
-    ("?", 'Undefined command: "?".  Try "help".'),
+    ("?", 'Undefined command: "".  Try "help".'),
     ("", 'Undefined command: "".  Try "help".'),
 ]
 

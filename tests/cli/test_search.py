@@ -20,7 +20,8 @@ LINE_12 = "12\t}\n"
 CASES: list[tuple[list[str], str]] = [
     # commands, what the last one shows
     (["search global_x"], LINE_7),
-    (["search if \\("], LINE_8),
+    (["search if ("], LINE_8),
+    (["search if \\("], "Unmatched ( or \\(\n"),
     (["list 7,9", "search ."], LINE_8),
     (["list 7,9", "reverse-search ^$"], "4\t\n"),
     (["search }", "search"], LINE_12),

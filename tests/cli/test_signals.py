@@ -59,7 +59,7 @@ def test_in_a_user_defined_command(shell: tuple[Shell, io.StringIO]) -> None:
     replaced(shell[0], lambda inner, text: signal.raise_signal(signal.SIGINT))
     shell[0].execute("define a\nwhile 1\noutput\nend\nend")
     run(shell[0], "a 1 2 3", "print $argc", "loop_break")
-    assert shell[1].getvalue() == "Quit\n$1 = void\nThis command cannot be used at the top level.\n"
+    assert shell[1].getvalue() == 'Quit\n$1 = void\nUndefined command: "loop_break".  Try "help".\n'
 
 
 def test_on_the_way_out_of_one(shell: tuple[Shell, io.StringIO]) -> None:

@@ -138,7 +138,7 @@ def test_no_command_shows_a_control_sequence(
 
 def test_values_of_printf_show_none_but_its_format_may(make_shell: MakeShell) -> None:
     shell, text = make_shell()
-    shell.execute('printf "\\033[1m%s%c|", "\\033[31m", 27')
+    shell.execute('printf "\\e[1m%s%c|", "\\033[31m", 27')
     assert text.getvalue() == "\x1b[1m\\033[31m\\033|"
 
 

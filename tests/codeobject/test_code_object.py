@@ -195,3 +195,5 @@ def test_host_library_made_by_clang(tmp_path: Path) -> None:
         assert out[0] == 1
     with pytest.raises(LaunchError, match=r"kernel three: not in .*host.so; there are one, two"):
         program.kernels["three"]
+
+

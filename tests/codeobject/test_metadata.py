@@ -75,6 +75,24 @@ Kernels:
 """
 
 
+def test_registers_of_pal_are_keys(elf_builder: Any) -> None:
+    registers = {0x2E12: 0x2C0000, 0x2E13: 8}
+    root = {"amdpal.version": [2, 1], "amdpal.pipelines": [{".registers": registers, ".user_data_limit": 3}]}
+    builder = elf_builder()
+    builder.note((b"AMDGPU", NT_AMDGPU_METADATA, msgpack.packb(root)))
+    code_object = CodeObject(builder.build())
+    assert code_object.metadata is not None
+    assert (code_object.metadata.kernel_names, list(code_object.kernels)) == ((), [])
+
+
+@pytest.mark.parametrize("key", [b"\x81\x01\x02", b"\x91\x01"])
+def test_a_map_or_a_list_is_no_key(elf_builder: Any, key: bytes) -> None:
+    builder = elf_builder()
+    builder.note((b"AMDGPU", NT_AMDGPU_METADATA, b"\x81" + key + b"\x01"))
+    with pytest.raises(CodeObjectError, match="the metadata is not MsgPack"):
+        _ = CodeObject(builder.build()).metadata
+
+
 def test_v2(elf_builder: Any) -> None:
     builder = elf_builder(abi_version=0, flags=0x12C)
     builder.note((b"AMD", NT_AMD_HSA_METADATA, V2_TEXT.encode() + b"\0"))

@@ -189,7 +189,6 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         (tmp_path, "is not a regular file"),
         (Path("/dev/zero"), "is not a regular file"),
         (tmp_path / "none", "cannot be read: No such file or directory"),
-        ("memory://1#offset=0&size=4", "the memory of a process cannot be read"),
     ):
         with pytest.raises(CodeObjectError) as caught:
             open_file(path)

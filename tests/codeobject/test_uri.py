@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+import os
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocdbg.codeobject import FileUri, MemoryUri, UriError, parse_uri
+from rocdbg.codeobject import CodeObjectError, FileUri, MemoryUri, UriError, open_file, parse_uri
+from rocdbg.debugger import Session
+
+DEMO = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O0.gfx90a.co"
 
 
 @pytest.mark.parametrize(
@@ -71,3 +80,39 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
             parse_uri(start + text)
         except UriError:
             continue
+
+
+def test_a_code_object_in_the_memory_of_a_process() -> None:
+    data = DEMO.read_bytes()
+    memory = mmap.mmap(-1, len(data) + 64)
+    memory[64:] = data
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + 64
+    uri = f"memory://{os.getpid()}#offset={address:#x}&size={len(data)}"
+    found = open_file(uri)
+    assert (bytes(found.source.data), str(found.uri)) == (data, uri)
+    assert list(found.kernels) == list(open_file(DEMO).kernels)
+
+
+UNREADABLE = [
+    ("{own}#offset=0x10&size=100", "has no readable memory at 0x10: "),
+    ("{own}#offset=0xffffffffffffff00&size=5", "has no readable memory at 0xffffffffffffff00: "),
+    ("{own}#offset=0x10&size=0", "a range of 0 bytes, from 1 to "),
+    ("{own}#offset=0x10&size=0xffffffffff", "a range of 1099511627775 bytes, from 1 to "),
+    ("4194999#offset=0x10&size=100", "the memory of process 4194999 cannot be read: No such file or directory"),
+]
+
+
+@pytest.mark.parametrize(("uri", "reason"), UNREADABLE)
+def test_memory_that_cannot_be_read(uri: str, reason: str) -> None:
+    with pytest.raises(CodeObjectError) as caught:
+        open_file("memory://" + uri.format(own=os.getpid()))
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [Path.as_uri, lambda path: f"{path.as_uri()}#offset=0&size={path.stat().st_size}"])
+def test_a_session_loads_what_a_uri_names(make: Callable[[Path], str]) -> None:
+    session = Session()
+    session.load(make(DEMO))
+    program = session.symbols.program
+    assert (program.path, session.sources.program_directory) == (DEMO, DEMO.parent)
+    assert program.uri.startswith(DEMO.as_uri())

@@ -48,3 +48,17 @@ def lanes(compiled: Compile) -> Start:
         return session
 
     return start
+
+
+@pytest.fixture(params=("gfx90a", "gfx1100"))
+def watched(request: pytest.FixtureRequest, compiled: Compile) -> Session:
+    """A session about watched.hip, at the kernel's first line; two workgroups of 64 work-items."""
+    session = Session()
+    session.load(compiled("watched.hip", request.param))
+    session.launch.set_grid("128")
+    session.launch.set_workgroup("64")
+    for index, text in enumerate(("i32[128]:zeros", "3")):
+        session.launch.set_argument(index, text)
+    session.start()
+    session.running.next()
+    return session

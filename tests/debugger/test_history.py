@@ -65,21 +65,19 @@ def test_absolute(count: int, number: int, expected: int | str) -> None:
 
 
 SHOWN = [
-    # values, `show values N` (None: without N), the first and the last number shown
-    (12, None, (3, 12)),
-    (12, 5, (1, 10)),
-    (12, 2, (1, 10)),
-    (12, 12, (7, 12)),
-    (12, 8, (3, 12)),
-    (7, None, (1, 7)),
-    (7, 2, (1, 7)),
-    (0, None, None),
+    # values, the first number wanted, the first and the last number shown
+    (12, 3, (3, 12)),
+    (12, 1, (1, 10)),
+    (12, 7, (7, 12)),
+    (7, 1, (1, 7)),
+    (7, 8, None),
+    (0, 1, None),
 ]
 
 
-@pytest.mark.parametrize(("count", "center", "ends"), SHOWN)
-def test_show_values(count: int, center: int | None, ends: tuple[int, int] | None) -> None:
-    rows = [(number, value.as_int()) for number, value in history(count).rows(center)]
+@pytest.mark.parametrize(("count", "first", "ends"), SHOWN)
+def test_rows(count: int, first: int, ends: tuple[int, int] | None) -> None:
+    rows = [(number, value.as_int()) for number, value in history(count).rows(first, 10)]
     expected = range(ends[0], ends[1] + 1) if ends is not None else ()
     assert rows == [(number, 10 * number) for number in expected]
 

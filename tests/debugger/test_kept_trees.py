@@ -15,6 +15,9 @@ def test_a_name_that_becomes_a_type() -> None:
 
     class Names:
         input_radix = 10
+        is_cplusplus = True
+        frame = None
+        convenience = Debugger().session.convenience
 
         def is_type(self, name: str) -> bool:
             return answers[name]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rocdbg.debugger.session import Session
+from rocdbg.errors import Error
 
 SAXPY = Path(__file__).resolve().parent.parent.parent / "demo_kernels" / "saxpy" / "saxpy.O2.toml"
 
@@ -21,7 +23,17 @@ def stopped() -> Session:
     return session
 
 
-def test_frame_lines_give_what_was_passed(stopped: Session) -> None:
+@pytest.fixture
+def told(stopped: Session) -> Iterator[Session]:
+    """The same without values that machine code tells."""
+    settings = stopped.settings.print
+    stopped.settings.print = settings.with_changes(recovered=False)
+    yield stopped
+    stopped.settings.print = settings
+
+
+def test_frame_lines_give_what_was_passed(told: Session) -> None:
+    stopped = told
     rows = [(name, stopped.data.format_nested(value)) for name, value in stopped.data.arguments(stopped.focus.frame())]
     x, y = (stopped.data.format_nested(stopped.data.evaluate(f"{name}@entry")) for name in "xy")
     assert rows == [("a@entry", "2"), ("x@entry", x), ("y@entry", y), ("n@entry", "1000")]
@@ -42,8 +54,20 @@ def test_expressions(stopped: Session, expression: str, text: str) -> None:
     assert stopped.data.format(stopped.data.evaluate(expression)) == text
 
 
-def test_the_variable_itself_stays_lost(stopped: Session) -> None:
-    assert stopped.data.format(stopped.data.evaluate("n")) == "<optimized out>"
+def test_the_variable_itself_is_lost_for_the_compiler(told: Session) -> None:
+    assert told.data.format(told.data.evaluate("n")) == "<optimized out>"
+
+
+def test_a_parameter_that_nothing_assigns_to_still_is_what_was_passed(stopped: Session) -> None:
+    value = stopped.data.evaluate("n")
+    assert stopped.data.format(value) == "1000 <recovered>"
+    number = stopped.history.record(value)
+    assert stopped.data.format(stopped.history.get(number)) == "1000"
+    assert stopped.data.format(stopped.data.evaluate("n + 1")) == "1001"
+    rows = [(name, stopped.data.format_nested(value)) for name, value in stopped.data.arguments(stopped.focus.frame())]
+    assert rows[0] == ("a", "2 <recovered>")
+    with pytest.raises(Error, match="not an lvalue"):
+        stopped.data.evaluate("n = 3")
 
 
 def test_before_the_first_instruction_nothing_is_in_stack_slots() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.debugger.errors import LocationSpecError
-from rocdbg.debugger.program.locspec import AddressSpec, FunctionSpec, LineSpec, Spec, parse_spec
+from rocdbg.debugger.program.linespec import AddressSpec, FunctionSpec, LabelSpec, LineSpec, Spec, parse_spec
 
 LINES = [
     # typed, file, line, relative
@@ -32,7 +32,6 @@ FUNCTIONS = [
     ('"t.c":twice', "twice", "t.c"),
     ("'t.c':'twice'", "twice", "t.c"),
     ("-function twice", "twice", None),
-    ("-qualified twice", "twice", None),
     ("-source t.c -function twice", "twice", "t.c"),
     ("ns::f", "ns::f", None),
     ("t.c:ns::f", "ns::f", "t.c"),
@@ -51,6 +50,14 @@ SPECS: list[tuple[str, Spec]] = [
     *((text, LineSpec(file, line, relative)) for text, file, line, relative in LINES),
     *((text, FunctionSpec(name, file)) for text, name, file in FUNCTIONS),
     *((text, AddressSpec(expression)) for text, expression in ADDRESSES),
+    ("-qualified twice", FunctionSpec("twice", qualified=True)),
+    ("-q twice", FunctionSpec("twice", qualified=True)),
+    ("-fu twice -q", FunctionSpec("twice", qualified=True)),
+    ("-q t.c:12", LineSpec("t.c", 12)),
+    ("twice:again", FunctionSpec("again", "twice")),  # `twice` may be a file
+    ("t.c:twice:again", FunctionSpec("twice", "t.c", "again")),
+    ("-function twice -label again", FunctionSpec("twice", label="again")),
+    ("-label again", LabelSpec("again")),
 ]
 
 
@@ -61,7 +68,15 @@ def test_a_location(text: str, spec: Spec) -> None:
 
 ERRORS = [
     ("", "Empty line specification."),
-    ("t.c:", 'malformed linespec error: unexpected end of input after "t.c:".'),
+    ("t.c:", "malformed linespec error: unexpected end of input"),
+    (":12", "malformed linespec error: unexpected colon"),
+    ("t.c:12:3", "malformed linespec error: unexpected colon"),
+    ("12 13", 'malformed linespec error: unexpected number, "13"'),
+    ("12 twice", 'malformed linespec error: unexpected string, "twice"'),
+    ("-nosuch twice", 'invalid explicit location argument, "-nosuch"'),
+    ("-line x", 'malformed line offset: "x"'),
+    ("-li", 'missing argument for "-li"'),
+    ("-line 12 twice", "Garbage 'twice' at end of command"),
     ("-source t.c", "Source filename requires function, label, or line offset."),
 ]
 

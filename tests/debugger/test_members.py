@@ -21,7 +21,7 @@ SHOWN = [
     ("a.*(&A::j)", "121"),
     ("2 * a.*pmi + 1", "2663"),
     ("null_pmi", "NULL"),
-    ("pmf", "(int (A::*)(A *, int)) 0x0"),
+    ("pmf", "NULL"),
     ("sizeof(a.*pmi)", "4"),
     ("sizeof(pmi)", "8"),
     ("sizeof(pmf)", "16"),
@@ -37,7 +37,7 @@ SHOWN = [
 REFUSED = [
     ("a.*null_pmi", "Attempt to take contents of a null pointer to a member."),
     ("a.*5", "non-pointer-to-member value used in pointer-to-member construct"),
-    ("a.*pmf", "not implemented: pointer-to-method in pointer-to-member construct"),
+    ("a.*pmf", "Cannot access memory at address 0x0"),
 ]
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from rocdbg.debugger import Session, lane_list, lane_ranges
 from rocdbg.debugger.errors import BreakpointError, LocationSpecError, PluginError
-from rocdbg.debugger.program.locspec import AddressSpec, FunctionSpec, LineSpec, Spec, parse_spec
-from rocdbg.debugger.running.breakpoints import parse_numbers, split_break_arguments
+from rocdbg.debugger.program.linespec import AddressSpec, FunctionSpec, LineSpec, Spec, parse_spec
+from rocdbg.debugger.running.break_arguments import parse_tail, split_location
+from rocdbg.debugger.running.breakpoints import parse_numbers
 
 SPECS: list[tuple[str, Spec]] = [
     ("12", LineSpec(None, 12)),
@@ -56,7 +57,9 @@ ARGUMENTS = [
 
 @pytest.mark.parametrize(("text", "expected"), ARGUMENTS, ids=[a[0] for a in ARGUMENTS])
 def test_break_arguments(text: str, expected: tuple[str, str | None, int | None, int | None]) -> None:
-    assert split_break_arguments(text) == expected
+    location, words = split_location(text)
+    tail = parse_tail(words)
+    assert (location, tail.condition, tail.thread, tail.lane) == expected
 
 
 BAD_ARGUMENTS = [
@@ -69,7 +72,7 @@ BAD_ARGUMENTS = [
 @pytest.mark.parametrize(("text", "message"), BAD_ARGUMENTS)
 def test_bad_break_arguments(text: str, message: str) -> None:
     with pytest.raises(BreakpointError) as caught:
-        split_break_arguments(text)
+        parse_tail(split_location(text)[1])
     assert str(caught.value) == message
 
 

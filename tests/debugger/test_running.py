@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from rocdbg.debugger import Session, StopReason
 from rocdbg.debugger.errors import DebuggerError, FocusError, LocationSpecError, NotRunningError
@@ -172,7 +173,7 @@ def test_registers_are_vectors_over_lanes(lanes: Start) -> None:
     session.data.evaluate("$s40 = 0x89abcdef")
     session.data.evaluate("$s41 = 1")
     assert show(session, "$s[40:41]") == str(0x1_89AB_CDEF)
-    assert session.data.format(session.data.evaluate("$pc")).startswith("(void (*)()) 0x7f")
+    assert session.data.format(session.data.evaluate("$pc")).startswith("(void (*)(void)) 0x7f")
 
 
 def test_where_the_focus_is(lanes: Start) -> None:
@@ -206,6 +207,20 @@ def test_addresses_name_their_space(lanes: Start, text: str, start: str) -> None
     session.break_at("lanes.hip:31")
     session.run()
     assert show(session, text).startswith(start)
+
+
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
+def test_private_wave_memory_interleaves_the_lanes(lanes: Start, target: str) -> None:
+    """A wave's view of its lanes' memory: dword by dword, the lanes one behind the other."""
+    session = lanes(target)
+    session.break_at("lanes.hip:31")
+    session.run()
+    for lane in (0, 5, 31):
+        session.focus.select_lane(lane)
+        place = int(show(session, "&i").partition("#")[2], 16)
+        wave = place // 4 * session.inferior.wave(1).lane_count * 4 + lane * 4
+        assert show(session, f"*(int *) private_wave#{wave:#x}") == show(session, "i") == str(lane)
+    assert show(session, f"*(int *) private_wave#{wave:#x} = 70, i") == "70"
 
 
 LOCATIONS = [
@@ -252,6 +267,8 @@ def test_optimised_code_keeps_variables_in_registers(lanes: Start) -> None:
     assert show(session, "$v0[9]") == "3"
     session.focus.select_lane(10)
     assert show(session, "i") == "10"
+    assert show(session, "x").endswith(" <recovered>")
+    session.settings.print = replace(session.settings.print, recovered=False)
     assert show(session, "x") == "<optimized out>"
 
 
@@ -261,12 +278,12 @@ def test_examine(lanes: Start) -> None:
     session = lanes()
     session.break_at("lanes.hip:31")
     session.run()
-    shown = session.examiner.examine(session.data.evaluate("x"), Format.parse("4fw", allow_count=True))
+    shown = session.examiner.examine(session.data.evaluate("x"), Format.parse("4fw"))
     address = session.data.evaluate("x").as_int()
-    assert [row.text for row in shown] == [f"generic#{address:#x}:\t0\t1\t2\t3"]
-    shown = session.examiner.examine(session.data.evaluate("&tile"), Format.parse("2xw", allow_count=True))
-    assert [row.text for row in shown] == ["local#0x0:\t0x00000000\t0x3f800000"]
-    code = session.examiner.examine(session.data.evaluate("$pc"), Format.parse("2i", allow_count=True))
+    assert [row.text for row in shown.whole()] == [f"generic#{address:#x}:\t0\t1\t2\t3"]
+    shown = session.examiner.examine(session.data.evaluate("&tile"), Format.parse("2xw"))
+    assert [row.text for row in shown.whole()] == ["local#0x0:\t0x00000000\t0x3f800000"]
+    code = list(session.examiner.examine(session.data.evaluate("$pc"), Format.parse("2i")).whole())
     assert code[0].text.startswith("=> 0x7f") and code[1].text.startswith("   0x7f")
 
 

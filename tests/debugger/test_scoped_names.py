@@ -51,8 +51,8 @@ REFUSED = [
     ("base.Off", "There is no member or method named Off."),
     ("base.never", "Cannot take address of method never."),
     ("base.over", "cannot resolve overloaded method `over': no arguments supplied"),
-    ("ns::L1", 'No symbol "ns::L1" in current context.'),
-    ("ns::Kind::Left", 'No symbol "ns::Kind::Left" in current context.'),
+    ("ns::L1", 'No symbol "L1" in namespace "ns".'),
+    ("ns::Kind::Left", 'no constant named "Left" in enum "ns::Kind"'),
 ]
 
 

@@ -50,13 +50,15 @@ class Copy(DictionaryTarget):
         self, space: int, address: int, size: int, thread: int | None = None, lane: int | None = None
     ) -> bytes:
         data = self.live.read_memory(space, address, size, thread, lane)
-        self.write_memory(*self.key(space, address, lane), data)
+        self.write_memory(*self.key(space, address, thread, lane), data)
         return data
 
     @staticmethod
-    def key(space: int, address: int, lane: int | None) -> tuple[int, int]:
+    def key(space: int, address: int, thread: int | None, lane: int | None) -> tuple[int, int]:
         """Memory that each lane has its own of, beside one another."""
-        return (space, address) if space in (0, 1, 3) or lane is None else (space | lane << 8, address)
+        if space in (0, 1, 3) or lane is None:
+            return space, address
+        return space | lane << 8 | (thread or 0) << 16, address
 
 
 class Core(DictionaryTarget):
@@ -65,7 +67,7 @@ class Core(DictionaryTarget):
     def read_memory(
         self, space: int, address: int, size: int, thread: int | None = None, lane: int | None = None
     ) -> bytes:
-        return super().read_memory(*Copy.key(space, address, lane), size)
+        return super().read_memory(*Copy.key(space, address, thread, lane), size)
 
 
 @pytest.mark.llvm
@@ -78,6 +80,7 @@ def test_a_state_that_was_written_down_is_shown_like_the_live_one(lanes: Start, 
     assert alive is not None
     written = Copy(alive)
     live.inferior.target = written
+    live.inferior.state_changed()
     expected = {command: text_of(live, command) for command in SHOWN}
     assert "scale" in expected["bt"]
 

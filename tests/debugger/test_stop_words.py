@@ -28,6 +28,8 @@ def test_what_a_program_survives() -> None:
 def test_reasons_that_gdb_has_too_have_its_names() -> None:
     machine_interface = {
         "breakpoint-hit", "watchpoint-trigger", "end-stepping-range", "function-finished", "location-reached",
-        "signal-received", "exited-normally", "exited-signalled",
+        "signal-received", "exited-normally", "exited-signalled", "watchpoint-scope", "no-history",
     }
-    assert {reason.value for reason in StopReason} - machine_interface == {"interrupted", "instruction-budget"}
+    assert {reason.value for reason in StopReason} - machine_interface == {
+        "interrupted", "instruction-budget", "called-function-finished", "catchpoint-hit",
+    }

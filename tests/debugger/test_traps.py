@@ -62,3 +62,18 @@ def test_a_step_of_an_instruction_leaves_the_trap(compiled: Compile) -> None:
     session.running.stepi()
     frame = session.focus.frame()
     assert frame.pc == frame.lookup_pc == session.inferior.wave(1).pc
+
+
+def test_traps_are_named(compiled: Compile) -> None:
+    """By the trap handler ABI, where the signal does not tell what they are for."""
+    session = start(compiled("traps.hip"))
+    session.break_at("kern")
+    session.run()
+    for number, meaning in (
+        (0, ", which hardware reserves"), (1, ", HSA's debugtrap(arg)"), (3, ""), (7, ", the debugger's breakpoint"),
+        (0xFF, ", which the trap handler ABI reserves"), (0x30, ""),
+    ):
+        session.places.assemble(f"$pc s_trap {number}")
+        event = session.running.proceed()
+        shown = number if number <= 64 else hex(number)
+        assert (event.detail or "").endswith(f" executed `s_trap {shown}`{meaning}."), number

@@ -98,8 +98,8 @@ UNKNOWN_OPERATIONS = {
     "embedded.O0": set(),
 }
 CODES = {
-    r"a6": "deref_type", r"e9 0d": "aspace_implicit_pointer", r"e9 0e": "push_iteration", r"e9 0f": "overlay",
-    r"e9 10": "bit_overlay",
+    r"a6": "deref_type", r"e9 70": "aspace_implicit_pointer", r"e9 71": "push_iteration", r"e9 72": "overlay",
+    r"e9 73": "bit_overlay",
     r"eb": "extend", r"e7": "undefined",
     r"e2": "push_lane", r"ea": "piece_end",
 }

@@ -1,4 +1,4 @@
-"""The guided tour, word for word, and the session of the README."""
+"""The guided tour, word for word, and the scenes of the README."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import rocdbg
 
@@ -27,10 +29,27 @@ def test_the_tour() -> None:
     assert done.stdout == EXPECTED.read_text()
 
 
-def test_the_session_of_the_readme() -> None:
-    """Every command of it works, and the lane that is chosen is one that took the branch."""
-    commands = re.findall(r"^    \(rocdbg\) (.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    debugger = rocdbg.Debugger(ROOT / "demo_kernels" / "divergence" / "divergence.toml")
-    shown = {command: debugger.execute(command, to_string=True) for command in commands}
-    assert shown["print value"] == "$1 = 66\n"
-    assert shown["next"] == "13\t        } else {\n"
+SCENES = ("divergence/divergence.toml", "extensions/nested/nested.toml", "divergence/divergence.toml")
+BEFORE = ("", "break nested.hip:10\nrun", "tbreak divergence.hip:12\nrun")
+"""What each scene of the README leaves out."""
+
+
+def scenes() -> list[list[str]]:
+    """The lines of the README's scenes that stand in a session."""
+    text = (ROOT / "README.md").read_text().partition("## Three scenes")[2].partition("[docs/manual.md]")[0]
+    return [re.findall(r"(?m)^    (.+)$", scene) for scene in text.split("\n**")[1:]]
+
+
+@pytest.mark.parametrize("number", range(len(SCENES)))
+def test_the_scenes_of_the_readme(number: int) -> None:
+    """What is shown is what comes, but for what ends in an ellipsis or is left out."""
+    debugger = rocdbg.Debugger(ROOT / "demo_kernels" / SCENES[number])
+    debugger.execute(BEFORE[number], to_string=True)
+    shown = ""
+    for line in scenes()[number]:
+        if line.startswith("(rocdbg) "):
+            shown = debugger.execute(line.removeprefix("(rocdbg) "), to_string=True)
+        else:
+            pieces = [" ".join(piece.split()) for piece in line.split("...")]
+            lines = [" ".join(part.split()) for part in shown.splitlines()]
+            assert any(part.startswith(pieces[0]) and part.endswith(pieces[-1]) for part in lines), (line, shown)

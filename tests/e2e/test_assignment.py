@@ -108,7 +108,7 @@ def test_what_lanes_share_changes_for_all(session: Callable[..., Session]) -> No
 def test_an_inactive_lane_has_variables_too(session: Callable[..., Session]) -> None:
     stopped = session("assign", "gfx1030")
     stopped.focus.select_lane(7)
-    assert stopped.warnings.take() == ["Current lane is inactive."]
+    assert stopped.warnings.take() == []  # its place is known
     assert stopped.data.integer("i") == 7
     stopped.data.evaluate("i = 700")
     values = []

@@ -102,6 +102,7 @@ def test_locations_as_llvm_dwarfdump_tells_them(
     """At every eleventh instruction, the bytes of all variables in registers, scratch and constants."""
     kernel, arguments = ARGUMENTS[source]
     session = start(source, kernel, arguments, target, *options)
+    session.settings.print = session.settings.print.with_changes(recovered=False)
     program = session.inferior.need_program()
     located = dwarfdump.read_locations(compiled(source, target, *options))
     for address in dwarfdump.instructions(session)[::11]:

@@ -1,7 +1,8 @@
 """The programs of the comparison, built for both sides from one source.
 
-A program is `programs/NAME.c` or `programs/NAME.cpp`. For rocdbg, clang-22 compiles it for gfx90a: C as it is, C++
-as HIP. For GDB, the same compiler builds it for the host, with `host_main.c` to call the kernel. There, `main` is
+A program is `programs/NAME.c`, `programs/NAME.cpp` or `programs/NAME.cl`. For rocdbg, clang-22 compiles it for gfx90a:
+C and OpenCL as they are, C++ as HIP. For GDB, the same compiler builds it for the host, with `host_main.c` to call the
+kernel. There, `main` is
 another symbol for the kernel: it has no caller to see, and `start` stops in it.
 """
 
@@ -16,18 +17,27 @@ KERNEL = "kern"
 ELEMENTS = 64
 """Ints in the kernel's buffer: 0, 1, 2..."""
 SECOND_ARGUMENT = 7
+C = ["-x", "c"]
+OPENCL = ["-x", "cl", "-cl-std=CL2.0"]
+NEEDED_LIBRARIES = ["-Wl,--as-needed", "-lstdc++"]
+"""Only where the program uses it: its functions would be found by the names of the program's."""
+BOTH_SETTINGS = [
+    "debuginfod enabled off",
+    "debug-file-directory /nonexistent",  # the C library's types and functions are no part of the program
+]
+"""Settings that both debuggers begin with."""
 
 
 def source(program: str) -> str:
     """The source's file name. Raises StopIteration for an unknown program."""
-    return next(name for name in (f"{program}.c", f"{program}.cpp") if (PROGRAMS / name).exists())
+    return next(name for name in (f"{program}{end}" for end in (".c", ".cpp", ".cl")) if (PROGRAMS / name).exists())
 
 
 def build_device(program: str, folder: Path) -> Path:
     """The program's code object for gfx90a, in ``folder``."""
     name, output = source(program), folder / f"{program}.co"
-    if name.endswith(".c"):
-        target = ["-x", "c", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a"]
+    if not name.endswith(".cpp"):
+        target = [*(OPENCL if name.endswith(".cl") else C), "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a"]
     else:
         target = ["-x", "hip", "--offload-device-only", "--offload-arch=gfx90a", "-nogpuinc", "--no-gpu-bundle-output"]
     _compile(["clang-22", *target, "-nogpulib", "-g", "-O0", "-w", name, "-o", str(output)])
@@ -38,11 +48,12 @@ def build_native(program: str, folder: Path) -> Path:
     """The program for the host, in ``folder``."""
     name, output = source(program), folder / program
     sizes = [f"-DELEMENTS={ELEMENTS}", f"-DSECOND_ARGUMENT={SECOND_ARGUMENT}"]
-    for part, options in ((name, ["-g", "-O0", "-w", "-fno-exceptions"]), ("host_main.c", ["-O1", *sizes])):
+    language = OPENCL if name.endswith(".cl") else []
+    for part, options in ((name, [*language, "-g", "-O0", "-w", "-fno-exceptions"]), ("host_main.c", ["-O1", *sizes])):
         _compile(["clang-22", *options, "-fPIE", "-c", part, "-o", str(folder / f"{part}.o")])
     objects = [str(folder / f"{part}.o") for part in (name, "host_main.c")]
     main = f"-Wl,--defsym=main={KERNEL}"
-    _compile(["clang-22", "-pie", "-nostartfiles", main, *objects, "-o", str(output), "-lstdc++"])
+    _compile(["clang-22", "-pie", "-nostartfiles", main, *objects, "-o", str(output), *NEEDED_LIBRARIES])
     return output
 
 

@@ -18,24 +18,36 @@ RULES: list[tuple[str, str]] = [
     (r"(?m)^\[Thread debugging using libthread_db enabled\]\n", ""),
     (r"(?m)^Using host libthread_db library .*\n", ""),
     (r"(?m)^\[Switching to .*\]\n", ""),
+    (r"(?m)^(\tUsing the running image of child) .*\.$", r"\1 ..."),
     (r'(?m)^(?:Thread 1 "kern" hit )((?:Temporary b|B)reakpoint \d+(?:\.\d+)?)(, with lane 0)?', r"\1"),
+    (r'(?m)^Thread 1 "kern" hit ((?:Hardware [a-z/() ]*w|W)atchpoint \d+: )', r"\1"),
+    (r"(?m)^By lane 0: `.*\n", ""),
     (r'(?m)^(Thread 1 "kern"|Program) (received signal|stopped)', r"Program \2"),
+    # OpenCL kernels are compiled twice, and one calls the other on the host
+    (r"\b__clang_ocl_kern_imp_", ""),
+    # the program's file
+    (r"(?m)^(?:/\S*/)?(\w+)\.co:$", r"\1:"),
+    # who evaluates a condition: on the host that is GDB, which does not say so
+    (r"(?m)^(\tstop only if .*) \((?:target|host) evals\)$", r"\1"),
     # questions that nobody can answer: GDB shows them where commands come from a pipe
     (r"(?m)^The program being debugged has been started already\.\n", ""),
     (r"(?m)^.*\(y or n\) \[answered Y; input not from terminal\]\n", ""),
     # names of things
-    (r"\(rocdbg\)", "(gdb)"),
+    (r"\brocdbg\b|\bGDB\b|\bGdb\b|rocdbg(?=_history|init)", "gdb"),
+    (r'(?s)(gdb\'s prompt is) ".*"', r'\1 "..."'),  # the recorder's own
     (r"\brip\b", "pc"),
+    (r"(Previous frame's sp in) (rsp|s32)\b", r"\1 ..."),
     (r"future shared library load", "future code object load"),
-    (r"\bgdb(?= will list)", "rocdbg"),
     # addresses: those of the host (position-independent, no randomisation), of the device, of unloaded code
     (r"\b(generic|private_lane|private_wave|local|region|global)#0x0\b", "0x0"),
     (r"\b(generic|private_lane|private_wave|local|region|global)#0x[0-9a-f]+", "ADDRESS"),
-    (r"\b0x[0-9a-f]+(?= (<[\w:~]|is in ))", "ADDRESS"),
+    (r"\b0x[0-9a-f]+(?= (<[\w:~]|is in |\"))", "ADDRESS"),
     (r"\b0x0000[0-9a-f]{12}\b", "ADDRESS"),
     (r"\b0x(5555|7ff[0-9a-f]|7f00)[0-9a-f]{8}\b", "ADDRESS"),
     (r"(reakpoint \d+ at |at pc |address(?:es)? |\bat |\bto |range of PC |is )0x[0-9a-f]+\b", r"\1ADDRESS"),
     (r"(ADDRESS <[^<>\n]*?)\+\d+>(?= and| but|\.|\s*$)", r"\1+N>"),
+    # what lies behind a class's own table of virtual functions
+    (r"(_vptr\$\w+ = ADDRESS) <(?:VTT|construction vtable) for [^>]*>", r"\1 <...>"),
     # the frame base, and the files that a symbol can be in
     (r"frame base reg \$\w+ offset 0\+-?\d+", "frame base reg $... offset 0+..."),
     (r"(?m)( in section \.\w+) of \S+$", r"\1"),

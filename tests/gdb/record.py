@@ -8,18 +8,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.gdb.build import HERE, PROGRAMS, build_native
+from tests.gdb.build import BOTH_SETTINGS, HERE, PROGRAMS, build_native
 from tests.gdb.normalise import NO_DEBUG_INFORMATION
 from tests.gdb.session_files import Session, read_session, session_names, write_golden
 
 END = "\1\n"
 """The prompt: GDB reads a pipe and echoes nothing, so that the answers are what stands between two of them."""
-BLOCK_PROMPTS = re.compile(r"^[ >]*>")
+BLOCK_PROMPTS = re.compile(r"(?m)^[ >]*>")
 SETTINGS = [
     "width 0",
     "height 0",
-    "debuginfod enabled off",
-    "debug-file-directory /nonexistent",  # the C library's types and functions are no part of the program
+    *BOTH_SETTINGS,
     r"prompt \001\n",
 ]
 

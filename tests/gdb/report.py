@@ -31,10 +31,11 @@ def main(words: list[str]) -> None:
         pairs = [pair for pair in pairs if {pair.session, pair.area} & wanted]
     if not quiet:
         for pair in pairs:
-            if not pair.equal:
+            if not pair.equal and not pair.reason:
                 print(shown(pair) + "\n")
     print(table(pairs), end="")
-    print(f"all: {sum(pair.equal for pair in pairs)}/{len(pairs)}")
+    counted = [pair for pair in pairs if not pair.reason]
+    print(f"all: {sum(pair.equal for pair in counted)}/{len(counted)}; {len(pairs) - len(counted)} differ on purpose")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from tests.gdb.build import HERE
 from tests.gdb.compare import compare, table
 from tests.gdb.normalise import normalise
-from tests.gdb.session_files import expanded, read_session, session_names
+from tests.gdb.session_files import differences, expanded, read_session, session_names
 
 SCORES = HERE / "scores.txt"
 
@@ -34,6 +34,9 @@ def test_no_area_gets_worse(tmp_path: Path) -> None:
         SCORES.write_text(got, encoding="utf-8")
     wanted, now = parse_scores(SCORES.read_text(encoding="utf-8")), parse_scores(got)
     assert {area: total for area, (_, total) in now.items()} == {area: total for area, (_, total) in wanted.items()}
+    used = {(pair.session, pair.command) for pair in pairs if pair.reason}
+    listed = {(name, command) for name, commands in differences().items() for command in commands}
+    assert listed == used, "differences.txt has commands that answer alike, or none"
     worse = {area: (now[area], before) for area, before in wanted.items() if now[area] < before}
     assert not worse, "run `python -m tests.gdb.report` for the pairs"
 

@@ -53,6 +53,7 @@ def run(tmp_path: Path, warm: None) -> Run:
             try:
                 os.chdir(tmp_path)
                 fuzz_files.limit()
+                before = fuzz_files.resident()  # what other tests have left in the process
                 for number in (signal.SIGPROF, signal.SIGALRM):
                     signal.signal(number, signal.SIG_DFL)
                 signal.setitimer(signal.ITIMER_PROF, fuzz_files.SECONDS)
@@ -63,7 +64,7 @@ def run(tmp_path: Path, warm: None) -> Run:
                     ending = ""
                 except BaseException:
                     ending = traceback.format_exc()
-                if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10 > fuzz_files.MEMORY:
+                if (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - before > fuzz_files.MEMORY:
                     ending += "too much memory"
                 report.write_text(json.dumps([ending, log.errors, log.text[-100_000:]]))
                 status = 0

@@ -195,3 +195,29 @@ def test_codes_are_the_encodings(target: str) -> None:
         encoded = re.search(r"encoding: \[0x(..)", result)
         assert encoded is not None
         assert parse_register(name, target).index == int(encoded[1], 16), name
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "code", "dwords"),
+    [
+        ("tba", "gfx600", 108, 2), ("tma_hi", "gfx803", 111, 1), ("flat_scratch", "gfx700", 104, 2),
+        ("flat_scratch_lo", "gfx803", 102, 1), ("xnack_mask", "gfx801", 104, 2), ("s103", "gfx700", 103, 1),
+        ("s[100:103]", "gfx600", 100, 4), ("ttmp11", "gfx803", 11, 1), ("m0", "gfx600", 124, 1),
+    ],
+)
+def test_early_registers(text: str, target: str, code: int, dwords: int) -> None:
+    """GFX6 to GFX8 have trap handler registers, GFX6 and GFX7 two scalar registers more."""
+    register = parse_register(text, target)
+    assert (register.index, register.dwords) == (code, dwords)
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("tba", "gfx900"), ("flat_scratch", "gfx600"), ("xnack_mask", "gfx700"), ("s102", "gfx803"), ("s104", "gfx700"),
+        ("ttmp12", "gfx803"), ("src_shared_base", "gfx803"), ("null", "gfx700"),
+    ],
+)
+def test_registers_that_came_or_went(text: str, target: str) -> None:
+    with pytest.raises(OperandSyntaxError):
+        parse_register(text, target)

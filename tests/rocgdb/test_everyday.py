@@ -19,6 +19,7 @@ pytestmark = pytest.mark.llvm
 HEX = "0x[0-9a-f]+"
 
 LANES = [
+    ("set lane-pc-synthesis off", ""),  # as the real one, which asks debug information only
     ("break bar", r"Breakpoint 1 at 0x"),
     ("run", r"hit Breakpoint 1, with lanes \[1 3 5 7 .* 63\], bar \(\) at everyday.hip:11"),
     ("info lanes -1", r"^Unrecognized option at: -1"),

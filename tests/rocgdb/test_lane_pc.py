@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import rocdbg
 from rocdbg.cli.repl import run_statement
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
@@ -132,3 +134,36 @@ def test_other_ways_to_write_it(file: str, name: str, built: Built) -> None:
     """Wherever the codes, lists and addresses stand: the session is the same."""
     expected = (Path(__file__).parent / "golden" / f"{file}.txt").read_text(encoding="utf-8")
     assert run(expected, built(VARIANTS[name])) == expected
+
+
+HAND_WRITTEN = re.compile(r"\(rocdbg\) (?:\w+/?\w* )+\$?(?:_lane_pc\b|foo|gid|elem).*")
+"""Commands about what only the hand-written debug information has."""
+LANE_FILES = [path for path in FILES if path.stem in ("next", "step_else", "step_then", "step_waiting")]
+
+
+def places(text: str) -> str:
+    """What a session says of places and lanes, without arguments, values and the numbers of those."""
+    text = re.sub(r"<(\w+)\([^<>]*\)(\+\d+)?>", r"<\1\2>", text)
+    text = re.sub(r"(\w+) \([^()]*\)(?= at )", r"\1", text)
+    text = re.sub(r"^\$\d+ = ", "$ = ", text, flags=re.MULTILINE)
+    text = text.replace("Positions of inactive lanes are synthesised from machine code.\n", "")
+    blocks = re.split(r"^(?=\(rocdbg\) )", text, flags=re.MULTILINE)
+    return "".join(block for block in blocks if not HAND_WRITTEN.match(block))
+
+
+@pytest.mark.parametrize("is_annotated", [False, True], ids=["synthesised", "annotated"])
+def test_plain_code_is_where_the_test_expects_it(is_annotated: bool, tmp_path: Path) -> None:
+    """Nothing hand-written: what clang says, and what its machine code tells."""
+    path = compile_plainly(tmp_path)
+    if is_annotated:
+        rocdbg.annotate(path, path)
+    compared = 0
+    for file in LANE_FILES:
+        expected = file.read_text(encoding="utf-8")
+        commands = expected
+        if is_annotated:
+            commands = expected.replace(PROMPT, f"{PROMPT}set lane-pc-synthesis off\n{PROMPT}", 1)
+        got = run(commands, path).replace(f"{PROMPT}set lane-pc-synthesis off\n", "")
+        assert places(got) == places(expected), file.stem
+        compared += places(expected).count(" at lane_pc.hip:")
+    assert compared > 30

@@ -72,7 +72,7 @@ def assembled(_object: Callable[[str, str, int], Path]) -> Iterator[Callable[...
     """``assembled(target, code, wave_size=..., items=..., groups=..., vgprs=..., directives=...)`` dispatches a kernel.
 
     ``directives`` are further lines of the kernel descriptor. Wave size and work-items default to the target's 64
-    (GFX9) or 32. Labels that `Assembled.at` is to find must be ``.globl``.
+    (up to GFX9) or 32. Labels that `Assembled.at` is to find must be ``.globl``.
     """
     made: list[Assembled] = []
 
@@ -86,7 +86,7 @@ def assembled(_object: Callable[[str, str, int], Path]) -> Iterator[Callable[...
         vgprs: int = 32,
         directives: tuple[str, ...] = (),
     ) -> Assembled:
-        size = wave_size or (64 if target.startswith("gfx9") else 32)
+        size = wave_size or (32 if target.startswith("gfx1") else 64)
         path = _object(target, _source(target, code, size, vgprs, directives), size)
         made.append(Assembled(path, target, groups, items or size))
         return made[-1]

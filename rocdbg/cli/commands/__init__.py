@@ -11,28 +11,58 @@ if TYPE_CHECKING:
 def add_all(registry: Registry) -> None:
     """Add the commands that every shell has."""
     from rocdbg.cli.commands import (
+        aliases,
         autoload,
+        breakpoint_tables,
         breakpoints,
+        calls,
+        catching,
+        code_objects,
         data,
+        dprintf,
         dwarf,
+        environment,
         files,
+        frame_apply,
+        help,
+        host,
+        images,
+        inferiors,
         info,
         lanes,
+        llvmdi,
+        macros,
         maintenance,
+        memory,
+        outside,
+        places,
         plugins,
         running,
         scripting,
         settings,
+        signals,
+        skips,
         sources,
         stack,
         support,
+        time,
+        trace_frames,
+        tracing,
+        tui,
         unavailable,
+        watchpoints,
     )
+    from rocdbg.cli.prefixes import prefix_command
 
     for module in (
-        support, scripting, settings, autoload, running, breakpoints, stack, lanes, data, sources, info, files, plugins,
-        maintenance, dwarf,
+        help, support, aliases, outside, scripting, settings, autoload, running, calls, breakpoints, breakpoint_tables,
+        watchpoints, catching, dprintf, stack, frame_apply, skips, lanes, places, data, memory, macros, sources, info,
+        files, code_objects, images, plugins,
+        maintenance, dwarf, llvmdi, signals, environment, inferiors, host, time, tracing, trace_frames, tui,
     ):
         registry.add_module(module)
+    tui.add_layouts(registry)
+    memory.add_dumps(registry)
+    registry.prefix_command = prefix_command
     settings.add_settings(registry)
     unavailable.add_unavailable(registry)

@@ -1,4 +1,4 @@
-"""Commands about breakpoints: break, tbreak, delete, enable, disable, condition, ignore, info breakpoints."""
+"""Commands that set and change breakpoints: break, tbreak, rbreak, delete, clear, enable, condition, ignore."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.cli.arguments import Arguments, Kind, optional, required
-from rocdbg.cli.kinds import BREAKPOINTS as BREAKPOINT_NUMBERS
-from rocdbg.cli.kinds import EXPRESSION, INTEGER, LOCATION, NUMBERS, number_of, text_of, words_of
-from rocdbg.cli.number_words import as_digits
-from rocdbg.cli.ranges import NumberList
+from rocdbg.cli.arguments import Arguments, Kind, optional
+from rocdbg.cli.breakpoint_numbers import act_on, each_breakpoint, places_of, read_number
+from rocdbg.cli.kinds import LOCATION, text_of, words_of
+from rocdbg.cli.number_words import lane_as_number
+from rocdbg.cli.printf import numbers_printed
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.table import render
-from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
-from rocdbg.debugger.running.breakpoints import (
-    Breakpoint,
-    BreakpointLocation,
-    parse_numbers,
-    split_break_arguments,
-)
+from rocdbg.debugger.program.linespec import LineSpec, LocationSyntaxError, parse_spec
+from rocdbg.debugger.running.break_arguments import parse_tail, split_location
+from rocdbg.debugger.running.breakpoints import Breakpoint, Disposition
+from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.running.tracepoints import Tracepoint
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -29,72 +26,75 @@ BREAKPOINTS = Category.BREAKPOINTS
 
 
 class Wanted(Struct, frozen=True):
-    """What `break` was told: where, on which condition, in which thread and lane."""
+    """What `break` was told: where, and the words about when."""
 
     location: str = ""
-    condition: str | None = None
-    thread: int | None = None
-    lane: int | None = None
+    tail: str = ""
 
 
-def _places(shell: Shell, text: str) -> list[tuple[int, int | None]]:
-    """``1 3-5 2.1``: breakpoints, and locations of one."""
-    found: list[tuple[int, int | None]] = []
-    for word in as_digits(shell, text).split():
-        number, dot, location = word.partition(".")
-        if dot and number.isdecimal() and location.isdecimal():
-            found.append((decimal(number), decimal(location)))
-        else:
-            found += [(one, None) for one in parse_numbers(word)]
-    return found
-
-
-WHERE_AND_WHEN = "[LOCATION] [thread N[:LANE]] [if CONDITION]"
+WHERE_AND_WHEN = "[LOCATION] [thread N[:LANE]] [lane EXPRESSION] [if CONDITION]"
 STOP = Arguments(
     optional(
         "wanted",
-        Kind(WHERE_AND_WHEN, "Wanted", lambda shell, text: Wanted(*split_break_arguments(text)),
-             completes=Completes.LOCATION),
+        Kind(
+            WHERE_AND_WHEN, "Wanted", lambda shell, text: Wanted(*split_location(lane_as_number(shell, text))),
+            completes=Completes.LOCATION,
+        ),
         Wanted(),
     ),
 )
-PLACES = Arguments(
-    optional("places", Kind("N...", "list[tuple[int, int | None]]", _places, completes=Completes.BREAKPOINT))
-)
-NUMBERED = number_of("N", "Bad breakpoint argument: '{}'", Completes.BREAKPOINT)
+NUMBERS = Arguments(optional("numbers", text_of("N...", Completes.BREAKPOINT), ""))
 PARTS = words_of("N...", Completes.BREAKPOINT)
 
 
-def _set(shell: Shell, wanted: Wanted, temporary: bool) -> None:
+def set_breakpoint(
+    shell: Shell, wanted: Wanted, temporary: bool, hardware: bool = False, form: str = "", once_per_wave: bool = False,
+    kind: type[Breakpoint] = Breakpoint,
+) -> bool:
+    """Set a breakpoint (or another ``kind``), or with ``form`` a dynamic printf; whether there is one now."""
     session = shell.session
     before = list(session.breakpoints)
+    pending = False
     try:
-        made = session.break_at(
-            wanted.location, condition=wanted.condition, temporary=temporary, thread=wanted.thread, lane=wanted.lane
-        )
+        session.places.resolve(wanted.location)
+    except LocationSyntaxError:
+        raise
     except (LocationSpecError, NoProgramError) as error:
         setting = session.settings.pending_breakpoints
-        if setting == "off" or not wanted.location:
+        if setting == "off":
             raise
         shell.line(str(error))
-        question = f"Make {'temporary ' if temporary else ''}breakpoint pending on future code object load?"
-        if setting == "auto" and not (shell.interactive and shell.confirm(question)):
+        what = "dprintf" if form else "hw breakpoint" if hardware else "breakpoint"
+        what = "tracepoint" if kind is Tracepoint else what
+        question = f"Make {what} pending on future code object load?"
+        if setting == "auto":
             if not shell.interactive:
                 shell.line(f"{question} (y or [n]) [answered N; input not from terminal]")
-            raise CommandError("No breakpoint was set.") from None
-        made = session.break_at(
-            wanted.location, condition=wanted.condition, temporary=temporary, thread=wanted.thread, lane=wanted.lane,
-            pending=True,
-        )
+                return False
+            if not shell.confirm(question):
+                return False
+        pending = True
+    tail = parse_tail(wanted.tail)
+    session.focus.check_exists(tail.thread, tail.lane)
+    made = session.break_at(
+        wanted.location, condition=tail.condition, temporary=temporary, hardware=hardware, thread=tail.thread,
+        lane=tail.lane, force=tail.force, pending=pending, form=DynamicPrintf if form else kind,
+    )
+    if isinstance(made, DynamicPrintf):
+        made.format, made.once_per_wave = form, once_per_wave
+        made.arguments = numbers_printed(form)
     _note_others(shell, made, before)
-    shell.line(announce(made))
+    for warning in session.warnings.take():
+        shell.warn(warning)
+    shell.line(announce(shell, made))
+    return True
 
 
 def _note_others(shell: Shell, made: Breakpoint, before: list[Breakpoint]) -> None:
     """``Note: breakpoint 1 also set at pc 0x1139.``"""
     for address in [where.address for where in made.locations]:
         same = [
-            f"{row.number}{'' if row.enabled else ' (disabled)'}"
+            f"{row.number}{_thread_note(row, made)}{'' if row.enabled else ' (disabled)'}"
             for row in before
             if any(where.address == address for where in row.locations)
         ]
@@ -104,26 +104,31 @@ def _note_others(shell: Shell, made: Breakpoint, before: list[Breakpoint]) -> No
             shell.line(f"Note: breakpoint{'s' if most else ''} {names} also set at pc {address:#x}.")
 
 
-def announce(made: Breakpoint) -> str:
+def _thread_note(row: Breakpoint, made: Breakpoint) -> str:
+    if row.thread is not None:
+        return f" (thread {row.thread})"
+    return " (all threads)" if made.thread is not None else ""
+
+
+def announce(shell: Shell, made: Breakpoint) -> str:
     """``Breakpoint 1 at 0x1139: file t.hip, line 5.``"""
     kind = "Temporary breakpoint" if made.temporary else "Breakpoint"
+    if isinstance(made, DynamicPrintf):
+        kind = "Dprintf"
+    elif isinstance(made, Tracepoint):
+        kind = "Tracepoint"
+    elif made.hardware and not made.temporary:
+        kind = "Hardware assisted breakpoint"
     if not made.locations:
         return f"{kind} {made.number} ({made.text}) pending."
-    first = made.locations[0]
-    if len(made.locations) > 1:
-        return f"{kind} {made.number} at {first.address:#x}: {made.text}. ({len(made.locations)} locations)"
-    return f"{kind} {made.number} at {first.address:#x}{_file_and_line(first)}"
-
-
-def _file_and_line(where: BreakpointLocation) -> str:
-    place = where.location
-    return f": file {place.file.name}, line {place.line}." if place.file is not None else ""
-
-
-def _what(where: BreakpointLocation) -> str:
-    place = where.location
-    function = f"in {place.function} " if place.function else ""
-    return f"{function}at {place.file.name}:{place.line}" if place.file is not None else function.strip()
+    first, *more = made.locations
+    place = first.location
+    text = f"{kind} {made.number}"
+    if shell.session.settings.print.address or place.file is None:
+        text += f" at {first.address:#x}"
+    if place.file is not None:
+        text += f": {made.text}." if more else f": file {place.file.name}, line {place.line}."
+    return f"{text} ({len(more) + 1} locations)" if more else text
 
 
 @command(
@@ -136,112 +141,228 @@ def break_(shell: Shell, wanted: Wanted) -> None:
     the selected frame stands. CONDITION is evaluated for each active lane: the stop lists the lanes for which it held.
     "thread N" stops only that wave, "thread N:LANE" only when that lane is among those that hit.
     """
-    _set(shell, wanted, temporary=False)
+    set_breakpoint(shell, wanted, temporary=False)
 
 
 @command(
     "tbreak", category=BREAKPOINTS, aliases=("tb", "tbr"), usage=f"tbreak {WHERE_AND_WHEN}", args=STOP
 )
 def tbreak(shell: Shell, wanted: Wanted) -> None:
-    """Set a temporary breakpoint: as "break", but it is deleted when hit."""
-    _set(shell, wanted, temporary=True)
+    """Set a temporary breakpoint.
+
+    As "break", but the breakpoint is deleted when it is hit.
+    """
+    set_breakpoint(shell, wanted, temporary=True)
+
+
+@command("hbreak", category=BREAKPOINTS, usage=f"hbreak {WHERE_AND_WHEN}", args=STOP)
+def hbreak(shell: Shell, wanted: Wanted) -> None:
+    """Set a hardware assisted breakpoint: as "break", since all are the same on the simulated target."""
+    _need_hardware(shell)
+    set_breakpoint(shell, wanted, temporary=False, hardware=True)
+
+
+@command("thbreak", category=BREAKPOINTS, usage=f"thbreak {WHERE_AND_WHEN}", args=STOP)
+def thbreak(shell: Shell, wanted: Wanted) -> None:
+    """Set a temporary hardware assisted breakpoint: as "tbreak", since all are the same on the simulated target."""
+    _need_hardware(shell)
+    set_breakpoint(shell, wanted, temporary=True, hardware=True)
+
+
+def _need_hardware(shell: Shell) -> None:
+    if not shell.session.inferior.running:
+        raise CommandError("No hardware breakpoint support in the target.")
 
 
 @command(
-    "rbreak", category=BREAKPOINTS, usage="rbreak REGEXP",
-    args=Arguments(optional("pattern", text_of("REGEXP", Completes.SYMBOL), "")),
+    "rbreak", category=BREAKPOINTS, usage="rbreak [FILE:]REGEXP",
+    args=Arguments(optional("pattern", text_of("[FILE:]REGEXP", Completes.SYMBOL), "")),
 )
 def rbreak(shell: Shell, pattern: str) -> None:
-    """Set a breakpoint for all functions matching REGEXP."""
-    for name in shell.session.symbols.function_names(pattern):
-        _set(shell, Wanted(name), temporary=False)
+    """Set a breakpoint for all functions matching REGEXP.
+
+    With FILE, only for functions of that file. Each breakpoint set is shown, and the function's declaration.
+    """
+    file, expression = None, pattern
+    before, colon, after = pattern.partition(":")
+    if colon and not after.startswith(":") and not before.endswith("\\"):
+        file, expression = before.strip(), after.strip()
+    symbols = shell.session.symbols
+    if file is not None and not any(known.matches(file) for known in symbols.sources()):
+        raise CommandError(f"No source file named {file}.")
+    for row in symbols.functions(expression):
+        if row.function is None or (file is not None and (row.file is None or not row.file.matches(file))):
+            continue
+        name = row.function.linkage_name or row.function.qualified_name or ""
+        location = f"{row.file.path}:'{name}'" if row.file is not None else name
+        if set_breakpoint(shell, Wanted(location), temporary=False):
+            shell.line(row.text)
+    for plain in symbols.plain_symbols(expression) if file is None else ():
+        if set_breakpoint(shell, Wanted(f"'{plain.name}'"), temporary=False):
+            shell.line(f"<function, no debug info> {plain.name};")
 
 
-@command(
-    "delete", category=BREAKPOINTS, aliases=("d", "del", "delete breakpoints"),
-    args=Arguments(optional("numbers", BREAKPOINT_NUMBERS)),
-)
-def delete(shell: Shell, numbers: list[int] | None) -> None:
+@command("delete", category=BREAKPOINTS, aliases=("d", "del", "delete breakpoints"), args=NUMBERS)
+def delete(shell: Shell, numbers: str) -> None:
     """Delete all or some breakpoints.
 
     Arguments are breakpoint numbers with spaces in between, or ranges. To delete all breakpoints, give no argument.
     """
     table = shell.session.breakpoints
-    if numbers is None:
-        if list(table) and not shell.confirm("Delete all breakpoints?"):
-            return
-        for breakpoint_ in list(table):
-            table.delete(breakpoint_.number)
-        return
-    for number in numbers:
-        table.get(number)  # raises for one that does not exist, before any is gone
-    for number in numbers:
-        table.delete(number)
+    if numbers:
+        each_breakpoint(shell, numbers, table.delete)
+    elif list(table) and shell.confirm("Delete all breakpoints?"):
+        table.clear()
 
 
 @command("clear", category=BREAKPOINTS, args=Arguments(optional("location", LOCATION, "")))
 def clear(shell: Shell, location: str) -> None:
-    """Clear breakpoint at specified location; without one, where the selected frame stands."""
-    places = shell.session.places.resolve(location)
-    gone = shell.session.breakpoints.clear_at(place.address for place in places)
+    """Clear breakpoint at specified location.
+
+    Without one, those of the line that was shown last.
+    """
+    session = shell.session
+    if location:
+        gone = _clear_places(shell, location)
+    else:
+        shown = session.places.position.shown
+        if shown is None or shown.file is None:
+            raise CommandError("No source file specified.")
+        gone = session.breakpoints.clear_lines([(shown.file, shown.line or 0)])
     if not gone:
         raise CommandError(f"No breakpoint at {location}." if location else "No breakpoint at this line.")
     plural = "s" if len(gone) > 1 else ""
     shell.line(f"Deleted breakpoint{plural} {' '.join(map(str, gone))} ")
 
 
-@command("enable", category=BREAKPOINTS, aliases=("en", "enable breakpoints"), args=PLACES)
-def enable(shell: Shell, places: list[tuple[int, int | None]] | None) -> None:
-    """Enable all or some breakpoints (N, ranges, or N.M for one location of several)."""
+def _clear_places(shell: Shell, location: str) -> list[int]:
+    """A line's breakpoints are those at that line; a function's or an address's those at the same address."""
+    session = shell.session
+    if isinstance(parse_spec(location), LineSpec):
+        places = session.places.source_lines(location)
+        return session.breakpoints.clear_lines([(place.file, place.line) for place in places])
+    return session.breakpoints.clear_at(place.address for place in session.places.resolve(location))
+
+
+@command(
+    "enable", category=BREAKPOINTS, aliases=("en", "enable breakpoints"),
+    args=Arguments(optional("places", text_of("N...", Completes.BREAKPOINT), "")),
+)
+def enable(shell: Shell, places: str) -> None:
+    """Enable all or some breakpoints.
+
+    They are numbers, ranges, or N.M for one location of several.
+    """
     _switch(shell, places, True)
 
 
-def _switch(shell: Shell, places: list[tuple[int, int | None]] | None, enabled: bool) -> None:
+def _switch(shell: Shell, text: str, enabled: bool) -> None:
     table = shell.session.breakpoints
-    for number, location in places or [(row.number, None) for row in table]:
-        table.enable(number, enabled, location)
+    if not text:
+        for row in table:
+            table.enable(row.number, enabled)
+        return
+    for numbers, locations in places_of(shell, text):
+        if locations is None:
+            for number in numbers:
+                act_on(shell, number, lambda number: table.enable(number, enabled))
+            continue
+        [number] = numbers
+        if number not in table:
+            raise CommandError(f"No breakpoint number {number}.")
+        for location in locations:
+            table.enable(number, enabled, location)
 
 
-@command("disable", category=BREAKPOINTS, aliases=("dis", "disa", "disable breakpoints"), args=PLACES)
-def disable(shell: Shell, places: list[tuple[int, int | None]] | None) -> None:
-    """Disable all or some breakpoints (N, ranges, or N.M for one location of several)."""
+@command("enable once", category=BREAKPOINTS, aliases=("enable breakpoints once",), args=NUMBERS)
+def enable_once(shell: Shell, numbers: str) -> None:
+    """Enable some breakpoints for one hit: they are disabled when one of them stops the program."""
+    _enable_until(shell, numbers, Disposition.DISABLE, 1)
+
+
+@command("enable delete", category=BREAKPOINTS, aliases=("enable breakpoints delete",), args=NUMBERS)
+def enable_delete(shell: Shell, numbers: str) -> None:
+    """Enable some breakpoints and delete when hit."""
+    _enable_until(shell, numbers, Disposition.DELETE, 0)
+
+
+@command(
+    "enable count", category=BREAKPOINTS, aliases=("enable breakpoints count",), usage="enable count COUNT N...",
+    args=Arguments(optional("text", text_of("COUNT N..."), "")),
+)
+def enable_count(shell: Shell, text: str) -> None:
+    """Enable some breakpoints for COUNT hits: they are disabled then."""
+    if not text:
+        raise CommandError("Argument required (hit count).")
+    count, numbers = read_number(shell, text)
+    _enable_until(shell, numbers, Disposition.DISABLE, count)
+
+
+def _enable_until(shell: Shell, numbers: str, disposition: Disposition, count: int) -> None:
+    table = shell.session.breakpoints
+    each_breakpoint(shell, numbers, lambda number: table.enable_until(number, disposition, count))
+
+
+@command(
+    "disable", category=BREAKPOINTS, aliases=("dis", "disa", "disable breakpoints"),
+    args=Arguments(optional("places", text_of("N...", Completes.BREAKPOINT), "")),
+)
+def disable(shell: Shell, places: str) -> None:
+    """Disable all or some breakpoints.
+
+    They are numbers, ranges, or N.M for one location of several.
+    """
     _switch(shell, places, False)
 
 
 @command(
-    "condition", category=BREAKPOINTS,
-    args=Arguments(
-        required("number", NUMBERED, "Argument required (breakpoint number)."), optional("expression", EXPRESSION, "")
-    ),
+    "condition", category=BREAKPOINTS, usage="condition [-force] N [COND]",
+    args=Arguments(optional("text", text_of("[-force] N [COND]", Completes.EXPRESSION), "")),
 )
-def condition(shell: Shell, number: int, expression: str) -> None:
+def condition(shell: Shell, text: str) -> None:
     """Specify breakpoint number N to break only if COND is true.
 
-    Without an expression the breakpoint becomes unconditional.
+    Without an expression the breakpoint becomes unconditional. With -force the condition is taken as it is, even
+    where it means nothing: the breakpoint's locations there are disabled.
     """
-    shell.session.breakpoints.get(number)
-    shell.session.set_condition(number, expression or None)
+    if not text:
+        raise CommandError("Argument required (breakpoint number).")
+    word, _, rest = text.partition(" ")
+    force = len(word) > 1 and "-force".startswith(word)
+    number, expression = read_number(shell, rest.strip() if force else text)
+    if number == 0:
+        raise CommandError(f"Bad breakpoint argument: '{text}'")
+    shell.session.set_condition(number, expression or None, force)
     if not expression:
         shell.line(f"Breakpoint {number} now unconditional.")
 
 
 @command(
-    "ignore", category=BREAKPOINTS,
-    args=Arguments(
-        required("number", number_of("N", "bad breakpoint number: '{}'", Completes.BREAKPOINT),
-                 "Argument required (a breakpoint number)."),
-        required("count", INTEGER, "Second argument (specified ignore-count) is missing.", "COUNT"),
-    ),
+    "ignore", category=BREAKPOINTS, usage="ignore N COUNT",
+    args=Arguments(optional("text", text_of("N COUNT", Completes.BREAKPOINT), "")),
 )
-def ignore(shell: Shell, number: int, count: int) -> None:
+def ignore(shell: Shell, text: str) -> None:
     """Set ignore-count of breakpoint number N to COUNT."""
-    count = max(0, count)
+    if not text:
+        raise CommandError("Argument required (a breakpoint number).")
+    number, rest = read_number(shell, text)
+    if number == 0:
+        raise CommandError(f"bad breakpoint number: '{text}'")
+    if not rest:
+        raise CommandError("Second argument (specified ignore-count) is missing.")
+    count = max(0, shell.session.data.integer(rest))
+    if number in shell.session.breakpoints and isinstance(shell.session.breakpoints.get(number), Tracepoint):
+        shell.line(f"Ignore count ignored for tracepoint {number}.")
+        return
     shell.session.breakpoints.set_ignore(number, count)
+    shell.line(ignore_words(number, count))
+
+
+def ignore_words(number: int, count: int) -> str:
+    """What becomes of the next crossings of a breakpoint."""
     if count == 0:
-        shell.line(f"Will stop next time breakpoint {number} is reached.")
-    else:
-        crossings = "crossing" if count == 1 else f"{count} crossings"
-        shell.line(f"Will ignore next {crossings} of breakpoint {number}.")
+        return f"Will stop next time breakpoint {number} is reached."
+    return f"Will ignore next {'crossing' if count == 1 else f'{count} crossings'} of breakpoint {number}."
 
 
 @command(
@@ -254,59 +375,3 @@ def commands(shell: Shell, parts: list[str] | None) -> None:
     "silent" as the first command keeps the stop from being shown.
     """
     raise CommandError('This command takes a block of lines that ends with "end".')
-
-
-@command(
-    "info breakpoints", category=Category.STATUS, aliases=("info b",), args=Arguments(optional("numbers", NUMBERS))
-)
-def info_breakpoints(shell: Shell, numbers: NumberList | None) -> None:
-    """Status of specified breakpoints (all user-settable breakpoints if no argument)."""
-    rows = list(shell.session.breakpoints)
-    if numbers is not None:
-        rows = [row for row in rows if row.number in numbers.numbers]
-        if not rows:
-            shell.line(f"No breakpoint or watchpoint matching '{numbers.text}'.")
-            return
-    if not rows:
-        shell.line("No breakpoints or watchpoints.")
-        return
-    cells: list[tuple[str, ...]] = []
-    notes: list[list[str]] = []
-    for row in rows:
-        head = (str(row.number), "breakpoint", row.disposition, "y" if row.enabled else "n")
-        if not row.locations:
-            cells.append((*head, "<PENDING>", row.text))
-        elif len(row.locations) == 1:
-            where = row.locations[0]
-            cells.append((*head, f"{where.address:#018x}", _what(where)))
-        else:
-            cells.append((*head, "<MULTIPLE>", ""))
-        notes.append(_notes(row))
-        if len(row.locations) > 1:
-            for index, where in enumerate(row.locations, 1):
-                enabled = "y" if where.enabled else "n"
-                cells.append(
-                    (f"{row.number}.{index}", "", "", enabled, f"{where.address:#018x}", _what(where))
-                )
-                notes.append([])
-    titles = ("Num    ", "Type          ", "Disp", "Enb", "Address           ", "What")
-    lines = render(titles, cells).split("\n")[:-1]
-    shell.line(lines[0])
-    for line, extra in zip(lines[1:], notes, strict=True):
-        shell.line(line)
-        for note in extra:
-            shell.line(note)
-
-
-def _notes(row: Breakpoint) -> list[str]:
-    notes = []
-    if row.condition:
-        notes.append(f"\tstop only if {row.condition}")
-    if row.thread is not None:
-        lane = f":{row.lane}" if row.lane is not None else ""
-        notes.append(f"\tstop only in thread {row.thread}{lane}")
-    if row.hit_count:
-        notes.append(f"\tbreakpoint already hit {row.hit_count} time{'s' if row.hit_count != 1 else ''}")
-    if row.ignore_count:
-        notes.append(f"\tignore next {row.ignore_count} hits")
-    return notes + [f"        {line}" for line in row.commands]

@@ -19,7 +19,7 @@ KIND = "Literal['value', 'location'] | None"
 
 
 @command(
-    "maint dwarf explain", category=INTERNALS, aliases=("maintenance dwarf explain",), repeat=Repeat.NEVER,
+    "maintenance dwarf explain", category=INTERNALS, repeat=Repeat.NEVER,
     args=Arguments(required("name", EXPRESSION, "Argument required (a variable's name).", "VARIABLE")),
 )
 def maint_dwarf_explain(shell: Shell, name: str) -> None:
@@ -33,8 +33,8 @@ def maint_dwarf_explain(shell: Shell, name: str) -> None:
 
 
 @command(
-    "maint dwarf eval", category=INTERNALS, aliases=("maintenance dwarf eval",), repeat=Repeat.NEVER,
-    usage="maint dwarf eval [-v|-l] [-dialect NAME] HEX",
+    "maintenance dwarf eval", category=INTERNALS, repeat=Repeat.NEVER,
+    usage="maintenance dwarf eval [-v|-l] [-dialect NAME] HEX",
     args=Arguments(
         Option("-v", key="kind", value="value", default=None, gives=KIND),
         Option("-l", key="kind", value="location", default=None, gives=KIND),
@@ -53,7 +53,7 @@ def maint_dwarf_eval(shell: Shell, kind: Literal["value", "location"] | None, di
 
 
 @command(
-    "maint dwarf cfi", category=INTERNALS, aliases=("maintenance dwarf cfi",), repeat=Repeat.NEVER,
+    "maintenance dwarf cfi", category=INTERNALS, repeat=Repeat.NEVER,
     args=Arguments(optional("pc", INTEGER, shown="PC")),
 )
 def maint_dwarf_cfi(shell: Shell, pc: int | None) -> None:
@@ -62,3 +62,31 @@ def maint_dwarf_cfi(shell: Shell, pc: int | None) -> None:
     at = pc if pc is not None else session.focus.frame().context.wave_pc
     for line in session.dwarf.describe_row(at or 0):
         shell.line(line)
+
+
+@command(
+    "maintenance dwarf coverage", category=INTERNALS, repeat=Repeat.NEVER,
+    args=Arguments(optional("function", EXPRESSION, "", "FUNCTION")),
+)
+def maint_dwarf_coverage(shell: Shell, function: str) -> None:
+    """Show at how many instructions of its scope each variable has a value.
+
+    For the functions called FUNCTION, by default the selected frame's, else all: per variable the share of
+    instructions where the compiler says where it is, where its value is recovered from machine code, and where neither.
+    """
+    rows = shell.session.dwarf.coverage(function)
+    width = max((len(row.name) for row in rows), default=0)
+    for name in dict.fromkeys(row.function for row in rows):
+        shell.line(f"{name}:")
+        for row in rows:
+            if row.function == name:
+                shares = [row.told, row.recovered, row.total - row.told - row.recovered]
+                texts = [f"{100 * share / row.total:5.1f} %" for share in shares]
+                shell.line(f"  {row.name:<{width}}  compiler {texts[0]}  recovered {texts[1]}  none {texts[2]}")
+    total = sum(row.total for row in rows)
+    if total:
+        told, recovered = sum(row.told for row in rows), sum(row.recovered for row in rows)
+        shell.line(
+            f"{len(rows)} variables: compiler {100 * told / total:.1f} %, recovered {100 * recovered / total:.1f} %, "
+            f"none {100 * (total - told - recovered) / total:.1f} %."
+        )

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
-from rocdbg.cli.kinds import text_of, word_of
+from rocdbg.cli.kinds import TEXT, text_of, word_of
 from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import Category, CommandError, Completes, command
+from rocdbg.debugger.reports.section_contents import section_contents
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -31,8 +32,11 @@ def file(shell: Shell, name: str, target_id: str | None) -> None:
     """Use FILE as program to be debugged.
 
     FILE is a code object, an offload bundle, a host executable or library that carries one, or a launch file. Where
-    there are several code objects in it, TARGET-ID (gfx90a, gfx90a:xnack+) says which.
+    there are several code objects in it, TARGET-ID (gfx90a, gfx90a:xnack+) says which. "run" starts a host executable
+    with its own runtime, unless "kernel", "set grid" or "set arg" say how one of its kernels is to be launched alone.
     """
+    if "://" not in name:
+        _need_there(name)
     target = shell.session.inferior.target
     if target is not None and not target.finished:
         question = "A program is being debugged already.\nAre you sure you want to change the file?"
@@ -41,27 +45,71 @@ def file(shell: Shell, name: str, target_id: str | None) -> None:
         shell.session.running.kill()
     shell.session.load(name, target_id)
     shell.line(f"Reading symbols from {name}...")
-    if not shell.session.symbols.program.has_debug_info:
+    program = shell.session.inferior.program
+    if program is None:
+        shell.line(f"(No debugging symbols found in {name})")
+        return
+    if program.debug.file is not program.code_object:
+        shell.line(f"Reading symbols from {program.debug.file.path}...")
+    if not program.has_debug_info:
         shell.line(f"(No debugging symbols found in {name})")
     shell.auto_load.program_script()
 
 
+def _need_there(name: str) -> None:
+    """Raise `CommandError`, in GDB's words, for a file that is not there."""
+    try:
+        expand(name).stat()
+    except FileNotFoundError as error:
+        raise CommandError(f"{name}: {error.strerror}.") from None
+    except (OSError, ValueError):
+        return  # whoever reads it says why it cannot be
+
+
 @command("info files", category=Category.STATUS, aliases=("info target",), args=Arguments())
 def info_files(shell: Shell) -> None:
-    """Names of targets and files being debugged: the sections of the code object."""
+    """Names of targets and files being debugged.
+
+    These are the sections of the code object.
+    """
     program = shell.session.symbols.program
     shell.line(f'Symbols from "{program.path}".')
     shell.line(f"Code object {program.uri}")
     shell.line(f"\tfile type elf64-amdgpu, target {program.code_object.target_id}.")
     for section_name, section in program.code_object.sections.items():
-        if section.address:
-            low = program.to_loaded(section.address)
+        address = program.code_object.section_address(section)
+        if address is not None:
+            low = program.to_loaded(address)
             shell.line(f"\t{low:#018x} - {low + section.size:#018x} is {section_name}")
+
+
+@command(
+    "compare-sections", category=Category.OBSCURE, usage="compare-sections [SECTION|-r]",
+    args=Arguments(optional("which", TEXT, "", "SECTION|-r")),
+)
+def compare_sections(shell: Shell, which: str) -> None:
+    """Compare section data on target to the exec file.
+
+    SECTION is the name of one; without it all that are loaded are compared, with -r those that are read only.
+    """
+    session = shell.session
+    found = differs = False
+    for section in section_contents(session.symbols.program, session.data.environment().memory):
+        if which not in ("", "-r", section.name) or (which == "-r" and section.is_writable):
+            continue
+        found = True
+        differs |= not section.matches
+        words = "matched." if section.matches else "MIS-MATCHED!"
+        shell.line(f"Section {section.name}, range {section.low:#x} -- {section.high:#x}: {words}")
+    if differs:
+        shell.warn("One or more sections of the target image does not match\nthe loaded file\n")
+    if which not in ("", "-r") and not found:
+        raise CommandError(f"Loaded section {which} not found.")
 
 
 @command("cd", category=FILES, args=Arguments(optional("folder", text_of("DIR", Completes.FILE), "~")))
 def cd(shell: Shell, folder: str) -> None:
-    """Set working directory to DIR for the debugger."""
+    """Set working directory to DIR for debugger."""
     path = expand(folder)
     try:
         os.chdir(path)

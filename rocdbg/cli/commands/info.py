@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
@@ -14,10 +13,13 @@ from rocdbg.cli.ranges import NumberList
 from rocdbg.cli.registers import register_lines
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.table import render
-from rocdbg.debugger.reports.listings import kernel_rows, type_lines
-from rocdbg.debugger.reports.places import SourceFile
+from rocdbg.cli.value_kinds import STRING
+from rocdbg.debugger.patterns import Pattern
+from rocdbg.debugger.reports.listings import kernel_rows
+from rocdbg.debugger.reports.symbol_lists import SymbolRow
 from rocdbg.debugger.reports.uninitialized import is_counting, uninitialized_rows
-from rocdbg.debugger.target.ids import bracketed
+from rocdbg.debugger.running.stops import StopReason
+from rocdbg.debugger.target.ids import WaveId, bracketed
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -27,8 +29,13 @@ STATUS = Category.STATUS
 
 QUIET = Option("-q", "Do not show headings, nor messages saying why there is nothing.", key="quiet")
 PATTERN = optional("pattern", REGEXP, EVERYTHING)
-SYMBOLS = Arguments(QUIET, Option("-n", "Leave out symbols without debug information.", key="plain", value=False,
-                                  default=True), PATTERN)
+SYMBOLS = Arguments(
+    QUIET,
+    Option("-n", "Exclude non-debugging symbols from the output.", key="plain", value=False, default=True),
+    Option("-t", "Show only the symbols having a type matching this expression.", STRING, "type_pattern", gives="str",
+           default=""),
+    PATTERN,
+)
 
 
 def _need_registers(shell: Shell) -> None:
@@ -37,7 +44,7 @@ def _need_registers(shell: Shell) -> None:
 
 
 @command(
-    "info registers", category=STATUS, aliases=("info r", "info all-registers"), needs=_need_registers,
+    "info registers", category=STATUS, aliases=("info r",), needs=_need_registers,
     args=Arguments(optional("names", REGISTERS)),
 )
 def info_registers(shell: Shell, names: list[str] | None) -> None:
@@ -50,20 +57,28 @@ def info_registers(shell: Shell, names: list[str] | None) -> None:
         shell.line(line)
 
 
-class _Row(Protocol):
-    @property
-    def file(self) -> SourceFile | None: ...
-    @property
-    def line(self) -> int | None: ...
-    @property
-    def text(self) -> str: ...
+@command(
+    "info all-registers", category=STATUS, needs=_need_registers, args=Arguments(optional("names", REGISTERS)),
+)
+def info_all_registers(shell: Shell, names: list[str] | None) -> None:
+    """List of all registers and their contents, for selected stack frame.
+
+    One or more register names as argument means describe the given registers.
+    """
+    for line in register_lines(shell.session.tables.registers(names or [])):
+        shell.line(line)
 
 
-def _list_symbols(shell: Shell, rows: Sequence[_Row], what: str, pattern: str, quiet: bool) -> None:
+def _list_symbols(
+    shell: Shell, rows: Sequence[SymbolRow], what: str, pattern: str, quiet: bool, type_pattern: str = ""
+) -> None:
     if not quiet:
-        shell.line(f'All {what} matching regular expression "{pattern}":' if pattern else f"All defined {what}:")
-    ordered = sorted(rows, key=lambda row: (row.file.name if row.file else "", row.line or 0, row.text))
-    for name, group in groupby(ordered, key=lambda row: row.file.name if row.file else ""):
+        of_type = f' with type matching regular expression "{type_pattern}"' if type_pattern else ""
+        if pattern:
+            shell.line(f'All {what} matching regular expression "{pattern}"{of_type}:')
+        else:
+            shell.line(f"All defined {what}{of_type}{' ' if of_type else ''}:")
+    for name, group in groupby(rows, key=lambda row: row.file.name if row.file else ""):
         shell.line(f"\nFile {name}:" if name else "\nFile unknown:")
         for row in group:
             shell.line(f"{row.line}:\t{row.text}" if row.line else f"\t{row.text}")
@@ -78,38 +93,41 @@ def _list_plain(shell: Shell, pattern: str, code: bool) -> None:
 
 
 @command("info functions", category=STATUS, args=SYMBOLS)
-def info_functions(shell: Shell, quiet: bool, plain: bool, pattern: re.Pattern[str]) -> None:
+def info_functions(shell: Shell, quiet: bool, plain: bool, type_pattern: str, pattern: Pattern) -> None:
     """All function names or those matching REGEXPs.
 
-    -n leaves out symbols without debug information.
+    -n leaves out symbols without debug information; -t TYPEREGEXP those of other types.
     """
-    _list_symbols(shell, shell.session.symbols.functions(pattern.pattern), "functions", pattern.pattern, quiet)
-    if plain:
+    rows = shell.session.symbols.functions(pattern.pattern, type_pattern)
+    _list_symbols(shell, rows, "functions", pattern.pattern, quiet, type_pattern)
+    if plain and not type_pattern:
         _list_plain(shell, pattern.pattern, code=True)
 
 
 @command("info variables", category=STATUS, args=SYMBOLS)
-def info_variables(shell: Shell, quiet: bool, plain: bool, pattern: re.Pattern[str]) -> None:
-    """All global and static variable names or those matching REGEXPs."""
-    _list_symbols(shell, shell.session.symbols.variables(pattern.pattern), "variables", pattern.pattern, quiet)
-    if plain:
+def info_variables(shell: Shell, quiet: bool, plain: bool, type_pattern: str, pattern: Pattern) -> None:
+    """All global and static variable names or those matching REGEXPs.
+
+    -n leaves out symbols without debug information; -t TYPEREGEXP those of other types.
+    """
+    rows = shell.session.symbols.variables(pattern.pattern, type_pattern)
+    _list_symbols(shell, rows, "variables", pattern.pattern, quiet, type_pattern)
+    if plain and not type_pattern:
         _list_plain(shell, pattern.pattern, code=False)
 
 
 @command("info types", category=STATUS, args=Arguments(QUIET, PATTERN))
-def info_types(shell: Shell, quiet: bool, pattern: re.Pattern[str]) -> None:
+def info_types(shell: Shell, quiet: bool, pattern: Pattern) -> None:
     """All type names, or those matching REGEXP."""
-    text = pattern.pattern
-    if not quiet:
-        shell.line(f'All types matching regular expression "{text}":' if text else "All defined types:")
-        shell.line()
-    for line in type_lines(shell.session.symbols, text):
-        shell.line(f"\t{line}")
+    _list_symbols(shell, shell.session.symbols.types(pattern.pattern), "types", pattern.pattern, quiet)
 
 
 @command("info kernels", category=STATUS, args=Arguments(PATTERN))
-def info_kernels(shell: Shell, pattern: re.Pattern[str]) -> None:
-    """The kernels of the program: their registers, memory and arguments."""
+def info_kernels(shell: Shell, pattern: Pattern) -> None:
+    """The kernels of the program: their registers, memory and arguments.
+
+    Occupancy is an estimate of the waves that a SIMD holds at once, with the resource that allows no more.
+    """
     rows = [row for row in kernel_rows(shell.session.launch, shell.session.warnings.add) if pattern.search(row.name)]
     if not rows:
         shell.line("No kernels.")
@@ -122,11 +140,22 @@ def info_kernels(shell: Shell, pattern: re.Pattern[str]) -> None:
             str(row.lds),
             str(row.private),
             str(row.kernarg),
+            row.occupancy,
             row.arguments,
         )
         for row in rows
     ]
-    shell.write(render(("Kernel", "VGPRs", "SGPRs", "LDS", "Private", "Kernarg", "Arguments"), cells))
+    shell.write(render(("Kernel", "VGPRs", "SGPRs", "LDS", "Private", "Kernarg", "Occupancy", "Arguments"), cells))
+
+
+@command(
+    "info vtbl", category=STATUS,
+    args=Arguments(required("expression", EXPRESSION, "Argument required (expression to compute).")),
+)
+def info_vtbl(shell: Shell, expression: str) -> None:
+    """Show the virtual function table for a C++ object."""
+    for line in shell.session.types.virtual_tables(expression):
+        shell.line(line)
 
 
 @command(
@@ -155,7 +184,7 @@ def info_address(shell: Shell, symbol: str) -> None:
 @command(
     "info scope", category=STATUS,
     args=Arguments(
-        required("location", LOCATION, "requires an argument (an expression or variable): a location")
+        required("location", LOCATION, "requires an argument (function, line or *addr) to define a scope")
     ),
 )
 def info_scope(shell: Shell, location: str) -> None:
@@ -166,18 +195,22 @@ def info_scope(shell: Shell, location: str) -> None:
         for row in shell.session.symbols.scope_symbols(place.file_address)
     ]
     if not rows:
-        shell.line(f"Symbol table scope for {location}: contains no locals or arguments.")
+        shell.line(f"Scope for {location} contains no locals or arguments.")
         return
     for index, row in enumerate(rows):
         if not index:
             shell.line(f"Scope for {location}:")
         length = f", length {row.length}" if row.length is not None else ""
-        shell.line(f"Symbol {row.name} is {row.where}{length}.")
+        within = "in " if row.where.startswith("static storage") else ""
+        shell.line(f"Symbol {row.name} is {within}{row.where}{length}.")
 
 
 @command("info sharedlibrary", category=STATUS, aliases=("info dll",), args=Arguments(PATTERN))
-def info_sharedlibrary(shell: Shell, pattern: re.Pattern[str]) -> None:
-    """Status of loaded code objects."""
+def info_sharedlibrary(shell: Shell, pattern: Pattern) -> None:
+    """Status of loaded shared object libraries.
+
+    These are the code objects that are loaded.
+    """
     rows = [row for row in shell.session.tables.shared_libraries() if pattern.search(row.uri)]
     if not rows:
         shell.line("No shared libraries matched." if pattern.pattern else "No shared libraries loaded at this time.")
@@ -213,6 +246,12 @@ def _wave_count(shell: Shell, inferior: int) -> int:
         raise CommandError(f"No inferior number {inferior}.")
     target = shell.session.inferior.target
     return len(target.waves()) if target is not None and not target.finished else 0
+
+
+def _focused_wave(shell: Shell) -> WaveId:
+    """Agent, queue, dispatch and wave of the focus; of the only ones where it is on none."""
+    thread = shell.session.focus.current.thread
+    return shell.session.inferior.wave(thread).id if thread is not None else WaveId(1, 1, 1, 1)
 
 
 @command(
@@ -254,7 +293,7 @@ def info_dispatches(shell: Shell, full: bool, ids: NumberList | None) -> None:
                 f"{row.kernarg_address:#018x}", signal,
             ]
         cells.append(cell)
-    current = target.dispatches()[-1].number if target is not None else None
+    current = _focused_wave(shell).dispatch
     shell.write(render(head, cells, [row.number == current for row in rows]))
 
 
@@ -294,9 +333,9 @@ def info_queues(shell: Shell) -> None:
         (str(r.number), r.target_id, r.type, str(r.read), str(r.write), str(r.size), f"{r.address:#018x}")
         for r in rows
     ]
-    shell.write(
-        render(("Id", "Target Id", "Type", "Read", "Write", "Size", "Address"), cells, [True] * len(rows))
-    )
+    current = _focused_wave(shell).queue
+    head = ("Id", "Target Id", "Type", "Read", "Write", "Size", "Address")
+    shell.write(render(head, cells, [row.number == current for row in rows]))
 
 
 @command("info agents", category=STATUS, args=Arguments())
@@ -312,14 +351,15 @@ def info_agents(shell: Shell) -> None:
         for r in rows
     ]
     head = ("Id", "State", "Target Id", "Architecture", "Device Name", "Cores", "Threads", "Location")
-    shell.write(render(head, cells, [True] * len(rows)))
+    current = _focused_wave(shell).agent
+    shell.write(render(head, cells, [row.number == current for row in rows]))
 
 
 def _finds(what: str) -> Arguments:
     return Arguments(required("pattern", REGEXP, f"{what} find: Argument required"))
 
 
-def _find(shell: Shell, pattern: re.Pattern[str], what: str, rows: Sequence[tuple[int, str]]) -> None:
+def _find(shell: Shell, pattern: Pattern, what: str, rows: Sequence[tuple[int, str]]) -> None:
     found = [row for row in rows if pattern.search(row[1])]
     for number, target_id in found:
         shell.line(f"{what} {number} has target id '{target_id}'")
@@ -329,24 +369,27 @@ def _find(shell: Shell, pattern: re.Pattern[str], what: str, rows: Sequence[tupl
 
 
 @command("dispatch find", category=STATUS, args=_finds("dispatch"))
-def dispatch_find(shell: Shell, pattern: re.Pattern[str]) -> None:
+def dispatch_find(shell: Shell, pattern: Pattern) -> None:
     """Find dispatches that match a regular expression in their target ID."""
     target = shell.session.inferior.target
     _find(shell, pattern, "Dispatch", [(r.number, r.target_id) for r in target.dispatches()] if target else [])
 
 
 @command("queue find", category=STATUS, args=_finds("queue"))
-def queue_find(shell: Shell, pattern: re.Pattern[str]) -> None:
+def queue_find(shell: Shell, pattern: Pattern) -> None:
     """Find queues that match a regular expression in their target ID."""
     target = shell.session.inferior.target
     _find(shell, pattern, "Queue", [(r.number, r.target_id) for r in target.queues()] if target else [])
 
 
 @command("agent find", category=STATUS, args=_finds("agent"))
-def agent_find(shell: Shell, pattern: re.Pattern[str]) -> None:
+def agent_find(shell: Shell, pattern: Pattern) -> None:
     """Find agents that match a regular expression in their target ID."""
     target = shell.session.inferior.target
     _find(shell, pattern, "Agent", [(r.number, r.target_id) for r in target.agents()] if target else [])
+
+
+GONE = "a breakpoint that has since been deleted"
 
 
 @command("info program", category=STATUS, args=Arguments())
@@ -359,7 +402,17 @@ def info_program(shell: Shell) -> None:
     scope = shell.session.focus.current
     assert scope.thread is not None
     wave = shell.session.inferior.wave(scope.thread)
-    shell.line(f"Last stopped for thread {scope.thread} ({wave.target_id}).")
+    shell.line(f"\tUsing the running image of child {wave.target_id}.")
     shell.line(f"Program stopped at {wave.pc:#x}.")
-    for row in target.dispatches():
-        shell.line(f"Dispatch {row.number} has executed {row.instructions} wave-instructions.")
+    event = shell.session.running.last_stop
+    if event is not None and event.reason is StopReason.STEP:
+        shell.line("It stopped after being stepped.")
+    elif event is not None and event.breakpoints:
+        for number in event.breakpoints:
+            there = number in shell.session.breakpoints
+            shell.line(f"It stopped at {f'breakpoint {number}' if there else GONE}.")
+    elif event is not None and event.reason in (StopReason.FINISHED, StopReason.LOCATION):
+        shell.line(f"It stopped at {GONE}.")
+    elif event is not None and event.signal is not None:
+        shell.line(f"It stopped at signal {event.signal.name}, {event.signal.description}.")
+    shell.line('Type "info stack" or "info registers" for more information.')

@@ -6,17 +6,22 @@ import enum
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.across import is_condition, write_groups
 from rocdbg.cli.apply import APPLY_OPTIONS, Flags, run_for
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
-from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, NAME, REGEXP, THREADS, words_while
+from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
 from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.present import frame_text, show_frame, switching
+from rocdbg.cli.present import frame_text, lanes_phrase, show_frame, switching
 from rocdbg.cli.ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.table import render
+from rocdbg.cli.value_kinds import ValueKind, split_word
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import FocusError
+from rocdbg.debugger.patterns import Syntax, compile_pattern
+from rocdbg.debugger.reports.across import Sample
 from rocdbg.debugger.reports.rows import LaneRow, LaneState, ThreadRow
+from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -25,6 +30,30 @@ RUNNING = Category.RUNNING
 STATUS = Category.STATUS
 _NEGATIVE = re.compile(r"-\d+")
 _ALL = re.compile(r"all(?!\S)")
+
+
+class Grouping(ValueKind, frozen=True):
+    """``line``, or ``value`` and an expression: the rest of the line."""
+
+    @property
+    def metasyntax(self) -> str:
+        return "line|value EXPRESSION"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("line", "value")
+
+    def take(self, option: str, text: str, delimited: bool) -> tuple[str, str]:
+        """``line``, or the expression; and what follows."""
+        word, rest = split_word(text)
+        if word == "line":
+            return word, rest
+        if word == "value" and rest:
+            return rest, ""
+        raise CommandError(f"{option} needs line, or value and an expression.")
+
+
+GROUPING = Grouping()
 
 
 class Which(enum.Enum):
@@ -73,6 +102,7 @@ def _lanes_extent(text: str) -> int:
 
 
 THREAD = Kind("N|N:LANE", "ThreadSpec", _one_thread, completes=Completes.THREAD)
+FOUND = text_of("REGEXP|EXPRESSION", Completes.EXPRESSION)
 THREADS_OR_ALL = Kind(
     "ID...|all", "ThreadList", lambda shell, text: ThreadList.parse(text), _threads_extent, Completes.THREAD, ("all",)
 )
@@ -92,7 +122,9 @@ def need_threads(shell: Shell) -> None:
 
 @command("thread", category=RUNNING, aliases=("t",), args=Arguments(optional("spec", THREAD)))
 def thread(shell: Shell, spec: ThreadSpec | None) -> None:
-    """Use this command to switch between waves (threads), and with N:LANE to a lane of one.
+    """Use this command to switch between threads.
+
+    Threads are waves; N:LANE is a lane of one.
 
     Without an argument, the current thread is shown.
     """
@@ -104,7 +136,8 @@ def thread(shell: Shell, spec: ThreadSpec | None) -> None:
         shell.line(f"[Current thread is {number} ({session.inferior.wave(number).target_id})]")
         return
     lane = decimal(spec.lanes) if spec.lanes is not None else None
-    shell.need_threads()
+    if not decimal(spec.threads):
+        raise FocusError(f"Invalid thread ID: {spec.threads}")
     session.focus.select_thread(decimal(spec.threads), lane)
     show_focus(shell)
 
@@ -120,7 +153,9 @@ def show_focus(shell: Shell) -> None:
 
 @command("info threads", category=STATUS, args=Arguments(optional("ids", THREADS)))
 def info_threads(shell: Shell, ids: ThreadList | None) -> None:
-    """Display currently known threads (waves).
+    """Display currently known threads.
+
+    Threads are waves.
 
     With a list of numbers or ranges, only those.
     """
@@ -142,24 +177,58 @@ def _thread_id(row: ThreadRow) -> str:
 
 
 @command(
-    "thread find", category=RUNNING, args=Arguments(required("pattern", REGEXP, "thread find: Argument required"))
+    "thread find", category=RUNNING, args=Arguments(required("text", FOUND, "Command requires an argument."))
 )
-def thread_find(shell: Shell, pattern: re.Pattern[str]) -> None:
-    """Find threads and lanes that match a regular expression in their name or target ID."""
+def thread_find(shell: Shell, text: str) -> None:
+    """Find threads that match a regular expression.
+
+    Threads and lanes are found by their name or target ID.
+
+    A text that compares or combines truths (== != < > <= >= && ||), or begins with ! or $, is no regular expression but
+    an expression: found are the lanes of all waves for which it is true.
+    """
+    session = shell.session
     found = False
-    for row in shell.session.tables.threads():
+    if is_condition(text):
+        for row in session.tables.threads():
+            found = _condition_holds(shell, row.number, text, f"Thread {row.number}, ") or found
+        if not found:
+            shell.line(f"No threads match '{text}'")
+        return
+    pattern = compile_pattern(text, syntax=Syntax.EMACS)
+    for row in session.tables.threads():
         if row.name and pattern.search(row.name):
             shell.line(f"Thread {row.number} has name '{row.name}'")
             found = True
         if pattern.search(row.target_id):
             shell.line(f"Thread {row.number} has target id '{row.target_id}'")
             found = True
-        for lane in shell.session.tables.lanes(row.number):
+        for lane in session.tables.lanes(row.number):
             found = (
                 _match_lane(shell, lane, pattern.search, f"Thread {row.number}, lane {lane.lane}") or found
             )
     if not found:
         shell.line(f"No threads match '{pattern.pattern}'")
+
+
+def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
+    """Say for which active lanes of a wave an expression is true; whether there are any.
+
+    Raises `rocdbg.Error` where it can be evaluated in none of the current wave; others may be elsewhere.
+    """
+    session = shell.session
+    try:
+        mask = session.across.lanes_where(text, thread)
+    except Error:
+        if thread == session.focus.current.thread:
+            raise
+        return False
+    if mask:
+        total = session.inferior.active_lanes(thread).bit_count()
+        who = lanes_phrase(mask).removeprefix("with ")
+        who = who if lead else who.capitalize()
+        shell.line(f"{lead}{who}: {text} ({mask.bit_count()} of {total} active)")
+    return bool(mask)
 
 
 def _match_lane(shell: Shell, lane: LaneRow, matches: object, title: str) -> bool:
@@ -176,7 +245,10 @@ def _match_lane(shell: Shell, lane: LaneRow, matches: object, title: str) -> boo
 
 @command("thread name", category=RUNNING, needs=need_threads, args=Arguments(optional("name", NAME, "")))
 def thread_name(shell: Shell, name: str) -> None:
-    """Set the current thread's name; without an argument, remove it."""
+    """Set the current thread's name.
+
+    Without an argument, the name is removed.
+    """
     shell.session.focus.name_thread(name)
 
 
@@ -184,19 +256,28 @@ def thread_name(shell: Shell, name: str) -> None:
     "thread apply", category=RUNNING, repeat=Repeat.NEVER,
     args=Arguments(
         required("ids", THREADS_OR_ALL, "Please specify a thread ID list"), Option("-ascending"), APPLY_OPTIONS,
-        required("line", COMMAND, "Please specify a command at the end of 'thread apply'"), has_table=False,
+        optional("line", COMMAND, ""), has_table=False,
     ),
 )
 def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, line: str) -> None:
-    """Apply a command to a list of threads, or with N:LANE to lanes of them (2:*, 1-3:0).
+    """Apply a command to a list of threads.
+
+    With N:LANE, to lanes of them (2:*, 1-3:0).
 
     "all" starts with the newest thread, with -ascending with the oldest. -q: no headings; -c: go on after an error;
     -s: as -c, but errors and empty results are not shown.
     """
+    if not line and ids.text == "all":
+        raise CommandError("Please specify a command at the end of 'thread apply all'")
+    if not line:
+        raise CommandError("Please specify a command following the thread ID list")
     session = shell.session
     rows = list(session.tables.threads())
     if ids.text == "all" and not ascending:
         rows.reverse()  # as GDB: the newest first
+    for spec in ids.specs:
+        if spec.threads.isdigit() and not any(spec.picks_thread(row.number) for row in rows):
+            shell.warn(f"Unknown thread {spec.threads}")
     for row in rows:
         chosen = ids.of_thread(row.number)
         if not chosen:
@@ -219,7 +300,7 @@ def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, l
 # -- lanes
 
 
-@command("lane", category=RUNNING, needs=need_threads, args=Arguments(optional("number", INTEGER)))
+@command("lane", category=RUNNING, needs=need_threads, args=Arguments(optional("number", LANE)))
 def lane_(shell: Shell, number: int | None) -> None:
     """Use this command to switch between lanes of the current wave.
 
@@ -264,24 +345,36 @@ def _pick(rows: list[LaneRow], which: Which) -> list[LaneRow]:
 def _lane_frame(shell: Shell, row: LaneRow) -> str:
     if row.frame is None:
         return "(unused)"
-    return frame_text(shell, row.frame) if row.is_located else "(inactive)"
+    if row.is_located:
+        return frame_text(shell, row.frame)
+    return "(lane position unknown)" if row.is_unknown else "(inactive)"
 
 
 @command(
     "info lanes", category=STATUS, needs=need_threads,
-    args=Arguments(optional("ids", IDS), *LANE_OPTIONS, unknown=Unknown.ERROR),
+    args=Arguments(
+        optional("ids", IDS), *LANE_OPTIONS, Option(
+            "-group-by", "Lanes together that are at the same line, or that have the same value of an expression.",
+            kind=GROUPING, key="grouping", default="", gives="str",
+        ), unknown=Unknown.ERROR,
+    ),
+    usage="info lanes [ID...] [-all|-active|-inactive] [-group-by line] [-group-by value EXPRESSION]",
 )
-def info_lanes(shell: Shell, ids: NumberList | None, which: Which) -> None:
+def info_lanes(shell: Shell, ids: NumberList | None, which: Which, grouping: str) -> None:
     """Display the lanes of the current wave.
 
     Without options, active (A) and inactive (I) ones; -all shows unused lanes (U) of a partial wave too. An inactive
-    lane has a frame where debug information says where it waits (DW_AT_LLVM_lane_pc).
+    lane has a frame where debug information says where it waits (DW_AT_LLVM_lane_pc); else the machine code is asked
+    (see `set lane-pc-synthesis').
     """
     rows = _pick(list(shell.session.tables.lanes()), which)
     if ids is not None:
         rows = [row for row in rows if row.lane in ids.numbers]
     if not rows:
         shell.line(f"No lanes match '{ids.text}'." if ids is not None else "No lanes.")
+        return
+    if grouping:
+        _grouped(shell, rows, grouping)
         return
     cells = [
         (
@@ -293,6 +386,31 @@ def info_lanes(shell: Shell, ids: NumberList | None, which: Which) -> None:
         for row in rows
     ]
     shell.write(render(("Id", "State", "Target Id", "Frame "), cells, [row.current for row in rows]))
+    if any(row.synthesised for row in rows):
+        shell.line("Positions of inactive lanes are synthesised from machine code.")
+
+
+def _grouped(shell: Shell, rows: list[LaneRow], grouping: str) -> None:
+    """The lanes of the rows by line, or by the value of an expression."""
+    session = shell.session
+    if grouping == "line":
+        samples = [
+            Sample(row.lane, str(row.lane), _line_text(shell, row), None, row.state is LaneState.ACTIVE) for row in rows
+        ]
+        write_groups(shell, "Line", samples)
+        return
+    wanted = {row.lane for row in rows}
+    values = session.across.lanes(grouping, session.data.format_nested)
+    write_groups(shell, "Value", [sample for sample in values if sample.number in wanted])
+
+
+def _line_text(shell: Shell, row: LaneRow) -> str:
+    """Where a lane stands: function, file and line."""
+    frame = row.frame
+    if frame is None or not row.is_located:
+        return "(unused)" if frame is None else "(inactive)"
+    where = f" at {frame.file.name}:{frame.line}" if frame.file is not None and frame.line is not None else ""
+    return f"{frame.name or '??'}{where}"
 
 
 @command(
@@ -326,10 +444,21 @@ def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags,
 
 @command(
     "lane find", category=RUNNING, needs=need_threads,
-    args=Arguments(required("pattern", REGEXP, "lane find: Argument required")),
+    args=Arguments(required("text", FOUND, "lane find: Argument required")),
 )
-def lane_find(shell: Shell, pattern: re.Pattern[str]) -> None:
-    """Find lanes of the current wave that match a regular expression in their name or target ID."""
+def lane_find(shell: Shell, text: str) -> None:
+    """Find lanes of the current wave that match a regular expression in their name or target ID.
+
+    A text that compares or combines truths (== != < > <= >= && ||), or begins with ! or $, is no regular expression but
+    an expression: found are the active lanes for which it is true.
+    """
+    if is_condition(text):
+        thread = shell.session.focus.need_running().thread
+        assert thread is not None
+        if not _condition_holds(shell, thread, text, ""):
+            shell.line(f"No lanes match '{text}'")
+        return
+    pattern = compile_pattern(text, syntax=Syntax.EMACS)
     found = False
     for row in shell.session.tables.lanes():
         found = _match_lane(shell, row, pattern.search, f"Lane {row.lane}") or found

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.completion import complete_line
 from rocdbg.cli.kinds import COMMAND, text_of, word_of
-from rocdbg.cli.registry import Category, Repeat, command
+from rocdbg.cli.registry import Category, CommandError, Repeat, command
 from rocdbg.cli.table import render
 from rocdbg.debugger.reports.isa_coverage import coverage_rows
 from rocdbg.debugger.reports.listings import line_table
@@ -16,19 +18,28 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 
+COMPLETIONS = 200
+
+
 @command(
     "complete", category=Category.SUPPORT, usage="complete TEXT", repeat=Repeat.NEVER,
-    args=Arguments(optional("text", COMMAND, "")),
+    args=Arguments(optional("text", structs.replace(COMMAND, keeps_blanks=True), "")), keeps_blanks=True,
 )
 def complete(shell: Shell, text: str) -> None:
     """List the completions for the rest of the line as a command."""
+    limit = int(str(shell.settings.get("max-completions", COMPLETIONS)))
+    if limit == 0:
+        raise CommandError("max-completions is zero, completion is disabled.")
     start, words = complete_line(shell, text)
-    for word in words:
+    shown = words if limit < 0 else words[:limit]
+    for word in shown:
         shell.line(text[:start] + word)
+    if limit > 0 and len(shown) == limit:
+        shell.line(f"{text} *** List may be truncated, max-completions reached. ***")
 
 
 @command(
-    "maint info line-table", category=Category.INTERNALS, aliases=("maintenance info line-table",),
+    "maintenance info line-table", category=Category.INTERNALS,
     args=Arguments(optional("pattern", text_of("REGEXP"), "")),
 )
 def maint_info_line_table(shell: Shell, pattern: str) -> None:
@@ -44,8 +55,8 @@ def maint_info_line_table(shell: Shell, pattern: str) -> None:
 
 
 @command(
-    "maint isa coverage", category=Category.INTERNALS, aliases=("maintenance isa coverage",),
-    usage="maint isa coverage [TARGET [REGEXP]]",
+    "maintenance isa coverage", category=Category.INTERNALS,
+    usage="maintenance isa coverage [TARGET [REGEXP]]",
     args=Arguments(optional("target", word_of("TARGET"), ""), optional("pattern", text_of("REGEXP"), "")),
 )
 def maint_isa_coverage(shell: Shell, target: str, pattern: str) -> None:

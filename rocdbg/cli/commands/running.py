@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
-from rocdbg.cli.commands.breakpoints import announce
-from rocdbg.cli.kinds import FILE, INTEGER, LOCATION, TEXT, number_of, text_of
-from rocdbg.cli.present import frame_parts, show_stop
+from rocdbg.cli.commands.breakpoints import announce, ignore_words
+from rocdbg.cli.kinds import EXPRESSION, FILE, INTEGER, LOCATION, TEXT, number_of, text_of
+from rocdbg.cli.options import Option, Unknown
+from rocdbg.cli.present import frame_parts, show_reason, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
+from rocdbg.cli.user_commands import BEFORE, STOP, run_hook
+from rocdbg.cli.value_kinds import UNSIGNED
 from rocdbg.debugger.reports.listings import launch_lines
-from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.running.catchpoints import BEGIN, Event
+from rocdbg.debugger.running.stops import StopEvent, StopReason
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
+    from rocdbg.debugger.running.control import RunControl
+    from rocdbg.debugger.running.time_control import TimeControl
 
 RUNNING = Category.RUNNING
 
@@ -23,14 +29,37 @@ SIZES = text_of("X [Y [Z]]")
 NEEDS_VALUE = "Usage: set arg N VALUE, or set arg N TYPE[COUNT][:INIT]"
 
 
+def mover(shell: Shell) -> RunControl | TimeControl:
+    """What moves the program: forward, or as `set exec-direction` says."""
+    session = shell.session
+    return session.time if session.settings.exec_direction == "reverse" else session.running
+
+
+def _back_or_till(shell: Shell) -> str:
+    return "back to call of" if shell.session.settings.exec_direction == "reverse" else "till exit from"
+
+
 def finish_run(shell: Shell, event: StopEvent) -> None:
-    """Show a stop, unless the breakpoint's `commands` say `silent`, and run these."""
+    """Show a stop, unless the breakpoint's `commands` say `silent`, and run these.
+
+    A signal that `handle` says not to stop for is gone on from.
+    """
+    while shell.goes_on(event):
+        assert event.signal is not None
+        if shell.signal_table.rows[event.signal.name].prints:
+            show_reason(shell, event)
+        event = shell.session.running.proceed()
+    run_hook(shell, BEFORE, (STOP,))
     if not shell.is_silent(event):
         show_stop(shell, event)
     shell.after_stop(event)
 
 
 def _announce(shell: Shell) -> None:
+    if shell.session.whole_program:
+        shell.line(f"Starting program: {shell.session.program_launch.command}")
+        shell.out.flush()
+        return
     spec = shell.session.launch.spec
     grid, workgroup, _ = spec.complete()
     name = shell.session.inferior.need_program().kernel_title(shell.session.launch.kernel)
@@ -50,84 +79,179 @@ def _may_restart(shell: Shell) -> bool:
     return shell.confirm(question)
 
 
+def _take_arguments(shell: Shell, text: str) -> None:
+    """What follows ``run`` is for the program, and kept for the next time."""
+    if text and not shell.session.whole_program:
+        raise CommandError('run takes no arguments: the kernel\'s are set with "set arg".')
+    if text:
+        shell.session.program_launch.arguments = text
+
+
 @command(
     "run", category=RUNNING, aliases=("r",), repeat=Repeat.NEVER,
-    args=Arguments(junk='run takes no arguments: the kernel\'s are set with "set arg".'),
+    args=Arguments(
+        Option(
+            "-until-different", "Run so often under other schedules, or until the buffers end up different.",
+            kind=UNSIGNED, default=None, gives="int | None",
+        ),
+        optional("arguments", TEXT, "", "ARGUMENTS"),
+        unknown=Unknown.OPERAND,
+    ),
 )
-def run(shell: Shell) -> None:
-    """Start debugged program: dispatch the kernel and go on to the first stop.
+def run(shell: Shell, until_different: int | None, arguments: str) -> None:
+    """Start debugged program.
 
-    What is launched comes from the launch file, or from "kernel", "set grid", "set workgroup" and "set arg".
+    A kernel is dispatched, and runs to the first stop. What is launched comes from the launch file, or from "kernel",
+    "set grid", "set workgroup" and "set arg".
+
+    A whole program (rocdbg --args PROGRAM) is started with ARGUMENTS, or those of "set args", as a shell reads them:
+    they may include "*" and redirections. Its kernels run on simulated GPUs.
+
+    With -until-different the kernel is run as "set schedule" says, and then up to N times with waves interleaved at
+    random, from "random 1" on, without any stop: the first run whose buffers end up different is told, with the first
+    element that is, and its schedule stays set. A race shows itself so.
     """
+    _take_arguments(shell, arguments)
+    if until_different is not None:
+        if until_different < 1:
+            raise CommandError("The number of runs must be at least 1.")
+        if shell.session.whole_program:
+            raise CommandError("-until-different is for kernels that are launched for themselves.")
+        if _may_restart(shell):
+            _run_until_different(shell, until_different)
+        return
     if _may_restart(shell):
         _announce(shell)
         finish_run(shell, shell.session.run())
 
 
-@command("start", category=RUNNING, repeat=Repeat.NEVER, args=Arguments())
-def start(shell: Shell) -> None:
-    """Start the debugged program stopping at the beginning of the kernel."""
-    if _may_restart(shell):
+def _run_until_different(shell: Shell, count: int) -> None:
+    from rocdbg.debugger.running.differing_runs import DifferingRuns  # late: few sessions look for races
+
+    session = shell.session
+    before = session.launch.schedule
+    _announce(shell)
+    session.running.leave()
+    session.name_buffers()
+    found = DifferingRuns(session.running.runner, session.launch).find(count)
+    if found is None:
+        times = f"{count} other schedule{'s' if count > 1 else ''}"
+        shell.line(f"All buffers are the same under {times} as under {before}.")
+        return
+    if found.stop:
+        shell.line(f"Run {found.run}, under {found.schedule}, ends with {found.stop}")
+        shell.line(f"Under {before}: {found.first}")
+    else:
+        shell.line(f"Run {found.run}, under {found.schedule}: {found.buffer}[{found.index}] is {found.got}.")
+        shell.line(f"Under {before} it was {found.first}; {found.differing} of {found.count} elements differ.")
+    shell.line(f'The schedule is {found.schedule} now: "run" repeats this run.')
+
+
+@command(
+    "start", category=RUNNING, repeat=Repeat.NEVER, args=Arguments(optional("arguments", TEXT, "", "ARGUMENTS"))
+)
+def start(shell: Shell, arguments: str) -> None:
+    """Start the debugged program stopping at the beginning of the main procedure.
+
+    That is the beginning of the kernel, of a whole program the beginning of the first kernel that it launches.
+    """
+    _take_arguments(shell, arguments)
+    if not _may_restart(shell):
+        return
+    if shell.session.whole_program:
+        made = shell.session.catch(Event.DISPATCH, (BEGIN,), temporary=True)
+        shell.line(f"Temporary catchpoint {made.number} ({made.title})")
+    else:
         kernel_name = shell.session.launch.kernel.name
-        shell.line(announce(shell.session.break_at(kernel_name, temporary=True)))
+        shell.line(announce(shell, shell.session.break_at(kernel_name, temporary=True)))
+    _announce(shell)
+    finish_run(shell, shell.session.run())
+
+
+@command("starti", category=RUNNING, repeat=Repeat.NEVER, args=Arguments())
+def starti(shell: Shell) -> None:
+    """Start the debugged program stopping at the first instruction."""
+    if _may_restart(shell):
         _announce(shell)
-        finish_run(shell, shell.session.run())
+        event = shell.session.start_at_entry()
+        if event.reason is StopReason.LOCATION:
+            shell.line("\nProgram stopped.")
+        finish_run(shell, event)
 
 
-@command("continue", category=RUNNING, aliases=("c", "fg"), args=Arguments(optional("count", INTEGER)))
-def continue_(shell: Shell, count: int | None) -> None:
+@command(
+    "continue", category=RUNNING, aliases=("c", "fg"), needs=lambda shell: shell.need_running(),
+    args=Arguments(optional("count", EXPRESSION)),
+)
+def continue_(shell: Shell, count: str | None) -> None:
     """Continue program being debugged, after signal or breakpoint.
 
     If proceeding from breakpoint, a number N may be given as an argument, which means to set the ignore count of
     that breakpoint to N - 1 (so that the breakpoint won't break until the Nth time it is reached).
     """
-    shell.need_running()
     if count is not None:
-        number = shell.state.last_hit
-        if number is None:
-            raise CommandError("Not stopped at any breakpoint; argument ignored.")
-        shell.line(f"Will ignore next {count - 1} crossings of breakpoint {number}.  Continuing.")
-    elif shell.typed:
+        numbers = [number for number in shell.state.last_hits if number in shell.session.breakpoints]
+        for number in numbers:
+            ignored = max(0, shell.session.data.integer(count) - 1)
+            shell.session.breakpoints.set_ignore(number, ignored)
+            shell.write(f"{ignore_words(number, ignored)}  ")
+        if not numbers:
+            shell.line("Not stopped at any breakpoint; argument ignored.")
+    if shell.typed or count is not None:
         shell.line("Continuing.")
     shell.out.flush()
-    finish_run(shell, shell.session.running.proceed(count))
+    finish_run(shell, mover(shell).proceed())
 
 
-@command("step", category=RUNNING, aliases=("s",), args=TIMES)
+@command(
+    "step", category=RUNNING, aliases=("s",), args=TIMES, needs=lambda shell: shell.need_running(),
+)
 def step(shell: Shell, count: int) -> None:
-    """Step the focused lane until it reaches a different source line.
+    """Step program until it reaches a different source line.
+
+    It is the focused lane that is stepped.
 
     Argument N means step N times (or till program stops for another reason). Calls to functions with line
     information are entered.
     """
-    finish_run(shell, shell.session.running.step(count))
+    finish_run(shell, mover(shell).step(count))
 
 
-@command("next", category=RUNNING, aliases=("n",), args=TIMES)
+@command(
+    "next", category=RUNNING, aliases=("n",), args=TIMES, needs=lambda shell: shell.need_running(),
+)
 def next_(shell: Shell, count: int) -> None:
-    """Step the focused lane, proceeding through subroutine calls.
+    """Step program, proceeding through subroutine calls.
+
+    It is the focused lane that is stepped.
 
     Unlike "step", if the current source line calls a subroutine, this command does not enter it.
     """
-    finish_run(shell, shell.session.running.next(count))
+    finish_run(shell, mover(shell).next(count))
 
 
-@command("stepi", category=RUNNING, aliases=("si",), args=TIMES)
+@command(
+    "stepi", category=RUNNING, aliases=("si",), args=TIMES, needs=lambda shell: shell.need_running(),
+)
 def stepi(shell: Shell, count: int) -> None:
-    """Step one instruction of the focused wave exactly.
+    """Step one instruction exactly.
+
+    It is the focused wave that is stepped.
 
     Argument N means step N times (or till program stops for another reason).
     """
-    finish_run(shell, shell.session.running.stepi(count))
+    finish_run(shell, mover(shell).stepi(count))
 
 
-@command("nexti", category=RUNNING, aliases=("ni",), args=TIMES)
+@command(
+    "nexti", category=RUNNING, aliases=("ni",), args=TIMES, needs=lambda shell: shell.need_running(),
+)
 def nexti(shell: Shell, count: int) -> None:
     """Step one instruction, but proceed through subroutine calls.
 
     Argument N means step N times (or till program stops for another reason).
     """
-    finish_run(shell, shell.session.running.nexti(count))
+    finish_run(shell, mover(shell).nexti(count))
 
 
 @command(
@@ -143,9 +267,9 @@ def finish(shell: Shell) -> None:
     if frame.is_outermost:
         raise CommandError('"finish" not meaningful in the outermost frame.')
     if shell.typed:
-        shell.out.styled([("", "Run till exit from "), *frame_parts(shell, frame, number=True), ("", "\n")])
+        shell.out.styled([("", f"Run {_back_or_till(shell)} "), *frame_parts(shell, frame, number=True), ("", "\n")])
     shell.out.flush()
-    finish_run(shell, shell.session.running.finish())
+    finish_run(shell, mover(shell).finish())
 
 
 @command("until", category=RUNNING, aliases=("u",), args=Arguments(optional("location", LOCATION)))
@@ -158,7 +282,8 @@ def until(shell: Shell, location: str | None) -> None:
 
 
 @command(
-    "advance", category=RUNNING, args=Arguments(required("location", LOCATION, "Argument required (a location)."))
+    "advance", category=RUNNING, needs=lambda shell: shell.need_running(),
+    args=Arguments(required("location", LOCATION, "Argument required (a location).")),
 )
 def advance(shell: Shell, location: str) -> None:
     """Continue the program up to the given location (same form as args for break command).
@@ -178,8 +303,29 @@ def kill(shell: Shell) -> None:
         target = shell.session.inferior.need_target()
         rows = target.dispatches()
         what = f"dispatch {rows[-1].number}, kernel {rows[-1].kernel}" if rows else "dispatch"
+        if shell.session.whole_program:
+            what = f"process {shell.session.program_launch.pid}"
         shell.session.running.kill()
         shell.line(f"[Inferior 1 ({what}) killed]")
+
+
+@command("detach", category=RUNNING, repeat=Repeat.NEVER, args=Arguments())
+def detach(shell: Shell) -> None:
+    """Detach a process previously started.
+
+    It goes on without stops, as long as rocdbg is there to run its kernels. A kernel that was launched for itself
+    cannot be detached from.
+    """
+    if shell.session.inferior.target is None:
+        raise CommandError("The program is not being run.")
+    if not shell.session.whole_program:
+        raise CommandError("A kernel runs in rocdbg itself: there is nothing to detach from.")
+    program = shell.session.program_launch
+    pid = program.pid
+    shell.line(f"Detaching from program: {program.path}, process {pid}")
+    program.detach()
+    shell.session.running.leave()
+    shell.line(f"[Inferior 1 (process {pid}) detached]")
 
 
 @command(
@@ -241,7 +387,10 @@ def set_arg(shell: Shell, index: int, value: str) -> None:
       set arg 1 f32[1024]:arange
       set arg 2 i32[4]:[1, 2, 3, 4]
     Types are i8..i64, u8..u64, f16, bf16, f32, f64 and bytes; contents are zeros, ones, arange, random:SEED or
-    file:data.npy.
+    file:data.npy. Images and samplers, together a texture of HIP:
+      set arg 3 image rgba8[64,32]:random:1
+      set arg 4 sampler linear clamp
+      set arg 5 texture nearest wrap, r32f[16]
     """
     launch_ = shell.session.launch
     metadata = launch_.kernel.metadata

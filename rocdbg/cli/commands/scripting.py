@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.kinds import EXPRESSION, NAME, text_of
 from rocdbg.cli.leaving import LoopBreak, LoopContinue
 from rocdbg.cli.number_words import as_digits
 from rocdbg.cli.printf import format_printf
-from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Repeat, command
-from rocdbg.cli.script import Block, Line, Statement
+from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
+from rocdbg.cli.script import STEPPING, Block
+from rocdbg.cli.session_settings import LANGUAGES
+from rocdbg.cli.user_commands import body_lines, check_define, check_document, define, document
+from rocdbg.cli.value_kinds import split_word
+from rocdbg.debugger.reports.symbols import demangled
+from rocdbg.debugger.running.breakpoints import parse_numbers
+from rocdbg.debugger.running.tracepoints import Tracepoint
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -18,114 +25,63 @@ if TYPE_CHECKING:
 SUPPORT = Category.SUPPORT
 NAMED = Arguments(optional("name", NAME, ""))
 CONDITION = Arguments(optional("condition", EXPRESSION, ""))
+ASSIGNMENT = re.compile(r"\s*(?:\$([A-Za-z_]\w*)|[A-Za-z_][^=]*?)\s*=(?!=)")
+EQUALITY = re.compile(r"==")
 NO_PYTHON = (
     "Python scripting is not supported in this version of rocdbg: "
     "use a plug-in, or drive rocdbg.Debugger from a Python program."
 )
 
 
+def check_head(shell: Shell, text: str) -> None:
+    """What a block command objects to before its body is read. Raises `CommandError`."""
+    keyword, _, rest = text.partition(" ")
+    if keyword == "define":
+        check_define(shell, rest)
+    elif keyword == "document":
+        check_document(shell, rest)
+    elif keyword == "commands":
+        _check_commands(shell, as_digits(shell, rest.strip()))
+    elif keyword in ("actions", *STEPPING):
+        from rocdbg.cli.commands.tracing import actions_head
+
+        actions_head(shell, keyword, rest.strip())
+
+
+def _check_commands(shell: Shell, numbers: str) -> None:
+    """`commands` is about breakpoints that exist. Raises `Error`."""
+    breakpoints = shell.session.breakpoints
+    if not numbers and not list(breakpoints):
+        raise CommandError("No breakpoints specified.")
+    for number in parse_numbers(numbers) if numbers else ():
+        breakpoints.get(number)
+
+
 def run_block_command(shell: Shell, block: Block) -> None:
     """Run a block command whose body is its input. Called by the shell."""
     keyword = block.keyword
     if keyword == "define":
-        define_user_command(shell, block.argument, block.body)
+        define(shell, block.argument, block.body)
     elif keyword == "document":
         document(shell, block.argument, block.body)
     elif keyword == "commands":
-        shell.session.breakpoints.set_commands(as_digits(shell, block.argument), body_lines(block.body))
+        _set_commands(shell, as_digits(shell, block.argument), body_lines(block.body))
+    elif keyword in ("actions", *STEPPING):
+        from rocdbg.cli.commands.tracing import tracepoint_named
+
+        shell.session.set_actions(tracepoint_named(shell, block.argument), body_lines(block.body))
     else:
         raise CommandError(NO_PYTHON)
 
 
-def define_user_command(shell: Shell, name: str, body: list[Statement]) -> None:
-    """`define NAME ... end`."""
-    words = name.split()
-    if len(words) != 1 or not words[0].replace("-", "_").isidentifier():
-        raise CommandError("Argument required (name of command to define)." if not words else
-                           f"Junk in argument list: \"{name}\"")
-    built_in = name in shell.registry.root.children and name not in shell.registry.user
-    if built_in and not shell.confirm(f'Really redefine built-in command "{name}"?'):
-        raise CommandError(f'Command "{name}" not redefined.')
-    old = shell.registry.root.children.get(name)
-    help_text = (
-        old.spec.help if old is not None and old.spec is not None and name in shell.registry.user else ""
-    )
-
-    def handler(inner: Shell, text: str) -> None:
-        inner.call(body, split_arguments(text))
-
-    handler.user_body = body  # type: ignore[attr-defined]
-    shell.registry.add(CommandSpec((name,), handler, Category.USER, help_text or "User-defined.", usage=name))
-    shell.registry.user.add(name)
-
-
-def document(shell: Shell, name: str, body: list[Statement]) -> None:
-    """`document NAME ... end`."""
-    node = shell.registry.root.children.get(name)
-    if name not in shell.registry.user or node is None or node.spec is None:
-        raise CommandError(f"Command {name} not built by user." if node else f'Undefined command: "{name}".')
-    text = "\n".join(line.text.strip() for line in body if isinstance(line, Line))
-    shell.registry.changed()
-    node.spec = CommandSpec(node.spec.words, node.spec.handler, Category.USER, text, usage=node.spec.usage)
-
-
-def split_arguments(text: str) -> list[str]:
-    """Arguments of a user-defined command: separated by blanks, quotes and backslashes as GDB keeps them."""
-    arguments: list[str] = []
-    current = ""
-    quote = ""
-    index = 0
-    while index < len(text):
-        char = text[index]
-        if char == "\\" and index + 1 < len(text):
-            current += text[index : index + 2]
-            index += 1
-        elif quote:
-            current += char
-            if char == quote:
-                quote = ""
-        elif char in "'\"":
-            quote = char
-            current += char
-        elif char.isspace():
-            if current:
-                arguments.append(current)
-            current = ""
+def _set_commands(shell: Shell, numbers: str, lines: list[str]) -> None:
+    """Those of a tracepoint are its actions."""
+    table = shell.session.breakpoints
+    for number in parse_numbers(numbers) if numbers else [table.last_number]:
+        if number in table and isinstance(made := table.get(number), Tracepoint):
+            shell.session.set_actions(made, lines)
         else:
-            current += char
-        index += 1
-    return [*arguments, current] if current else arguments
-
-
-def show_definition(shell: Shell, name: str) -> None:
-    """The text of a user-defined command, as `show user` prints it."""
-    node = shell.registry.root.children.get(name)
-    body = (
-        getattr(node.spec.handler, "user_body", None) if node is not None and node.spec is not None else None
-    )
-    if body is None:
-        raise CommandError(f"Not a user command: {name}" if node is None else "Not a user command.")
-    shell.line(f'User command "{name}":')
-    for text in body_lines(body, 1):
-        shell.line(text)
-    shell.line()
-
-
-def body_lines(body: list[Statement], depth: int = 0) -> list[str]:
-    """Statements as text, indented two blanks a level."""
-    pad = "  " * depth
-    lines = []
-    for statement in body:
-        if isinstance(statement, Line):
-            lines.append(pad + statement.text)
-            continue
-        lines.append(pad + statement.head.text)
-        lines += body_lines(statement.body, depth + 1)
-        if statement.otherwise:
-            lines.append(pad + "else")
-            lines += body_lines(statement.otherwise, depth + 1)
-        lines.append(pad + "end")
-    return lines
+            table.set_commands(str(number) if numbers else "", lines)
 
 
 @command(
@@ -133,7 +89,7 @@ def body_lines(body: list[Statement], depth: int = 0) -> list[str]:
     args=Arguments(optional("text", text_of('"FORMAT", ARG...', Completes.EXPRESSION), "")),
 )
 def eval_(shell: Shell, text: str) -> None:
-    """Construct a command and then evaluate it.
+    """Construct a rocdbg command and then evaluate it.
 
     The command is what "printf" would print.
     """
@@ -147,20 +103,21 @@ def _needs_block() -> None:
 
 
 @command("define", category=SUPPORT, usage="define NAME", repeat=Repeat.NEVER, args=NAMED)
-def define(shell: Shell, name: str) -> None:
-    """Define a new command name. Command name is argument.
+def define_(shell: Shell, name: str) -> None:
+    """Define a new command name.  Command name is argument.
 
-    Definition appears on following lines, one command per line. End with a line of just "end". Arguments are
-    $arg0, $arg1, ..., their number $argc.
+    The commands follow, one per line. End with a line of just "end". Arguments are
+    $arg0, $arg1, ..., their number $argc. A command named hook-X runs before each X, hookpost-X after it, and
+    hook-stop whenever the program stops.
     """
     _needs_block()
 
 
 @command("document", category=SUPPORT, usage="document NAME", repeat=Repeat.NEVER, args=NAMED)
 def document_(shell: Shell, name: str) -> None:
-    """Document a user-defined command.
+    """Document a user-defined command or user-defined alias.
 
-    Give command name as argument. Give documentation on following lines. End with a line of just "end".
+    Give command or alias name as argument. Give documentation on following lines. End with a line of just "end".
     """
     _needs_block()
 
@@ -187,25 +144,25 @@ def while_(shell: Shell, condition: str) -> None:
 @command("loop_break", category=SUPPORT, repeat=Repeat.NEVER, args=Arguments())
 def loop_break(shell: Shell) -> None:
     """Exit the "while" block that this command stands in."""
-    _needs_loop(shell)
+    _needs_loop(shell, "loop_break")
     raise LoopBreak
 
 
 @command("loop_continue", category=SUPPORT, repeat=Repeat.NEVER, args=Arguments())
 def loop_continue(shell: Shell) -> None:
     """Go on with the next round of the "while" block that this command stands in."""
-    _needs_loop(shell)
+    _needs_loop(shell, "loop_continue")
     raise LoopContinue
 
 
-def _needs_loop(shell: Shell) -> None:
+def _needs_loop(shell: Shell, name: str) -> None:
     if not shell.state.loops:
-        raise CommandError("This command cannot be used at the top level.")
+        raise CommandError(f'Undefined command: "{name}".  Try "help".')
 
 
 @command("end", category=SUPPORT, repeat=Repeat.NEVER, args=Arguments())
 def end(shell: Shell) -> None:
-    """Ends a block of commands."""
+    """Ends a list of commands or actions."""
     raise CommandError("This command cannot be used at the top level.")
 
 
@@ -214,8 +171,69 @@ def end(shell: Shell) -> None:
     args=Arguments(optional("code", text_of("CODE"), "")),
 )
 def python(shell: Shell, code: str) -> None:
-    """Evaluate a Python command: not in this version.
+    """Evaluate a Python command.
+
+    There is no Python in this version.
 
     Plug-ins (help plugin) and the Python package rocdbg do what GDB's Python does.
     """
     raise CommandError(NO_PYTHON)
+
+
+@command("dont-repeat", category=SUPPORT, repeat=Repeat.NEVER, args=Arguments())
+def dont_repeat(shell: Shell) -> None:
+    """Don't repeat this command.
+
+    For user-defined commands that an empty line must not run again.
+    """
+    shell.state.last = None
+
+
+@command(
+    "init-if-undefined", category=Category.DATA, usage="init-if-undefined VARIABLE = EXPRESSION",
+    args=Arguments(required("text", EXPRESSION, "Argument required (expression to compute).")),
+)
+def init_if_undefined(shell: Shell, text: str) -> None:
+    """Initialize a convenience variable if necessary.
+
+    A variable that has a value keeps it.
+    """
+    found = ASSIGNMENT.match(text)
+    if found is None:
+        if not EQUALITY.search(text):
+            shell.session.data.expression_type(text)
+        raise CommandError("Init-if-undefined requires an assignment expression.")
+    if found[1] is None:
+        shell.session.data.expression_type(text.partition("=")[0])
+        raise CommandError("The first argument to init-if-undefined should be a GDB variable.")
+    if found[1] not in shell.session.convenience:
+        shell.session.data.evaluate(text)
+
+
+@command(
+    "demangle", category=SUPPORT, usage="demangle [-l LANGUAGE] [--] NAME",
+    args=Arguments(optional("text", text_of("[-l LANGUAGE] [--] NAME"), "")),
+)
+def demangle_(shell: Shell, text: str) -> None:
+    """Demangle a mangled name.
+
+    LANGUAGE is the language to demangle NAME in, otherwise the current one.
+    """
+    language = shell.session.settings.language
+    if language in ("auto", "local"):
+        language = shell.session.data.language_name
+    while text.startswith("-"):
+        word, text = split_word(text)
+        if word == "--":
+            break
+        if word != "-l":
+            raise CommandError(f"Unrecognized option '{word}' to demangle command.  Try \"help demangle\".")
+        language, text = split_word(text)
+        if language not in LANGUAGES[2:]:
+            raise CommandError(f'Unknown language "{language}"')
+    if not text:
+        raise CommandError("Usage: demangle [-l LANGUAGE] [--] NAME")
+    shown = demangled(text) if language in ("c++", "hip") else text
+    if shown == text:
+        raise CommandError(f"Can't demangle \"{text}\"")
+    shell.line(shown)

@@ -5,26 +5,57 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.commands.data import assign
 from rocdbg.cli.kinds import EXPRESSION, TEXT, WORD, text_of, words_of
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
 from rocdbg.cli.setting import Setting
-from rocdbg.cli.settings_declarations import SETTINGS, below, directories_line
+from rocdbg.cli.settings_declarations import SETTINGS, directories_line
+from rocdbg.cli.value_kinds import String
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 SUPPORT = Category.SUPPORT
-BY_NAME = {setting.name: setting for setting in SETTINGS}
+OTHER_NAMES = (
+    ("set architecture", "set processor"),
+    ("show architecture", "show processor"),
+    ("set check", "set c"),
+    ("set check", "set ch"),
+    ("show check", "show c"),
+    ("show check", "show ch"),
+    ("set gnutarget", "set g"),
+    ("set record", "set rec"),
+    ("show record", "show rec"),
+)
+"""Settings and prefixes, and other names that GDB has for them."""
 
 
 def add_settings(registry: Registry) -> None:
-    """Add `set NAME` and `show NAME` for every setting."""
+    """Add `set NAME` and `show NAME` for every setting, those of little use when `set` or `show` is first typed."""
     for setting in SETTINGS:
-        registry.add(_set_command(setting))
-        registry.add(_show_command(setting))
+        _add_setting(registry, setting)
     for word in ("set", "show"):
         for short in ("p", "pr"):
-            registry.add_alias((word, short), registry.node([word, "print"])[1])
+            registry.add_alias((word, short), registry.node([word, "print"])[1], (word, "print"))
+    registry.add_late(("set", "show", "info", "unset"), lambda: _add_late_settings(registry))
+
+
+def _add_setting(registry: Registry, setting: Setting) -> None:
+    registry.add(_set_command(setting))
+    registry.add(_show_command(setting))
+
+
+def _add_late_settings(registry: Registry) -> None:
+    from rocdbg.cli.gdb_settings import settings_without_effect
+    from rocdbg.cli.session_settings import session_settings
+
+    for setting in (*session_settings(), *settings_without_effect()):
+        if not registry.has_spec(f"set {setting.name}"):  # some are commands
+            _add_setting(registry, setting)
+    registry.add_alias(("info", "set"), registry.node(["show"])[1])
+    for name, other in OTHER_NAMES:
+        if registry.has(name):
+            registry.add_alias(tuple(other.split()), registry.node(name.split())[1], tuple(name.split()))
 
 
 def _set_command(setting: Setting) -> CommandSpec:
@@ -35,7 +66,8 @@ def _set_command(setting: Setting) -> CommandSpec:
     return CommandSpec(
         ("set", *setting.name.split()), setting.change, setting.category,
         setting.set_help or f"Set {setting.what}.", usage=f"set {setting.name} {setting.kind.metasyntax}",
-        completes=setting.kind.completes, arguments=Arguments(optional("value", value)), is_setting=True,
+        completes=setting.kind.completes, arguments=Arguments(optional("value", value)), setting=setting,
+        keeps_blanks=type(setting.kind) is String,
     )
 
 
@@ -45,7 +77,7 @@ def _show_command(setting: Setting) -> CommandSpec:
 
     return CommandSpec(
         ("show", *setting.name.split()), handler, setting.category, setting.show_help or f"Show {setting.what}.",
-        usage=f"show {setting.name}", arguments=Arguments(), is_setting=True,
+        usage=f"show {setting.name}", arguments=Arguments(), setting=setting,
     )
 
 
@@ -63,21 +95,25 @@ def _relaunch(shell: Shell) -> None:
     args=Arguments(required("text", text_of("SETTING [VALUE] [-- COMMAND]"), "Missing arguments.")),
 )
 def with_(shell: Shell, text: str) -> None:
-    """Temporarily set SETTING to VALUE, run COMMAND using the setting, and restore the setting.
+    """Temporarily set SETTING to VALUE, run COMMAND, and restore SETTING.
 
     Without COMMAND the last command is repeated.
     """
     change, _, line = text.partition("--")
     if not change.strip():
         raise CommandError("Missing setting before '--' delimiter")
-    found = shell.registry.find(f"set {change}")
-    setting = BY_NAME.get(" ".join(found.spec.words[1:]))
+    try:
+        found = shell.registry.find(f"set {change}")
+    except CommandError:
+        shell.registry.find(f"set {text}")  # GDB quotes the line to its end
+        raise
+    setting = found.spec.setting
     if setting is None:
         if found.spec.words == ("set",):
             raise CommandError(f'Undefined set command: "{change.split()[0]}".  Try "help set".')
         raise CommandError('Cannot use this setting with the "with" command')
     old = setting.place.read(shell)
-    setting.put(shell, setting.kind.parse(found.text))
+    setting.put(shell, setting.value(shell, found.text))
     try:
         if line.strip():
             shell.run_line(line.strip())
@@ -87,22 +123,24 @@ def with_(shell: Shell, text: str) -> None:
         setting.put(shell, old)
 
 
-def _show_below(shell: Shell, prefix: str, lead: str = "") -> None:
-    """``show PREFIX``: the lines of all settings below it, headed by their names."""
-    for name, setting in sorted(below(prefix).items()):
-        shell.line(f"{lead}{name}:  {setting.shown(shell)}")
+def _logging(shell: Shell, word: str) -> None:
+    shell.line(
+        f"Warning: 'set logging {word}', an alias for the command 'set logging enabled', is deprecated.\n"
+        f"Use 'set logging enabled {word}'.\n"
+    )
+    shell.run_line(f"set logging enabled {word}")
 
 
-@command("show logging", category=SUPPORT, args=Arguments())
-def show_logging(shell: Shell) -> None:
-    """Show whether the session is copied to a file, and to which."""
-    _show_below(shell, "logging", "logging ")
+@command("set logging on", category=SUPPORT, args=Arguments())
+def set_logging_on(shell: Shell) -> None:
+    """Enable logging: the older form of "set logging enabled on"."""
+    _logging(shell, "on")
 
 
-@command("show auto-load", category=SUPPORT, args=Arguments())
-def show_auto_load(shell: Shell) -> None:
-    """Show auto-loading specific settings."""
-    _show_below(shell, "auto-load")
+@command("set logging off", category=SUPPORT, args=Arguments())
+def set_logging_off(shell: Shell) -> None:
+    """Disable logging: the older form of "set logging enabled off"."""
+    _logging(shell, "off")
 
 
 @command(
@@ -110,11 +148,13 @@ def show_auto_load(shell: Shell) -> None:
     args=Arguments(required("expression", EXPRESSION, "Argument required (expression to compute).")),
 )
 def set_(shell: Shell, expression: str) -> None:
-    """Evaluate expression EXP and assign result to variable VAR, or change a setting.
+    """Evaluate expression EXP and assign result to variable VAR.
+
+    It may change a setting too.
 
     With a word that is a setting's name, that is set; otherwise the line is an assignment, as with "set var".
     """
-    shell.session.data.evaluate(expression)
+    assign(shell, expression)
 
 
 @command(
@@ -145,7 +185,7 @@ def directory(shell: Shell, folders: list[str] | None) -> None:
     ),
 )
 def set_substitute_path(shell: Shell, old: str, new: str) -> None:
-    """Use a substitution rule to rewrite the source directories.
+    """Add a substitution rule to rewrite the source directories.
 
     A source file whose name starts with directory FROM is looked for below directory TO instead.
     """
@@ -167,7 +207,7 @@ def unset_substitute_path(shell: Shell, old: str) -> None:
 
 @command("show substitute-path", category=Category.FILES, args=Arguments())
 def show_substitute_path(shell: Shell) -> None:
-    """Show all substitution rules rewriting the source directories."""
+    """Show one or all substitution rules rewriting the source directories."""
     shell.line("List of all source path substitution rules:")
     for old, new in shell.session.settings.substitute_path:
         shell.line(f"  `{old}' -> `{new}'.")

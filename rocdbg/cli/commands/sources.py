@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.highlight import shown_lines
-from rocdbg.cli.kinds import EVERYTHING, LOCATION, REGEXP, SLASHES, text_of
+from rocdbg.cli.kinds import LOCATION, REGEXP, SLASHES, text_of
 from rocdbg.cli.listing import around, search, show_lines, write_instructions
+from rocdbg.cli.options import Option, Unknown
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.expr.brackets import at_comma
+from rocdbg.debugger.patterns import Pattern, PatternError, Syntax, compile_pattern
+from rocdbg.debugger.program.locspec import Defaults
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.reports.descriptors import described_kernel
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
 from rocdbg.debugger.reports.listings import unit_facts
+from rocdbg.debugger.reports.places import SourcePlace, UnknownLineError
+from rocdbg.debugger.running.break_arguments import split_location
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -25,7 +31,8 @@ STATUS = Category.STATUS
 
 
 LINES = text_of("LINE|FUNCTION|FILE:LINE|FIRST,LAST|-", Completes.LOCATION)
-RANGE = text_of("ADDRESS|START,END|START,+LENGTH", Completes.EXPRESSION)
+INSTRUCTION = text_of("[ADDRESS] INSTRUCTION")
+RANGE = text_of("ADDRESS|START,END|START,+LENGTH|KERNEL.kd", Completes.EXPRESSION)
 
 
 @command("list", category=FILES, aliases=("l",), repeat=Repeat.BARE, args=Arguments(optional("lines", LINES, "")))
@@ -36,55 +43,89 @@ def list_(shell: Shell, lines: str) -> None:
     the last ones. One argument specifies a line, and ten lines are listed around that line. Two arguments with
     comma between specify starting and ending lines to list.
     """
-    session = shell.session
-    size = session.settings.list_size or 1 << 30
-    last = shell.state.last_listed
-    if lines == "-":
-        if last is None:
-            raise CommandError("There is no listing to go back from.")
-        if last.first == 1:
-            raise CommandError(f"Already at the start of {last.file.name}.")
-        first = max(1, last.first - size)
-        show_lines(shell, last.file, first, last.first - 1)
+    places = shell.session.places
+    size = shell.session.settings.list_size or 1 << 30
+    if lines in ("", "+", "-"):
+        place = places.default_line()
+        if places.position.first == 0:
+            back = 1 if lines == "-" and size == 1 and place.line > 1 else 0
+            show_lines(shell, place.file, *(line - back for line in around(place.line, size)))
+        elif lines != "-":
+            show_lines(shell, place.file, place.line, place.line + size - 1)
+        elif places.position.first == 1:
+            raise CommandError(f"Already at the start of {place.file.name}.")
+        else:
+            first = places.position.first
+            show_lines(shell, place.file, first - size, first - 1)
         return
-    if not lines or lines == "+":
-        if last is not None:
-            show_lines(shell, last.file, last.then, last.then + size - 1)
-            return
-        location = session.places.default_line()
-        show_lines(shell, location.file, *around(location.line, size))
-        return
-    if "," in lines and not lines.startswith("*"):
-        _list_range(shell, lines, size)
-        return
-    location = session.places.source_line(lines)
-    show_lines(shell, location.file, *around(location.line, size))
-
-
-def _list_range(shell: Shell, text: str, size: int) -> None:
-    first_text, _, last_text = (part.strip() for part in text.partition(","))
-    session = shell.session
+    first_text, comma, last_text = at_comma(lines)
+    if at_comma(last_text)[1] or split_location(lines)[1]:
+        raise CommandError("Junk at end of line specification.")
     if not first_text:
-        end = session.places.source_line(last_text)
+        end = places.source_line(last_text)
         show_lines(shell, end.file, end.line - size + 1, end.line)
         return
-    begin = session.places.source_line(first_text)
+    begins = places.source_lines(first_text)
+    if comma:
+        if len(begins) > 1:
+            _say_ambiguous(shell, "first", first_text, begins)
+            return
+        _list_from(shell, begins[0], last_text, size)
+        return
+    if len({(begin.file.path, begin.line) for begin in begins}) == 1:
+        begins = begins[:1]  # instances of a template, all of one line
+    for begin in begins:
+        if begin.address is not None:
+            shell.line(f"{begin.address:#x} is {_in_function(begin)}.")
+        elif len(begins) > 1:
+            shell.line(_place_words(begin))
+        show_lines(shell, begin.file, *around(begin.line, size))
+
+
+def _list_from(shell: Shell, begin: SourcePlace, last_text: str, size: int) -> None:
+    """``list BEGIN,`` and ``list BEGIN,END``."""
+    if begin.address is not None:
+        shell.line(f"{begin.address:#x} is {_in_function(begin)}.")
     if not last_text:
         show_lines(shell, begin.file, begin.line, begin.line + size - 1)
         return
-    if last_text.isdecimal():
-        last = decimal(last_text)
-    elif last_text.startswith("+") and last_text[1:].isdecimal():
-        last = begin.line + decimal(last_text[1:])
+    ends = shell.session.places.source_lines(last_text, Defaults(begin.file, begin.line))
+    if len(ends) > 1:
+        _say_ambiguous(shell, "last", last_text, ends)
+    elif ends[0].file.path != begin.file.path:
+        raise CommandError("Specified first and last lines are in different files.")
     else:
-        last = session.places.source_line(last_text).line
-    show_lines(shell, begin.file, begin.line, last)
+        show_lines(shell, begin.file, begin.line, ends[0].line)
 
 
-SEARCHED = Arguments(optional("pattern", REGEXP))
+def _say_ambiguous(shell: Shell, which: str, text: str, places: list[SourcePlace]) -> None:
+    shell.line(f"Specified {which} line '{text}' is ambiguous:")
+    for place in places:
+        shell.line(_place_words(place))
 
 
-def _search(shell: Shell, pattern: re.Pattern[str] | None, step: int) -> None:
+def _place_words(place: SourcePlace) -> str:
+    symbol = Program.function_title(place.function) if place.function is not None else "???"
+    return f'file: "{place.file.name}", line number: {place.line}, symbol: "{symbol}"'
+
+
+def _in_function(place: SourcePlace) -> str:
+    where = f"{place.file.name}:{place.line}"
+    return f"in {Program.function_title(place.function)} ({where})" if place.function is not None else f"at {where}"
+
+
+def _searched(shell: Shell, text: str) -> Pattern:
+    """What to search for: the older matcher's syntax, and its bare messages."""
+    try:
+        return compile_pattern(text, syntax=Syntax.EMACS)
+    except PatternError as error:
+        raise CommandError(str(error).removeprefix("Invalid regexp: ")) from None
+
+
+SEARCHED = Arguments(optional("pattern", Kind("REGEXP", "Pattern", _searched)))
+
+
+def _search(shell: Shell, pattern: Pattern | None, step: int) -> None:
     pattern = pattern or shell.state.last_searched
     if pattern is None:
         raise CommandError("No previous regular expression")
@@ -93,8 +134,8 @@ def _search(shell: Shell, pattern: re.Pattern[str] | None, step: int) -> None:
 
 
 @command("forward-search", category=FILES, aliases=("search", "fo"), args=SEARCHED)
-def forward_search(shell: Shell, pattern: re.Pattern[str] | None) -> None:
-    """Search for regular expression from last line listed.
+def forward_search(shell: Shell, pattern: Pattern | None) -> None:
+    """Search for regular expression (see regex(3)) from last line listed.
 
     The matching line is also stored as the value of "$_". Without an expression, the previous one again.
     """
@@ -102,8 +143,8 @@ def forward_search(shell: Shell, pattern: re.Pattern[str] | None) -> None:
 
 
 @command("reverse-search", category=FILES, aliases=("rev",), args=SEARCHED)
-def reverse_search(shell: Shell, pattern: re.Pattern[str] | None) -> None:
-    """Search backward for regular expression from last line listed.
+def reverse_search(shell: Shell, pattern: Pattern | None) -> None:
+    """Search backward for regular expression (see regex(3)) from last line listed.
 
     The matching line is also stored as the value of "$_". Without an expression, the previous one again.
     """
@@ -118,11 +159,19 @@ def disassemble(shell: Shell, flags: str, place: str) -> None:
     """Disassemble a specified section of memory.
 
     Default is the function surrounding the pc of the selected frame. /r shows the raw bytes, /s and /m mix in source
-    lines (/s in order of address, /m in order of line).
+    lines (/s in order of address, /m in order of line). KERNEL.kd shows a kernel's descriptor as the assembler's
+    directives.
     """
     session = shell.session
     if set(flags) - set("rsm"):
         raise CommandError("Invalid disassembly modifier.")
+    kernel = described_kernel(session.launch.programs, place)
+    if kernel is not None:
+        shell.line(f"Dump of kernel descriptor {kernel.name}.kd:")
+        for line in kernel.directives():
+            shell.line(line)
+        shell.line("End of descriptor dump.")
+        return
     title, low, high = session.places.disassembly_range(place)
     lines = list(session.places.disassemble(low, high))
     if not lines:
@@ -136,6 +185,21 @@ def disassemble(shell: Shell, flags: str, place: str) -> None:
     else:
         write_instructions(shell, lines, "r" in flags, title)
     shell.line("End of assembler dump.")
+
+
+@command("assemble", category=Category.DATA, repeat=Repeat.NEVER, args=Arguments(optional("text", INSTRUCTION, "")))
+def assemble(shell: Shell, text: str) -> None:
+    """Assemble an instruction: assemble [ADDRESS] INSTRUCTION.
+
+    The instruction is written as `disassemble' shows it; the suffix of its encoding (_e32) may be left out. A branch
+    target is an address, a symbol or `.', which is the instruction itself. With ADDRESS the instruction is written
+    there, and what is there then is shown: also what is left of instructions it did not overwrite whole.
+    """
+    lines = shell.session.places.assemble(text)
+    if len(lines) == 1 and not lines[0].address:
+        shell.line(f"{lines[0].data.hex(' ')}\t{lines[0].text}")
+    else:
+        write_instructions(shell, lines, True, None)
 
 
 def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order: bool) -> None:
@@ -163,12 +227,31 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
         shell.line()
 
 
-@command("info line", category=STATUS, args=Arguments(optional("place", LOCATION, "")))
+@command("info line", category=STATUS, repeat=Repeat.NEVER, args=Arguments(optional("place", LOCATION, "")))
 def info_line(shell: Shell, place: str) -> None:
     """Core addresses of the code for a source line."""
     session = shell.session
-    location = session.places.source_line(place) if place else session.places.default_line()
-    for info in session.symbols.lines(location.file, location.line):
+    if place:
+        place, comma, rest = at_comma(place)
+        try:
+            places = session.places.source_lines(place, each_copy=True)
+            if comma:
+                raise CommandError(f"Junk at end of line specification: ,{rest}")
+        except UnknownLineError as error:
+            shell.line(str(error))
+            return
+    else:
+        position = session.places.position
+        if position.place is None:
+            shell.line("No line number information available.")
+            return
+        default = session.places.default_line()
+        places = [SourcePlace(default.file, position.last or default.line)]
+    for found in places:
+        address = found.address
+        if address is None and found.function is not None and found.function.low_pc is not None:
+            address = session.inferior.need_program().to_loaded(found.function.low_pc)
+        info = session.symbols.line(found.file, found.line, address)
         where = f'Line {info.line} of "{info.file.name}"'
         begins = f"{info.low:#x} <{info.low_name}>" if info.low_name else f"{info.low:#x}"
         ends = f"{info.high:#x} <{info.high_name}>" if info.high_name else f"{info.high:#x}"
@@ -176,6 +259,8 @@ def info_line(shell: Shell, place: str) -> None:
             shell.line(f"{where} is at address {begins} but contains no code.")
         else:
             shell.line(f"{where} starts at address {begins} and ends at {ends}.")
+        shell.state.next_examine = session.examiner.go_to(info.low)
+        session.places.position.last = info.line + 1  # `info line` again tells of the next line
 
 
 @command("info source", category=STATUS, args=Arguments())
@@ -189,17 +274,41 @@ def info_source(shell: Shell) -> None:
         return
     file = location.file
     shell.line(f"Current source file is {file.name}")
-    shell.line(f"Compilation directory is {file.directory}")
+    directory, facts = unit_facts(session.inferior.programs, file)
+    shell.line(f"Compilation directory is {directory or file.directory}")
     found = session.sources.text(file)
     shell.line(f"Located in {found.path}" if found.path else "Embedded in the debug information.")
     shell.line(f"Contains {len(found.lines)} line{'s' if len(found.lines) != 1 else ''}.")
-    for line in unit_facts(session.inferior.need_program(), file):
+    for line in facts:
         shell.line(line)
 
 
-@command("info sources", category=STATUS, args=Arguments(optional("pattern", REGEXP, EVERYTHING)))
-def info_sources(shell: Shell, pattern: re.Pattern[str]) -> None:
-    """All source files in the program or those matching REGEXP."""
-    names = sorted({file.path for file in shell.session.symbols.sources() if pattern.search(file.path)})
-    for name in names:
-        shell.line(name)
+@command(
+    "info sources", category=STATUS,
+    args=Arguments(
+        Option("-dirname", "Show only the files having a dirname matching REGEXP."),
+        Option("-basename", "Show only the files having a basename matching REGEXP."),
+        optional("pattern", REGEXP), unknown=Unknown.ERROR,
+    ),
+)
+def info_sources(shell: Shell, dirname: bool, basename: bool, pattern: Pattern | None) -> None:
+    """All source files in the program or those matching REGEXP.
+
+    They are listed for each code object.
+    """
+    if dirname and basename:
+        raise CommandError("You cannot give both -basename and -dirname to 'info sources'.")
+    if pattern is None and (dirname or basename):
+        raise CommandError("Missing REGEXP for 'info sources'.")
+    session = shell.session
+    session.inferior.need_program()
+    for program in session.inferior.programs:
+        shell.line(f"{program.path}:\n")
+        paths = dict.fromkeys(file.path for file in (program.info.source_files if program.has_debug_info else ()))
+        names = []
+        for path in paths:
+            folder, _, name = path.rpartition("/")
+            if pattern is None or pattern.search(folder if dirname else name if basename else path):
+                names.append(path)
+        if names:
+            shell.line(f"{', '.join(names)}\n")

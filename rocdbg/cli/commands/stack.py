@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.apply import APPLY_OPTIONS, Flags, run_for
-from rocdbg.cli.arguments import Arguments, Kind, optional, required
-from rocdbg.cli.kinds import COMMAND, INTEGER, INTEGER_WORD, REGEXP, TEXT, word
+from msgspec import Struct
+
+from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.kinds import INTEGER, REGEXP, text_of
 from rocdbg.cli.options import Option
-from rocdbg.cli.present import frame_text, show_frame
-from rocdbg.cli.registry import Category, Repeat, command
+from rocdbg.cli.present import argument_parts, show_frame
+from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.settings_declarations import FRAME_OPTIONS
-from rocdbg.debugger.errors import FocusError
-from rocdbg.debugger.frames.frames import Frame
+from rocdbg.cli.value_kinds import BOOLEAN, STRING
+from rocdbg.debugger.errors import FocusError, NoRegistersError
+from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.selection import DIVERGENT
-from rocdbg.debugger.reports.frame import describe_frame
+from rocdbg.debugger.patterns import Pattern, compile_pattern
+from rocdbg.debugger.reports.frame import describe_frame, frame_address
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
@@ -27,13 +31,11 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 STACK = Category.STACK
-STEPS = Arguments(optional("count", INTEGER, 1))
+STEPS = Arguments(optional("count", INTEGER))
 VARIABLES = Arguments(
-    Option("-q", "Do not say why there is nothing.", key="quiet"), optional("pattern", REGEXP)
-)
-FRAMES = Kind(
-    "all|COUNT", "int | None", lambda shell, text: None if text == "all" else shell.session.data.integer(text), word,
-    words=("all",),
+    Option("-q", "Do not say why there is nothing.", key="quiet"),
+    Option("-t", "Only the variables whose type's name matches.", STRING, "type_pattern", gives="str", default=""),
+    optional("pattern", REGEXP),
 )
 
 
@@ -58,15 +60,24 @@ def printing(shell: Shell, settings: PrintSettings) -> Iterator[None]:
         shell.session.settings.print = kept
 
 
+PAST = "Backtraces end at the kernel: nothing of the program is beyond it."
+
+
 @command(
     "backtrace", category=STACK, aliases=("bt", "where", "info stack", "info s"), needs=need_stack,
-    usage="backtrace [full] [-full] [COUNT]",
     args=Arguments(
-        Option("-full", "Print values of local variables.", word="full"), FRAME_OPTIONS,
-        optional("count", INTEGER_WORD, shown="COUNT"),
+        Option("-full", "Print values of local variables.", word="full"),
+        Option("-no-filters", "Prohibit frame filters from executing on a backtrace.", key="no_filters",
+               word="no-filters"),
+        Option("-hide", "Causes Python frame filter elided frames to not be printed.", key="hide", word="hide"),
+        Option("-past-main", PAST, BOOLEAN, "past_main"), Option("-past-entry", PAST, BOOLEAN, "past_entry"),
+        FRAME_OPTIONS, optional("count", INTEGER, shown="COUNT"),
     ),
 )
-def backtrace(shell: Shell, full: bool, settings: PrintSettings, count: int | None) -> None:
+def backtrace(
+    shell: Shell, full: bool, no_filters: bool, hide: bool, past_main: bool, past_entry: bool,
+    settings: PrintSettings, count: int | None,
+) -> None:
     """Print backtrace of all stack frames, or innermost COUNT frames.
 
     With a negative argument, print outermost -COUNT frames. With -full (or full), print the values of the local
@@ -84,89 +95,190 @@ def backtrace(shell: Shell, full: bool, settings: PrintSettings, count: int | No
         frames = frames[:count]
     with printing(shell, settings):
         for frame in frames:
-            show_frame(shell, frame, source=False)
+            show_frame(shell, frame, what="location", select=False)
             if full:
                 _show_scopes(shell, frame, indent=8)
     if more:
-        shell.line("(More stack frames follow...)")
+        if shell.at_prompt:
+            shell.line("(More stack frames follow...)")
     elif frames and frames[-1].stop_reason and (count is None or count < 0):
         shell.line(f"Backtrace stopped: {frames[-1].stop_reason}")
 
 
-@command(
-    "frame", category=STACK, aliases=("f",), needs=need_stack,
-    args=Arguments(optional("level", INTEGER, shown="LEVEL")),
-)
-def frame_(shell: Shell, level: int | None) -> None:
-    """Select and print a stack frame.
+# -- the frames that words name
 
-    With no argument, print the selected stack frame.
+
+def _by_level(shell: Shell, text: str) -> int:
+    if not text:
+        raise CommandError("Argument required (expression to compute).")
+    level = shell.session.data.integer(text)
+    frames = islice(shell.session.focus.frames(), min(max(0, level + 1), sys.maxsize))
+    if all(frame.level != level for frame in frames):
+        raise FocusError(f"No frame at level {text}.")
+    return level
+
+
+def _by_function(shell: Shell, name: str) -> int:
+    if not name:
+        raise CommandError("Missing function name argument")
+    session = shell.session
+    ranges = session.places.code_around(name)
+    for frame in session.focus.frames():
+        if frame.kind is not FrameKind.DUMMY and any(low <= frame.pc < high for low, high in ranges):
+            return frame.level
+    raise FocusError(f'No frame for function "{name}".')
+
+
+def _by_address(shell: Shell, text: str) -> int:
+    if not text:
+        raise CommandError("Argument required (expression to compute).")
+    address = shell.session.data.integer(text)
+    for frame in shell.session.focus.frames():
+        if frame_address(frame) == address:
+            return frame.level
+    raise FocusError(f"No frame at address {text}.")
+
+
+def _view(shell: Shell, text: str) -> int:
+    if not text:
+        raise CommandError("Missing address argument to view a frame")
+    raise CommandError("Frames of this target cannot be made up: a wave's registers decide where its frames are.")
+
+
+def _selected(shell: Shell, text: str) -> int:
+    return _by_level(shell, text) if text else shell.session.focus.frame().level
+
+
+class FrameWords(Struct, frozen=True):
+    """A way to name a frame: the sub-command's word, its argument, and what finds the frame's level."""
+
+    word: str
+    shown: str
+    what: str
+    find: Callable[[Shell, str], int]
+
+
+def _found(shell: Shell, words: FrameWords, text: str) -> int:
+    """The level of the frame. Where nothing runs, what is wrong with the text comes first, as in GDB."""
+    if not shell.session.inferior.running and text and words.find is not _view:
+        if words.find is not _by_function:
+            shell.session.data.integer(text)
+        raise NoRegistersError
+    shell.need_stack()
+    return words.find(shell, text)
+
+
+FRAME_WORDS = (
+    FrameWords("", "LEVEL", "", _selected),
+    FrameWords("level", "LEVEL", " by level", _by_level),
+    FrameWords("function", "NAME", " by function name", _by_function),
+    FrameWords("address", "STACK-ADDRESS", " by stack address", _by_address),
+    FrameWords("view", "STACK-ADDRESS [PC-ADDRESS]", " that is outside the normal backtrace", _view),
+)
+
+
+def _declare(
+    lead: str, summary: str, category: Category, handler_of: Callable[[FrameWords], Callable[..., None]],
+    aliases: tuple[str, ...] = (), options: tuple[Option, ...] = (), more: str = "", first: str = "",
+) -> list[Callable[..., None]]:
+    """The commands ``LEAD``, ``LEAD level``, ``LEAD function``..., of a handler each.
+
+    ``first``: what the first of them does, if that is more than ``summary`` says.
     """
-    if level is not None:
+    handlers = []
+    for words in FRAME_WORDS:
+        handler = handler_of(words)
+        what = summary if words.word else first or summary
+        handler.__doc__ = f"{what}{words.what}." + (f"\n\n{more}" if more else "")
+        declared = command(
+            f"{lead} {words.word}".strip(), category=category,
+            aliases=() if words.word else aliases,  # their sub-commands follow
+            args=Arguments(*options, optional("text", text_of(words.shown, Completes.EXPRESSION), "")),
+        )
+        handlers.append(declared(handler))
+    return handlers
+
+
+def _handler(words: FrameWords, act: Callable[[Shell, int, bool], None]) -> Callable[..., None]:
+    def handler(shell: Shell, text: str) -> None:
+        act(shell, _found(shell, words, text), bool(text))
+
+    return handler
+
+
+def _describer(words: FrameWords) -> Callable[..., None]:
+    def handler(shell: Shell, verbose: bool, text: str) -> None:
+        _describe(shell, _found(shell, words, text), bool(text), verbose)
+
+    return handler
+
+
+def _select_and_show(shell: Shell, level: int, named: bool) -> None:
+    if named:
         shell.session.focus.select_frame(level)
     show_frame(shell, shell.session.focus.frame())
 
 
-@command(
-    "frame level", category=STACK, needs=need_stack,
-    args=Arguments(required("level", INTEGER, "Missing frame level argument", "LEVEL")),
+def _select(shell: Shell, level: int, named: bool) -> None:
+    shell.session.focus.select_frame(level)
+
+
+def _describe(shell: Shell, level: int, named: bool, verbose: bool) -> None:
+    session = shell.session
+    frame = session.focus.frame(session.focus.current.with_frame(level))
+    parts = "".join(text for _, text in argument_parts(shell, frame))
+    for line in describe_frame(frame, session.inferior, parts, selected=not named, verbose=verbose):
+        shell.line(line)
+
+
+frame, frame_level, frame_function, frame_address_, frame_view = _declare(
+    "frame", "Select and print a stack frame", STACK, partial(_handler, act=_select_and_show), ("f",)
 )
-def frame_level(shell: Shell, level: int) -> None:
-    """Select and print a stack frame by level."""
-    frame_(shell, level)
-
-
-@command(
-    "frame function", category=STACK, needs=need_stack,
-    args=Arguments(required("name", TEXT, "Missing function name argument", "NAME")),
+select_frame, select_level, select_function, select_address, select_view = _declare(
+    "select-frame", "Select a stack frame without printing anything", STACK, partial(_handler, act=_select)
 )
-def frame_function(shell: Shell, name: str) -> None:
-    """Select and print a stack frame by function name: the innermost frame of that function."""
-    frame = next((f for f in shell.session.focus.frames() if f.name == name), None)
-    if frame is None:
-        raise FocusError(f'No frame for function "{name}".')
-    frame_(shell, frame.level)
+info_frame, info_level, info_function, info_address, info_view = _declare(
+    "info frame", "All about a stack frame", Category.STATUS, _describer, ("info f",),
+    (Option("-v", "Say why the position of a lane is unknown.", key="verbose"),),
+    "For an inactive lane it says whether its position is synthesised from machine code, or unknown.",
+    "All about the selected stack frame",
+)
 
 
-def _move(shell: Shell, count: int, show: bool = True) -> None:
-    shell.session.focus.up(count)
+def _move(shell: Shell, count: int | None, direction: int, show: bool = True) -> None:
+    """Without a count the end of the stack is an error, with one it is as far as it goes."""
+    with suppress(FocusError) if count is not None else nullcontext():
+        shell.session.focus.up(direction * (1 if count is None else count))
     if show:
         show_frame(shell, shell.session.focus.frame())
 
 
 @command("up", category=STACK, needs=need_stack, args=STEPS)
-def up(shell: Shell, count: int) -> None:
+def up(shell: Shell, count: int | None) -> None:
     """Select and print stack frame that called this one."""
-    _move(shell, count)
+    _move(shell, count, 1)
 
 
 @command("down", category=STACK, aliases=("dow",), needs=need_stack, args=STEPS)
-def down(shell: Shell, count: int) -> None:
+def down(shell: Shell, count: int | None) -> None:
     """Select and print stack frame called by this one."""
-    _move(shell, -count)
+    _move(shell, count, -1)
 
 
 @command("up-silently", category=STACK, needs=need_stack, args=STEPS)
-def up_silently(shell: Shell, count: int) -> None:
+def up_silently(shell: Shell, count: int | None) -> None:
     """Same as the `up' command, but does not print anything."""
-    _move(shell, count, show=False)
+    _move(shell, count, 1, show=False)
 
 
 @command("down-silently", category=STACK, needs=need_stack, args=STEPS)
-def down_silently(shell: Shell, count: int) -> None:
+def down_silently(shell: Shell, count: int | None) -> None:
     """Same as the `down' command, but does not print anything."""
-    _move(shell, -count, show=False)
-
-
-@command("info frame", category=Category.STATUS, aliases=("info f",), needs=need_stack, args=Arguments())
-def info_frame(shell: Shell) -> None:
-    """All about the selected stack frame: its place, its caller, where its registers are saved."""
-    for line in describe_frame(shell.session.focus.frame(), shell.session.inferior):
-        shell.line(line)
+    _move(shell, count, -1, show=False)
 
 
 @command("info locals", category=Category.STATUS, needs=need_frame, args=VARIABLES)
-def info_locals(shell: Shell, quiet: bool, pattern: re.Pattern[str] | None) -> None:
+def info_locals(shell: Shell, quiet: bool, type_pattern: str, pattern: Pattern | None) -> None:
     """All local variables of current stack frame or those matching REGEXPs.
 
     Inner blocks come first; a variable that another hides is shown too.
@@ -174,19 +286,20 @@ def info_locals(shell: Shell, quiet: bool, pattern: re.Pattern[str] | None) -> N
     session = shell.session
     frame = session.focus.frame()
     rows = [row for block in session.data.locals(frame) for row in block.variables]
-    _show_rows(shell, rows, pattern, quiet, "locals", frame)
+    _show_rows(shell, rows, pattern, type_pattern, quiet, "locals", frame)
 
 
 @command("info args", category=Category.STATUS, needs=need_frame, args=VARIABLES)
-def info_args(shell: Shell, quiet: bool, pattern: re.Pattern[str] | None) -> None:
+def info_args(shell: Shell, quiet: bool, type_pattern: str, pattern: Pattern | None) -> None:
     """All argument variables of current stack frame or those matching REGEXPs."""
     session = shell.session
     frame = session.focus.frame()
-    _show_rows(shell, list(session.data.arguments(frame)), pattern, quiet, "arguments", frame)
+    _show_rows(shell, list(session.data.arguments(frame)), pattern, type_pattern, quiet, "arguments", frame)
 
 
 def _show_rows(
-    shell: Shell, rows: list[tuple[str, Value]], pattern: re.Pattern[str] | None, quiet: bool, what: str, frame: Frame
+    shell: Shell, rows: list[tuple[str, Value]], pattern: Pattern | None, type_pattern: str, quiet: bool,
+    what: str, frame: Frame,
 ) -> None:
     if not frame.has_debug_info:
         if not quiet:
@@ -194,8 +307,11 @@ def _show_rows(
         return
     if pattern is not None:
         rows = [row for row in rows if pattern.search(row[0])]
+    if type_pattern:
+        of_type = compile_pattern(type_pattern)
+        rows = [row for row in rows if of_type.search(str(row[1].type))]
     if not rows and not quiet:
-        shell.line(f"No matching {what}." if pattern is not None else f"No {what}.")
+        shell.line(f"No matching {what}." if pattern is not None or type_pattern else f"No {what}.")
     for name, value in rows:
         _show_variable(shell, name, value, 0)
 
@@ -203,7 +319,7 @@ def _show_rows(
 def _show_scopes(shell: Shell, frame: Frame, indent: int) -> None:
     rows = [row for block in shell.session.data.locals(frame) for row in block.variables]
     if not rows:
-        shell.line(f"{' ' * indent}No locals.")
+        shell.line("No locals." if frame.has_debug_info else "No symbol table info available.")
     for name, value in rows:
         _show_variable(shell, name, value, indent)
 
@@ -214,23 +330,3 @@ def _show_variable(shell: Shell, name: str, value: Value, indent: int) -> None:
     except Error as error:
         text = f"<error reading variable {name} ({error})>"
     shell.out.styled([("", " " * indent), ("variable", name), ("", f" = {text}\n")])
-
-
-@command(
-    "frame apply", category=STACK, repeat=Repeat.NEVER, needs=need_stack,
-    usage="frame apply all|COUNT [-q|-c|-s] COMMAND",
-    args=Arguments(
-        required("count", FRAMES, "Missing COUNT argument."), APPLY_OPTIONS, FRAME_OPTIONS,
-        required("line", COMMAND, "Please specify a command to apply on the selected frames"),
-    ),
-)
-def frame_apply(shell: Shell, count: int | None, flags: Flags, settings: PrintSettings, line: str) -> None:
-    """Apply a command to a number of frames; COUNT innermost ones, outermost ones if negative, or all."""
-    frames = list(shell.session.focus.frames())
-    if count is not None:
-        frames = frames[:count] if count >= 0 else frames[count:]
-    for frame in frames:
-        there = shell.at(shell.session.focus.current.with_frame(frame.level))
-        with printing(there, settings):
-            head = frame_text(there, frame, number=True)
-        run_for(there, head, line, flags)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.class_casts import base_part
 from rocdbg.debugger.expr.class_members import find_member, find_method
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.operators import advance
+from rocdbg.debugger.expr.runtime_types import whole_pointer
 from rocdbg.debugger.expr.swizzle import swizzle
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.locations import LocationStorage
+from rocdbg.debugger.values.storage import Address, ConvenienceStorage, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
@@ -18,6 +22,7 @@ from rocdbg.dwarf.info.types import (
     MemberPointerType,
     PointerKind,
     PointerType,
+    Type,
     VectorType,
     VoidType,
 )
@@ -45,6 +50,17 @@ def decay(value: Value) -> Value:
     return value
 
 
+def placed(value: Value, environment: Environment, only_type: bool = False) -> Value:
+    """A value; an array that is in no place of the program's (a string) as one that has been put into its memory.
+
+    Raises `DebuggerError` where nothing runs whose memory that would be.
+    """
+    is_kept = isinstance(value.storage, ConvenienceStorage) or value.storage is None
+    if only_type or not is_kept or value.absence is not None or not isinstance(value.bare, ArrayType) or not value.size:
+        return value
+    return environment.at_address(value.type, AddressSpace.GLOBAL, environment.memory.keep(value.contents()))
+
+
 def pointee(pointer: Value, environment: Environment, only_type: bool = False) -> Value:
     """What a pointer points at; an integer is the address of a ``long``, as in GDB.
 
@@ -56,14 +72,21 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
         if ctypes.is_integral(stripped):
             # "*0x1000": GDB reads a long there
             return environment.at_address(ctypes.LONG, 0, pointer.as_int())
+        if isinstance(stripped, MemberPointerType):
+            raise ExpressionError("Attempt to dereference pointer to member without an object")
+        if isinstance(stripped, ArrayType) and pointer.data is not None:
+            return pointer.element(0)  # of a string that is in no memory
         raise ExpressionError("Attempt to take contents of a non-pointer value.")
-    if isinstance(stripped.target.strip_typedefs(), VoidType):
-        raise ExpressionError("Attempt to take contents of a non-pointer value.")
+    if isinstance(stripped.target.strip_typedefs().strip_qualifiers(), VoidType):
+        raise ExpressionError("Attempt to dereference a generic pointer.")
     behind = pointer.storage
     if isinstance(behind, LocationStorage) and pointer.data is None:
         place = behind.pointee(pointer.offset, pointer.size)
         if place is not None:
             return environment.at_location(stripped.target, place)
+    if only_type and isinstance(stripped.target.bare, ClassType):
+        nowhere = MemoryStorage(environment.memory, stripped.address_class or 0, 0)
+        return Value(environment.complete_type(stripped.target), nowhere)  # an object's own layout is not asked for
     if only_type:
         return environment.at_address(stripped.target, stripped.address_class or 0, 0)
     return environment.at_address(stripped.target, stripped.address_class or 0, pointer.as_int())
@@ -78,8 +101,12 @@ def address_of(value: Value, only_type: bool = False) -> Value:
     if address is None:
         if only_type:
             return Value.of_int(ctypes.pointer_to(value.type), 0)
-        if value.bit_size is not None:
-            raise ExpressionError("Attempt to take address of value not located in memory.")
+        if value.bit_size is not None and value.storage is not None and value.storage.address is not None:
+            # as GDB: of the unit of the type's size that the bit-field is in
+            start = value.storage.address
+            size = ctypes.size_of(value.type)
+            unit = value.offset + value.bit_offset // 8 // size * size
+            return Value.of_int(ctypes.pointer_to(value.type, start.space), start.value + unit)
         if value.storage is not None and value.storage.register is not None:
             raise ExpressionError("Attempt to take address of value not located in memory.")
         if value.absence is not None:
@@ -97,8 +124,8 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
     number = index.as_int()
     stripped = base.bare
     if isinstance(stripped, VectorType):
-        if not 0 <= number < stripped.count:
-            raise ExpressionError(f"no such vector element (there are {stripped.count})")
+        if not 0 <= number < stripped.count and (base.storage is None or base.address is None):
+            raise ExpressionError("no such vector element")
         return base.element(number)
     if isinstance(stripped, ArrayType):
         lower = stripped.lower_bound if isinstance(stripped.lower_bound, int) else 0
@@ -123,7 +150,8 @@ def member(base: Value, node: ast.Member, environment: Environment, only_type: b
     """
     if isinstance(base.bare, PointerType):
         # GDB takes "." for "->" where the left side is a pointer
-        base = pointee(base, environment, only_type)
+        whole = whole_pointer(base, environment) if environment.settings.print.object else None
+        base = pointee(whole or base, environment, only_type)
     elif node.arrow and isinstance(base.bare, ArrayType):
         base = pointee(decay(base), environment, only_type)
     base = completed(base, environment)
@@ -135,11 +163,37 @@ def member(base: Value, node: ast.Member, environment: Environment, only_type: b
         raise ExpressionError(
             f"Attempt to extract a component of a value that is not a structure{pointer}."
         )
-    name = node.name.rpartition("::")[2]
+    scope, _, name = node.name.rpartition("::")
+    if scope:
+        part = _part(base, scope, environment)
+        found = find_member(part, name, environment) or find_method(part, name, environment)
+        if found is None:
+            raise ExpressionError(f"There is no field named {name}")
+        return found
     found = find_member(base, name, environment) or find_method(base, name, environment)
     if found is None:
         raise ExpressionError(f"There is no member{' or method' if stripped.methods else ''} named {name}.")
     return found
+
+
+def _part(object_: Value, scope: str, environment: Environment) -> Value:
+    """The part of an object that is of a class. Raises `ExpressionError` when the object has none."""
+    class_ = _base_named(object_.type, scope, environment) or environment.types.named(scope, "")
+    part = base_part(object_, class_, environment)
+    if part is None:
+        raise ExpressionError(f"base class '{scope}' is ambiguous or no base of type '{object_.type}'")
+    return part
+
+
+def _base_named(type_: Type, name: str, environment: Environment, depth: int = 100) -> Type | None:
+    """The class itself or a base that goes by this name: they are visible in it without what is around them."""
+    complete = environment.complete_type(type_.strip_typedefs().strip_qualifiers())
+    if not isinstance(complete, ClassType) or depth == 0:
+        return None
+    if name in (complete.name, complete.qualified_name):
+        return complete
+    found = (_base_named(base.type, name, environment, depth - 1) for base in complete.bases)
+    return next((type_ for type_ in found if type_ is not None), None)
 
 
 def member_of_this(name: str, environment: Environment, only_type: bool = False) -> Value | None:
@@ -152,20 +206,8 @@ def member_of_this(name: str, environment: Environment, only_type: bool = False)
     if this.absence is not None:
         class_ = environment.complete_type(this.bare.target)
         return find_member(Value.absent(class_, this.absence), name, environment)
-    return find_member(pointee(follow(this, environment), environment, only_type), name, environment)
-
-
-def member_pointer(node: ast.Expression, environment: Environment) -> Value | None:
-    """``&Class::member``; ``None`` for anything else."""
-    scope, _, last = node.name.rpartition("::") if isinstance(node, ast.Name) else ("", "", "")
-    if not scope or not environment.is_type(scope):
-        return None
-    class_ = environment.types.named(scope, "")
-    stripped = class_.strip_typedefs()
-    for found in stripped.members if isinstance(stripped, ClassType) else ():
-        if found.name == last and found.bit_offset is not None and found.bit_size is None:
-            return Value.of_int(MemberPointerType(found.type, class_, 8), found.bit_offset // 8)
-    return None
+    object_ = pointee(follow(this, environment), environment, only_type)
+    return find_member(object_, name, environment) or find_method(object_, name, environment)
 
 
 def completed(value: Value, environment: Environment) -> Value:
@@ -174,3 +216,15 @@ def completed(value: Value, environment: Environment) -> Value:
     if complete is value.bare:
         return value
     return Value(complete, value.storage, value.offset, value.data, absence=value.absence)
+
+
+def place_of(value: Value, environment: Environment) -> Address:
+    """The memory that an address operand is about: where a pointer points, an array or a function is, a number names.
+
+    Addresses wrap at 64 bits, as arithmetic with them does.
+    """
+    followed = follow(value, environment)
+    if isinstance(followed.bare, FunctionType) and followed.address is not None:
+        return followed.address
+    pointer = decay(placed(followed, environment))
+    return Address(ctypes.pointer_space(pointer.type), pointer.as_int() & ((1 << 64) - 1))

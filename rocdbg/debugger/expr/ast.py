@@ -10,7 +10,7 @@ from msgspec import Struct
 class TypeName(Struct, frozen=True):
     """A type as written: specifiers (``unsigned int``, ``struct S``) and derivations, outermost last.
 
-    ``tag`` is ``struct``, ``union``, ``class``, ``enum`` or "". A derivation is ``*``, ``&``, ``&&``,
+    ``tag`` is ``struct``, ``union``, ``class``, ``enum`` or "". A derivation is ``*``, ``&``, ``&&``, a qualifier,
     a tuple of parameter types for a function, or a number of elements for an array (-1 for ``[]``).
     """
 
@@ -49,25 +49,23 @@ class Float(Struct, frozen=True):
 
 
 class Char(Struct, frozen=True):
-    """A character constant."""
+    """A character constant; ``prefix`` is "", ``L``, ``u`` or ``U``."""
 
     value: int
+    prefix: str = ""
 
 
 class String(Struct, frozen=True):
-    """A string literal, without its final null."""
+    """A string literal, without its final null; ``prefix`` is "", ``L``, ``u`` or ``U``."""
 
     value: bytes
+    prefix: str = ""
 
 
 class Bool(Struct, frozen=True):
     """``true`` or ``false``."""
 
     value: bool
-
-
-class NullPointer(Struct, frozen=True):
-    """``nullptr``."""
 
 
 class Name(Struct, frozen=True):
@@ -137,11 +135,11 @@ class Conditional(Struct, frozen=True):
 
 
 class Cast(Struct, frozen=True):
-    """``(type) x``, ``type(x)``; ``reinterpret`` for ``reinterpret_cast``."""
+    """``(type) x``, ``type(x)``; ``kind`` is ``static`` for ``static_cast`` and so on."""
 
     type: AnyTypeName
     operand: Expression
-    reinterpret: bool = False
+    kind: str = ""
 
 
 class Sizeof(Struct, frozen=True):
@@ -200,7 +198,7 @@ class TypeExpression(Struct, frozen=True):
 
 
 Expression: TypeAlias = (
-    Integer | Float | Char | String | Bool | NullPointer | Name | ScopedName | Dollar | RegisterRange
+    Integer | Float | Char | String | Bool | Name | ScopedName | Dollar | RegisterRange
     | Unary | Postfix | Binary | Assign | Conditional | Cast | Sizeof | Index | Member | Call
     | TypedMemory | ArrayLiteral | SpaceAddress | TypeExpression
 )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from rocdbg.arch.address_spaces import AddressSpace, UnknownAddressSpaceError, address_space_by_name
-from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr import ast
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.debugger.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.operators import convert
+from rocdbg.debugger.expr.runtime_types import whole_object
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ClassType, PointerType, Type, VectorType
+from rocdbg.dwarf.info.types import ClassType, MemberPointerType, PointerType, Type, VoidType
 
 
 def cast(type_: Type, value: Value, environment: Environment, implicit: bool = False) -> Value:
@@ -55,6 +54,98 @@ def _between_spaces(value: Value, source: PointerType, target: PointerType, envi
     )
 
 
+def reference_cast(type_: PointerType, value: Value, environment: Environment) -> Value:
+    """A reference to an object as a class that it is or that it is a part of, or to a value of the same type.
+
+    Raises `ExpressionError` for what is in no memory: what a conversion gives is not.
+    """
+    part = base_part(value, type_.target, environment)
+    if part is None and isinstance(value.bare, ClassType) and value.address is not None:
+        whole = cast_pointer(
+            Value.of_int(ctypes.pointer_to(value.type, value.address.space), value.address.value), type_, environment
+        )
+        part = environment.at_address(type_.target, ctypes.pointer_space(whole.type), whole.as_int())
+    if part is None and type_.target.bare == value.bare:
+        part = value
+    if part is None or part.address is None:
+        raise ExpressionError("Attempt to take address of value not located in memory.")
+    space = part.address.space
+    return Value.of_int(PointerType(type_.target, type_.kind, 8, space or None), part.address.value)
+
+
+def reinterpretable(wanted: Type, source: Type) -> bool:
+    """Whether ``reinterpret_cast`` goes from one type to another: between pointers, or a pointer and an integer."""
+    pointers = PointerType | MemberPointerType
+    if isinstance(wanted, pointers) and isinstance(source, pointers):
+        return type(wanted) is type(source)
+    return (isinstance(wanted, pointers) and ctypes.is_integral(source)) or (
+        isinstance(source, pointers) and ctypes.is_integral(wanted)
+    )
+
+
+def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
+    """``dynamic_cast`` of a pointer: by what the object really is; null where that has no such part.
+
+    Raises `ExpressionError` for other types than C++ allows.
+    """
+    target, source = type_.strip_typedefs(), value.bare
+    if not isinstance(target, PointerType):
+        raise ExpressionError("Argument to dynamic_cast must be a pointer or reference type")
+    wanted = target.target.strip_typedefs().strip_qualifiers()
+    if not isinstance(wanted, ClassType | VoidType):
+        raise ExpressionError("Argument to dynamic_cast must be pointer to class or `void *'")
+    if ctypes.is_integral(value.type) and value.as_int() == 0:
+        return convert(value, type_)
+    if not isinstance(source, PointerType) or not isinstance(source.target.bare, ClassType):
+        raise ExpressionError("Argument to dynamic_cast does not have pointer to class type")
+    space = source.address_class or 0
+    object_ = environment.at_address(source.target, space, value.as_int())
+    if value.as_int() == 0:
+        return convert(value, type_)
+    whole = object_ if base_part(object_, wanted, environment) else whole_object(object_, environment)
+    if whole is None:
+        raise ExpressionError("Argument to dynamic_cast does not have polymorphic type")
+    part = whole if isinstance(wanted, VoidType) else base_part(whole, wanted, environment)
+    if part is None or part.address is None:
+        return Value.of_int(ctypes.pointer_to(target.target, space), 0)
+    return Value.of_int(ctypes.pointer_to(target.target, part.address.space), part.address.value)
+
+
+def in_one_space(left: Value, right: Value, environment: Environment) -> tuple[Value, Value]:
+    """Two pointers into different address spaces as ones into the generic space, where both have a part in it."""
+    a, b = left.bare, right.bare
+    if not (isinstance(a, PointerType) and isinstance(b, PointerType)):
+        return left, right
+    spaces = a.address_class or 0, b.address_class or 0
+    flat = {AddressSpace.GLOBAL, AddressSpace.GENERIC}
+    if spaces[0] == spaces[1] or set(spaces) <= flat:
+        return left, right
+    moved = []
+    for value, type_, space in ((left, a, spaces[0]), (right, b, spaces[1])):
+        place = value.as_int() if space in flat else environment.memory.generic_address(space, value.as_int())
+        if place is None:
+            return left, right
+        moved.append(Value.of_int(ctypes.pointer_to(type_.target, AddressSpace.GENERIC), place))
+    return moved[0], moved[1]
+
+
+def character_type(prefix: str, environment: Environment) -> Type:
+    """The type of characters with ``L``, ``u`` or ``U`` before the quotes; C's wide ones are typedefs.
+
+    Raises `NoSymbolError` where the program has none.
+    """
+    if not prefix:
+        return ctypes.CHAR
+    name = {"L": "wchar_t", "u": "char16_t", "U": "char32_t"}[prefix]
+    basic = ctypes.basic_type(name)
+    if environment.is_cplusplus and basic is not None:
+        return basic
+    found = environment.types.find(name, "")
+    if found is None:
+        raise NoSymbolError(name, f"No type named {name}.")
+    return found
+
+
 def aggregate_cast(type_: Type, value: Value) -> Value:
     """A structure or array as another of the same size; between classes of any size, as a derived class and its bases.
 
@@ -64,28 +155,3 @@ def aggregate_cast(type_: Type, value: Value) -> Value:
     if between_classes or value.size == ctypes.size_of(type_):
         return value.with_type(type_)
     raise ExpressionError("Invalid cast.")
-
-
-def vector_literal(
-    type_: Type, elements: Sequence[ast.Expression], operand: Callable[[ast.Expression], Value]
-) -> Value:
-    """``(float4)(1, 2, 3, 4)``, or ``(float4)(1)`` for the same in each element.
-
-    ``type_`` is a vector type, ``operand`` evaluates an element. Raises `ExpressionError` for another number of them.
-    """
-    vector = type_.strip_typedefs()
-    assert isinstance(vector, VectorType)
-    if len(elements) not in (1, vector.count):
-        raise ExpressionError(f"A {type_} takes {vector.count} elements.")
-    values = [convert(operand(element), vector.element).contents() for element in elements]
-    if len(values) == 1:
-        values *= vector.count
-    return Value(type_, data=b"".join(values).ljust(vector.byte_size, b"\0"))
-
-
-def space_number(name: str) -> int:
-    """The DWARF number of a named address space. Raises `ExpressionError`."""
-    try:
-        return int(address_space_by_name(name).space)
-    except UnknownAddressSpaceError:
-        raise ExpressionError(f"Address space {name} not recognised by the architecture") from None

@@ -2,28 +2,72 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.function_values import method_value
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ClassType
+from rocdbg.dwarf.info.types import ClassType, StaticMember, Type
+
+MOST_CANDIDATES = 1000
+
+
+class _Candidate(Struct, frozen=True):
+    """A member found, and the classes it was found through."""
+
+    value: Value | None
+    """``None`` for a static member without a definition."""
+    text: str
+    """Its declaration: ``int A::same``."""
+    path: tuple[str, ...]
 
 
 def find_member(value: Value, name: str, environment: Environment) -> Value | None:
-    """A data member, through anonymous members and base classes; ``None`` when there is none."""
-    class_ = value.bare
+    """A data member, through anonymous members and base classes; ``None`` when there is none.
+
+    Raises `ExpressionError` where several bases have one.
+    """
+    class_ = environment.complete_type(value.bare)
     if not isinstance(class_, ClassType):
         return None
+    found = _candidates(value, class_, name, environment, (str(class_),))
+    places = {(each.value.address if each.value is not None else None, each.text) for each in found}
+    if len(found) > 1 and len(places) > 1:
+        lines = "".join(f"\n  '{each.text}' ({' -> '.join(each.path)})" for each in found)
+        raise ExpressionError(f"Request for member '{name}' is ambiguous in type '{class_}'. Candidates are:{lines}")
+    return found[0].value if found else None
+
+
+def _candidates(
+    value: Value, class_: ClassType, name: str, environment: Environment, path: tuple[str, ...]
+) -> list[_Candidate]:
+    """The members of that name: of the class, else of its bases."""
     for member in class_.members:
         if member.name == name:
-            return value.field(member)
-    if any(static.name == name for static in class_.static_members):
-        return environment.variable(f"{_name(class_)}::{name}")
-    parts = [value.field(member) for member in class_.members if not member.name]
-    for part in parts + _bases(value, class_):
-        found = find_member(part, name, environment)
-        if found is not None:
-            return found
-    return None
+            return [_Candidate(value.field(member), _declared(member.type, class_, name), path)]
+        if not member.name:
+            inner = find_member(value.field(member), name, environment)
+            if inner is not None:
+                return [_Candidate(inner, _declared(inner.type, class_, name), path)]
+    for static in class_.static_members:
+        if static.name == name:
+            return [_Candidate(_static(class_, static, environment), _declared(static.type, class_, name), path)]
+    found: list[_Candidate] = []
+    for base in class_.bases:
+        complete = environment.complete_type(base.type.strip_typedefs())
+        if base.byte_offset is not None and isinstance(complete, ClassType) and len(found) < MOST_CANDIDATES:
+            part = value.part(base.type, base.byte_offset)
+            found += _candidates(part, complete, name, environment, (*path, str(complete)))
+    return found
+
+
+def _static(class_: ClassType, static: StaticMember, environment: Environment) -> Value | None:
+    return environment.variable(f"{_name(class_)}::{static.name}")
+
+
+def _declared(type_: Type, class_: ClassType, name: str) -> str:
+    return type_.declare(f"{class_}::{name}")
 
 
 def find_method(value: Value, name: str, environment: Environment) -> Value | None:
@@ -31,26 +75,33 @@ def find_method(value: Value, name: str, environment: Environment) -> Value | No
 
     Raises `ExpressionError` for one that is overloaded, and for one that has no code of its own.
     """
-    class_ = value.bare
+    class_ = environment.complete_type(value.bare)
     if not isinstance(class_, ClassType):
         return None
     methods = [method for method in class_.methods if method.name == name]
     if len(methods) > 1:
         raise ExpressionError(f"cannot resolve overloaded method `{name}': no arguments supplied")
     if methods:
-        found = environment.variable(f"{_name(class_)}::{name}")
+        found = method_value(class_, methods[0], environment)
         if found is None:
             raise ExpressionError(f"Cannot take address of method {name}.")
         return found
-    for base in _bases(value, class_):
-        found = find_method(base, name, environment)
-        if found is not None:
-            return found
+    for base in class_.bases:
+        if base.byte_offset is not None:
+            found = find_method(value.part(base.type, base.byte_offset), name, environment)
+            if found is not None:
+                return found
     return None
 
 
-def _bases(value: Value, class_: ClassType) -> list[Value]:
-    return [value.part(base.type, base.byte_offset) for base in class_.bases if base.byte_offset is not None]
+def has_method(value: Value, name: str, environment: Environment, depth: int = 100) -> bool:
+    """Whether the object's class or a base has a method of a name."""
+    class_ = environment.complete_type(value.bare)
+    if not isinstance(class_, ClassType) or depth == 0:
+        return False
+    parts = (value.part(base.type, base.byte_offset) for base in class_.bases if base.byte_offset is not None)
+    own = any(method.name == name for method in class_.methods)
+    return own or any(has_method(part, name, environment, depth - 1) for part in parts)
 
 
 def _name(class_: ClassType) -> str | None:

@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr.complex_numbers import parts
 from rocdbg.debugger.focus import STATIC, Focus
+from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.storage import ConvenienceStorage
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import EnumType
+from rocdbg.dwarf.info.macros import Macro
+from rocdbg.dwarf.info.types import EnumType, Type
 
 MAX_STRING = 1 << 16
 """Bytes a string function reads before it gives up."""
@@ -19,6 +22,14 @@ MAX_STRING = 1 << 16
 
 class EvaluationHost(Protocol):
     """What a convenience function may ask for."""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The frame that the expression is about; ``None`` where there is none."""
+
+    @property
+    def bool_type(self) -> Type:
+        """The type of a truth in the language of the expression."""
 
     def read_string(self, value: Value, limit: int = MAX_STRING) -> bytes:
         """The bytes of a char array or behind a char pointer, up to the first null."""
@@ -38,6 +49,8 @@ class Convenience:
         self._variables: dict[str, Value] = {}
         self._dynamic: dict[str, Dynamic] = {}
         self.functions: dict[str, Function] = dict(_FUNCTIONS)
+        self.macros: dict[str, Macro] = {}
+        """Those of ``macro define``, by name."""
 
     def forget_function(self, name: str) -> None:
         """Drop a function that a plug-in defined; a built-in one of its name is back."""
@@ -65,17 +78,28 @@ class Convenience:
             raise ExpressionError(f"Cannot assign to the read-only variable ${name}.")
         self._variables[name] = Value(value.type, data=b"") if value.size == 0 else value.snapshot()
 
+    def forget(self, name: str) -> None:
+        """Make a variable void again."""
+        self._variables.pop(name, None)
+
     def set_int(self, name: str, number: int) -> None:
         """Set a variable to an ``int`` (``$bpnum``, ``$_exitcode``)."""
         self._variables[name] = Value.of_int(ctypes.INT, number)
+
+    def is_dynamic(self, name: str) -> bool:
+        """Whether the variable is computed when it is read."""
+        return name in self._dynamic
 
     def __contains__(self, name: str) -> bool:
         return name in self._variables or name in self._dynamic
 
     def rows(self) -> Iterator[tuple[str, Value]]:
-        """``show convenience``: name and value, last set first."""
+        """``show convenience``: name and value; the user's, last set first, then functions and computed ones."""
         for name in reversed(self._variables):
             yield name, self._variables[name]
+        for name in (*self.functions, *self._dynamic):
+            if name not in self._variables:
+                yield name, self.get(name)
 
     def names(self) -> list[str]:
         """All names for completion."""
@@ -95,7 +119,7 @@ def _strlen(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
 
 def _streq(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     _need("_streq", arguments, 2)
-    return Value.of_int(ctypes.INT, host.read_string(arguments[0]) == host.read_string(arguments[1]))
+    return Value.of_int(host.bool_type, host.read_string(arguments[0]) == host.read_string(arguments[1]))
 
 
 def _regex(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
@@ -103,7 +127,7 @@ def _regex(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     text = host.read_string(arguments[0]).decode("utf-8", "replace")
     pattern = host.read_string(arguments[1]).decode("utf-8", "replace")
     try:
-        return Value.of_int(ctypes.INT, re.match(pattern, text) is not None)
+        return Value.of_int(host.bool_type, re.match(pattern, text) is not None)
     except (re.error, OverflowError, RecursionError) as error:
         raise ExpressionError(f"Bad regular expression: {error}.") from None
 
@@ -114,7 +138,7 @@ def _memeq(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     if size < 0:
         raise ExpressionError("length must be non-negative")
     return Value.of_int(
-        ctypes.INT, host.read_bytes(arguments[0], size) == host.read_bytes(arguments[1], size)
+        host.bool_type, host.read_bytes(arguments[0], size) == host.read_bytes(arguments[1], size)
     )
 
 
@@ -134,9 +158,20 @@ def _as_string(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     return string_value(text.encode())
 
 
-def string_value(data: bytes) -> Value:
-    """A char array with its null."""
-    return Value(ctypes.array_of(ctypes.CHAR, len(data) + 1), data=data + b"\0")
+def string_value(data: bytes, element: Type = ctypes.CHAR) -> Value:
+    """An array of characters with its null."""
+    size = ctypes.size_of(element)
+    return Value(ctypes.array_of(element, len(data) // size + 1), data=data + bytes(size))
+
+
+def _creal(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+    _need("_creal", arguments, 1)
+    return parts(arguments[0])[0]
+
+
+def _cimag(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+    _need("_cimag", arguments, 1)
+    return parts(arguments[0])[1]
 
 
 _FUNCTIONS: dict[str, Function] = {
@@ -146,4 +181,6 @@ _FUNCTIONS: dict[str, Function] = {
     "_memeq": _memeq,
     "_isvoid": _isvoid,
     "_as_string": _as_string,
+    "_creal": _creal,
+    "_cimag": _cimag,
 }

@@ -8,17 +8,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.arch.lanes import lane_list
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
+from rocdbg.debugger.expr.functions import FunctionCaller
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.runtime_types import whole
 from rocdbg.debugger.expr.strings import StringReader
-from rocdbg.debugger.expr.trees import nesting_limited
+from rocdbg.debugger.expr.trees import names_in, nesting_limited, parse_in
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
+from rocdbg.debugger.frames.recovered import Recovery
 from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.program.source import SourceFiles
 from rocdbg.debugger.settings import PrintSettings, Settings
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.format import PLAIN, Format
@@ -28,6 +34,8 @@ from rocdbg.debugger.values.pretty import PrettyPrinter
 from rocdbg.debugger.values.storage import FaultyStorage, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Type, Variable
+from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.macros import Macro
 from rocdbg.dwarf.info.types import ClassType
 from rocdbg.errors import Error
 
@@ -36,6 +44,15 @@ class ScopeVariables(Struct, frozen=True):
     """The variables of one block."""
 
     variables: tuple[tuple[str, Value], ...]
+
+
+def _has_lane_attributes(frame: Frame) -> bool:
+    """Whether the compiler says where lanes are: what it has added to the scopes is then for these expressions. Else,
+    as of a loop over a range, it is shown as GDB does."""
+    function = frame.function
+    return function is not None and any(
+        function.die.has(code) for code in (At.LLVM_LANE_PC, At.LLVM22_LANE_PC, At.LLVM_ACTIVE_LANE)
+    )
 
 
 class Data:
@@ -53,6 +70,8 @@ class Data:
         convenience: Convenience,
         remains: Callable[[], Target | None],
         printer: Callable[[], PrettyPrinter | None],
+        sources: SourceFiles,
+        warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._inferior = inferior
         self._focus = focus
@@ -61,6 +80,12 @@ class Data:
         self._convenience = convenience
         self._remains = remains
         self._printer = printer
+        self._warn = warn
+        self.recovery: Recovery = Recovery(
+            lambda program, wave_size: inferior.machine_code(program).rows(wave_size), sources
+        )
+        self.caller: FunctionCaller | None = None
+        """What runs functions that expressions call; set once there is something that runs the program."""
 
     # -- the place
 
@@ -71,6 +96,11 @@ class Data:
         running = self._inferior.target is not None and focus.thread is not None
         return self.environment_of(self._inferior.frame(focus) if running else None)
 
+    @property
+    def user_macros(self) -> dict[str, Macro]:
+        """Those of ``macro define``, by name."""
+        return self._convenience.macros
+
     def environment_of(self, frame: Frame | None) -> ProgramEnvironment:
         """As `environment`, of a frame; ``None``: of the program as a whole."""
         inferior = self._inferior
@@ -78,7 +108,10 @@ class Data:
         if target is None and inferior.program is not None:
             target = self._remains()
         program = frame.program if frame is not None else inferior.program
-        return ProgramEnvironment(program, target, frame, self._settings, self._history, self._convenience)
+        return ProgramEnvironment(
+            program, target, frame, self._settings, self._history, self._convenience, self.caller,
+            self.recovery if self._settings.print.recovered else None,
+        )
 
     # -- variables
 
@@ -107,12 +140,36 @@ class Data:
             rows.append((name, value))
         return rows
 
+    def blocks(self) -> list[object]:
+        """The blocks around where the selected frame stands, innermost first; each compares equal to itself later."""
+        if self._inferior.target is None or self._focus.current.thread is None:
+            return []
+        frame = self._focus.frame()
+        return [(id(frame.program), scope.offset) for scope in frame.scopes]
+
+    def innermost_block(self, text: str) -> object:
+        """The innermost of the `blocks` that a name of an expression belongs to; ``None`` where it needs none.
+
+        Raises `ExpressionError`.
+        """
+        names = set(names_in(parse_in(text, self.environment())))
+        if self._inferior.target is None or self._focus.current.thread is None:
+            return None
+        frame = self._focus.frame()
+        for scope, block in zip(frame.scopes, self.blocks(), strict=True):
+            if any(variable.name in names for variable in scope.variables):
+                return block
+        return None
+
     def locals(self, frame: Frame) -> Sequence[ScopeVariables]:
         """``info locals``, innermost block first."""
         environment = self.environment_of(frame)
         blocks = []
         for scope in frame.scopes:
-            named = [v for v in scope.variables if not v.is_parameter and v.name and not v.artificial]
+            named = [
+                v for v in scope.variables
+                if not v.is_parameter and v.name and not (v.artificial and _has_lane_attributes(frame))
+            ]
             blocks.append(ScopeVariables(tuple((v.name or "", self._safe_value(environment, v)) for v in named)))
         return blocks
 
@@ -131,10 +188,19 @@ class Data:
         evaluator = Evaluator(self.environment(focus))
         try:
             value = evaluator.text(text)
+            for warning in evaluator.warnings:
+                self._warn(warning)
             return value.fetched() if evaluator.has_stored else value
         finally:
             if evaluator.has_stored:  # registers or memory have changed: frames have to be unwound anew
                 self._inferior.state_changed()
+
+    def has_effect(self, text: str) -> bool:
+        """Whether an expression is an assignment of some kind; no side effects."""
+        tree = value_tree(text, self.environment())
+        if isinstance(tree, ast.Unary | ast.Binary):
+            return tree.operator in ("++", "--", ",")
+        return isinstance(tree, ast.Assign | ast.Postfix)
 
     def truth(self, text: str) -> bool:
         """Whether an expression is non-zero (``if``, ``while`` of scripts)."""
@@ -171,6 +237,10 @@ class Data:
                         environment = None
         return held
 
+    def latest(self) -> Value:
+        """The last value of the history. Raises `ExpressionError` when there is none."""
+        return self._history.latest()
+
     def integer(self, text: str) -> int:
         """The value of an integer expression (counts, line numbers, exit status)."""
         value = evaluate(text, self.environment())
@@ -179,6 +249,22 @@ class Data:
     def read_string(self, value: Value) -> bytes:
         """The characters of an array or behind a pointer, up to the first null."""
         return StringReader(self.environment()).read_string(value)
+
+    def real_type(self, text: str) -> Type | None:
+        """What a variable's object really is, where `set print object` asks for it and a table tells.
+
+        As in GDB, which evaluates nothing for that, other expressions have none.
+        """
+        if not self._settings.print.object:
+            return None
+        try:
+            environment = self.environment()
+            if not isinstance(parse_in(text, environment), ast.Name | ast.Dollar):
+                return None
+            found = whole(evaluate(text, environment), environment)
+        except Error:
+            return None
+        return found.type if found is not None else None
 
     def expression_type(self, text: str) -> tuple[Type, bool]:
         """The type of an expression or type name, and whether it was a type name; no side effects."""
@@ -194,7 +280,24 @@ class Data:
             self._printer(),
             environment.complete_type,
             lambda type_, name: _static_member(environment, type_, name),
+            lambda value: whole(value, environment),
+            environment.at_address,
+            lambda name, space, address: self._described(environment, name, space, address),
         )
+
+    def _described(self, environment: ProgramEnvironment, name: str, space: int, address: int) -> str | None:
+        """An object that the language hides, in words."""
+        from rocdbg.debugger.values.descriptor_text import opaque_text  # late: few programs have images
+
+        program, memory = self._inferior.program, environment.memory
+        if program is None or memory is None:
+            return None
+        return opaque_text(name, memory, space, address, program.code_object.target)
+
+    @property
+    def language_name(self) -> str:
+        """The language of the selected frame, else of the program."""
+        return self._environment_or_static(None).language_name
 
     def _environment_or_static(self, focus: Focus | None) -> ProgramEnvironment:
         try:
@@ -206,24 +309,37 @@ class Data:
         self, value: Value, fmt: Format | None = None, settings: PrintSettings | None = None
     ) -> str:
         """Text of a value as ``print`` shows it, without ``$1 = ``."""
+        self.need_size(value)
         return self.formatter(settings).format(value, self._radix(fmt))
 
     def format_nested(
         self, value: Value, fmt: Format | None = None, settings: PrintSettings | None = None
     ) -> str:
         """Text of a value as an argument or member: pointers without their type."""
+        self.need_size(value)
         return self.formatter(settings).format_nested(value, self._radix(fmt))
+
+    def need_size(self, value: Value) -> None:
+        """Raises `DebuggerError` for a value in the program that is larger than `Settings.max_value_size`."""
+        size, most = value.bare.size or 0, self._settings.max_value_size
+        if value.storage is None or value.data is not None or value.bit_size is not None or not 0 <= most < size:
+            return
+        named = value.type.strip_qualifiers()
+        name = getattr(named, "qualified_name", None) or getattr(named, "name", None)
+        of_type = f" of type `{name}'" if name else ""
+        raise DebuggerError(f"value{of_type} requires {size} bytes, which is more than max-value-size")
 
     def _radix(self, fmt: Format | None) -> Format:
         """A format, by default what ``set output-radix`` says."""
         if fmt is not None and fmt.letter:
             return fmt
-        letter = {16: "x", 8: "o"}.get(self._settings.output_radix, "")
-        return replace(fmt or PLAIN, letter=letter)
+        radix = {16: "x", 8: "o"}.get(self._settings.output_radix, "")
+        return replace(fmt or PLAIN, radix=radix)
 
 
 def _static_member(environment: ProgramEnvironment, type_: ClassType, name: str) -> Value | None:
+    """A static member, wherever its definition is; ``None`` without one."""
     try:
-        return environment.global_symbol(f"{type_.qualified_name or type_.name}::{name}")
+        return environment.global_symbol(f"{type_.qualified_name or type_.name}::{name}", True)
     except Error:
         return None

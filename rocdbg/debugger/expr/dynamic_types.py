@@ -120,6 +120,8 @@ class Resolver(Struct, frozen=True):
         die = self._die(type_)
         if die is None:
             raise DebuggerError(f"The bounds of {type_} are not known.")
+        if die.tag == Tag.STRING_TYPE:
+            return Resolved(replace(type_, count=self._string_length(die, location)), location)
         for code, absence in ((ALLOCATED, Absence.NOT_ALLOCATED), (ASSOCIATED, Absence.NOT_ASSOCIATED)):
             state = self._number(die, code, location)
             if state == 0:
@@ -142,6 +144,20 @@ class Resolver(Struct, frozen=True):
         for dimension, initial in reversed(pairs):
             result = self._dimension(type_, dimension, result, location, initial)
         return Resolved(result, place)
+
+    def _string_length(self, die: Die, location: LocationDescription) -> int:
+        """Characters of a string of variable length: what is at the place that DW_AT_string_length gives."""
+        value = die.attribute(At.STRING_LENGTH)
+        if isinstance(value, Exprloc | Loclist):
+            size = die.number(At.STRING_LENGTH_BYTE_SIZE) or die.number(At.BYTE_SIZE) or die.unit.address_size
+            if not 0 < size <= 8:
+                raise DebuggerError(f"The length of the string type at {die.offset:#x} has {size} bytes.")
+            length: int | None = self._location(die, value, location).read(8 * size)
+        else:
+            length = self._number(die, At.STRING_LENGTH, location)
+        if length is None or not 0 <= length <= MAX_COUNT:
+            raise DebuggerError(f"A string of {length} characters is not supported.")
+        return length
 
     def _dimension(
         self, type_: ArrayType, die: Die, element: Type, location: LocationDescription, initial: tuple[int, ...]

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.type_lookup import TypeLookup
 from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.storage import Memory
 from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.location import LocationDescription
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.expr.functions import FunctionCaller
 
 
 class Environment(Protocol):
     """The names, registers and memory at one place of the program (one wave, lane, frame)."""
 
+    settings: Settings
+    """Of the session."""
+
     @property
     def focus(self) -> Focus:
         """The place."""
+
+    @property
+    def program(self) -> Program | None:
+        """The code object whose names are meant, ``None`` without any."""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The frame whose names are meant first; ``None`` where there is none."""
+
+    @property
+    def caller(self) -> FunctionCaller | None:
+        """What runs functions of the program; ``None``: none can be called."""
 
     @property
     def bool_type(self) -> Type:
@@ -28,6 +50,10 @@ class Environment(Protocol):
     @property
     def is_cplusplus(self) -> bool:
         """Whether ``this`` has members."""
+
+    @property
+    def language_name(self) -> str:
+        """The language of the code here: ``c``, ``c++``, ``opencl``, ..."""
 
     @property
     def input_radix(self) -> int:
@@ -51,8 +77,8 @@ class Environment(Protocol):
     def local(self, name: str) -> Value | None:
         """A variable of the frame's blocks, innermost first."""
 
-    def global_symbol(self, name: str) -> Value | None:
-        """A global variable, function, enumerator or symbol."""
+    def global_symbol(self, name: str, is_global: bool = False) -> Value | None:
+        """A global variable, function, enumerator or symbol; ``is_global``: it began with ``::``."""
 
     def scoped_variable(self, scope: str, name: str) -> Value:
         """``'file.c'::name``, ``function::name``. Raises `NoSymbolError`."""
@@ -70,6 +96,9 @@ class Environment(Protocol):
     def at_address(self, type_: Type, space: int, address: int) -> Value:
         """What is at an address of a DWARF address space."""
 
+    def function_value(self, function: Function) -> Value:
+        """A function as a value: its type, at its entry."""
+
     def pointed_member(self, pointer: Value, object_: Value) -> Value:
         """``object_.*pointer``. Raises `ExpressionError` for what is no pointer to a data member."""
 
@@ -81,3 +110,9 @@ class Environment(Protocol):
 
     def register_range(self, file: str, first: int, last: int) -> Value:
         """``$s[4:5]`` as one value."""
+
+
+def is_opencl(environment: Environment) -> bool:
+    """Whether expressions are OpenCL's, in which logical operators go through vectors element by element."""
+    chosen = environment.settings.language
+    return (environment.language_name if chosen in ("auto", "local") else chosen) == "opencl"

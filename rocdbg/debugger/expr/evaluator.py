@@ -6,8 +6,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.access import (
     address_of,
@@ -16,27 +15,44 @@ from rocdbg.debugger.expr.access import (
     follow,
     member,
     member_of_this,
-    member_pointer,
+    placed,
     pointee,
 )
-from rocdbg.debugger.expr.casting import aggregate_cast, cast, space_number, vector_literal
+from rocdbg.debugger.expr.assignment import bit_field_warning, stored_value
+from rocdbg.debugger.expr.calling import call, operator_call, pointed_method, run
+from rocdbg.debugger.expr.casting import (
+    aggregate_cast,
+    cast,
+    character_type,
+    dynamic_cast,
+    in_one_space,
+    reference_cast,
+    reinterpretable,
+)
+from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
+from rocdbg.debugger.expr.class_members import has_method
 from rocdbg.debugger.expr.convenience import string_value
-from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.operators import COMPARISONS, binary, convert, repeated, stepped, unary
+from rocdbg.debugger.expr.dollar_names import dollar_value, is_convenience
+from rocdbg.debugger.expr.environment import Environment, is_opencl
+from rocdbg.debugger.expr.function_values import overload
+from rocdbg.debugger.expr.literals import (
+    array_literal,
+    comma_list,
+    hexadecimal,
+    size_value,
+    space_address,
+    typed_memory,
+    vector_literal,
+)
+from rocdbg.debugger.expr.operators import COMPARISONS, binary, repeated, shift_warning, stepped, unary, vector_not
+from rocdbg.debugger.expr.qualified_members import member_pointer, member_value
 from rocdbg.debugger.expr.strings import StringReader
-from rocdbg.debugger.expr.trees import nesting_limited, parse_in
+from rocdbg.debugger.expr.trees import need_names, nesting_limited, parse_in
 from rocdbg.debugger.expr.type_names import named_type
 from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.storage import ConvenienceStorage
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import (
-    ArrayType,
-    ClassType,
-    FunctionType,
-    PointerKind,
-    PointerType,
-    Type,
-    VectorType,
-)
+from rocdbg.dwarf.info.types import ArrayType, ClassType, FunctionType, PointerKind, PointerType, Type, VectorType
 
 
 def evaluate(text: str, environment: Environment) -> Value:
@@ -46,7 +62,7 @@ def evaluate(text: str, environment: Environment) -> Value:
 
 def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
     """The type of an expression or type name, without side effects; and whether it was a type name."""
-    tree = parse_in(text, environment)
+    tree = parse_in(text, environment, names_first=True)
     evaluator = Evaluator(environment, only_type=True)
     with nesting_limited(text):
         if isinstance(tree, ast.TypeExpression):
@@ -56,8 +72,9 @@ def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
 
 def value_tree(text: str, environment: Environment) -> ast.Expression:
     """The tree of a text that has a value. Raises `ExpressionError` for a type's name."""
-    tree = parse_in(text, environment)
+    tree = parse_in(text, environment, names_first=True)
     if isinstance(tree, ast.TypeExpression):
+        Evaluator(environment, only_type=True).type(tree.type)  # the type may be none
         raise ExpressionError("Attempt to use a type name as an expression")
     return tree
 
@@ -72,6 +89,8 @@ class Evaluator(Struct):
 
     environment: Environment
     only_type: bool = False
+    warnings: list[str] = []
+    """What was odd, for a front end to show."""
     has_stored: bool = False
     """Whether something was assigned to other than a convenience variable: what is known of the target may be wrong."""
 
@@ -103,10 +122,12 @@ class Evaluator(Struct):
             if isinstance(outer, ast.Binary):
                 value = self._binary(outer.operator, value, outer.right)
             elif isinstance(outer, ast.Index):
-                base = follow(value, self.environment)
-                value = element(base, self.operand(outer.index), self.environment, self.only_type)
+                base, index = follow(value, self.environment), self.lvalue(outer.index)
+                value = self._operator("[]", base, index) or element(
+                    base, decay(index), self.environment, self.only_type
+                )
             else:
-                value = member(follow(value, self.environment), outer, self.environment, self.only_type)
+                value = self._member(follow(value, self.environment), outer)
         return value
 
     def _value(self, node: ast.Expression) -> Value:
@@ -117,46 +138,51 @@ class Evaluator(Struct):
             case ast.Float(number, suffix):
                 type_ = {"f": ctypes.FLOAT, "h": ctypes.HALF, "f16": ctypes.HALF, "l": ctypes.LONG_DOUBLE}
                 return Value.of_float(type_.get(suffix, ctypes.DOUBLE), number)
-            case ast.Char(number):
-                return Value.of_int(ctypes.CHAR, number)
-            case ast.String(data):
-                return string_value(data)
+            case ast.Char(number, prefix):
+                return Value.of_int(character_type(prefix, self.environment), number)
+            case ast.String(data, prefix):
+                return string_value(data, character_type(prefix, self.environment))
             case ast.Bool(truth):
                 return Value.of_int(self.environment.bool_type, truth)
-            case ast.NullPointer():
-                return Value.of_int(ctypes.VOID_POINTER, 0)
             case ast.Name():
                 return self._name(node)
             case ast.ScopedName(scope, name):
                 return self.environment.scoped_variable(scope, name)
             case ast.Dollar(name):
-                return self._dollar(name)
+                return dollar_value(name, self.environment)
             case ast.RegisterRange(file, first, last):
                 return self.environment.register_range(file, first, last)
             case ast.Unary(operator, operand):
                 return self._unary(operator, operand)
             case ast.Postfix(operator, operand):
                 old = self.lvalue(operand)
+                found = self._operator(operator, old, _literal(0, "", 10))
+                if found is not None:
+                    return found
                 before = old.rvalue()
                 self._assign(operand, old, stepped(before, operator))
                 return before
             case ast.Assign():
                 return self._assignment(node)
             case ast.Conditional(condition, then, otherwise):
-                return self.value(then if self.operand(condition).is_true() else otherwise)
-            case ast.Cast(type_name, operand):
-                return self._cast(named_type(type_name, self.environment, self._unevaluated), operand)
+                chosen, other = (then, otherwise) if self.operand(condition).is_true() else (otherwise, then)
+                need_names(other, self.environment)
+                return self.value(chosen)
+            case ast.Cast(type_name, operand, kind):
+                return self._cast(named_type(type_name, self.environment, self._unevaluated), operand, kind)
             case ast.Sizeof():
                 return self._sizeof(node)
             case ast.Call(function, arguments):
                 return self._call(function, arguments)
             case ast.TypedMemory(type_name, address):
-                return self._typed_memory(self.type(type_name), self.operand(address))
+                return typed_memory(self.type(type_name), self.operand(address), self.environment)
             case ast.ArrayLiteral(elements):
-                return self._array_literal(elements)
+                return array_literal([self.operand(element) for element in elements])
             case ast.SpaceAddress(space, address):
-                return self._space_address(space, address)
+                return space_address(space, self.operand(address))
             case _:  # ast.TypeExpression
+                assert isinstance(node, ast.TypeExpression)
+                self.type(node.type)
                 raise ExpressionError("Attempt to use a type name as an expression")
 
     def lvalue(self, node: ast.Expression) -> Value:
@@ -183,57 +209,50 @@ class Evaluator(Struct):
 
     def _name(self, node: ast.Name) -> Value:
         if node.global_:
-            value = self.environment.global_symbol(node.name)
+            value = self.environment.global_symbol(node.name, True)
         else:
             value = self.environment.local(node.name)
             if value is None:
                 value = member_of_this(node.name, self.environment, self.only_type)  # members hide globals
             if value is None:
-                value = self.environment.variable(node.name)
-        if value is None:
-            raise NoSymbolError(node.name)
-        return value
+                value = self._class_member(node.name) or self.environment.variable(node.name)
+        return value if value is not None else hexadecimal(node.name, self.environment)
 
-    def _dollar(self, name: str) -> Value:
-        body = name[1:]
-        history = self.environment.history
-        if body == "":
-            return history.relative(0)
-        if body == "$":
-            return history.relative(1)
-        if body.startswith("$") and body[1:].isdecimal():
-            return history.relative(decimal(body[1:]))
-        if body.isdecimal():
-            return history.get(decimal(body)) if body != "0" else history.relative(0)
-        register = self.environment.register(body)
-        if register is not None:
-            return register
-        return self.environment.convenience.get(body, self.environment.focus)
+    def _class_member(self, name: str) -> Value | None:
+        """``Class::member``; ``None`` where that is nothing."""
+        scope, _, last = name.rpartition("::")
+        return member_value(scope, last, self.environment, self.only_type) if scope else None
 
     # -- operators
 
     def _unary(self, operator: str, operand: ast.Expression) -> Value:
         if operator == "&":
-            pointer = member_pointer(operand, self.environment)
+            scope, _, last = operand.name.rpartition("::") if isinstance(operand, ast.Name) else ("", "", "")
+            pointer = member_pointer(scope, last, self.environment) if scope else None
             if pointer is not None:
                 return pointer
             inner = self.value(operand)
             stripped = inner.bare
             if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
-                return Value.of_int(
-                    ctypes.pointer_to(stripped.target, stripped.address_class or 0), inner.as_int()
-                )
-            return address_of(inner, self.only_type)
+                return Value.of_int(ctypes.pointer_to(stripped.target, stripped.address_class or 0), inner.as_int())
+            return address_of(self._kept(inner), self.only_type)
         if operator == "*":
-            return pointee(self.operand(operand), self.environment, self.only_type)
+            pointer = self.lvalue(operand)
+            found = self._operator(operator, pointer)
+            if self.only_type and found is None and isinstance(pointer.bare, FunctionType):
+                raise ExpressionError("Attempt to take contents of a non-pointer value.")  # as GDB, of types alone
+            return found or pointee(decay(self._kept(pointer)), self.environment, self.only_type)
         if operator in ("++", "--"):
             old = self.lvalue(operand)
-            return self._assign(operand, old, stepped(old, operator))
-        return unary(operator, self._number(operand), self.environment.bool_type)
-
-    def _number(self, node: ast.Expression) -> Value:
-        """An operand; where nothing may be read, a one of its type."""
-        return self._readable(self.operand(node))
+            found = self._operator(operator, old)
+            return found or self._assign(operand, old, stepped(old, operator))
+        value = self.lvalue(operand)
+        found = self._operator(operator, value)
+        if found is not None:
+            return found
+        if operator == "!" and isinstance(value.bare, VectorType) and is_opencl(self.environment):
+            return vector_not(value)
+        return unary(operator, self._readable(decay(value)), self.environment.bool_type)
 
     def _readable(self, value: Value) -> Value:
         if self.only_type and ctypes.is_scalar(value.type):
@@ -242,88 +261,114 @@ class Evaluator(Struct):
             return Value.of_int(value.type, 1)
         return value
 
+    def _member(self, base: Value, node: ast.Member) -> Value:
+        """A member; of an object that has an operator for ``->``, of what that gives."""
+        if node.arrow and isinstance(base.bare, ClassType) and has_method(base, "operator->", self.environment):
+            base = follow(self._operator("->", base) or base, self.environment)
+        return member(base, node, self.environment, self.only_type)
+
     def _binary(self, operator: str, left: Value, right: ast.Expression) -> Value:
         if operator == ",":
             return self.value(right)
         if left.type.integer is None:
             left = follow(left, self.environment)
-        elif type(right) is ast.Integer and operator in COMPARISONS:
+        elif type(right) is ast.Integer and operator in COMPARISONS and not self.only_type:
             return binary(operator, left, _literal(right.value, right.suffix, right.radix), self.environment.bool_type)
-        if operator in ("&&", "||"):
-            answer = decay(left).is_true()
-            if answer == (operator == "&&"):
-                answer = self.operand(right).is_true()
-            return Value.of_int(self.environment.bool_type, answer)
         if operator in (".*", "->*"):
             # as GDB, either operator takes objects and pointers
             if isinstance(left.bare, PointerType):
                 left = pointee(left, self.environment, self.only_type)
-            return self.environment.pointed_member(self.operand(right), left)
+            pointer = self.operand(right)
+            method = pointed_method(pointer, left, self.environment)
+            return method if method is not None else self.environment.pointed_member(pointer, left)
+        if operator in ("&&", "||") and not isinstance(left.bare, ClassType) and not (
+            isinstance(left.bare, VectorType) and is_opencl(self.environment)
+        ):
+            answer = self._readable(decay(left)).is_true()
+            if answer == (operator == "&&"):
+                answer = self._readable(self.operand(right)).is_true()
+            else:
+                need_names(right, self.environment)
+            return Value.of_int(self.environment.bool_type, answer)
         if operator == "@":
-            return repeated(left, self.operand(right))
-        return binary(operator, self._readable(decay(left)), self._number(right), self.environment.bool_type)
+            return repeated(left, self.operand(right), self.only_type)
+        other = self.lvalue(right)
+        found = self._operator(operator, left, other)
+        if found is not None:
+            return found
+        if operator in ("+", "-"):
+            left, other = self._kept(left), self._kept(other)
+        return self._computed(operator, self._readable(decay(left)), self._readable(decay(other)))
+
+    def _kept(self, value: Value) -> Value:
+        return placed(value, self.environment, self.only_type)
+
+    def _computed(self, operator: str, left: Value, right: Value) -> Value:
+        """`binary` of pointers into any spaces, with the warnings of shifts."""
+        left, right = in_one_space(left, right, self.environment)
+        warning = shift_warning(operator, left, right)
+        if warning is not None:
+            self.warnings.append(warning)
+        return binary(operator, left, right, self.environment.bool_type)
 
     def _assignment(self, node: ast.Assign) -> Value:
         target = self.lvalue(node.left)
         right = self.lvalue(node.right)
         if node.operator:
-            right = binary(node.operator, decay(target), decay(right), self.environment.bool_type)
+            found = self._operator(f"{node.operator}=", target, right)
+            if found is not None:
+                return found
+            right = self._computed(node.operator, decay(target), decay(right))
         return self._assign(node.left, target, right)
 
     def _assign(self, node: ast.Expression, target: Value, new: Value) -> Value:
         if self.only_type:
-            return target if not self._is_convenience(node) else new
-        if self._is_convenience(node):
+            return target if not is_convenience(node, self.environment) else new
+        if is_convenience(node, self.environment):
             assert isinstance(node, ast.Dollar)
-            self.environment.convenience.set(node.name[1:], new)
+            kept = decay(new) if isinstance(new.bare, ArrayType) and new.address is not None else new
+            self.environment.convenience.set(node.name[1:], kept)
             return self.environment.convenience.get(node.name[1:], self.environment.focus)
-        stripped = target.bare
-        if isinstance(stripped, ArrayType | ClassType | VectorType):
-            converted = self._assign_aggregate(target, new)
-        else:
-            converted = cast(target.type, decay(new), self.environment, implicit=True)
+        if isinstance(node, ast.Dollar) and self.environment.register(node.name[1:]) is None:
+            raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # of the history
+        converted = stored_value(target, new, self.environment)
+        warning = bit_field_warning(target, converted)
+        if warning is not None:
+            self.warnings.append(warning)
         self.has_stored = True
-        return target.store(converted.contents())
-
-    @staticmethod
-    def _assign_aggregate(target: Value, new: Value) -> Value:
-        if isinstance(target.bare, VectorType) and not isinstance(new.bare, ArrayType | ClassType):
-            return convert(new, target.type)
-        if new.size != target.size:
-            raise ExpressionError("Invalid cast.")
-        return new
-
-    def _is_convenience(self, node: ast.Expression) -> bool:
-        if not isinstance(node, ast.Dollar):
-            return False
-        body = node.name[1:]
-        if body in ("", "$") or body.lstrip("$").isdecimal():
-            return False
-        return self.environment.register(body) is None
+        stored = target.store(converted.contents())
+        inside = isinstance(target.storage, ConvenienceStorage)
+        return Value(stored.type, stored.storage, stored.offset, converted.contents()) if inside else stored
 
     # -- casts and sizeof
 
-    def _cast(self, type_: Type, operand: ast.Expression) -> Value:
+    def _cast(self, type_: Type, operand: ast.Expression, kind: str) -> Value:
         stripped = type_.strip_typedefs()
         if isinstance(operand, ast.ArrayLiteral) and isinstance(stripped, VectorType):
             return vector_literal(type_, operand.elements, self.operand)
         if isinstance(stripped, VectorType) and isinstance(operand, ast.Binary) and operand.operator == ",":
-            return vector_literal(type_, _comma_list(operand), self.operand)
-        if isinstance(stripped, ClassType | ArrayType):
+            return vector_literal(type_, comma_list(operand), self.operand)
+        if isinstance(stripped, ClassType):
+            object_ = self.lvalue(operand)
+            part = base_part(object_, type_, self.environment)
+            return part.with_type(part.type) if part is not None else aggregate_cast(type_, object_)
+        if isinstance(stripped, ArrayType):
             return aggregate_cast(type_, self.lvalue(operand))
         if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
-            # a cast to a reference is a look at the same place as another type
-            return self.lvalue(operand).with_type(stripped.target)
-        return cast(type_, self.operand(operand), self.environment)
+            return reference_cast(stripped, self.lvalue(operand), self.environment)
+        value = self.operand(operand)
+        if isinstance(stripped, PointerType):
+            value = decay(self._kept(value))
+        if kind == "dynamic":
+            return dynamic_cast(type_, value, self.environment)
+        if kind == "reinterpret" and not reinterpretable(stripped, value.bare):
+            raise ExpressionError("Invalid reinterpret_cast")
+        if kind != "reinterpret" and isinstance(stripped, PointerType) and ctypes.is_pointer(value.type):
+            value = value if self.only_type else cast_pointer(value, stripped, self.environment)
+        return cast(type_, value, self.environment)
 
     def _sizeof(self, node: ast.Sizeof) -> Value:
-        type_ = self._unevaluated(node.operand)
-        bare = type_.bare
-        if not node.align and isinstance(bare, PointerType) and bare.kind is not PointerKind.POINTER:
-            type_ = bare.target  # the size of a reference is that of what it refers to
-        type_ = self.environment.complete_type(type_)
-        number = ctypes.alignment_of(type_) if node.align else ctypes.size_of(type_)
-        return Value.of_int(ctypes.UNSIGNED_LONG, number)
+        return size_value(self._unevaluated(node.operand), node.align, self.environment)
 
     # -- calls
 
@@ -333,44 +378,23 @@ class Evaluator(Struct):
             handler = self.environment.convenience.functions.get(name)
             if handler is not None:
                 return handler(StringReader(self.environment), [self.lvalue(argument) for argument in arguments])
-            raise ExpressionError(f"You cannot call the value of ${name}: it is no convenience function.")
-        value = self.lvalue(function)
-        type_ = value.bare
-        if isinstance(type_, PointerType):
-            type_ = type_.target.strip_typedefs()
-        if isinstance(type_, FunctionType):
-            if self.only_type:
-                return Value.of_int(type_.return_type, 0) if ctypes.is_scalar(type_.return_type) else Value(
-                    type_.return_type, data=bytes(type_.return_type.size or 0)
-                )
-            raise ExpressionError("Functions of the program cannot be called on this target.")
-        raise ExpressionError("Cannot perform a call on a non-function value.")
+            if self.environment.register(name) is None and name not in self.environment.convenience:
+                raise ExpressionError("Invalid data type for function to be called.")
+        if isinstance(function, ast.Name) and arguments and all(
+            isinstance(argument, ast.TypeExpression) for argument in arguments
+        ):
+            types = [self.type(argument.type) for argument in arguments if isinstance(argument, ast.TypeExpression)]
+            return overload(function.name, ", ".join(map(str, types)), self.environment)
+        values = [self.lvalue(argument) for argument in arguments]
+        self.has_stored |= not self.only_type  # for all that is known: what functions store is not followed
+        return call(function, self, values, self.environment, self.only_type)
 
-    # -- what GDB and ROCgdb add to C
-
-    def _typed_memory(self, type_: Type, address: Value) -> Value:
-        space = ctypes.pointer_space(address.type)
-        return self.environment.at_address(type_, space, address.as_int())
-
-    def _array_literal(self, elements: tuple[ast.Expression, ...]) -> Value:
-        values = [self.operand(node) for node in elements]
-        first = values[0]
-        if any(value.size != first.size for value in values):
-            raise ExpressionError("array elements must all be the same size")
-        return Value(ctypes.array_of(first.type, len(values)), data=b"".join(v.contents() for v in values))
-
-    def _space_address(self, space: str, address: ast.Expression) -> Value:
-        number = space_number(space)
-        value = self.operand(address)
-        target: Type = ctypes.VOID
-        if isinstance(value.bare, PointerType):
-            target = value.bare.target
-        return Value.of_int(ctypes.pointer_to(target, number), value.as_int())
-
-
-def _comma_list(node: ast.Expression) -> list[ast.Expression]:
-    elements = []
-    while isinstance(node, ast.Binary) and node.operator == ",":
-        elements.append(node.right)
-        node = node.left
-    return [node, *reversed(elements)]
+    def _operator(self, operator: str, *operands: Value) -> Value | None:
+        """What a user's operator gives; ``None`` where the operands have none of their own."""
+        if not any(isinstance(operand.bare, ClassType) for operand in operands):
+            return None
+        found = operator_call(operator, list(operands), self.environment)
+        if found is None:
+            raise ExpressionError(f"Structure has no component named operator{operator}.")
+        self.has_stored |= not self.only_type
+        return run(*found, self.environment, self.only_type)

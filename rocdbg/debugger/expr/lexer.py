@@ -10,7 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.errors import ExpressionError, NoSymbolError
 
 
 class TokenKind(Enum):
@@ -28,7 +28,10 @@ class TokenKind(Enum):
 
 
 class Token(Struct, frozen=True):
-    """One token; ``value`` is a number or the text of a name, ``suffix`` what follows a number."""
+    """One token; ``value`` is a number or the text of a name.
+
+    ``suffix`` is what follows a number, and what stands before the quotes of characters (``L``).
+    """
 
     kind: TokenKind
     text: str
@@ -38,6 +41,8 @@ class Token(Struct, frozen=True):
     radix: int = 10
 
 
+_NAME_BEFORE = re.compile(r"(?<!\w)[A-Za-z_]\w*\s*\Z")
+"""What must stand before ``#``: an address space's name."""
 # Longest first: the first that fits is taken.
 _OPERATORS = (
     "<<=", ">>=", "->*", "...",
@@ -47,18 +52,32 @@ _OPERATORS = (
     "(", ")", "[", "]", "{", "}", "@", "#",
 )
 
+_CXX_OPERATORS = {
+    "and": "&&", "and_eq": "&=", "bitand": "&", "bitor": "|", "compl": "~", "not": "!", "not_eq": "!=", "or": "||",
+    "or_eq": "|=", "xor": "^", "xor_eq": "^=",
+}
+_OPERATOR_NAME = re.compile(
+    r"\s*(\(\s*\)|\[\s*\]|->\*?|&&|\|\||\+\+|--|<<=?|>>=?|[-+*/%^&|~!=<>]=?|,)"
+)
+_ARGUMENTS = re.compile(r"<[\w:*]+(<[\w:*, ]*>)?(,\s*[\w:*<>]+)*>")
+"""Arguments of a template that nothing else can be: of comparisons there are blanks around the signs."""
+_SCOPE = re.compile(r"(\w+(?:::\w+)*)::\Z")
+_WIDTHS = {"": 1, "u": 2, "U": 4, "L": 4}
+"""Bytes of a character by what stands before its quotes."""
 _ESCAPES = {"a": 7, "b": 8, "e": 27, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
-_INTEGER_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu", "z", "uz", "zu"}
+_INTEGER_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
 _FLOAT_SUFFIXES = {"", "f", "l", "f16", "h"}
 
 
-def tokenize(text: str, is_known: Callable[[str], bool] | None = None, input_radix: int = 10) -> list[Token]:
-    """The tokens of ``text``, an END last.
+def tokenize(
+    text: str, is_known: Callable[[str], bool] | None = None, input_radix: int = 10, is_cxx: bool = True
+) -> list[Token]:
+    """The tokens of ``text``, an END last. ``is_cxx``: whether operators have words (``and``).
 
     ``is_known`` is asked whether a name with template arguments (``fn<int>``) exists, so that it can
     become one token. Raises `ExpressionError`.
     """
-    lexer = _Lexer(text, is_known or (lambda _name: False), input_radix)
+    lexer = _Lexer(text, is_known or (lambda _name: False), input_radix, is_cxx)
     tokens = []
     while True:
         token = lexer.next_token()
@@ -68,7 +87,8 @@ def tokenize(text: str, is_known: Callable[[str], bool] | None = None, input_rad
 
 
 class _Lexer:
-    def __init__(self, text: str, is_known: Callable[[str], bool], input_radix: int) -> None:
+    def __init__(self, text: str, is_known: Callable[[str], bool], input_radix: int, is_cxx: bool) -> None:
+        self.is_cxx = is_cxx
         self.text = text
         self.position = 0
         self.is_known = is_known
@@ -109,11 +129,9 @@ class _Lexer:
         if char == "'":
             return self._single_quoted(start)
         if char == '"':
-            data, end = self._quoted_bytes(start + 1, '"', "Unterminated string in expression.")
-            self.position = end
-            return Token(TokenKind.STRING, text[start:end], start, data)
+            return self._string(start, "")
         for operator in _OPERATORS:
-            if text.startswith(operator, start):
+            if text.startswith(operator, start) and (operator != "#" or _NAME_BEFORE.search(text, 0, start)):
                 self.position = start + len(operator)
                 return Token(TokenKind.OPERATOR, operator, start)
         raise ExpressionError(f'Invalid character \'{char}\' in expression.', text, start)
@@ -121,9 +139,11 @@ class _Lexer:
     def _number(self, start: int) -> Token:
         text = self.text
         end = start
+        dots = 0
         while end < len(text) and (
             text[end].isalnum()
-            or text[end] in "._'"
+            or text[end] in "_'"
+            or (text[end] == "." and not dots)  # as in GDB, "1.2.3" is 1.2 and then .3
             or (
                 text[end] in "+-"
                 and text[end - 1] in "eEpP"
@@ -133,6 +153,7 @@ class _Lexer:
         ):
             if text[end] == "'" and not text[end + 1 : end + 2].isalnum():
                 break
+            dots += text[end] == "."
             end += 1
         self.position = end
         word = text[start:end]
@@ -147,14 +168,28 @@ class _Lexer:
         end = start
         while end < len(text) and (text[end].isalnum() or text[end] == "_"):
             end += 1
-        if text[start:end] in ("u", "U", "L", "u8") and text[end : end + 1] in ("'", '"') and end < len(text):
-            self.position = end
-            return self.next_token()
         name = text[start:end]
+        if name in ("u", "U", "L") and text[end : end + 1] == '"':
+            return self._string(end, name)
+        if name in ("u", "U", "L") and text[end : end + 1] == "'":
+            return self._character(end, name)
+        if self.is_cxx and name in _CXX_OPERATORS:
+            self.position = end
+            return Token(TokenKind.OPERATOR, _CXX_OPERATORS[name], start)
+        if self.is_cxx and name == "operator":
+            end = self._operator_name(end)
+            self.position = end
+            name = re.sub(r"\s+(?=\W)|(?<=\W)\s+", "", text[start:end])
+            return Token(TokenKind.NAME, name, start, name)
         if text[end : end + 1] == "<":
             close = self.angles.get(end)
             if close is not None and self.is_known(text[start:close]):
                 name, end = text[start:close], close
+            elif close is not None and self._is_template(name, end, close):
+                template, scope = text[start:close], _SCOPE.search(text, 0, start)
+                if scope is not None:
+                    raise NoSymbolError(template, f'No symbol "{template}" in namespace "{scope[1]}".')
+                raise NoSymbolError(template)
         self.position = end
         return Token(TokenKind.NAME, name, start, name)
 
@@ -164,28 +199,49 @@ class _Lexer:
         close = text.find("'", start + 1)
         if close < 0:
             raise ExpressionError("Unmatched single quote.", text, start)
-        if close == start + 1:
-            raise ExpressionError("Empty character constant.", text, start)
         body = text[start + 1 : close]
-        if body[0] != "\\" and len(body) > 1:
+        if body[:1] != "\\" and len(body) > 2:
             self.position = close + 1
             return Token(TokenKind.QUOTED, text[start : close + 1], start, body)
-        data, end = self._quoted_bytes(start + 1, "'", "Unmatched single quote.")
-        self.position = end
-        if len(data) != 1:
-            raise ExpressionError("Invalid character constant.", text, start)
-        return Token(TokenKind.CHAR, text[start:end], start, data[0])
+        return self._character(start, "")
 
-    def _quoted_bytes(self, position: int, quote: str, unterminated: str) -> tuple[bytes, int]:
+    def _character(self, start: int, prefix: str) -> Token:
+        """A character constant, from its first quote on."""
+        codes, end = self._quoted_codes(start + 1, "'", "Unmatched single quote.")
+        self.position = end
+        if not codes:
+            raise ExpressionError("A character constant must contain at least one character.", self.text, start)
+        data = _in_width(codes, _WIDTHS[prefix])
+        if len(data) != _WIDTHS[prefix]:
+            raise ExpressionError("Invalid character constant.", self.text, start)
+        return Token(TokenKind.CHAR, self.text[start:end], start, int.from_bytes(data, "little"), prefix)
+
+    def _string(self, start: int, prefix: str) -> Token:
+        """A string, from its first quote on."""
+        codes, end = self._quoted_codes(start + 1, '"', "Unterminated string in expression.")
+        self.position = end
+        return Token(TokenKind.STRING, self.text[start:end], start, _in_width(codes, _WIDTHS[prefix]), prefix)
+
+    def _is_template(self, name: str, start: int, end: int) -> bool:
+        """Whether arguments of a template stand behind a name; the casts have types in the same brackets."""
+        return self.is_cxx and not name.endswith("_cast") and _ARGUMENTS.fullmatch(self.text, start, end) is not None
+
+    def _operator_name(self, end: int) -> int:
+        """Where the name of an operator function ends, behind ``operator``."""
+        found = _OPERATOR_NAME.match(self.text, end)
+        return found.end() if found is not None else end
+
+    def _quoted_codes(self, position: int, quote: str, unterminated: str) -> tuple[list[int | str], int]:
+        """Characters up to a quote, those given by number as numbers; and where they end."""
         text = self.text
-        out = bytearray()
+        out: list[int | str] = []
         while position < len(text):
             char = text[position]
             if char == quote:
-                return bytes(out), position + 1
+                return out, position + 1
             position += 1
             if char != "\\":
-                out += _encoded(char)
+                out.append(char)
                 continue
             if position >= len(text):
                 break
@@ -195,7 +251,14 @@ class _Lexer:
                 end = position
                 while end < len(text) and end < position + 2 and text[end] in "01234567":
                     end += 1
-                out.append(int(text[position - 1 : end], 8) & 0xFF)
+                out.append(int(text[position - 1 : end], 8))
+                position = end
+            elif escape in "uU" and text[position : position + 1] in _HEX:
+                end = position
+                while end < len(text) and end < position + (4 if escape == "u" else 8) and text[end] in _HEX:
+                    end += 1
+                code = int(text[position:end], 16)
+                out.append(chr(code) if code < 0x110000 else code)
                 position = end
             elif escape == "x":
                 end = position
@@ -203,13 +266,29 @@ class _Lexer:
                     end += 1
                 if end == position:
                     raise ExpressionError("\\x escape without a following hex digit", text, position)
-                out.append(int(text[max(position, end - 2) : end], 16))
+                out.append(int(text[max(position, end - 8) : end], 16))
                 position = end
             elif escape in _ESCAPES:
                 out.append(_ESCAPES[escape])
             else:
-                out += _encoded(escape)
+                out.append(escape)
         raise ExpressionError(unterminated, text, position)
+
+
+_HEX = frozenset("0123456789abcdefABCDEF")
+
+
+def _in_width(codes: list[int | str], width: int) -> bytes:
+    """Characters as units of ``width`` bytes, in UTF-8, -16 or -32; those given by number are one unit each."""
+    out = bytearray()
+    for code in codes:
+        if isinstance(code, int):
+            out += (code & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+        elif width == 1:
+            out += _encoded(code)
+        else:
+            out += code.encode("utf-16-le" if width == 2 else "utf-32-le", "surrogatepass")
+    return bytes(out)
 
 
 def _integer(word: str, digits: str, offset: int, input_radix: int) -> Token | None:
@@ -228,7 +307,21 @@ def _integer(word: str, digits: str, offset: int, input_radix: int) -> Token | N
         end += 1
     if end == 0 or body[end:] not in _INTEGER_SUFFIXES:
         return None
-    return Token(TokenKind.INTEGER, word, offset, decimal(body[:end], radix), body[end:], radix)
+    return Token(TokenKind.INTEGER, word, offset, _in_64_bits(decimal(body[:end], radix), radix), body[end:], radix)
+
+
+def _in_64_bits(number: int, radix: int) -> int:
+    """A number as GDB reads it: one that is too large wraps where the last digits made it no smaller."""
+    read, rest = number, []
+    while read >> 64:
+        read, digit = divmod(read, radix)
+        rest.append(digit)
+    for digit in reversed(rest):
+        wrapped = (read * radix + digit) & ((1 << 64) - 1)
+        if wrapped <= read:
+            return number
+        read = wrapped
+    return read
 
 
 def _float(word: str, digits: str, offset: int) -> Token | None:
@@ -236,6 +329,8 @@ def _float(word: str, digits: str, offset: int) -> Token | None:
         if not digits.endswith(suffix):
             continue
         body = digits[: len(digits) - len(suffix)]
+        if not body.startswith("0x"):
+            body = re.sub(r"(?<=[0-9.])e[+-]?$", "e0", body)  # GDB reads 1e as 1
         try:
             value = float.fromhex(body) if body.startswith("0x") else float(body)
         except (ValueError, OverflowError):

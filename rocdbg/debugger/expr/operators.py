@@ -6,9 +6,22 @@ import math
 from collections.abc import Callable
 
 from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr.complex_numbers import complex_binary, complex_unary
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ArrayType, ClassType, Integer, PointerType, Type, VectorType, VoidType
+from rocdbg.debugger.values.vectors import vector_of
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    ClassType,
+    EnumType,
+    Integer,
+    MemberPointerType,
+    PointerType,
+    Type,
+    VectorType,
+    VoidType,
+    numeric,
+)
 
 MAX_REPETITIONS = 1 << 24
 _COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {
@@ -38,19 +51,30 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
     if left.type is ctypes.INT and right.type is ctypes.INT and operator not in ("<<", ">>"):
         # what scripts count with
         return Value.of_int(ctypes.INT, _integer(operator, left.as_int(), right.as_int()))
+    if ctypes.is_complex(left.type) or ctypes.is_complex(right.type):
+        return complex_binary(operator, left, right, bool_type)
     if isinstance(left.bare, VectorType) or isinstance(right.bare, VectorType):
         return _vector_binary(operator, left, right)
     if operator in ("&&", "||"):
         raise AssertionError("short-circuit operators are the evaluator's")
+    if isinstance(left.bare, MemberPointerType) or isinstance(right.bare, MemberPointerType):
+        return _member_pointer_binary(operator, left, right, bool_type)
+    left, right = _numbered(left), _numbered(right)
     left_pointer, right_pointer = _is_address(left), _is_address(right)
+    if operator in ("==", "!=") and (_is_text(left) or _is_text(right)):
+        return Value.of_int(bool_type, operator == "!=")  # a literal is nowhere else
     if left_pointer or right_pointer:
         return _pointer_binary(operator, left, right, left_pointer, right_pointer, bool_type)
     if not (ctypes.is_scalar(left.type) and ctypes.is_scalar(right.type)):
         if operator in _COMPARE:
-            raise ExpressionError(_not_comparable(left, right))
+            raise ExpressionError(_not_comparable(operator))
         raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
     if operator in ("<<", ">>"):
         return _shift(operator, left, right)
+    if ctypes.is_bool(left.type) and ctypes.is_bool(right.type) and operator not in _COMPARE:
+        if operator not in ("&", "|", "^"):
+            raise ExpressionError("Invalid operation on booleans.")
+        return Value.of_int(left.type, _integer(operator, left.as_int(), right.as_int()))
     type_ = ctypes.arithmetic_type(left.type, right.type)
     if operator in _COMPARE:
         if ctypes.is_float(type_):
@@ -75,10 +99,27 @@ def _common(a: int, a_type: Integer, b: int, b_type: Integer) -> tuple[int, int]
     return a & mask, b & mask
 
 
-def _not_comparable(left: Value, right: Value) -> str:
-    if isinstance(left.bare, ClassType) or isinstance(right.bare, ClassType):
-        return "Argument to comparison operation not integer, boolean, pointer or reference."
-    return "Argument to comparison operation not a number."
+def _not_comparable(operator: str) -> str:
+    test = "equality test" if operator in ("==", "!=") else "ordering comparison"
+    return f"Invalid type combination in {test}."
+
+
+def _numbered(value: Value) -> Value:
+    """A null pointer of no type as the number that GDB takes it for."""
+    return Value.of_int(ctypes.INT, 0) if ctypes.is_null_type(value.type) else value
+
+
+def _is_text(value: Value) -> bool:
+    """Whether it is an array that is in no memory."""
+    return isinstance(value.bare, ArrayType) and value.data is not None
+
+
+def _member_pointer_binary(operator: str, left: Value, right: Value, bool_type: Type) -> Value:
+    if operator not in ("==", "!="):
+        raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+    if not (isinstance(left.bare, MemberPointerType) and isinstance(right.bare, MemberPointerType)):
+        raise ExpressionError("Invalid type combination in equality test.")
+    return Value.of_int(bool_type, (left.contents() == right.contents()) == (operator == "=="))
 
 
 def _is_address(value: Value) -> bool:
@@ -109,6 +150,12 @@ def _integer(operator: str, a: int, b: int) -> int:
 
 
 def _float(operator: str, a: float, b: float) -> float:
+    """As the host of GDB computes: what is no number has its sign bit set."""
+    number = _float_result(operator, a, b)
+    return -abs(number) if math.isnan(number) and not (math.isnan(a) or math.isnan(b)) else number
+
+
+def _float_result(operator: str, a: float, b: float) -> float:
     if operator == "+":
         return a + b
     if operator == "-":
@@ -124,7 +171,7 @@ def _float(operator: str, a: float, b: float) -> float:
                 return math.nan
             return math.copysign(math.inf, a) * math.copysign(1.0, b)
         return a / b
-    raise ExpressionError("Integer-only operation on floating-point operands.")
+    raise ExpressionError("Integer-only operation on floating point number.")
 
 
 def _shift(operator: str, left: Value, right: Value) -> Value:
@@ -140,12 +187,24 @@ def _shift(operator: str, left: Value, right: Value) -> Value:
     return Value.of_int(type_, number << count if operator == "<<" else number >> count)
 
 
+def shift_warning(operator: str, left: Value, right: Value) -> str | None:
+    """The warning for a shift by more bits than there are, or by fewer than none."""
+    if operator not in ("<<", ">>") or not (ctypes.is_integral(left.type) and ctypes.is_integral(right.type)):
+        return None
+    word, count = "left" if operator == "<<" else "right", right.as_int()
+    if count < 0:
+        return f"{word} shift count is negative"
+    if count >= 8 * ctypes.size_of(ctypes.promote(left.type)):
+        return f"{word} shift count >= width of type"
+    return None
+
+
 def _pointer_binary(
     operator: str, left: Value, right: Value, left_pointer: bool, right_pointer: bool, bool_type: Type
 ) -> Value:
     if operator in _COMPARE:
         if not (ctypes.is_scalar(left.type) and ctypes.is_scalar(right.type)):
-            raise ExpressionError(_not_comparable(left, right))
+            raise ExpressionError(_not_comparable(operator))
         return Value.of_int(bool_type, _COMPARE[operator](left.as_int(), right.as_int()))
     if operator in ("+", "-") and left_pointer and not right_pointer:
         return advance(left, right.as_int() if operator == "+" else -right.as_int())
@@ -181,13 +240,15 @@ def stepped(value: Value, operator: str) -> Value:
     return convert(binary("+", value, Value.of_int(ctypes.INT, one)), value.type)
 
 
-def repeated(first: Value, number: Value) -> Value:
+def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
     """``first@number``: an array of what begins in memory with ``first``. Raises `ExpressionError`."""
     count = number.as_int()
     if count <= 0:
         raise ExpressionError(f"Invalid number {count} of repetitions.")
     if count > MAX_REPETITIONS:
         raise ExpressionError(f"Number {count} of repetitions is too large.")
+    if only_type and first.address is None:
+        return Value(ctypes.array_of(first.type, count), data=bytes(first.size * count))
     if first.address is None:
         raise ExpressionError("Only values in memory can be extended with '@'.")
     return Value(ctypes.array_of(first.type, count), first.storage, first.offset)
@@ -207,19 +268,22 @@ def unary(operator: str, operand: Value, bool_type: Type = ctypes.INT) -> Value:
     if isinstance(operand.bare, VectorType) and operator != "!":
         type_, _, _ = operand.elements()
         parts = [convert(unary(operator, e), type_).contents() for e in operand.each_element()]
-        return Value(operand.type, data=b"".join(parts).ljust(operand.size, b"\0"))
+        return Value(operand.bare, data=b"".join(parts).ljust(operand.size, b"\0"))
+    if ctypes.is_complex(operand.type):
+        return complex_unary(operator, operand, bool_type)
     if operator == "!":
-        return Value.of_int(bool_type, not operand.is_true())
+        return Value.of_int(bool_type, ctypes.is_void(operand.type) or not operand.is_true())
     if not ctypes.is_scalar(operand.type) or (_is_address(operand) and operator == "-"):
-        raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+        what = {"-": "negate operation not a number.", "+": "positive operation not a number."}
+        raise ExpressionError(f"Argument to {what.get(operator, 'complement operation not an integer, boolean.')}")
     if operator == "~":
         if ctypes.is_float(operand.type):
             raise ExpressionError("Argument to complement operation not an integer, boolean.")
-        type_ = ctypes.UNSIGNED_LONG if _is_address(operand) else ctypes.promote(operand.type)
+        type_ = ctypes.UNSIGNED_LONG if _is_address(operand) else _unary_type(operand)
         return Value.of_int(type_, ~operand.as_int())
     if _is_address(operand):
         return operand.rvalue()
-    type_ = ctypes.promote(operand.type)
+    type_ = _unary_type(operand)
     if ctypes.is_float(type_):
         number = operand.as_float()
         return Value.of_float(type_, -number if operator == "-" else number)
@@ -227,28 +291,54 @@ def unary(operator: str, operand: Value, bool_type: Type = ctypes.INT) -> Value:
     return Value.of_int(type_, -integer if operator == "-" else integer)
 
 
+def _unary_type(operand: Value) -> Type:
+    """As GDB, an enumeration as wide as an int stays one."""
+    if isinstance(operand.bare, EnumType) and operand.size >= ctypes.size_of(ctypes.INT):
+        return operand.type
+    return ctypes.promote(operand.type)
+
+
 def _vector_binary(operator: str, left: Value, right: Value) -> Value:
     """Element by element; a scalar operand is spread over the lanes first."""
     shape = left if isinstance(left.bare, VectorType) else right
     element, count, _ = shape.elements()
     for side in (left, right):
-        if isinstance(side.bare, VectorType) and side.elements()[1] != count:
+        if isinstance(side.bare, VectorType) and not _same_elements(side, element, count):
             raise ExpressionError("Cannot perform operation on vectors with different types")
         if not isinstance(side.bare, VectorType) and not ctypes.is_scalar(side.type):
             raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
-    compare = operator in _COMPARE
-    result = ctypes.signed_of(ctypes.size_of(element)) if compare else element
+    logical = operator in ("&&", "||")
+    compare = logical or operator in _COMPARE
+    result = numeric(ctypes.signed_of(ctypes.size_of(element))) if compare else element
     parts = []
     for index in range(count):
         a = left.element(index) if isinstance(left.bare, VectorType) else convert(left, element)
         b = right.element(index) if isinstance(right.bare, VectorType) else convert(right, element)
-        answer = binary(operator, a, b)
+        if logical:
+            truths = a.is_true(), b.is_true()
+            answer = Value.of_int(result, all(truths) if operator == "&&" else any(truths))
+        else:
+            answer = binary(operator, a, b)
         if compare:
             # a vector comparison gives all ones where it holds
             answer = Value.of_int(result, -answer.as_int())
         parts.append(convert(answer, result).contents())
-    type_ = VectorType(result, count, shape.size) if compare else shape.type
+    type_ = vector_of(result, count) if compare else shape.bare  # GDB's results have no typedef's name
     return Value(type_, data=b"".join(parts).ljust(shape.size, b"\0"))
+
+
+def vector_not(operand: Value) -> Value:
+    """OpenCL's ``!v``: all ones where an element is zero."""
+    element, count, _ = operand.elements()
+    result = numeric(ctypes.signed_of(ctypes.size_of(element)))
+    parts = [Value.of_int(result, -(not each.is_true())).contents() for each in operand.each_element()]
+    return Value(vector_of(result, count), data=b"".join(parts).ljust(operand.size, b"\0"))
+
+
+def _same_elements(vector: Value, element: Type, count: int) -> bool:
+    own, own_count, _ = vector.elements()
+    kinds = [(ctypes.is_float(t), ctypes.is_signed(t), ctypes.size_of(t)) for t in (own, element)]
+    return own_count == count and kinds[0] == kinds[1]
 
 
 def convert(value: Value, type_: Type) -> Value:
@@ -297,4 +387,4 @@ def _to_vector(value: Value, type_: Type, target: VectorType) -> Value:
     if not ctypes.is_scalar(value.type):
         raise ExpressionError("Invalid cast.")
     lane = convert(value, target.element).contents()
-    return Value(type_, data=(lane * target.count).ljust(target.byte_size, b"\0"))
+    return Value(target, data=(lane * target.count).ljust(target.byte_size, b"\0"))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.brackets import outside
 from rocdbg.debugger.expr.lexer import TokenKind, tokenize
 from rocdbg.debugger.expr.token_stream import TokenStream
 from rocdbg.debugger.expr.type_grammar import TYPE_OF, TypeGrammar
@@ -29,54 +30,32 @@ def parse(
     is_type: Callable[[str], bool] | None = None,
     is_known: Callable[[str], bool] | None = None,
     input_radix: int = 10,
+    is_cxx: bool = True,
+    names: list[str] | None = None,
 ) -> ast.Expression:
     """The tree of ``text``.
 
     ``is_type`` says whether a name that is no C keyword names a type in scope; ``is_known`` whether a
-    name with template arguments exists. Raises `ExpressionError` with the offset.
+    name with template arguments exists. ``is_cxx``: C++ has words that C has not. ``names`` gets the names of
+    variables in order, so that after an error it holds those before it. Raises `ExpressionError` with the offset.
     """
-    expression, end = parse_prefix(text, is_type, is_known, input_radix)
-    if end < len(text) and text[end:].strip():
-        raise ExpressionError(f"A syntax error in expression, near `{text[end:].strip()}'.", text, end)
+    tokens = TokenStream(text, tokenize(text, is_known, input_radix, is_cxx))
+    expression = _Parser(tokens, is_type or (lambda _name: False), is_cxx, [] if names is None else names).comma()
+    if tokens.at(")") or tokens.at("]"):
+        raise ExpressionError("Junk after end of expression.", text, tokens.peek().offset)
+    if tokens.peek().kind is not TokenKind.END:
+        raise tokens.error()
     return expression
-
-
-def parse_prefix(
-    text: str,
-    is_type: Callable[[str], bool] | None = None,
-    is_known: Callable[[str], bool] | None = None,
-    input_radix: int = 10,
-) -> tuple[ast.Expression, int]:
-    """The longest expression at the start of ``text`` and where it ends (``break f if x``)."""
-    tokens = TokenStream(text, tokenize(text, is_known, input_radix))
-    expression = _Parser(tokens, is_type or (lambda _name: False)).comma()
-    return expression, tokens.peek().offset
 
 
 def split_arguments(text: str) -> list[str]:
     """Split at commas outside of brackets and quotes (``printf "...", a, f(b, c)``)."""
     parts: list[str] = []
-    depth = 0
     start = 0
-    quote = ""
-    index = 0
-    while index < len(text):
-        char = text[index]
-        if quote:
-            if char == "\\":
-                index += 1
-            elif char == quote:
-                quote = ""
-        elif char in "\"'":
-            quote = char
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "," and depth == 0:
+    for index in outside(text):
+        if text[index] == ",":
             parts.append(text[start:index].strip())
             start = index + 1
-        index += 1
     last = text[start:].strip()
     if last or parts:
         parts.append(last)
@@ -84,8 +63,12 @@ def split_arguments(text: str) -> list[str]:
 
 
 class _Parser:
-    def __init__(self, tokens: TokenStream, is_type: Callable[[str], bool]) -> None:
+    def __init__(
+        self, tokens: TokenStream, is_type: Callable[[str], bool], is_cxx: bool, names: list[str]
+    ) -> None:
         self.tokens = tokens
+        self.is_cxx = is_cxx
+        self.names = names
         self.types = TypeGrammar(tokens, is_type, self.comma)
         self.depth = 0
 
@@ -137,11 +120,14 @@ class _Parser:
                 self.tokens.take()
                 return ast.Unary(token.text, self.unary())
             if token.kind is TokenKind.NAME:
-                if token.text in ("sizeof", "alignof", "_Alignof"):
+                if token.text == "sizeof":
                     self.tokens.take()
-                    return ast.Sizeof(self._sizeof_operand(), token.text != "sizeof")
+                    return ast.Sizeof(self._sizeof_operand())
+                if token.text == "_Alignof" or (self.is_cxx and token.text == "alignof"):
+                    self.tokens.take()
+                    return ast.Sizeof(self._bracketed_type(), True)
                 if token.text in TYPE_OF:
-                    return self._type_or_functional_cast()
+                    return self._type()
                 if token.text in _CASTS and self.tokens.at("<", 1):
                     return self._named_cast()
             if self.tokens.at("(") and self.types.starts_at(1):
@@ -160,12 +146,20 @@ class _Parser:
             return ast.TypeExpression(name)
         return self.unary()
 
+    def _bracketed_type(self) -> ast.Expression:
+        self.tokens.expect("(")
+        if not self.types.starts_at(0):
+            raise self.tokens.error()
+        name = self.types.type_name()
+        self.tokens.expect(")")
+        return ast.TypeExpression(name)
+
     def _cast(self) -> ast.Expression:
         start = self.tokens.position
         self.tokens.expect("(")
         name = self.types.type_name()
         if not self.tokens.accept(")"):
-            # "(T(x) + 1)": the type starts a functional cast inside plain brackets
+            # "(T::x + 1)" and the like: what is wrong with it, or right, is found inside of plain brackets
             self.tokens.position = start
             return self.postfix()
         if self._ends_operand():
@@ -187,7 +181,7 @@ class _Parser:
         self.tokens.expect("(")
         operand = self.comma()
         self.tokens.expect(")")
-        return self._suffixes(ast.Cast(name, operand, kind == "reinterpret_cast"))
+        return self._suffixes(ast.Cast(name, operand, kind.removesuffix("_cast")))
 
     def _braces(self) -> ast.Expression:
         self.tokens.expect("{")
@@ -195,14 +189,15 @@ class _Parser:
             name = self.types.type_name()
             self.tokens.expect("}")
             return ast.TypedMemory(name, self.unary())
-        elements = [self.assignment()]
+        elements = [] if self.tokens.at("}") else [self.assignment()]
         while self.tokens.accept(","):
             elements.append(self.assignment())
         self.tokens.expect("}")
         return self._suffixes(ast.ArrayLiteral(tuple(elements)))
 
     def postfix(self) -> ast.Expression:
-        return self._suffixes(self.primary())
+        base = self.primary()
+        return base if isinstance(base, ast.TypeExpression) else self._suffixes(base)
 
     def _suffixes(self, base: ast.Expression) -> ast.Expression:
         while True:
@@ -232,6 +227,9 @@ class _Parser:
         while self.tokens.at("::") and self.tokens.peek(1).kind is TokenKind.NAME:
             self.tokens.take()
             name += "::" + self.tokens.take().text
+        scope = name.rpartition("::")[0]
+        if scope and not self.types.is_type(scope):
+            raise self.tokens.error()  # GDB has read on to here before it knows
         return name
 
     def _subscript(self, base: ast.Expression) -> ast.Expression:
@@ -257,12 +255,9 @@ class _Parser:
         if kind is TokenKind.FLOAT and isinstance(value, float):
             return ast.Float(value, token.suffix)
         if kind is TokenKind.CHAR and isinstance(value, int):
-            return ast.Char(value)
+            return ast.Char(value, token.suffix)
         if kind is TokenKind.STRING and isinstance(value, bytes):
-            while self.tokens.peek().kind is TokenKind.STRING:
-                more = self.tokens.take().value
-                value += more if isinstance(more, bytes) else b""
-            return ast.String(value)
+            return self._string(value, token.suffix)
         if kind is TokenKind.DOLLAR:
             return ast.Dollar(token.text)
         if kind is TokenKind.QUOTED:
@@ -278,6 +273,16 @@ class _Parser:
             return ast.Name(self.tokens.qualified_name(), True)
         raise self.tokens.error(token)
 
+    def _string(self, value: bytes, prefix: str) -> ast.String:
+        """A string literal with those that follow it."""
+        while self.tokens.peek().kind is TokenKind.STRING:
+            token = self.tokens.take()
+            if token.suffix != prefix and token.suffix and prefix:
+                raise ExpressionError("Undefined string concatenation.", self.tokens.text, token.offset)
+            prefix = prefix or token.suffix
+            value += token.value if isinstance(token.value, bytes) else b""
+        return ast.String(value, prefix)
+
     def _quoted(self, text: str) -> ast.Expression:
         if self.tokens.accept("::"):
             return ast.ScopedName(text, self.tokens.qualified_name())
@@ -286,29 +291,26 @@ class _Parser:
     def _named(self) -> ast.Expression:
         token = self.tokens.peek()
         word = token.text
-        if word in ("true", "false"):
+        if self.is_cxx and word in ("true", "false"):
             self.tokens.take()
             return ast.Bool(word == "true")
-        if word == "nullptr":
-            self.tokens.take()
-            return ast.NullPointer()
         if self.tokens.at("#", 1):
             self.tokens.take()
             self.tokens.take()
             return ast.SpaceAddress(word, self.unary())
         if self.types.starts_at(0):
-            return self._type_or_functional_cast()
+            return self._type()
         name = self.tokens.qualified_name()
         if self.tokens.at("@") and self.tokens.peek(1).text == "entry":
             # GDB's spelling of a parameter's value on entry
             self.tokens.take()
             return ast.Name(f"{name}@{self.tokens.take().text}")
+        self.names.append(name)
         return ast.Name(name)
 
-    def _type_or_functional_cast(self) -> ast.Expression:
+    def _type(self) -> ast.Expression:
+        """A type by itself. As GDB, what stands in brackets behind one is no value: ``int(3.5)`` is no cast."""
         name = self.types.type_name()
         if self.tokens.accept("("):
-            operand = self.comma()
-            self.tokens.expect(")")
-            return ast.Cast(name, operand)
+            raise self.tokens.error()
         return ast.TypeExpression(name)

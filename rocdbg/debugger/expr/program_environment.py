@@ -14,15 +14,20 @@ from rocdbg.debugger.errors import NoRegistersError
 from rocdbg.debugger.expr.builtin_variables import BUILTINS, builtin_variable
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
+from rocdbg.debugger.expr.functions import FunctionCaller
+from rocdbg.debugger.expr.known_variables import Known
 from rocdbg.debugger.expr.lds_variables import lds_offset
 from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
+from rocdbg.debugger.expr.program_names import ProgramNames
 from rocdbg.debugger.expr.scoped_variables import function_variable, scoped_variable
-from rocdbg.debugger.expr.type_lookup import TypeLookup, qualified_names
+from rocdbg.debugger.expr.template_arguments import argument_value
+from rocdbg.debugger.expr.type_lookup import TypeLookup
 from rocdbg.debugger.focus import STATIC, Focus
 from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.frames.places import memory_location
+from rocdbg.debugger.frames.recovered import Recovery
 from rocdbg.debugger.frames.registers import RegisterFile, is_register_name
 from rocdbg.debugger.frames.static_context import StaticContext
 from rocdbg.debugger.program import lds
@@ -37,25 +42,13 @@ from rocdbg.debugger.values.storage import Absence, Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import builtin_type
 from rocdbg.dwarf.context import Expression, ExpressionLike
-from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Unit, Variable
+from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
 from rocdbg.dwarf.info.types import FunctionType, Type, UnspecifiedType
 from rocdbg.dwarf.location import LocationDescription
 
+VIRTUAL_TABLE = "_ZTV"
+"""How linkage names of virtual tables begin."""
 NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
-
-
-class _Known(Struct, frozen=True):
-    """What is known of a variable at a place of the code, whatever the lane."""
-
-    variable: Variable
-    type: Type
-    size: int
-    """Bytes, 0 where they are not known."""
-    expression: ExpressionLike | None
-    unit: Unit
-    is_own_unit: bool
-    """Whether the frame's context is that of its unit."""
-    may_be_dynamic: bool
 
 
 class ProgramEnvironment(Struct, dict=True):
@@ -67,7 +60,10 @@ class ProgramEnvironment(Struct, dict=True):
     settings: Settings
     history: ValueHistory
     convenience: Convenience
-    language: str = "auto"
+    caller: FunctionCaller | None = None
+    """What runs functions of the program; without it none can be called."""
+    recovery: Recovery | None = None
+    """What recovers values that debug information has no place for."""
 
     # -- the place
 
@@ -81,7 +77,7 @@ class ProgramEnvironment(Struct, dict=True):
         assert self.frame is not None
         other = ProgramEnvironment(
             self.program, self.target, self.frame.at_lane(lane), self.settings, self.history, self.convenience,
-            self.language,
+            self.caller, self.recovery,
         )
         other.__dict__.update(self.__dict__)
         for what in ("memory", "context", "_registers"):
@@ -96,8 +92,8 @@ class ProgramEnvironment(Struct, dict=True):
     @property
     def is_cplusplus(self) -> bool:
         """Whether the frame's (else the first unit's) language is C++; HIP is."""
-        if self.language != "auto":
-            return self.language in ("c++", "hip")
+        if self.settings.language not in ("auto", "local"):
+            return self.settings.language in ("c++", "hip")
         return self.language_name in ("c++", "hip")
 
     @cached_property
@@ -138,6 +134,9 @@ class ProgramEnvironment(Struct, dict=True):
         local = self.local(name)
         if local is not None:
             return local
+        argument = argument_value(self.frame, name) if self.frame is not None else None
+        if argument is not None:
+            return argument
         if name in BUILTINS and self.is_cplusplus and self.frame is not None:
             builtin = builtin_variable(name, self.target, self.frame.scope)
             if builtin is not None:
@@ -156,11 +155,11 @@ class ProgramEnvironment(Struct, dict=True):
         return self.value_of(variable)
 
     @cached_property
-    def _known(self) -> dict[int, _Known]:
+    def _known(self) -> dict[int, Known]:
         """Of variables that were asked for, by identity, what is the same for all lanes here."""
         return {}
 
-    def _known_of(self, variable: Variable) -> _Known:
+    def _known_of(self, variable: Variable) -> Known:
         type_ = self.complete_type(variable.type)
         context, unit = self.context_of(variable), variable.unit
         what = self._expression_of(variable, context)
@@ -168,7 +167,7 @@ class ProgramEnvironment(Struct, dict=True):
             matching = what.matching(context.pc - context.load_bias)
             if len(matching) == 1:
                 what = Expression(matching[0], what.dialect)
-        return _Known(variable, type_, type_.size or 0, what, unit, self.context is context, may_be_dynamic(type_))
+        return Known(variable, type_, type_.size or 0, what, unit, self.context is context, may_be_dynamic(type_))
 
     @cached_property
     def _locals(self) -> dict[str | None, Variable]:
@@ -185,17 +184,21 @@ class ProgramEnvironment(Struct, dict=True):
         if self.frame is not None and self.frame.inline is not None and self.program is not None:
             yield from lds.body_variables(self.program, self.frame.inline.function)
 
-    def global_symbol(self, name: str) -> Value | None:
-        """A global variable, function, enumerator or symbol."""
+    def global_symbol(self, name: str, is_global: bool = False) -> Value | None:
+        """A global variable, function, enumerator or symbol; ``is_global``: it began with ``::``."""
         program = self.program
         if program is None:
             return None
         if program.has_debug_info:
-            for qualified in qualified_names(self.frame, name):
-                for variable in program.info.variables_named(qualified):
-                    return self.value_of(variable)
-            for function in self._functions(name):
-                return self.function_value(function)
+            names = self._names
+            variable = names.variable(name, is_global)
+            if variable is not None and (variable.linkage_name or "").startswith(VIRTUAL_TABLE):
+                return Value.absent(variable.type)  # clang describes a table as a pointer of its class
+            if variable is not None:
+                return self.value_of(variable)
+            functions = names.functions(name, is_global)
+            if functions:
+                return self.function_value(functions[0])
             enumerator = self.types.enumerator(name)
             if enumerator is not None:
                 return enumerator
@@ -205,19 +208,18 @@ class ProgramEnvironment(Struct, dict=True):
                 return found
         return self._minimal_symbol(name)
 
-    def _functions(self, name: str) -> list[Function]:
+    @property
+    def _names(self) -> ProgramNames:
+        """The program's names as the frame sees them. There must be a program with debug information."""
         assert self.program is not None
-        for qualified in qualified_names(self.frame, name):
-            found = [f for f in self.program.info.functions_named(qualified) if f.low_pc is not None]
-            if found:
-                return found
-        return []
+        return ProgramNames(self.program, self.frame)
 
     def function_value(self, function: Function) -> Value:
         """A function as a value: its type, at its entry."""
         assert self.program is not None
         entry = function.entry_pc if function.entry_pc is not None else function.low_pc
-        return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(entry or FileAddress(0))))
+        start = self.program.code_start(entry or FileAddress(0))
+        return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(start)))
 
     def _minimal_symbol(self, name: str) -> Value | None:
         assert self.program is not None
@@ -228,11 +230,20 @@ class ProgramEnvironment(Struct, dict=True):
         from rocdbg.codeobject.symbols import SymbolType
 
         is_code = symbol.type in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
+        if is_code:
+            address = self.program.to_loaded(self.program.code_object.entry_address_of(symbol))
         type_: Type = FunctionType(ctypes.INT, prototyped=False) if is_code else NO_DEBUG_DATA
         return Value(type_, MemoryStorage(self.memory, 0, address))
 
     def value_of(self, variable: Variable) -> Value:
-        """A variable's value, where it lives in this frame and lane."""
+        """A variable's value, where it lives in this frame and lane, or as it is recovered."""
+        value = self._value_told(variable)
+        if value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
+            return value
+        return self.recovery.value(self.frame, variable, self.target, self.memory) or value
+
+    def _value_told(self, variable: Variable) -> Value:
+        """A variable's value by its location."""
         known = self._known.get(id(variable))
         if known is None:
             known = self._known[id(variable)] = self._known_of(variable)
@@ -340,27 +351,15 @@ class ProgramEnvironment(Struct, dict=True):
         for variable in self.local_variables():
             if variable.name == name:
                 return False
-        program = self.program
-        if program is not None and program.has_debug_info:
-            if self.types.local(name) is not None:
-                return True
-            names = qualified_names(self.frame, name)
-            if any(program.info.variables_named(q) for q in names):
-                return False
-            if any(program.info.types_named(q) for q in names):
-                return True
-        return builtin_type(name) is not None and not self._is_function(name)
-
-    def _is_function(self, name: str) -> bool:
-        """Whether a function visible here has this name (``half`` may be one)."""
+        if self.types.local(name) is not None:
+            return True
         program = self.program
         if program is None or not program.has_debug_info:
-            return False
-        return any(
-            (function.qualified_name or "").partition("(")[0] == qualified
-            for qualified in qualified_names(self.frame, name)
-            for function in program.info.functions_named(qualified)
-        )
+            return builtin_type(name) is not None
+        names = self._names
+        if names.types(name):
+            return names.variable(name) is None
+        return builtin_type(name) is not None and names.variable(name) is None and not names.functions(name)
 
     def complete_type(self, type_: Type) -> Type:
         """The definition of a declared class or enumeration."""
@@ -373,7 +372,7 @@ class ProgramEnvironment(Struct, dict=True):
         """The registers of the frame."""
         if self.frame is None or self.target is None or self.frame.scope.thread is None:
             return None
-        return RegisterFile(self.target, self.frame.scope.thread, self.frame.context)
+        return RegisterFile(self.frame.context.access.target, self.frame.scope.thread, self.frame.context)
 
     def register(self, name: str) -> Value | None:
         """A register by name; ``None`` when no register is called so."""
@@ -388,3 +387,14 @@ class ProgramEnvironment(Struct, dict=True):
         if self._registers is None:
             raise NoRegistersError
         return self._registers.range(file, first, last)
+
+
+def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:
+    """A variable of the frame's blocks, and what is known of it here whatever the lane."""
+    variable = environment._locals.get(name)
+    return None if variable is None else environment._known_of(variable)
+
+
+def variable_here(environment: ProgramEnvironment, variable: Variable) -> Known:
+    """What is known of a variable here whatever the lane."""
+    return environment._known_of(variable)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
-from rocdbg.debugger.expr.type_lookup import qualified_names
+from rocdbg.debugger.expr.visible_names import visible_names
 from rocdbg.debugger.values.locations import has_fixed_address
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Exprloc, Loclist
@@ -39,8 +39,8 @@ def function_variable(environment: ProgramEnvironment, scope: str, name: str) ->
     """A variable of a function and its blocks; elsewhere than in its frame only static ones have a value."""
     program = environment.program
     assert program is not None
-    for qualified in qualified_names(environment.frame, scope):
-        for function in program.info.functions_named(qualified):
+    for qualified in visible_names(program, environment.frame, scope):
+        for function in program.info.functions_named(f"::{qualified}"):
             found = _in_function(environment, function, name)
             if found is not None:
                 return found

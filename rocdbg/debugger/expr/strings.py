@@ -8,14 +8,25 @@ from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import MAX_STRING
 from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ArrayType, PointerType, VectorType
+from rocdbg.dwarf.info.types import ArrayType, PointerType, Type, VectorType
 
 
 class StringReader(Struct, frozen=True):
     """Reads at one place of the program: the `EvaluationHost` of convenience functions."""
 
     environment: Environment
+
+    @property
+    def frame(self) -> Frame | None:
+        """The frame that the expression is about; ``None`` where there is none."""
+        return self.environment.frame
+
+    @property
+    def bool_type(self) -> Type:
+        """The type of a truth in the language of the expression."""
+        return self.environment.bool_type
 
     def read_string(self, value: Value, limit: int = MAX_STRING) -> bytes:
         """The characters of an array or behind a pointer, up to the first null.

@@ -54,7 +54,12 @@ class TokenStream(Struct):
         return name
 
     def error(self, token: Token | None = None) -> ExpressionError:
-        """A syntax error at a token, by default the next."""
-        token = token or self.peek()
-        rest = self.text[token.offset :]
+        """A syntax error at a token, by default the next; GDB has read on to the end of a qualified name."""
+        if token is None:
+            ahead = 0
+            while self.peek(ahead).kind is TokenKind.NAME and self.at("::", ahead + 1):
+                ahead += 2
+            more = ahead and self.peek(ahead).kind is TokenKind.NAME
+            token = self.peek(ahead + 1 if more else ahead)
+        rest = self.text[token.offset :].rstrip()
         return ExpressionError(f"A syntax error in expression, near `{rest}'.", self.text, token.offset)

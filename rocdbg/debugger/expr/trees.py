@@ -6,14 +6,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from rocdbg.debugger.errors import ExpressionError
+from msgspec import Struct
+
+from rocdbg.debugger.errors import ExpressionError, NoSymbolError
 from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.access import member_of_this
 from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.macro_expansion import expand
+from rocdbg.debugger.expr.macro_scope import macros_at
 from rocdbg.debugger.expr.parser import parse
+from rocdbg.dwarf.info import DebugInfoError
 
 
-def parse_in(text: str, environment: Environment) -> ast.Expression:
-    """The tree of a text, by what its names are in an environment. Raises `ExpressionError`."""
+def parse_in(text: str, environment: Environment, names_first: bool = False) -> ast.Expression:
+    """The tree of a text, by what its names are in an environment. Raises `ExpressionError`.
+
+    ``names_first``: the text is about this very place, so that a name that means nothing is an error before others.
+    """
+    text = _without_macros(text, environment)
     asked_types: list[tuple[str, bool]] = []
     asked_names: list[tuple[str, bool]] = []
 
@@ -25,15 +35,22 @@ def parse_in(text: str, environment: Environment) -> ast.Expression:
         asked_names.append((name, environment.types.is_known(name)))
         return asked_names[-1][1]
 
-    key = text, environment.input_radix
+    key = text, environment.input_radix, environment.is_cplusplus
     known = _TREES.get(key)
     if known is not None:
         tree, types, names = known
         same_types = all(environment.is_type(name) is answer for name, answer in types)
         if same_types and all(environment.types.is_known(name) is answer for name, answer in names):
             return tree
+    found: list[str] = []
     with nesting_limited(text):
-        tree = parse(text, is_type, is_known, environment.input_radix)
+        try:
+            tree = parse(text, is_type, is_known, environment.input_radix, environment.is_cplusplus, found)
+        except ExpressionError as error:
+            if names_first and error.offset is not None:
+                for name in found:
+                    _need(name, environment)
+            raise
     if len(text) <= MAX_KEPT_TEXT:
         if len(_TREES) >= MAX_KEPT:
             _TREES.clear()
@@ -41,8 +58,32 @@ def parse_in(text: str, environment: Environment) -> ast.Expression:
     return tree
 
 
+def _without_macros(text: str, environment: Environment) -> str:
+    """The text with macros expanded. Damaged information about macros does not keep others from their values."""
+    scope = macros_at(environment)
+    try:
+        if not scope.user and not scope.has_macros:
+            return text
+        return expand(text, scope.find)
+    except DebugInfoError:
+        return text
+
+
+def _need(name: str, environment: Environment) -> None:
+    """Raise `NoSymbolError` where a name means nothing."""
+    if environment.variable(name) is None and member_of_this(name, environment, True) is None:
+        raise NoSymbolError(name)
+
+
+def need_names(node: ast.Expression, environment: Environment) -> None:
+    """Raise `NoSymbolError` for a name that means nothing in what is not evaluated: GDB looks names up first."""
+    for name in names_in(node):
+        if "::" not in name and not environment.is_type(name):
+            _need(name, environment)
+
+
 _Answers: TypeAlias = tuple[tuple[str, bool], ...]
-_TREES: dict[tuple[str, int], tuple[ast.Expression, _Answers, _Answers]] = {}
+_TREES: dict[tuple[str, int, bool], tuple[ast.Expression, _Answers, _Answers]] = {}
 """Trees of texts that were parsed (loops and conditions evaluate the same ones over and over), with what was asked of
 the environment meanwhile: `is_type` and `is_known`. A tree holds wherever the answers are the same."""
 MAX_KEPT = 1024
@@ -56,3 +97,16 @@ def nesting_limited(text: str) -> Iterator[None]:
         yield
     except RecursionError:
         raise ExpressionError("The expression is nested too deeply.", text) from None
+
+
+def names_in(node: object) -> Iterator[str]:
+    """The plain names in a tree, in order."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name):
+            yield node.name
+        elif isinstance(node, tuple | list):
+            waiting.extend(reversed(node))
+        elif isinstance(node, Struct):
+            waiting.extend(getattr(node, name) for name in reversed(node.__struct_fields__))

@@ -9,6 +9,7 @@ from msgspec import Struct
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.lexer import TokenKind
 from rocdbg.debugger.expr.token_stream import TokenStream
+from rocdbg.debugger.values import ctypes
 
 _SPECIFIERS = {
     "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool",
@@ -84,6 +85,8 @@ class TypeGrammar(Struct):
                 tag = word
                 self.tokens.take()
                 words.append(self.tokens.qualified_name())
+            elif word in _SPECIFIERS and words and not _goes_on(words, word):
+                raise self.tokens.error(token)
             elif word in _SPECIFIERS and all(w in _SPECIFIERS for w in words):
                 words.append(word)
                 self.tokens.take()
@@ -104,6 +107,8 @@ class TypeGrammar(Struct):
                 prefix.append(self.tokens.take().text)
             elif token.kind is TokenKind.NAME and token.text in _QUALIFIERS:
                 self.tokens.take()
+                if prefix and token.text in ("const", "volatile"):
+                    prefix.append(token.text)
             else:
                 break
         inner: ast.Derivations = ()
@@ -158,3 +163,8 @@ class TypeGrammar(Struct):
                 self.tokens.expect(",")
             types.append(self.type_name())
         return tuple(types)
+
+
+def _goes_on(words: list[str], word: str) -> bool:
+    """Whether a specifier may follow others; GDB has no ``int long``."""
+    return words != ["int"] and ctypes.basic_type(" ".join([*words, word])) is not None

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
-from rocdbg.debugger.errors import NoSymbolError
+from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.expr.template_arguments import argument_type
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import builtin_type
 from rocdbg.dwarf.info.types import ClassKind, ClassType, EnumType, Type, TypedefType
-
-MOST_SCOPES = 100
-"""Namespaces and classes around a function in which names are looked for: nobody nests deeper but a hostile file."""
-
-
-def qualified_names(frame: Frame | None, name: str) -> list[str]:
-    """The name in each namespace or class around the frame's function, innermost first, then as it is."""
-    names = []
-    if frame is not None and frame.function is not None:
-        parts = (frame.function.qualified_name or "").split("(")[0].split("::")[:-1]
-        names = ["::".join([*parts[:end], name]) for end in range(min(len(parts), MOST_SCOPES), 0, -1)]
-    return [*names, name]
 
 
 class TypeLookup(Struct, frozen=True):
@@ -46,9 +34,26 @@ class TypeLookup(Struct, frozen=True):
             found = builtin_type(name)
         if found is not None:
             return self.complete(found)
+        if tag and self.find(name, "") is not None:
+            raise ExpressionError(_wrong_tag(tag, name))
         if tag:
             raise NoSymbolError(name, f"No {tag} type named {name}.")
         raise NoSymbolError(name)
+
+    def namespace(self, name: str) -> str | None:
+        """The qualified name of the namespace that a name stands for; ``None`` for anything else."""
+        if self.program is None or not self.program.has_debug_info:
+            return None
+        return ProgramNames(self.program, self.frame).namespace(name.strip())
+
+    def missing(self, name: str) -> DebuggerError:
+        """The error for a name that nothing has."""
+        if self.program is None or not self.program.has_debug_info:
+            return NoSymbolError(name)
+        names = ProgramNames(self.program, self.frame)
+        if names.namespace(name) is not None:
+            return ExpressionError("Attempt to use a type name as an expression")
+        return names.missing(name) if "::" in name else NoSymbolError(name)
 
     def complete(self, type_: Type) -> Type:
         """The definition of a declared class or enumeration."""
@@ -61,10 +66,9 @@ class TypeLookup(Struct, frozen=True):
         """The type of a name, and of a keyword (``struct``, ``enum``) where ``tag`` is not empty: as it is declared."""
         found = self.local(name, tag)
         if found is None and self.program is not None and self.program.has_debug_info:
-            for qualified in qualified_names(self.frame, name):
-                for type_ in self.program.info.types_named(qualified):
-                    if _has_tag(type_, tag):
-                        return type_
+            for type_ in ProgramNames(self.program, self.frame).types(name):
+                if _has_tag(type_, tag):
+                    return type_
         return found
 
     def local(self, name: str, tag: str = "") -> Type | None:
@@ -73,47 +77,35 @@ class TypeLookup(Struct, frozen=True):
             for type_ in scope.types:
                 if _type_name(type_) == name and _has_tag(type_, tag):
                     return type_
-        return None
+        return argument_type(self.frame, name) if self.frame is not None and not tag else None
 
     def enumerator(self, name: str) -> Value | None:
         """An enumerator of an enumeration visible here; scoped ones as ``E::A``, others also without what is around."""
         if self.program is None:
             return None
-        scope, _, last = name.rpartition("::")
-        if scope:
-            for type_ in self.program.info.types_named(scope):
-                stripped = type_.strip_typedefs()
-                if isinstance(stripped, EnumType):
-                    for enumerator in stripped.enumerators:
-                        if enumerator.name == last:
-                            return Value.of_int(stripped, enumerator.value)
-        by_scope: dict[str, Value] = {}
-        for type_ in self._enumerations(self.program):
-            for enumerator in type_.enumerators:
-                if enumerator.name == last and not type_.scoped:
-                    by_scope.setdefault(type_.enumerator_scope, Value.of_int(type_, enumerator.value))
-        for qualified in qualified_names(self.frame, name):
-            found = by_scope.get(qualified.removesuffix(last))
-            if found is not None:
-                return found
-        return None if scope else next(iter(by_scope.values()), None)
-
-    def _enumerations(self, program: Program) -> Iterator[EnumType]:
-        """Those of the frame's blocks, then the program's."""
         for scope in self.frame.scopes if self.frame is not None else ():
             for type_ in scope.types:
                 if isinstance(type_, EnumType):
-                    yield type_
-        for found in program.info.types_matching(""):
-            stripped = found.strip_typedefs()
-            if isinstance(stripped, EnumType):
-                yield stripped
+                    for each in type_.enumerators:
+                        if name == (f"{type_.name}::{each.name}" if type_.scoped else each.name):
+                            return Value.of_int(type_, each.value)
+        if not self.program.has_debug_info:
+            return None
+        found = ProgramNames(self.program, self.frame).enumerator(name)
+        return None if found is None else Value.of_int(*found)
 
 
 def _type_name(type_: Type) -> str | None:
     if isinstance(type_, ClassType | EnumType | TypedefType):
         return type_.name
     return str(type_)
+
+
+def _wrong_tag(tag: str, name: str) -> str:
+    kinds = {"struct": "class, union or enum", "class": "class, union or enum", "union": "class, struct or enum"}
+    article = "an" if tag == "enum" else "a"
+    wanted = "struct" if tag == "class" else tag
+    return f"This context has {kinds.get(tag, 'class, struct or union')} {name}, not {article} {wanted}."
 
 
 def _has_tag(type_: Type, tag: str) -> bool:

@@ -56,6 +56,8 @@ def _derived(
             base = FunctionType(base, parameters, prototyped=bool(derivation))
         elif isinstance(derivation, int):
             base = ArrayType(base, derivation if derivation >= 0 else None)
+        elif derivation in ("const", "volatile"):
+            base = QualifiedType(Qualifier(derivation), base)
         else:
             base = PointerType(base, PointerKind(derivation))
     return base

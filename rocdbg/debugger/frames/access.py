@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from msgspec import Struct
 
 from rocdbg.debugger.target.state import Target
+
+
+class Reader(Protocol):
+    """Wants to know what locations read."""
+
+    def read_register(self, access: ThreadAccess, number: int, offset: int, size: int) -> None:
+        """Bytes of a register are read."""
+
+    def read_memory(self, access: ThreadAccess, space: int, address: int, size: int, lane: int | None) -> None:
+        """Memory is read."""
 
 
 class ThreadAccess(Struct):
@@ -12,9 +24,13 @@ class ThreadAccess(Struct):
 
     target: Target
     thread: int
+    reader: Reader | None = None
+    """Told of what is read."""
 
     def read_register(self, number: int, offset: int, size: int) -> bytes:
         """Bytes of a register of the innermost frame."""
+        if self.reader is not None:
+            self.reader.read_register(self, number, offset, size)
         return self.target.read_register(self.thread, number)[offset : offset + size]
 
     def write_register(self, number: int, offset: int, data: bytes) -> None:
@@ -23,6 +39,8 @@ class ThreadAccess(Struct):
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
         """Memory as a lane of the wave sees it."""
+        if self.reader is not None:
+            self.reader.read_memory(self, space, address, size, lane)
         return self.target.read_memory(space, address, size, self.thread, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:

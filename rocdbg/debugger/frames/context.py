@@ -24,6 +24,7 @@ from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
 from rocdbg.dwarf.storage import RegisterStorage
+from rocdbg.errors import Error
 
 
 class CallSites(Protocol):
@@ -38,7 +39,8 @@ class CallSites(Protocol):
         ...
 
 
-_PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")
+PRIVATE_BASE = Expression(assemble("lit0", "lit5", "form_aspace_address"), "amd")
+"""The frame base of kernels that have none: the beginning of private memory."""
 
 
 class FrameContext:
@@ -132,6 +134,7 @@ class FrameContext:
         known["lane"] = lane
         known.pop("cfa", None)  # what may differ by lane
         known.pop("iterations", None)
+        known.pop("_returns_to", None)
         return other
 
     def at_lane_pc(self, pc: LoadedAddress) -> FrameContext:
@@ -188,7 +191,7 @@ class FrameContext:
         if self.function is None:
             return None
         if self.function.frame_base is None:
-            return _PRIVATE_BASE if self.program.is_kernel(self.function) else None
+            return PRIVATE_BASE if self.program.is_kernel(self.function) else None
         return self.program.expressions.frame_base(self.function.frame_base, self.function.unit, self.wave_size)
 
     def register_location(self, number: int) -> LocationDescription:
@@ -240,6 +243,11 @@ class FrameContext:
 
     def return_address(self) -> int | None:
         """The PC of the calling frame, ``None`` for the outermost."""
+        return self._returns_to
+
+    @cached_property
+    def _returns_to(self) -> int | None:
+        """`return_address`, found once."""
         found = self.found_row
         if found is None:
             place = attribute_location(self, At.RETURN_ADDR)
@@ -290,3 +298,13 @@ def attribute_location(context: FrameContext, code: int) -> LocationDescription 
         return None
     what = context.program.expressions.location(value, function.unit, context.wave_size)
     return dwarf.evaluate_location(what, context)
+
+
+def share_caller(context: FrameContext, other: FrameContext) -> None:
+    """Let a frame have what the same one of another lane knows of registers and its caller, the same for all lanes."""
+    known = context.__dict__
+    context.unwound = other.unwound
+    try:
+        known["_returns_to"], known["cfa"] = other.return_address(), other.cfa
+    except Error:
+        return  # found out, and said, again

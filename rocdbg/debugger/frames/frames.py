@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from enum import Enum
 from functools import cached_property
@@ -10,9 +10,10 @@ from itertools import pairwise
 
 from msgspec import Struct, field
 
-from rocdbg.addresses import NOWHERE, LoadedAddress
+from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
+from rocdbg.arch.registers import sgpr_number
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.context import FrameContext, share_caller
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind import Unwinder
@@ -29,6 +30,8 @@ class FrameKind(Enum):
 
     NORMAL = "normal"
     INLINE = "inline"
+    DUMMY = "dummy"
+    """Stands for the debugger, which called the function inside of it."""
 
 
 class FrameId(Struct, frozen=True):
@@ -71,6 +74,13 @@ class Frame(Struct, eq=False, dict=True):
     stop_reason: str = ""
     """Why unwinding ended here, when it did for want of knowledge."""
 
+    def at_level(self, level: int) -> Frame:
+        """The same frame with another number: there are others inside of it."""
+        other = copy(self)
+        other.__dict__.update(self.__dict__)
+        other.level, other.scope = level, self.scope.with_frame(level)
+        return other
+
     def at_lane(self, lane: int) -> Frame:
         """The same frame, the innermost, of another active lane of the wave."""
         other = copy(self)
@@ -102,6 +112,8 @@ class Frame(Struct, eq=False, dict=True):
     @property
     def name(self) -> str | None:
         """The function's name as backtraces show it, ``None`` when not even a symbol is known."""
+        if self.kind is FrameKind.DUMMY:
+            return "<function called from gdb>"
         if self.function is not None:
             name = self.function.qualified_name or self.function.name
             if name is not None:
@@ -123,7 +135,12 @@ class Frame(Struct, eq=False, dict=True):
             return False  # where the function inside it was inlined is a line, but no address
         if self.pc != self.lookup_pc:
             return True  # a return address
-        return self.program.to_loaded(self.row.address) != self.pc
+        if self.program.to_loaded(self.row.address) != self.pc:
+            return True
+        if self.row.is_stmt:
+            return False
+        before = self.program.info.line_at(FileAddress(self.row.address - 1))  # another part of the same line?
+        return before is not None and (before.line, before.file) == (self.row.line, self.row.file)
 
     @property
     def level_of_physical(self) -> int:
@@ -170,6 +187,13 @@ def inlined_starting_at(program: Program, address: LoadedAddress) -> list[Inline
     return found
 
 
+class CalledFrom(Struct):
+    """A call that the debugger made: the address it returns to, and the frames of the lane where it was made."""
+
+    return_address: int
+    frames: Callable[[], FrameChain]
+
+
 class FrameChain(Struct):
     """The frames of one lane, unwound as far as asked. Good until the target runs.
 
@@ -186,6 +210,8 @@ class FrameChain(Struct):
     """Where the lanes are; without it every lane is where its wave is."""
     trapped_at: int | None = None
     """Loaded address of the debug trap that the wave has just stopped behind: what it stands at for its user."""
+    called_from: CalledFrom | None = None
+    """Where the debugger called the function that the wave is in, if it did."""
     _frames: list[Frame] = field(default_factory=list)
     _iterator: Iterator[Frame] | None = None
 
@@ -203,7 +229,12 @@ class FrameChain(Struct):
         if self._iterator is None:
             self._iterator = self._unwind()
         while not self._frames or self._frames[-1].level < level:
-            frame = next(self._iterator, None)
+            try:
+                frame = next(self._iterator, None)
+            except Error:  # whoever asks again is told again
+                self._iterator = None
+                self._frames.clear()
+                raise
             if frame is None:
                 return None
             self._frames.append(frame)
@@ -238,16 +269,49 @@ class FrameChain(Struct):
             elif depth == 0 and self.trapped_at is not None:
                 context = context.at_lane_pc(LoadedAddress(self.trapped_at))
             frames = self._inline_frames(context, level, pc_shown)
+            shared = self.lane_pcs.unwound(depth) if self.lane_pcs is not None else None
+            if shared is not None and shared.wave_pc == context.wave_pc:
+                share_caller(context, shared)
+            if self._is_called(context):
+                if depth >= entered.level:
+                    yield from frames
+                yield from self._beyond(level + len(frames), context)
+                return
             caller, reason = self._caller(context, seen)
             frames[-1].is_outermost = caller is None
             frames[-1].stop_reason = reason
-            if depth >= entered.level:
+            # damaged information may end the chain before the frame that the lane is said to be in
+            if depth >= entered.level or caller is None:
                 yield from frames
             if caller is None:
                 return
             level += len(frames)
             pc_shown = LoadedAddress((caller.pc or NOWHERE) + 1)
             context = caller
+
+    def _is_called(self, context: FrameContext) -> bool:
+        """Whether a physical frame is that of the function that the debugger called."""
+        if self.called_from is None:
+            return False
+        try:
+            if context.found_row is None and context.callee is None:
+                # nothing is known of the code, or there is none: whoever came here may have left the address
+                low, high = (context.access.read_register(sgpr_number(30 + half), 0, 4) for half in (0, 1))
+                return int.from_bytes(low + high, "little") == self.called_from.return_address
+            return context.return_address() == self.called_from.return_address
+        except Error:
+            return False
+
+    def _beyond(self, level: int, context: FrameContext) -> Iterator[Frame]:
+        """The debugger's own frame, and those of the place where it made the call."""
+        assert self.called_from is not None
+        outer = self.called_from.frames()
+        scope, returns_to = self.scope.with_frame(level), LoadedAddress(self.called_from.return_address)
+        caller = context.next_frame() or context
+        yield Frame(level, FrameKind.DUMMY, scope, returns_to, returns_to, self.program, caller, None)
+        for frame in outer:
+            level += 1
+            yield frame.at_level(level)
 
     def _caller(
         self, context: FrameContext, seen: set[tuple[int | None, int | None]]

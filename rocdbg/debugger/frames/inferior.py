@@ -5,20 +5,22 @@ Everything here is asked for a `Focus`; which one the user has selected is not k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import FocusError, NoRegistersError, NotRunningError
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.frames import Frame, FrameChain
-from rocdbg.debugger.frames.lane_pcs import LanePcs, active_lanes, top_context
-from rocdbg.debugger.frames.prologue import prologue_rows
+from rocdbg.debugger.frames.frames import CalledFrom, Frame, FrameChain
+from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, active_lanes, top_context
+from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.unwind import FoundRow, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.programs import Programs
+from rocdbg.debugger.target.calling import calls_of
 from rocdbg.debugger.target.runnable import Runnable
 from rocdbg.debugger.target.state import Target, WaveInfo
+from rocdbg.dwarf.info import SourceFile
 
 
 class Inferior:
@@ -30,6 +32,7 @@ class Inferior:
         life: counts the targets there have been; what was said of one does not hold for the next.
         inline_entered: by thread, how many of the inlined calls that begin at its PC count as not yet entered.
         behind_traps: by thread, where the debug trap is that it stopped at last, and the PC then, behind it.
+        source_line: gives the text of a line of source, ``None`` where it is not found.
         thread_names, lane_names: what the user calls them.
     """
 
@@ -43,17 +46,23 @@ class Inferior:
         self.lane_names: dict[tuple[int, int], str] = {}
         self._unwinders: dict[Program, Unwinder] = {}
         self._exec_maps: dict[Program, ExecMap] = {}
+        self._syntheses: dict[Program, MachineCode] = {}
+        self.lane_pc_synthesis = True
+        self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
+        """Whether machine code is asked where lanes are when debug information does not say it; who changes it calls
+        `state_changed`."""
         self._chains: dict[Focus, FrameChain] = {}
         self._active: dict[int, tuple[int, int]] = {}
         self._lane_pcs: dict[int, LanePcs] = {}
 
     # -- what there is
 
-    def use(self, program: Program, programs: Sequence[Program]) -> None:
-        """Debug these code objects from now on, ``program`` first of them; there is no target of theirs yet."""
+    def use(self, program: Program | None, programs: Sequence[Program]) -> None:
+        """Debug these code objects from now on, ``program`` first of them; there is no target of theirs yet. None: no
+        code is known before a target has some."""
         # together: an interrupt must not leave one program's names with another's frames
         self.programs.use(program, programs)
-        self._unwinders, self._exec_maps = {}, {}
+        self._unwinders, self._exec_maps, self._syntheses = {}, {}, {}
         self.state_changed()
 
     def attach(self, target: Target) -> bool:
@@ -103,7 +112,8 @@ class Inferior:
         """The unwind rules of a code object."""
         found = self._unwinders.get(program)
         if found is None:
-            found = self._unwinders[program] = Unwinder(program, prologue_rows)
+            synthesis = self.machine_code(program)
+            found = self._unwinders[program] = Unwinder(program, lambda program, wave_size: synthesis.rows(wave_size))
         return found
 
     def exec_map(self, program: Program) -> ExecMap:
@@ -111,6 +121,17 @@ class Inferior:
         found = self._exec_maps.get(program)
         if found is None:
             found = self._exec_maps[program] = ExecMap(program)
+        return found
+
+    def _synthesis(self, program: Program) -> MachineCode | None:
+        return self.machine_code(program) if self.lane_pc_synthesis else None
+
+    def machine_code(self, program: Program) -> MachineCode:
+        """What is worked out from a program's machine code."""
+        found = self._syntheses.get(program)
+        if found is None:
+            found = self._syntheses[program] = MachineCode(program)
+            found.source_line = self.source_line
         return found
 
     # -- waves and lanes
@@ -151,7 +172,7 @@ class Inferior:
             unwinder = self.unwinder(program)
             innermost = top_context(program, target, Focus(thread, 0), unwinder)
             count = min(innermost.lanes, self.wave(thread).lane_count)
-            active = active_lanes(program, target, thread, unwinder, self.exec_map(program))
+            active = active_lanes(program, target, thread, unwinder, self.exec_map(program), self._synthesis(program))
             found = self._active[thread] = active & (1 << count) - 1, count
         return found
 
@@ -161,14 +182,14 @@ class Inferior:
         if found is None:
             program = self.program_of(thread)
             found = self._lane_pcs[thread] = LanePcs(
-                program, self.need_target(), thread, self.unwinder(program), self.active_lanes(thread)
+                program, self.need_target(), thread, self.unwinder(program), self.active_lanes(thread),
+                self._synthesis(program),
             )
         return found
 
-    def logical_pc(self, thread: int, lane: int) -> int | None:
-        """Where a lane is by DW_AT_LLVM_lane_pc, in whichever frame; ``None`` where nothing says."""
-        entered = self._lane_pcs_of(thread).entered(lane)
-        return entered.pc if entered is not None else None
+    def entered(self, thread: int, lane: int) -> Entered | None:
+        """The innermost frame an inactive lane has entered and its place there; ``None`` when nothing tells."""
+        return self._lane_pcs_of(thread).entered(lane)
 
     def lane_pcs(self, thread: int, level: int = 0) -> list[int | None] | None:
         """DW_AT_LLVM_lane_pc for all lanes of a wave, ``None`` where its function has none.
@@ -189,9 +210,30 @@ class Inferior:
             program = self.program_of(thread)
             found = self._chains[key] = FrameChain(
                 program, self.need_target(), key, self.unwinder(program), self.inline_entered.get(thread),
-                self._lane_pcs_of(thread), self._trapped_at(thread),
+                self._lane_pcs_of(thread), self._trapped_at(thread), self._called_from(self.need_target(), key),
             )
         return found
+
+    def _called_from(self, target: Target, focus: Focus) -> CalledFrom | None:
+        """Where the debugger called the function that a wave is in as ``target`` shows it; ``None``: it did not."""
+        thread = focus.thread
+        assert thread is not None
+        calls = calls_of(target)
+        if calls is None or not calls.depth(thread):
+            return None
+        outer = calls.before(thread)
+
+        def frames() -> FrameChain:
+            program = self.programs.at(outer.wave(thread).pc)
+            unwinder = self.unwinder(program)
+            synthesis = self._synthesis(program)
+            active = active_lanes(program, outer, thread, unwinder, self.exec_map(program), synthesis)
+            return FrameChain(
+                program, outer, focus, unwinder, None, LanePcs(program, outer, thread, unwinder, active, synthesis),
+                called_from=self._called_from(outer, focus),
+            )
+
+        return CalledFrom(calls.return_address, frames)
 
     def _trapped_at(self, thread: int) -> int | None:
         """Where the debug trap is that a wave stands behind; ``None`` when it has gone on or its PC was written."""

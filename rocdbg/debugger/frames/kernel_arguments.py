@@ -13,6 +13,10 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Variable
 from rocdbg.errors import Error
 
+_TRITON = "triton"
+_TRITONS_OWN = 2
+"""Arguments that Triton adds: scratch memory of the grid, and of a profiler."""
+
 
 def is_absent(value: Value) -> bool:
     """Whether nothing of a value is there."""
@@ -29,6 +33,7 @@ def entry_value(frame: Frame, parameter: Variable, target: Target, memory: Memor
     """What a kernel was given for a parameter; None when the frame is no kernel's, or its layout is not known.
 
     The n-th parameter is the n-th explicit argument of the metadata, if there are as many of both and the sizes agree.
+    Triton passes two pointers more, which its source does not know.
     """
     if frame.kind is not FrameKind.NORMAL or not frame.scopes or frame.function is None:
         return None
@@ -40,6 +45,8 @@ def entry_value(frame: Frame, parameter: Variable, target: Target, memory: Memor
         return None
     parameters = [v for v in frame.scopes[-1].variables if v.is_parameter]
     explicit = metadata.explicit_args
+    if frame.function.unit.producer == _TRITON:
+        explicit = explicit[:-_TRITONS_OWN]
     if len(parameters) != len(explicit) or parameter not in parameters:
         return None
     argument = explicit[parameters.index(parameter)]

@@ -13,13 +13,15 @@ from msgspec import Struct, field
 
 from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, LoadedAddress
+from rocdbg.analysis.unknown_places import UNKNOWN
 from rocdbg.arch.registers import sgpr_number
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames import simt
 from rocdbg.debugger.frames.access import ThreadAccess
 from rocdbg.debugger.frames.call_sites import DescribedCalls
 from rocdbg.debugger.frames.context import FrameContext
-from rocdbg.debugger.frames.unwind import Unwinder
+from rocdbg.debugger.frames.machine_code import MachineCode
+from rocdbg.debugger.frames.unwind import PROLOGUE, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
@@ -39,11 +41,15 @@ LanePcVector = list[int | None]
 class Entered(Struct, frozen=True):
     """The innermost frame that a lane is in: its physical level, and where it waits.
 
-    ``pc`` is ``None`` where nothing is known but what the wave does.
+    ``pc`` is ``None`` where nothing is known but what the wave does. ``synthesised``: the machine code told it.
+    ``candidates`` is where the lane may be if it is not known (``pc`` is then ``None``); ``None``: it is known, or
+    nothing tells of lanes at all.
     """
 
     level: int
     pc: LoadedAddress | None
+    synthesised: bool = False
+    candidates: tuple[LoadedAddress, ...] | None = None
 
 
 class LanePcs(Struct):
@@ -57,8 +63,12 @@ class LanePcs(Struct):
     thread: int
     unwinder: Unwinder
     active: int
+    synthesis: MachineCode | None = None
+    """What the machine code tells, where the debug information does not; ``None``: it is not asked."""
     _contexts: list[FrameContext] = field(default_factory=list)
     _vectors: dict[int, list[LanePcVector]] = field(default_factory=dict)
+    _synthesised: set[int] = field(default_factory=set)
+    _candidates: dict[tuple[int, int], tuple[LoadedAddress, ...]] = field(default_factory=dict)
 
     def vector(self, level: int = 0) -> LanePcVector | None:
         """The lane PCs of a physical frame; ``None`` without DW_AT_LLVM_lane_pc.
@@ -82,11 +92,25 @@ class LanePcs(Struct):
                 return None
             if not vectors:
                 return Entered(level, None)
+            synthesised = level in self._synthesised
+            if (level, lane) in self._candidates:
+                return Entered(level, None, synthesised, self._candidates[level, lane])
             for vector in vectors:
                 pc = vector[lane] if lane < len(vector) else None
                 if pc is not None:
-                    return Entered(level, LoadedAddress(pc))
+                    return Entered(level, LoadedAddress(pc), synthesised)
         return None
+
+    def unwound(self, level: int) -> FrameContext | None:
+        """A physical frame whose registers and caller are the same for all lanes; ``None`` where that is not sure."""
+        try:
+            context = self._context(level)
+        except Error:
+            return None
+        rows = [inner.found_row for inner in self._contexts[: level + 1]]
+        if context is None or any(row is None or row.source != PROLOGUE for row in rows):
+            return None
+        return context
 
     def _vectors_at(self, level: int) -> list[LanePcVector] | None:
         """The vectors of a physical frame and of the inlined calls in it, innermost first; ``None`` past the last."""
@@ -95,8 +119,49 @@ class LanePcs(Struct):
             context = self._context(level)
             if context is None:
                 return None
-            found = self._vectors[level] = list(_vectors_of(context))
+            found = [self._known(vector, level) for vector in _vectors_of(context)]
+            if not found and self.synthesis is not None:
+                vector = self._synthesise(self.synthesis, context, level)
+                found = [] if vector is None else [vector]
+            self._vectors[level] = found
         return found
+
+    def _known(self, vector: LanePcVector, level: int) -> LanePcVector:
+        """An attribute's vector without lanes that are nobody's, and without what `rocdbg.debugger.annotation` writes
+        where it does not know."""
+        used = self.target.wave(self.thread).used_lanes
+        for lane, element in enumerate(vector):
+            if element is None:
+                continue
+            if not used >> lane & 1:
+                vector[lane] = None
+            elif element >= UNKNOWN:
+                self._candidates[level, lane] = ()
+                vector[lane] = None
+        return vector
+
+    def _synthesise(self, synthesis: MachineCode, context: FrameContext, level: int) -> LanePcVector | None:
+        """The vector of a frame by the machine code, ``None`` where that tells nothing."""
+        pc, lanes = self.program.to_file(context.pc or NOWHERE), context.wave_size
+        expression = synthesis.lane_pc(pc, lanes)
+        if expression is None:
+            return None
+        elements = dwarf.evaluate_location(expression, context).read_elements(PC_BITS, lanes)
+        self._synthesised.add(level)
+        vector: LanePcVector = []
+        used = self.target.wave(self.thread).used_lanes
+        for lane, element in enumerate(elements):
+            if not used >> lane & 1:
+                element = None  # code tells nothing of lanes that are nobody's
+            if element is not None and element >= UNKNOWN:
+                place = synthesis.place(element, pc, lanes)
+                if place is None:
+                    self._candidates[level, lane] = tuple(
+                        self.program.to_loaded(other) for other in synthesis.candidates(element, pc, lanes)
+                    )
+                element = None if place is None else self.program.to_loaded(place)
+            vector.append(element)
+        return vector
 
     def _context(self, level: int) -> FrameContext | None:
         contexts = self._contexts
@@ -133,7 +198,8 @@ def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:
 
 
 def active_lanes(
-    program: Program, target: Target, thread: int, unwinder: Unwinder, exec_map: ExecMap
+    program: Program, target: Target, thread: int, unwinder: Unwinder, exec_map: ExecMap,
+    synthesis: MachineCode | None,
 ) -> int:
     """The mask of active lanes: DW_AT_LLVM_active_lane where the function has it, else EXEC.
 
@@ -145,6 +211,13 @@ def active_lanes(
         location = _location(context, entry, simt.ACTIVE_LANE)
         if location is not None:
             return location.read(min(context.lanes, wave.lane_count))
+    if synthesis is not None:
+        pc = program.to_file(wave.pc)
+        wakes = exec_map.wakes_lanes(pc, wave.lane_count)  # looked at first: positions are much work in large functions
+        expression = synthesis.active_lanes(pc, wave.lane_count) if wakes else None
+        if expression is not None:
+            return dwarf.evaluate_location(expression, context).read(wave.lane_count)
+        return wave.exec_mask
     saved = exec_map.saved_mask(program.to_file(wave.pc), wave.lane_count)
     if saved is None:
         return wave.exec_mask

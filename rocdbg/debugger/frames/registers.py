@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.registers import UnknownRegisterError, dwarf_register, register_number
 from rocdbg.debugger.errors import ExpressionError, RegisterAccessError
 from rocdbg.debugger.frames.context import FrameContext
@@ -18,11 +19,22 @@ from rocdbg.debugger.values.storage import Absence, AbsentError, CallbackStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, Type, VectorType
 
-_NUMBERED = re.compile(r"(s|v|a|ttmp)(0|[1-9]\d*)")
+_NUMBERED = re.compile(r"(s|v|a|acc|ttmp)(0|[1-9]\d*)")
 _GFX12 = ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")
 _PLAIN = ("pc", "pc_32", "exec", "vcc", "status", "m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
-_ALIASES = {"sp": "s32", "fp": "s33"}
-_HALVES = {"exec_lo": ("exec", 0), "exec_hi": ("exec", 4), "vcc_lo": ("vcc", 0), "vcc_hi": ("vcc", 4)}
+_ALIASES = {"sp": "s32", "fp": "s33", "src_scc": "scc"}
+_ZERO_FLAGS = {"vccz": "vcc", "src_vccz": "vcc", "execz": "exec", "src_execz": "exec"}
+_APERTURES = {
+    prefix + name: (space, low)
+    for prefix in ("", "src_")
+    for name, space, low in (
+        ("shared_base", AddressSpace.LOCAL, 0), ("shared_limit", AddressSpace.LOCAL, 0xFFFFFFFF),
+        ("private_base", AddressSpace.PRIVATE_LANE, 0), ("private_limit", AddressSpace.PRIVATE_LANE, 0xFFFFFFFF),
+    )
+}
+"""Operands that are read like registers (GFX9 and later)."""
+_HALVES = {"exec_lo": ("exec", 0), "exec_hi": ("exec", 4), "vcc_lo": ("vcc", 0), "vcc_hi": ("vcc", 4),
+           "flat_scratch_lo": ("flat_scratch", 0), "flat_scratch_hi": ("flat_scratch", 4)}
 _SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
 """Names of registers without a DWARF number, in the order they are shown. Not every target has all of them."""
 
@@ -36,7 +48,8 @@ def special_names(target: Target, thread: int) -> list[str]:
 def is_register_name(name: str) -> bool:
     """Whether any wave has a register of this name."""
     return (
-        name in _PLAIN or name in _ALIASES or name in _HALVES or _NUMBERED.fullmatch(name) is not None
+        name in _PLAIN or name in _ALIASES or name in _HALVES or name in _ZERO_FLAGS or name in _APERTURES
+        or _NUMBERED.fullmatch(name) is not None
     )
 
 
@@ -55,6 +68,10 @@ class RegisterFile(Struct, frozen=True):
         if not is_register_name(name):  # most names: convenience variables
             return None
         name = _ALIASES.get(name, name)
+        if name.startswith("acc"):
+            name = "a" + name[3:]
+        if name in _ZERO_FLAGS or name in _APERTURES:
+            return self._operand(name)
         if name in _HALVES:
             whole, offset = _HALVES[name]
             value = self.value(whole)
@@ -73,16 +90,29 @@ class RegisterFile(Struct, frozen=True):
         if location.is_undefined:
             return Value.absent(self._type(name, register.size, wave.lane_count), Absence.NOT_SAVED)
         storage = LocationStorage(location, Absence.NOT_SAVED)
-        return Value(self._type(name, register.size, wave.lane_count), storage)
+        type_ = self._code_pointer if name == "pc" else self._type(name, register.size, wave.lane_count)
+        return Value(type_, storage)
+
+    @property
+    def _code_pointer(self) -> Type:
+        function = self.context.function
+        return ctypes.CXX_CODE_POINTER if function is not None and function.unit.is_cxx else ctypes.CODE_POINTER
+
+    def _operand(self, name: str) -> Value | None:
+        """What instructions can read besides registers: whether a mask is zero, and where apertures are."""
+        if name in _ZERO_FLAGS:
+            mask = self.value(_ZERO_FLAGS[name])
+            return None if mask is None else Value.of_int(ctypes.INT, int(mask.as_int() == 0))
+        space, low = _APERTURES[name]
+        base = self.target.generic_address(space, 0)
+        return None if base is None else Value.of_int(ctypes.UNSIGNED_LONG, base | low)
 
     def _caller_pc(self) -> Value:
         assert self.context.wave_pc is not None
-        return Value.of_int(ctypes.CODE_POINTER, self.context.wave_pc + 1)
+        return Value.of_int(self._code_pointer, self.context.wave_pc + 1)
 
     @staticmethod
     def _type(name: str, size: int, lanes: int) -> Type:
-        if name == "pc":
-            return ctypes.CODE_POINTER
         if name[0] in "va" and name[1:].isdecimal():
             return VectorType(ctypes.INT, lanes, 4 * lanes)
         return {4: ctypes.INT, 8: ctypes.UNSIGNED_LONG}.get(size, ctypes.unsigned_of(size))

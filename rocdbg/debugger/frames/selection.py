@@ -10,6 +10,7 @@ from rocdbg.debugger.errors import FocusError, NotRunningError
 from rocdbg.debugger.focus import STATIC, Focus
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.target.process import ProcessTarget
 from rocdbg.debugger.target.state import WaveInfo
 from rocdbg.debugger.warnings import Warnings
 from rocdbg.errors import Error
@@ -70,9 +71,21 @@ class Selection:
         self._check_lane(self._inferior.wave(focus.thread), lane)
         return self._innermost(focus.thread, lane)
 
+    def check_exists(self, thread: int | None, lane: int | None) -> None:
+        """Raise `FocusError` for a thread that does not exist now, and a lane that none or that thread has."""
+        inferior = self._inferior
+        waves = inferior.target.waves() if inferior.target is not None else ()
+        if thread is not None and not any(wave.number == thread for wave in waves):
+            raise FocusError(f"Unknown thread {thread}.")
+        program = inferior.program
+        lanes = inferior.lane_count(thread) if thread is not None else program.wave_size if program is not None else 64
+        if lane is not None and lane >= lanes:
+            raise FocusError(f"Unknown lane {lane}.")
+
     def _innermost(self, thread: int, lane: int) -> Focus:
         """Focus a lane, in the innermost frame that it is in."""
         focus = Focus(thread, lane)
+        follow(self._inferior, thread)
         self.move(focus.with_frame(self._inferior.chain(focus).innermost))
         if self.current.frame:
             self._warnings.add(DIVERGENT)
@@ -83,7 +96,12 @@ class Selection:
         if not 0 <= lane < inferior.lane_count(wave.number):
             raise FocusError(f"Lane {lane} does not exist on this thread.")
         is_active = inferior.active_lanes(wave.number) & wave.used_lanes & 1 << lane
-        if not is_active and inferior.logical_pc(wave.number, lane) is None:
+        if is_active:
+            return
+        entered = inferior.entered(wave.number, lane)
+        if entered is not None and entered.candidates is not None:
+            self._warnings.add("Current lane is inactive, lane position unknown.")
+        elif entered is None or entered.pc is None:
             self._warnings.add("Current lane is inactive.")
 
     def select_iteration(self, iteration: int) -> Focus:
@@ -163,3 +181,9 @@ class Selection:
                 raise FocusError("Bottom (innermost) frame selected; you cannot go down.")
             wanted = chain.innermost
         return self.select_frame(wanted)
+
+
+def follow(inferior: Inferior, thread: int) -> None:
+    """In a process, which has several code objects, mean the names of the one first that a wave executes."""
+    if isinstance(inferior.target, ProcessTarget):
+        inferior.programs.follow(inferior.wave(thread).pc)

@@ -45,6 +45,10 @@ class RowSource(Protocol):
         """The row that holds at this address of the file; ``None`` when this source knows nothing."""
 
 
+PROLOGUE = "prologue analysis"
+"""The source of rows that come of machine code: what they say is the same for all lanes."""
+
+
 class FoundRow(Struct, frozen=True):
     """A row and the name of the source that gave it."""
 
@@ -93,7 +97,7 @@ class Unwinder:
     @cached_property
     def _sources(self) -> Sequence[tuple[str, RowSource]]:
         sources: list[tuple[str, RowSource]] = []
-        debug_frame = self._program.debug_sections.get(".debug_frame")
+        debug_frame = self._program.debug.sections.get(".debug_frame")
         if debug_frame is not None:
             sources.append(("DWARF CFI (.debug_frame)", _FrameSection(self._program, debug_frame, False, 0)))
         eh_frame = self._program.code_object.sections.get(".eh_frame")
@@ -118,4 +122,4 @@ class Unwinder:
             self._prologues[wave_size] = self._prologue(self._program, wave_size)
         prologue = self._prologues[wave_size]
         row = prologue.row(pc) if prologue is not None else None
-        return FoundRow(row, "prologue analysis") if row is not None else None
+        return FoundRow(row, PROLOGUE) if row is not None else None

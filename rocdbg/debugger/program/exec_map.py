@@ -23,13 +23,26 @@ class FunctionExec(Struct, frozen=True):
     """One function: file addresses where EXEC may change or control may leave, and housekeeping windows.
 
     ``events`` are ends of such instructions, ascending. ``windows`` maps the address of each instruction
-    in a window to the first SGPR of the saved mask.
+    in a window to the first SGPR of the saved mask. ``settled`` are the ends of instructions that write EXEC, with
+    whether they may turn on lanes that are not in the function (which takes a constant other than 0), ``joins`` the
+    addresses that are come to from elsewhere, both ascending.
     """
 
     low: int
     high: int
     events: tuple[int, ...]
     windows: dict[int, int]
+    settled: tuple[tuple[int, bool], ...] = ()
+    joins: tuple[int, ...] = ()
+
+    def wakes_lanes(self, address: int) -> bool:
+        """Whether other lanes than the active ones may be on: what leads to an address straight does not exclude it."""
+        if not any(wakes for _, wakes in self.settled):
+            return False
+        index = bisect_right(self.settled, (address, True))
+        end, wakes = self.settled[index - 1] if index else (self.low, False)
+        join = bisect_right(self.joins, address)
+        return wakes or bool(join and self.joins[join - 1] >= end)
 
     def next_event(self, address: FileAddress) -> FileAddress:
         """The end of the straight run from ``address`` in which EXEC cannot change before its last instruction."""
@@ -56,6 +69,11 @@ class ExecMap(Struct):
             self.functions[low, wave_size] = found
         return found
 
+    def wakes_lanes(self, address: int, wave_size: int) -> bool:
+        """Whether EXEC may have other lanes than the active ones at an address, by a quick look."""
+        function = self.function_at(address, wave_size)
+        return function is None or function.wakes_lanes(address)
+
     def saved_mask(self, address: int, wave_size: int) -> int | None:
         """In a housekeeping window the first SGPR of the saved mask, else ``None``."""
         function = self.function_at(address, wave_size)
@@ -65,19 +83,29 @@ class ExecMap(Struct):
         try:
             code = self.program.code_object.read(low, high - low)
         except Error:
-            return FunctionExec(low, high, (), {})
+            return FunctionExec(low, high, (), {}, ((low, True),))
         events: list[int] = []
         windows: dict[int, int] = {}
         saved: int | None = None
+        settled: list[tuple[int, bool]] = []
+        joins: set[int] = set()
         target = self.program.code_object.target.name
         for instruction in isa.disassemble(code, target, address=low, wave_size=wave_size):
             if saved is not None:
                 windows[instruction.address] = saved
             leaves = instruction.flow is not isa.Flow.NEXT
-            if leaves or _writes_exec(instruction):
-                events.append(instruction.address + instruction.size)
+            writes = _writes_exec(instruction)
+            end = instruction.address + instruction.size
+            if writes:
+                settled.append((end, any(operand.value for operand in instruction.operands)))
+            if instruction.branch_target is not None:
+                joins.add(instruction.branch_target)
+            if instruction.flow not in (isa.Flow.NEXT, isa.Flow.CALL, isa.Flow.COND_BRANCH, isa.Flow.TRAP):
+                joins.add(end)  # nothing leads there straight
+            if leaves or writes:
+                events.append(end)
                 saved = None if leaves else _all_lanes_on(instruction)
-        return FunctionExec(low, high, tuple(events), windows)
+        return FunctionExec(low, high, tuple(events), windows, tuple(settled), tuple(sorted(joins)))
 
 
 def _writes_exec(instruction: isa.Instruction) -> bool:

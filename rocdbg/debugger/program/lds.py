@@ -7,7 +7,7 @@ padding. The result is believed only when its size is what the kernel descriptor
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
 
 from msgspec import Struct
 
@@ -17,8 +17,10 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Exprloc, Function, Scope, Variable
 from rocdbg.dwarf.info.types import ArrayType, ClassType, Type, VectorType
 
-_IN_LDS = bytes((0x33, 0x16, 0x18))
-"""DW_OP_lit3, DW_OP_swap, DW_OP_xderef: what comes before is an address in LDS."""
+_IN_SPACE = re.compile(rb"([\x30-\x4f])\x16\x18\Z", re.DOTALL)
+"""DW_OP_lit<N>, DW_OP_swap, DW_OP_xderef: what comes before is an address in a space, by its producer's number."""
+_LIT0 = 0x30
+_LDS = 3
 
 
 class _Item(Struct, frozen=True):
@@ -58,7 +60,10 @@ def is_unplaced(variable: Variable) -> bool:
     location = variable.location
     if location is None:
         return not variable.is_parameter and not variable.declaration
-    if not isinstance(location, Exprloc) or not location.data.endswith(_IN_LDS):
+    space = _IN_SPACE.search(location.data) if isinstance(location, Exprloc) else None
+    if not isinstance(location, Exprloc) or space is None:
+        return False
+    if variable.unit.conventions.address_space(space[1][0] - _LIT0) != _LDS:
         return False
     operations = dwarf.decode(location.data, variable.unit.dialect)
     if len(operations) != 4:
@@ -112,11 +117,12 @@ def place_variables(program: Program, kernel: Function) -> dict[int, int]:
 
     Empty when the layout cannot be told: an object with other LDS variables than these.
     """
-    return _place(program, kernel.offset, kernel)
+    if kernel.offset not in program.lds_places:
+        program.lds_places[kernel.offset] = _place(program, kernel)
+    return program.lds_places[kernel.offset]
 
 
-@lru_cache(maxsize=64)
-def _place(program: Program, offset: int, kernel: Function) -> dict[int, int]:
+def _place(program: Program, kernel: Function) -> dict[int, int]:
     code_kernel = program.code_object.kernels.find(
         (kernel.linkage_name or kernel.name or "").removeprefix(KERNEL_BODY)
     )
@@ -130,13 +136,18 @@ def _place(program: Program, offset: int, kernel: Function) -> dict[int, int]:
     return place_shared(program)
 
 
-@lru_cache(maxsize=64)
 def place_shared(program: Program) -> dict[int, int]:
     """The LDS offset of each variable of called functions and namespaces, where it is the same in all kernels.
 
     With several kernels that is believed if each of them has room for just all these variables: none is then
     another kernel's only.
     """
+    if None not in program.lds_places:
+        program.lds_places[None] = _place_shared(program)
+    return program.lds_places[None]
+
+
+def _place_shared(program: Program) -> dict[int, int]:
     totals = {kernel.descriptor.group_segment_fixed_size for kernel in program.code_object.kernels.values()}
     if len(totals) != 1:
         return {}

@@ -1,50 +1,26 @@
-"""Location strings: ``function``, ``file:line``, ``line``, ``+3``, ``*address``; parsed, then resolved.
+"""Where locations are: what the specs of `linespec` stand for in a code object.
 
 A `Location` keeps the file's address, so it stays right when the program is loaded elsewhere.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import Symbol
 from rocdbg.codeobject.demangle import stands_for
-from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import LocationSpecError
+from rocdbg.debugger.program.linespec import FunctionSpec, LineSpec
 from rocdbg.debugger.program.opencl import is_kernel_wrapper
 from rocdbg.debugger.program.program import Program, same_function
-from rocdbg.dwarf.info import CodeLocation, Function, SourceFile
+from rocdbg.dwarf.info import CodeLocation, Function, Scope, SourceFile
 
 _FUNCTION_SYMBOLS = (2, 10)  # STT_FUNC and STT_AMDGPU_HSA_KERNEL
-
-
-class LineSpec(Struct, frozen=True):
-    """A line of a file (``None``: the default file); ``relative`` counts from the default line."""
-
-    file: str | None
-    line: int
-    relative: bool = False
-
-
-class FunctionSpec(Struct, frozen=True):
-    """A function, maybe of a file, maybe with a line in it."""
-
-    name: str
-    file: str | None = None
-
-
-class AddressSpec(Struct, frozen=True):
-    """``*EXPRESSION``."""
-
-    expression: str
-
-
-Spec = LineSpec | FunctionSpec | AddressSpec
 
 
 class Location(Struct, frozen=True):
@@ -56,8 +32,8 @@ class Location(Struct, frozen=True):
     line: int | None = None
     function: str | None = None
     code: Function | None = None
-    by_line: bool = True
-    """Whether it was found as a line or an address, not as the function."""
+    label: str = ""
+    """``FUNCTION:LABEL`` where it was found so."""
 
     @property
     def address(self) -> LoadedAddress:
@@ -70,81 +46,6 @@ class Defaults(Struct, frozen=True):
 
     file: SourceFile | None
     line: int | None
-
-
-_NUMBER = re.compile(r"\d+")
-_EXPLICIT = re.compile(r"-(source|function|line|qualified)\b\s*")
-
-
-def parse_spec(text: str) -> Spec:
-    """Parse a location. Raises `LocationSpecError`."""
-    text = text.strip()
-    if text.startswith("-") and _EXPLICIT.match(text):
-        return _explicit(text)
-    if text.startswith("*"):
-        return AddressSpec(text[1:].strip())
-    if text[:1] in "+-" and _NUMBER.fullmatch(text[1:].strip()):
-        number = decimal(text[1:])
-        return LineSpec(None, -number if text[0] == "-" else number, relative=True)
-    if _NUMBER.fullmatch(text):
-        return LineSpec(None, decimal(text))
-    file, rest = _split_file(text)
-    if file is None:
-        file, rest = _split_file(_unquote(text))  # 'file.c:12': the quotes may be around it all
-    if file is not None:
-        rest = rest.strip()
-        if _NUMBER.fullmatch(rest):
-            return LineSpec(file, decimal(rest))
-        if rest[:1] == "*":
-            return AddressSpec(rest[1:].strip())
-        if not rest:
-            raise LocationSpecError(f'malformed linespec error: unexpected end of input after "{file}:".')
-        return FunctionSpec(_unquote(rest), file)
-    if not text:
-        raise LocationSpecError("Empty line specification.")
-    return FunctionSpec(rest)
-
-
-def _split_file(text: str) -> tuple[str | None, str]:
-    """The file before a single colon that is not part of ``::``, brackets or quotes."""
-    if text[:1] in ('"', "'"):
-        end = text.find(text[0], 1)
-        if end > 0 and text[end + 1 :].lstrip()[:1] == ":" and text[end + 1 :].lstrip()[:2] != "::":
-            return text[1:end], text[end + 1 :].lstrip()[1:]
-        return None, text
-    depth = 0
-    index = 0
-    while index < len(text):
-        char = text[index]
-        if char in "(<[":
-            depth += 1
-        elif char in ")>]":
-            depth -= 1
-        elif char == ":" and depth <= 0:
-            if text[index : index + 2] == "::":
-                index += 2
-                continue
-            return text[:index].strip(), text[index + 1 :]
-        index += 1
-    return None, text
-
-
-def _unquote(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] in "\"'" and text[-1] == text[0] else text
-
-
-def _explicit(text: str) -> Spec:
-    parts = re.split(r"\s*-(source|function|line|qualified)\b\s*", text)[1:]
-    options = {parts[i]: parts[i + 1].strip() for i in range(0, len(parts) - 1, 2)}
-    if set(options) == {"qualified"}:  # before a location of another kind: names are looked up as they are anyway
-        return parse_spec(options["qualified"])
-    file = options.get("source")
-    if "function" in options:
-        return FunctionSpec(_unquote(options["function"]), file)
-    line = options.get("line", "")
-    if _NUMBER.fullmatch(line):
-        return LineSpec(file, decimal(line))
-    raise LocationSpecError("Source filename requires function, label, or line offset.")
 
 
 class LocationResolver:
@@ -160,9 +61,24 @@ class LocationResolver:
 
     def resolve(self, spec: LineSpec | FunctionSpec) -> list[Location]:
         """Where breakpoints go, ordered by address. Raises `LocationSpecError` worded as GDB's."""
-        if isinstance(spec, LineSpec):
-            return self._lines(spec)
-        return self._functions(spec)
+        if isinstance(spec, FunctionSpec):
+            found = self._functions(self.without_function_as_file(spec))
+        elif self._is_function(spec.file):
+            found = self._functions(FunctionSpec(spec.file or ""))
+        else:
+            found = self._lines(spec)
+        return list({place.file_address: place for place in reversed(found)}.values())[::-1]
+
+    def without_function_as_file(self, spec: FunctionSpec) -> FunctionSpec:
+        """``f:label``, where ``f`` is no file but a function, as the label in it."""
+        return FunctionSpec(spec.file or "", label=spec.name) if self._is_function(spec.file) else spec
+
+    def _is_function(self, file: str | None) -> bool:
+        """Whether what looks like a file is a function: ``f:12``, which GDB takes for the function itself."""
+        if file is None or not self._program.has_debug_info:
+            return False
+        info = self._program.info
+        return not info.files_named(file) and bool(info.functions_named(file))
 
     def at(self, address: FileAddress) -> Location:
         """The place at a file address."""
@@ -227,24 +143,61 @@ class LocationResolver:
         found = program.info.functions_named(spec.name)
         bodies = [f for f in found if not is_kernel_wrapper(program, f)]
         found = bodies or found
+        if spec.qualified:
+            found = [f for f in found if _is_whole_name(spec.name, f)]
         if spec.file is not None:
             files = self._files(spec.file)
             found = [f for f in found if f.decl_file in files]
         return found
 
+    def labels(self, function: Function, name: str) -> list[Location]:
+        """The places of a label in a function."""
+        waiting: list[Scope] = [function]
+        found = []
+        while waiting:
+            scope = waiting.pop()
+            found += [
+                replace(self.at(label.address), line=label.line, label=f"{function.name}:{name}")
+                for label in scope.labels
+                if label.name == name
+            ]
+            waiting += scope.children
+        return found
+
+    def _labels(self, spec: FunctionSpec, label: str) -> list[Location]:
+        functions = self.functions(spec)
+        if not functions:
+            raise self._undefined(spec)
+        found = [place for function in functions for place in self.labels(function, label)]
+        if not found:
+            raise LocationSpecError(f'No label "{label}" defined in function "{spec.name}".')
+        return found
+
+    @staticmethod
+    def _undefined(spec: FunctionSpec) -> LocationSpecError:
+        where = f' in "{spec.file}"' if spec.file is not None else ""
+        return LocationSpecError(f'Function "{spec.name}" not defined{where}.')
+
     def _functions(self, spec: FunctionSpec) -> list[Location]:
+        if spec.label is not None:
+            return self._labels(spec, spec.label)
         program = self._program
         found: dict[int, Location] = {}
         for function in self.functions(spec):
             for place in program.info.breakpoint_locations(function):
                 found.setdefault(place.address, self._in_function(function, place))
         if not found and spec.file is None:
-            for symbol in _plain_functions(program, spec.name):
-                location = self.at(program.code_object.address_of(symbol))
-                found[location.file_address] = location
+            for symbol in _plain_functions(program, spec.name, spec.qualified):
+                address = program.code_object.address_of(symbol)
+                described = program.info.function_at(address) if program.has_debug_info else None
+                if described is not None and described.low_pc == address:  # by a name that only the linker knows
+                    for place in program.info.breakpoint_locations(described):
+                        found.setdefault(place.address, self._in_function(described, place))
+                else:
+                    entry = program.code_object.entry_address_of(symbol)
+                    found[entry] = self.at(entry)
         if not found:
-            where = f' in "{spec.file}"' if spec.file is not None else ""
-            raise LocationSpecError(f'Function "{spec.name}" not defined{where}.')
+            raise self._undefined(spec)
         return [found[address] for address in sorted(found)]
 
     def _location(self, place: CodeLocation) -> Location:
@@ -261,14 +214,24 @@ class LocationResolver:
             inner = instance
         if inner is not None and inner.call_line is not None:
             file, line = inner.call_file, inner.call_line
-        return Location(
-            self._program, place.address, file, line, self._program.function_title(function), function, by_line=False
-        )
+        return Location(self._program, place.address, file, line, self._program.function_title(function), function)
 
 
-def _plain_functions(program: Program, name: str) -> list[Symbol]:
-    """The symbols of functions that ``name`` stands for: a symbol itself, or the C++ names it is mangled from."""
+def _is_whole_name(name: str, function: Function) -> bool:
+    """Whether a name as typed is all of a function's, its scopes too; parameters and template arguments need not be."""
+    typed = name.strip().removeprefix("::")
+    whole = function.qualified_name or ""
+    return typed.count("::") >= len(function.scope_names) and (
+        whole == typed or typed.startswith(whole.partition("<")[0]) or function.linkage_name == typed
+    )
+
+
+def _plain_functions(program: Program, name: str, qualified: bool) -> list[Symbol]:
+    """The symbols of functions that ``name`` stands for: a symbol itself, or the C++ names it is mangled from.
+
+    ``qualified``: only those whose scopes ``name`` has, too.
+    """
     symbols = program.code_object.symbols
     functions = symbols.defined(_FUNCTION_SYMBOLS)
     exact = [index for index, symbol in functions.items() if symbol == name]
-    return [symbols[i] for i in exact or [i for i, symbol in functions.items() if stands_for(name, symbol)]]
+    return [symbols[i] for i in exact or [i for i, symbol in functions.items() if stands_for(name, symbol, qualified)]]

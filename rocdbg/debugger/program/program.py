@@ -7,18 +7,28 @@ loaded. `Program.base` is the difference (0 until the code object is loaded).
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.demangle import demangle, function_name
+from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import MemoryAccessError
+from rocdbg.debugger.program.name_list import NameList
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
+from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
 from rocdbg.dwarf.info.expressions import ExpressionReader
-from rocdbg.launch.debug_sections import DebugSections, has_debug_info
+from rocdbg.launch.debug_files import DebugContents, DebugFiles
+from rocdbg.launch.debug_sections import has_debug_info
+
+MAX_ADDRESS = (1 << 64) - 1
+_POINTER = 8
+"""Bytes of an address."""
 
 
 def same_function(one: Function, other: Function) -> bool:
@@ -36,29 +46,49 @@ def same_function(one: Function, other: Function) -> bool:
 class Program:
     """A code object with its debug information.
 
-    ``path`` is the file the user named; ``base`` what is added to file addresses.
+    ``path`` is the file the user named; ``base`` what is added to file addresses; ``debug_files`` finds debug
+    information that is in other files.
     """
 
-    def __init__(self, code_object: CodeObject, path: Path) -> None:
+    def __init__(self, code_object: CodeObject, path: Path, debug_files: DebugFiles | None = None) -> None:
         self.code_object = code_object
+        self._debug_files = debug_files or DebugFiles()
         self.path = path
         self.base = 0
         self.loaded = False
+        self.names: NameList = NameList(self._names)
+        self.lds_places: dict[int | None, dict[int, int]] = {}
+        """What `lds` has found, by the kernel's entry; of variables that are no kernel's own under None."""
 
     @classmethod
-    def open_all(cls, path: Path, target_id: str | None = None) -> list[Program]:
-        """Open a code object, bundle or fat binary: one program per translation unit. Raises `rocdbg.Error`."""
-        return [cls(code_object, path) for code_object in open_modules(path, target_id)]
+    def open_all(
+        cls, name: Path | str, target_id: str | None = None, debug_files: DebugFiles | None = None
+    ) -> list[Program]:
+        """Open a code object, bundle or fat binary, or what a URI names: one program per translation unit.
+
+        Raises `rocdbg.Error`.
+        """
+        opened = open_modules(name, target_id)
+        return [cls(code_object, code_object.path or Path(name), debug_files) for code_object in opened]
 
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return DebugInfo(self.debug_sections)
+        return DebugInfo(self.debug.sections, split_files=self._debug_files.split_of(self.code_object))
+
+    def _names(self) -> Iterator[DeclaredName | None]:
+        """What completion offers of it, one by one."""
+        yield from self.info.declared_names()
+        shown = (SymbolType.OBJECT, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
+        for symbol in self.code_object.symbols:
+            if symbol.type in shown and symbol.is_defined:
+                yield DeclaredName(symbol.name, NameKind.SYMBOL, 0)
+            yield None
 
     @cached_property
-    def debug_sections(self) -> DebugSections:
-        """The bytes of the debug sections, by their usual names."""
-        return DebugSections(self.code_object)
+    def debug(self) -> DebugContents:
+        """The file with the debug information, the code object itself or the separate one of a stripped one."""
+        return self._debug_files.contents(self.code_object)
 
     @cached_property
     def expressions(self) -> ExpressionReader:
@@ -68,7 +98,7 @@ class Program:
     @property
     def has_debug_info(self) -> bool:
         """Whether there is any."""
-        return has_debug_info(self.code_object)
+        return has_debug_info(self.debug.file)
 
     @property
     def uri(self) -> str:
@@ -102,6 +132,13 @@ class Program:
             return None
         return self.to_loaded(self.code_object.address_of(symbol))
 
+    def code_start(self, address: FileAddress) -> FileAddress:
+        """Where the code of what begins at this address begins: behind the descriptor in code objects of version 2."""
+        symbol = self.code_object.symbols.at(address) if self.code_object.version == 2 else None
+        if symbol is None or self.code_object.address_of(symbol) != address:
+            return address
+        return self.code_object.entry_address_of(symbol)
+
     def lds_offset(self, name: str) -> int | None:
         """The LDS offset of a symbol that the linker left in LDS, else ``None``."""
         symbol = self.code_object.symbols.get(name)
@@ -111,7 +148,7 @@ class Program:
 
     def symbolize(self, address: int, data: bool = True, mangled: bool = False, limit: int = 0) -> str | None:
         """``fn+12``, ``fn+0`` as ``fn``; ``None`` where no symbol is, or beyond the offset ``limit``."""
-        found = self.symbol_and_offset(address, data, mangled)
+        found = code_name(self, address, mangled, data)
         if found is None or (limit and found[1] > limit):
             return None
         name, offset = found
@@ -138,7 +175,7 @@ class Program:
         """A function with its parameters as GDB names code: ``ns::f<3u>(int const*)``; in C just its name."""
         if function.linkage_name is not None and function.linkage_name.startswith("_Z"):
             text = demangle(function.linkage_name)
-            start = text.find(function_name(function.linkage_name))
+            start = 0 if "thunk" in text else text.find(function_name(function.linkage_name))
             if text != function.linkage_name and start >= 0:
                 return text[start:]  # without the return type that names of templates carry
         if not function.unit.is_cxx:
@@ -207,16 +244,73 @@ class Program:
         return symbol is not None and self.code_object.kernels.find(symbol.name) is not None
 
     def read(self, address: int, size: int) -> bytes:
-        """Bytes of the file at a loaded address. Raises `MemoryAccessError`."""
+        """Bytes of the file at a loaded address; zeros of what begins as such. Raises `MemoryAccessError`.
+
+        Pointers in data lead to where they will once the program is loaded here.
+        """
+        place = self.to_file(LoadedAddress(address))
         try:
-            return self.code_object.read(self.to_file(LoadedAddress(address)), size)
+            return self._linked(address, bytearray(self.code_object.read(place, size)))
         except CodeObjectError as error:
+            if any(zeros <= place and place + size <= end for zeros, end in self._zeros):
+                return bytes(size)
             raise MemoryAccessError("global", address, size, str(error)) from None
+
+    def _linked(self, address: int, data: bytearray) -> bytes:
+        """Bytes of the file with the program's own addresses in its data, which are zeros there until it is loaded."""
+        size = len(data)
+        first = bisect_left(self._pointers, (address - self.base - _POINTER + 1, 0))
+        for index in range(first, len(self._pointers)):
+            place, value = self._pointers[index]
+            place += self.base
+            if place >= address + size:
+                break
+            whole = ((self.base + value) & MAX_ADDRESS).to_bytes(_POINTER, "little")
+            low, high = max(place, address), min(place + _POINTER, address + size)
+            data[low - address : high - address] = whole[low - place : high - place]
+        return bytes(data)
+
+    @cached_property
+    def _pointers(self) -> list[tuple[int, int]]:
+        """Where a loader writes addresses of the program itself, and which, by place; file addresses."""
+        if self.code_object.is_relocatable:
+            return []
+        found = {}
+        try:
+            for record in iter_relocations(self.code_object):
+                if record.type is RelocationType.RELATIVE64:
+                    found[record.address] = record.addend
+                elif record.type is RelocationType.ABS64 and record.dynamic:
+                    symbol = self.code_object.dynamic_symbols[record.symbol]
+                    if symbol.is_defined:
+                        found[record.address] = self.code_object.address_of(symbol) + record.addend
+        except CodeObjectError:
+            return []  # a damaged table says so when the program is loaded
+        return sorted(found.items())
+
+    @cached_property
+    def _zeros(self) -> list[tuple[int, int]]:
+        """The file addresses of sections that the file has no bytes of (``.bss``)."""
+        sections = self.code_object.sections.values()
+        return [(s.address, s.address + s.size) for s in sections if s.address and not s.has_bytes]
 
     def text_range(self) -> tuple[int, int]:
         """The loaded addresses of ``.text``; (0, 0) without one."""
         section = self.code_object.sections.get(".text")
         if section is None:
             return 0, 0
-        low = self.to_loaded(section.address)
+        low = self.to_loaded(self.code_object.section_address(section) or FileAddress(0))
         return low, low + section.size
+
+
+def code_name(
+    program: Program, address: int, mangled: bool = False, data: bool = False
+) -> tuple[str, int] | None:
+    """As `Program.symbol_and_offset`; in C++ a function without a linkage name goes by its parameters, too."""
+    found = program.symbol_and_offset(address, data, mangled)
+    if found is None or not program.has_debug_info or "(" in found[0] or found[0].startswith("_Z"):
+        return found
+    function = program.function_at(LoadedAddress(address - found[1]))
+    if function is not None and function.unit.is_cxx and function.linkage_name is None:
+        return Program.function_title(function), found[1]
+    return found

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from mmap import mmap
 from pathlib import Path
 
 from rocdbg.addresses import LoadedAddress
+from rocdbg.codeobject.demangle import demangle
 from rocdbg.codeobject.uri import FileUri
 from rocdbg.debugger.errors import NoProgramError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import LoadedCodeObject
+from rocdbg.sim.device.dispatch import Dispatch
 
 
 class Programs:
@@ -22,14 +25,17 @@ class Programs:
         self.first: Program | None = None
         self._all: Sequence[Program] = ()
         self._loaded: Sequence[LoadedCodeObject] | None = None
+        self._targets: set[Program] = set()
+        """Those that no file of the user's has, but a target."""
 
     def __iter__(self) -> Iterator[Program]:
         """All, in order of the file and of loading."""
         return iter(self._all)
 
-    def use(self, first: Program, all_: Sequence[Program]) -> None:
+    def use(self, first: Program | None, all_: Sequence[Program]) -> None:
         """Debug these from now on, ``first`` among them."""
         self.first, self._all, self._loaded = first, all_, None
+        self._targets.clear()
 
     def need(self) -> Program:
         """``first``; raises `NoProgramError`."""
@@ -46,22 +52,62 @@ class Programs:
         return self.need()
 
     def update(self, loaded: Sequence[LoadedCodeObject]) -> bool:
-        """Take over what a target has loaded and where; whether there are ones not seen before."""
+        """Take over what a target has loaded and where; whether there are ones not seen before, or some are gone.
+
+        What is no longer loaded is forgotten, unless it is of the user's file.
+        """
         if loaded is self._loaded:
             return False
         self._loaded, news = loaded, False
+        places: dict[Program, int] = {}
         for each in loaded:
-            program = next((known for known in self._all if known.code_object is each.code_object), None)
+            program = self._of(each, places)
             if program is None:
                 uri = each.code_object.uri
                 program = Program(each.code_object, Path(uri.path if isinstance(uri, FileUri) else ""))
                 self._all = (*self._all, program)
+                self._targets.add(program)
                 news = True
-            program.base, program.loaded = each.base, True
+            places[program] = each.base
+        for program in self._all:
+            program.base, program.loaded = places.get(program, 0), program in places
+        gone = {program for program in self._targets if program not in places}
+        if gone:
+            news = True
+            self._targets -= gone
+            self._all = tuple(program for program in self._all if program not in gone)
+            if self.first in gone:
+                self.first = None
         if self.first is None and self._all:
             self.first = self._all[0]
         return news
 
+    def _of(self, loaded: LoadedCodeObject, taken: Mapping[Program, int]) -> Program | None:
+        """The known program that a loaded code object is: that very object, else one of the same bytes."""
+        free = [known for known in self._all if known not in taken]
+        for known in free:
+            if known.code_object is loaded.code_object:
+                return known
+        data = loaded.code_object.source.data
+        return next((known for known in free if _same(known.code_object.source.data, data)), None)
+
+    def follow(self, address: LoadedAddress) -> None:
+        """Mean the names of what is loaded at an address first."""
+        self.first = self.at(address)
+
+    def title(self, dispatch: Dispatch) -> str:
+        """What the kernel of a dispatch is called."""
+        address, name = LoadedAddress(dispatch.plan.descriptor_address), dispatch.kernel.name
+        for program in self._all:
+            if program.is_loaded_at(address):
+                kernel = program.code_object.kernels.find(name)
+                return program.kernel_title(kernel) if kernel is not None else demangle(name)
+        return demangle(name)
+
     def symbolize(self, address: int, data: bool = True) -> str | None:
         """``fn+12`` for an address in any of them; ``None`` when nothing is there."""
         return self.at(LoadedAddress(address)).symbolize(address, data) if self.first is not None else None
+
+
+def _same(one: bytes | bytearray | mmap, other: bytes | bytearray | mmap) -> bool:
+    return len(one) == len(other) and one[:] == other[:]

@@ -139,3 +139,10 @@ class SourceFiles:
         if line is None:
             raise SourceError(file.name, number, f"source file has {len(text.lines)} lines")
         return line
+
+    def line_or_none(self, file: SourceFile, number: int) -> str | None:
+        """One line, ``None`` where there is none or its file is not found."""
+        try:
+            return self.text(file).line(number)
+        except SourceError:
+            return None

@@ -10,7 +10,7 @@ from msgspec import Struct
 from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.program import Program, code_name
 from rocdbg.debugger.values.storage import Memory
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
@@ -104,7 +104,7 @@ def _readable(memory: Memory, address: int) -> bytes:
 def _line(
     program: Program, instruction: isa.Instruction, data: bytes, pc: int | None, mangled: bool
 ) -> DisassemblyLine:
-    found = program.symbol_and_offset(instruction.address, data=False, mangled=mangled)
+    found = code_name(program, instruction.address, mangled)
     row = program.line_at(LoadedAddress(instruction.address))
     text = instruction.text
     if instruction.branch_target is not None:
@@ -126,9 +126,10 @@ def function_bounds(program: Program, address: int) -> tuple[str, int, int]:
     loaded = LoadedAddress(address)
     function, symbol = program.function_at(loaded), program.symbol_at(loaded)
     if symbol is not None and symbol.size:
-        low = program.to_loaded(program.code_object.address_of(symbol))
+        start = program.code_object.address_of(symbol)
+        low = program.to_loaded(program.code_start(start))
         name = program.symbol_and_offset(address, data=False)
-        return (name[0] if name else symbol.name), low, low + symbol.size
+        return (name[0] if name else symbol.name), low, program.to_loaded(start) + symbol.size
     if function is not None and function.low_pc is not None and function.high_pc is not None:
         name_text = program.function_title(function)
         return name_text, program.to_loaded(function.low_pc), program.to_loaded(function.high_pc)

@@ -15,6 +15,7 @@ from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.places import variable_expression
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.symbols import Symbols
+from rocdbg.debugger.reports.variable_coverage import CoverageRow, coverage_rows
 from rocdbg.debugger.reports.whereabouts import place_words, words_by_lane
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.format import format_operation
@@ -55,6 +56,10 @@ class DwarfInspection:
             for variable in program.info.variables_named(name):
                 return variable
         raise NoSymbolError(name)
+
+    def coverage(self, name: str) -> list[CoverageRow]:
+        """``maint dwarf coverage``. Raises `NoSymbolError` where no function with code is called so."""
+        return coverage_rows(self._inferior, self._data.recovery, self._focus, name)
 
     def explain_variable(self, name: str) -> Iterator[str]:
         """``maint dwarf explain VAR``: the expression, its steps with the stack before and after, what comes out."""

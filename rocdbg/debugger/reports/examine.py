@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError
-from rocdbg.debugger.expr.access import decay, follow
+from rocdbg.debugger.expr.access import decay, follow, place_of
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.frames.inferior import Inferior
@@ -23,7 +23,8 @@ from rocdbg.debugger.values.numbers import format_integer, format_string
 from rocdbg.debugger.values.scalars import format_letter
 from rocdbg.debugger.values.storage import Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import Type
+from rocdbg.dwarf.info.types import BaseType, Encoding, Type
+from rocdbg.errors import Error
 
 
 class ExamineLine(Struct, frozen=True):
@@ -52,6 +53,16 @@ class Examination(Struct, frozen=True):
     next_address: int
     last: Value | None
     last_address: int
+    begun: str = ""
+    """The line in which memory ended, as far as it goes."""
+    error: Error | None = None
+    """Why it ended there."""
+
+    def whole(self) -> tuple[ExamineLine, ...]:
+        """The lines. Raises the error if memory ended before them."""
+        if self.error is not None:
+            raise self.error
+        return self.lines
 
 
 _PER_LINE = {1: 8, 2: 8, 4: 4, 8: 2}
@@ -61,12 +72,13 @@ def item_type(fmt: Format) -> Type:
     """The type of an item of a format."""
     size = SIZE_LETTERS[fmt.size or "w"]
     if fmt.letter == "f":
-        return {2: ctypes.HALF, 4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size, ctypes.signed_of(size))
-    if fmt.letter == "c":
-        return ctypes.CHAR if size == 1 else ctypes.signed_of(size)
-    if fmt.letter in ("u",):
-        return ctypes.unsigned_of(size)
-    return ctypes.signed_of(size)
+        return {2: ctypes.HALF, 4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size, sized(size))
+    return sized(size)
+
+
+def sized(size: int) -> Type:
+    """The integer of so many bytes as ``x`` calls it; one byte is no character."""
+    return BaseType(f"int{8 * size}_t", Encoding.SIGNED, size)
 
 
 def effective(fmt: Format, last: Format) -> Format:
@@ -78,7 +90,7 @@ def effective(fmt: Format, last: Format) -> Format:
     elif letter == "c" and not size:
         size = "b"
     elif letter == "f" and not size:
-        size = last.size if last.size in ("w", "g", "h") and last.letter == "f" else "w"
+        size = last.size if last.size in ("w", "g") else "g"
     elif letter in ("s", "i") and not size:
         size = "b" if letter == "s" else last.size
     elif not size:
@@ -96,32 +108,32 @@ def examine(
     if fmt.letter == "s":
         return _strings(memory, formatter, space, address, fmt)
     size = SIZE_LETTERS[fmt.size]
-    count = fmt.count
-    if count < 0:
-        address += count * size
-        count = -count
-    per_line = 1 if fmt.letter == "t" and size > 2 else _PER_LINE[size]
-    if fmt.letter == "t":
-        per_line = {1: 8, 2: 8, 4: 2, 8: 1}[size]
-    elif (fmt.letter in ("a", "f") and size == 8) or fmt.letter == "a":
-        per_line = 2
+    count = abs(fmt.count)
+    if fmt.count < 0:
+        address -= count * size
+    per_line = _PER_LINE[size]
     lines: list[ExamineLine] = []
     last: Value | None = None
     type_ = item_type(fmt)
     done = 0
     while done < count:
         line_address = address + done * size
-        cells = []
+        label = formatter.address(space, line_address, symbol=True)
+        cells: list[str] = []
         for index in range(min(per_line, count - done)):
             place = line_address + index * size
-            data = memory.read(space, place, size)
-            last = Value(type_, MemoryStorage(memory, space, place), data=data)
-            cells.append(_cell(last, data, fmt, formatter))
+            try:
+                data = memory.read(space, place, size)
+                last = Value(type_, MemoryStorage(memory, space, place), data=data)
+                cells.append(_cell(last, data, fmt, formatter))
+            except Error as error:
+                begun = "\t".join([f"{label}:", *cells, ""])
+                return Examination(tuple(lines), place + size, last, place, begun, error)
         done += len(cells)
-        label = formatter.address(space, line_address, symbol=True)
         lines.append(ExamineLine(label, tuple(cells), _pointer(type_, space, address + done * size)))
     end = address + count * size
-    return Examination(tuple(lines), end, last, end - size)
+    # after a look back the next one begins where this did
+    return Examination(tuple(lines), end if fmt.count >= 0 else address, last, end - size)
 
 
 def _cell(value: Value, data: bytes, fmt: Format, formatter: Formatter) -> str:
@@ -136,29 +148,37 @@ def _cell(value: Value, data: bytes, fmt: Format, formatter: Formatter) -> str:
 
 def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt: Format) -> Examination:
     width = SIZE_LETTERS[fmt.size or "b"]
-    element = {1: ctypes.CHAR, 2: ctypes.unsigned_of(2), 4: ctypes.unsigned_of(4)}.get(width, ctypes.CHAR)
+    names = {2: "char16_t", 4: "char32_t"}
+    element: Type = BaseType(names[width], Encoding.UTF, width) if width in names else ctypes.CHAR
     limit = formatter.settings.elements or 1 << 16
     lines = []
-    last: Value | None = None
     start = address
     for _ in range(abs(fmt.count)):
         data = bytearray()
         cut = True
+        failure: Error | None = None
         while len(data) < limit * width:
-            code = memory.read(space, start + len(data), width)
+            try:
+                code = memory.read(space, start + len(data), width)
+            except Error as error:
+                failure, cut = error, False
+                break
             if not any(code):
                 cut = False
                 break
             data += code
         text = format_string(bytes(data), element, formatter.settings, truncated=False)
         label = formatter.address(space, start, symbol=True)
+        if failure is not None:
+            text = f"{text}<error: {failure}>" if data else f"<error: {failure}>"
+            lines.append(ExamineLine(label, (text,), _pointer(element, space, start + len(data))))
+            start += len(data)
+            continue
         after = _pointer(element, space, start + len(data) + (0 if cut else width))
         lines.append(ExamineLine(label, (text + ("..." if cut else ""),), after))
-        type_ = ctypes.array_of(element, len(data) // width + (0 if cut else 1))
-        last = Value(type_, MemoryStorage(memory, space, start))
         address = start
         start += len(data) + (0 if cut else width)
-    return Examination(tuple(lines), start, last, address)
+    return Examination(tuple(lines), start, None, address)
 
 
 def _instructions(
@@ -189,7 +209,7 @@ def _pointer(target: Type, space: int, address: int) -> Value:
 
 
 class LastFormat(Struct):
-    """The format that ``x`` was given last: what is left out the next time is taken from it."""
+    """The format that ``x`` or ``print`` was given last: what is left out the next time is taken from it."""
 
     format: Format
 
@@ -206,28 +226,40 @@ class Examiner:
         self._convenience = convenience
         self._last = last
 
-    def examine(self, address: Value, fmt: Format, count: int | None = None) -> list[ExamineLine]:
-        """``x/FMT``; ``$_`` and ``$__`` are set to the last address and value."""
+    def continued(self, fmt: Format) -> Format:
+        """A format after ``print``'s slash, its letter where it has none that of the last format."""
+        fmt = replace(fmt, letter=fmt.letter or self._last.format.letter)
+        self._last.format = replace(self._last.format, letter=fmt.letter)
+        return fmt
+
+    def examine(self, address: Value, fmt: Format, count: int | None = None) -> Examination:
+        """``x/FMT``; ``$_`` and ``$__`` are set to the last address and value.
+
+        Where memory ends, the answer is what there is before, with the error.
+        """
         environment = self._data.environment()
         fmt = effective(fmt if count is None else replace(fmt, count=count), self._last.format)
-        self._last.format = replace(fmt, count=1)
-        followed = follow(address, environment)
-        place = followed.address
-        if fmt.letter in ("s", "i") or place is None or ctypes.is_pointer(followed.type):
-            place = None
-        pointer = decay(followed)
-        if ctypes.is_aggregate(pointer.type) and followed.address is not None:
-            space, start = followed.address.space, followed.address.value
-        else:
-            space, start = ctypes.pointer_space(pointer.type), pointer.as_int()
+        place = place_of(address, environment)
+        space, start = place.space, place.value
         pc = wave_size = None
         if self._inferior.target is not None and self._focus.current.thread is not None:
             wave = self._inferior.wave(self._focus.current.thread)
             pc, wave_size = self._focus.frame().pc, wave.lane_count
         program = self._inferior.programs.at(LoadedAddress(start)) if self._inferior.program is not None else None
         shown = examine(environment.memory, self._data.formatter(), program, space, start, fmt, pc, wave_size)
+        if shown.error is None:
+            self._last.format = replace(fmt, count=1, size="b" if fmt.letter == "s" else fmt.size)
         last_type = shown.last.type if shown.last is not None else ctypes.INT
         self._convenience.set("_", Value.of_int(ctypes.pointer_to(last_type, space), shown.last_address))
-        if shown.last is not None:
-            self._convenience.set("__", shown.last)
-        return list(shown.lines)
+        self._convenience.set("__", shown.last if shown.last is not None else Value(ctypes.VOID))
+        return shown
+
+    def go_to(self, address: int) -> Value:
+        """Let ``$_`` and an ``x`` without an argument begin at an address; the pointer there."""
+        self._convenience.set("_", _pointer(ctypes.VOID, 0, address))
+        return _pointer(ctypes.INT, 0, address)
+
+    def following(self, shown: Examination, address: Value) -> Value:
+        """Where an ``x`` without an argument goes on after this."""
+        space = ctypes.pointer_space(decay(follow(address, self._data.environment())).type)
+        return _pointer(ctypes.INT, space, shown.next_address)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.reports.patterns import compile_pattern
+from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.sim.coverage import instruction_coverage, summary
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from math import prod
 
 from msgspec import Struct
 
+from rocdbg.arch.occupancy import occupancy
+from rocdbg.codeobject import Kernel
+from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.reports.patterns import compile_pattern
-from rocdbg.debugger.reports.symbols import Symbols, declaration
+from rocdbg.debugger.reports.symbol_lists import declaration
 from rocdbg.debugger.running.launch import LaunchControl
 from rocdbg.dwarf.info import SourceFile
-from rocdbg.dwarf.info.types import BaseType, TypedefType
 from rocdbg.errors import Error
 
 
 class KernelRow(Struct, frozen=True):
-    """A line of ``info kernels``: registers per lane and wave, sizes in bytes."""
+    """A line of ``info kernels``: registers per lane and wave, sizes in bytes, and waves per SIMD."""
 
     name: str
     vgprs: int
@@ -24,19 +26,22 @@ class KernelRow(Struct, frozen=True):
     lds: int
     private: int
     kernarg: int
+    occupancy: str
     arguments: str
 
 
-def unit_facts(program: Program, file: SourceFile) -> list[str]:
-    """What `info source` says of the compilation: language, producer, debug format."""
-    for unit in program.info.units:
-        if file in unit.files:
-            return [
-                f"Source language is {unit.language_name}.",
-                f"Producer is {unit.producer}.",
-                f"Compiled with DWARF {unit.version} debugging format.",
-            ]
-    return []
+def unit_facts(programs: Iterable[Program], file: SourceFile) -> tuple[str | None, list[str]]:
+    """The compilation directory of a file's unit, and what `info source` says of its compilation."""
+    for program in programs:
+        for unit in program.info.units if program.has_debug_info else ():
+            if not unit.is_type_unit and file in unit.files:  # type units say little of themselves
+                return unit.files[0].directory, [
+                    f"Source language is {unit.language_name}.",
+                    f"Producer is {unit.producer}.",
+                    f"Compiled with DWARF {unit.version} debugging format.",
+                    "Does not include preprocessor macro info.",
+                ]
+    return None, []
 
 
 def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[KernelRow]:
@@ -56,22 +61,29 @@ def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[
             yield KernelRow(
                 program.kernel_title(kernel), descriptor.vgpr_count, descriptor.sgpr_count,
                 descriptor.group_segment_fixed_size, descriptor.private_segment_fixed_size, kernel.kernarg_size,
-                arguments,
+                _occupancy(launch, kernel), arguments,
             )
         except Error as error:
             warn(f"kernel {kernel.name}: {error}")
 
 
-def type_lines(symbols: Symbols, pattern: str) -> list[str]:
-    """What `info types` lists: the program's own types by name, then the language's, which need no definition."""
-    found = [row for row in symbols.types(pattern) if row.text != "__ARRAY_SIZE_TYPE__"]
-    rows = sorted(found, key=lambda row: row.text)
-    own = [
-        f"typedef {row.type.target} {row.text};" if isinstance(row.type, TypedefType) else f"{row.text};"
-        for row in rows
-        if not isinstance(row.type, BaseType)
-    ]
-    return own + [row.text for row in rows if isinstance(row.type, BaseType)]
+def _occupancy(launch: LaunchControl, kernel: Kernel) -> str:
+    """For the workgroup that the kernel requires, else the launch's, else the largest it may have."""
+    descriptor, metadata, spec = kernel.descriptor, kernel.metadata, launch.spec
+    required = metadata.reqd_workgroup_size if metadata is not None else None
+    largest = metadata.max_flat_workgroup_size if metadata is not None else 0
+    workgroup = prod(required or spec.workgroup or ()) if required or spec.workgroup else largest or 1024
+    found = occupancy(
+        descriptor.target,
+        descriptor.wave_size,
+        # the counts before they were rounded up, where they are known
+        vgprs=metadata.vgpr_count if metadata is not None and metadata.vgpr_count else descriptor.vgpr_count,
+        sgprs=metadata.sgpr_count if metadata is not None and metadata.sgpr_count else descriptor.sgpr_count,
+        lds=descriptor.group_segment_fixed_size + spec.dynamic_lds,
+        workgroup=max(1, workgroup),
+        wgp_mode=bool(descriptor.wgp_mode),
+    )
+    return f"{found.waves} ({found.limited_by})"
 
 
 def launch_lines(launch: LaunchControl) -> list[str]:
@@ -88,9 +100,11 @@ def launch_lines(launch: LaunchControl) -> list[str]:
             name = f"{argument.name}: " if argument.name else ""
             if argument.buffer is not None:
                 contents = f" = {argument.init.kind.value}" if argument.init is not None else ""
-                text = f"{name}{argument.buffer}{contents}"
+                text = f"{name}{argument.image or argument.buffer}{contents}"
             elif argument.local_size is not None:
                 text = f"{name}local[{argument.local_size}]"
+            elif argument.sampler is not None:
+                text = f"{name}sampler {argument.sampler.text}"
             else:
                 text = f"{name}{argument.value!s}"
         lines.append(f"Argument {index}: {text}")

@@ -15,6 +15,11 @@ from rocdbg.errors import Error
 
 _LANE = ("DW_OP_LLVM_push_lane", "DW_OP_constu", "DW_OP_mul", "DW_OP_LLVM_offset")
 """Behind a vector register: the dword of the lane."""
+_LANE_BY_LITERAL = ("DW_OP_LLVM_push_lane", "DW_OP_lit4", "DW_OP_mul", "DW_OP_LLVM_offset")
+_POINTED_TO = tuple(
+    (*scale, "lit5", "form_aspace_address") for scale in ((), ("lit5", "shr"), ("lit6", "shr"))
+)
+"""Behind the contents of a stack pointer, which may count bytes of all lanes: the lane's memory there."""
 
 
 def static_words(program: Program, variable: Variable, function: Function | None) -> str | None:
@@ -45,7 +50,10 @@ def _frame_base(program: Program, function: Function | None) -> str | None:
     if function is None or not isinstance(value, Exprloc):
         return None
     operations = dwarf.decode(value.data, function.unit.dialect)
-    return _register(operations[0], program) if len(operations) == 1 else None
+    scaled = [operation.info.meaning for operation in operations[2:]]
+    if len(operations) == 1 or (operations[1].info.meaning == "deref_size" and tuple(scaled) in _POINTED_TO):
+        return _register(operations[0], program)
+    return None
 
 
 def _words(data: bytes, unit: Unit, frame_base: str | None, program: Program) -> Iterator[str]:
@@ -70,8 +78,13 @@ def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, pro
     names = [operation.name for operation in body]
     first = body[0]
     register = _register(first, program)
-    if register is not None and (len(body) == 1 or names[1:] == list(_LANE)):
+    if register is not None and (len(body) == 1 or tuple(names[1:]) in (_LANE, _LANE_BY_LITERAL)):
         return f"a variable in ${register}"
+    if len(body) == 3 and names[2] == "DW_OP_LLVM_form_aspace_address":
+        address, number = (operation.literal for operation in body[:2])
+        space = program.architecture.address_space(number, unit.dialect) if number is not None else None
+        if space is not None and address is not None:
+            return f"static storage at address {space.name}#{address:#x}"
     if len(body) != 1:
         return None
     if first.name == "DW_OP_fbreg" and frame_base is not None:
@@ -81,17 +94,15 @@ def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, pro
         if len(body) < len(operations) and offset == 0:  # what is in the register is no address
             return f"a variable in ${name}"
         return f"a variable at offset {offset!r} from base reg ${name}"
-    if first.name == "DW_OP_addr" and isinstance(first.operands[0], int):
-        return f"static storage at address {program.base + first.operands[0]:#x}"
+    if first.info.meaning in ("addr", "addrx") and isinstance(first.operands[0], int):
+        address = first.operands[0] if first.info.meaning == "addr" else unit.indexed_address(first.operands[0])
+        return f"static storage at address {program.base + address:#x}"
     return None
 
 
 def _register(operation: Operation, program: Program) -> str | None:
-    """The register of DW_OP_regx or DW_OP_reg0 to 31, ``None`` for other operations."""
-    if operation.name == "DW_OP_regx":
-        return _name(operation.operands[0], program)
-    suffix = operation.name.removeprefix("DW_OP_reg")
-    return _name(int(suffix), program) if suffix.isdigit() else None
+    """The name of the register that an operation names, ``None`` for other operations."""
+    return _name(operation.register, program) if operation.register is not None else None
 
 
 def _name(number: object, program: Program) -> str:

@@ -2,72 +2,108 @@
 
 from __future__ import annotations
 
-from rocdbg.debugger.reports.symbols import declaration
 from rocdbg.dwarf.info import Type, describe
-from rocdbg.dwarf.info.types import ClassKind, ClassType, Member
+from rocdbg.dwarf.info.type_text import (
+    ALL,
+    Leaves,
+    Shown,
+    class_head,
+    data_members,
+    local_names,
+    member_text,
+    needs_labels,
+)
+from rocdbg.dwarf.info.types import Access, ClassKind, ClassType, Member, StaticMember
 
 COMMENT = 27  # columns of the comment before a member
 
 
-def offset_lines(type_: Type) -> list[str]:
-    """The lines of ``ptype/o``; of a type without members those of ``ptype``."""
+def offset_lines(type_: Type, hexadecimal: bool = False, shown: Shown = ALL) -> list[str]:
+    """The lines of ``ptype/o``; of a type without members those of ``ptype``.
+
+    A heading stands above what is a structure by its own name; a typedef of one has none.
+    """
     bare = type_.strip_typedefs().strip_qualifiers()
-    plain = list(describe(bare))
     if not isinstance(bare, ClassType):
+        plain = list(describe(type_, shown))
         return [f"type = {plain[0]}", *plain[1:]]
-    head = "/* offset      |    size */  type = "
-    return [head + plain[0], *_body(bare, 0, 4), " " * (COMMENT + 2) + "}"]
+    head = "/* offset      |    size */  " if isinstance(type_.strip_qualifiers(), ClassType) else ""
+    layout = _Layout(hexadecimal, shown)
+    return [f"{head}type = {class_head(bare, shown.raw)} {{", *layout.body(bare, 0, 4, {}), " " * (COMMENT + 2) + "}"]
 
 
-def _body(type_: ClassType, base: int, indent: int) -> list[str]:
-    """Members, holes, and the total. ``base`` is the structure's own offset in bytes."""
-    lines: list[str] = []
-    union = type_.kind is ClassKind.UNION
-    end = 0  # bits that members so far take
-    for member in type_.members:
-        start = member.bit_offset
-        if start is None:
-            continue
+class _Layout:
+    """Lays out one structure and those in it."""
+
+    def __init__(self, hexadecimal: bool, shown: Shown) -> None:
+        self.hexadecimal = hexadecimal
+        self.shown = shown
+
+    def body(self, type_: ClassType, base: int, indent: int, around: dict[str, str]) -> list[str]:
+        """Members, holes, and the total. ``base`` is the structure's own offset in bytes."""
+        lines: list[str] = []
+        names = local_names(type_, around, self.shown)
+        blank = " " * (COMMENT + indent)
+        union = type_.kind is ClassKind.UNION
+        end = 0  # bits that members so far take; as in GDB none are missed before the first
+        current: Access | None = None
+        fields = data_members(type_)
+        labels = needs_labels(type_)
+        for access, member in fields:
+            if labels and access != current:
+                lines.append(f"{blank[2:]}{access.name.lower()}:")
+                current = access
+            if isinstance(member, StaticMember):
+                lines.append(blank + member_text(member, Leaves(-1, names=names, shown=self.shown)))
+                continue
+            start = member.bit_offset
+            if start is None:
+                continue
+            if not union:
+                lines += _hole(end, start, "hole")
+            lines += self._member(member, base, union, indent, names)
+            size = member.bit_size if member.bit_size is not None else 8 * (member.type.size or 0)
+            end = start + size
+        if not fields:
+            lines.append(f"{blank}<no data fields>")
         if not union:
-            lines += _hole(end, start, "hole")
-        lines += _member(member, base, union, indent)
-        size = member.bit_size if member.bit_size is not None else 8 * (member.type.size or 0)
-        end = max(end, start + size)
-    if not union and type_.members:
-        lines += _hole(end, 8 * (type_.size or 0), "padding")
-    total = f"/* total size (bytes): {type_.size or 0:>4} */"
-    return [*lines, "", " " * (COMMENT + indent) + total]
+            lines += _hole(end, 8 * (type_.size or 0), "padding")
+        return [*lines, "", f"{blank}/* total size (bytes): {type_.size or 0:>4} */"]
+
+    def _member(self, member: Member, base: int, union: bool, indent: int, names: dict[str, str]) -> list[str]:
+        comment = self._comment(member, base, union)
+        pad = " " * indent
+        if isinstance(member.type, ClassType) and str(member.type) not in names:
+            offset = base + (member.bit_offset or 0) // 8
+            blank = " " * (COMMENT + indent)
+            tail = f"}} {member.name};" if member.name else "};"
+            inside = self.body(member.type, offset, indent + 4, names)
+            return [f"{comment}{pad}{class_head(member.type, self.shown.raw, names)} {{", *inside, blank + tail]
+        leaves = Leaves(0, COMMENT + indent, names, self.shown)
+        return [f"{comment}{pad}{member_text(member, leaves)}"]
+
+    def _comment(self, member: Member, base: int, union: bool) -> str:
+        """Where a member is and how large, in `COMMENT` columns."""
+        bits = member.bit_offset or 0
+        offset, size = base + bits // 8, member.type.size or 0
+        width = f"{size:#06x}" if self.hexadecimal else f"{size:>6}"
+        if union:
+            return f"/*{width:>22} */"
+        place = f"{offset:#06x}" if self.hexadecimal else f"{offset:>6}"
+        if member.bit_size is None:
+            return f"/* {place}      |  {width} */"
+        bit = f" {bits % 8:#x}" if self.hexadecimal else f"{bits % 8:>2}"
+        return f"/* {place}:{bit}".ljust(15) + f"|  {width} */"
 
 
 def _hole(end: int, start: int, what: str) -> list[str]:
-    """Up to two comments: bits to the byte's end, then whole bytes."""
+    """Up to two comments for bits that no member has."""
     lines = []
-    if end < start:
-        bits = min(-end % 8, start - end)
-        whole = (start - end - bits) // 8
+    if 0 < end < start:
+        whole, bits = divmod(start - end, 8)
         for count, unit in ((bits, "bit"), (whole, "byte")):
             if count:
+                # the three letters are how GDB marks a hole
                 text = f"/* XXX {count:>2}-{unit} {what:<7}"
                 lines.append(f"{text:<{COMMENT - 2}}*/")
     return lines
-
-
-def _member(member: Member, base: int, union: bool, indent: int) -> list[str]:
-    bits = member.bit_offset or 0
-    size = member.type.size or 0
-    offset = base + bits // 8
-    if union:
-        comment = f"/*{size:>22} */"
-    elif member.bit_size is not None:
-        comment = f"/*{base + bits // 8:>7}:{bits % 8:>2}   |{size:>8} */"
-    else:
-        comment = f"/*{offset:>7}      |{size:>8} */"
-    pad = " " * indent
-    inner = member.type.strip_typedefs().strip_qualifiers()
-    if isinstance(inner, ClassType) and inner is member.type and inner.members:
-        head = next(iter(describe(inner)))
-        tail = f"}} {member.name};" if member.name else "};"
-        blank = " " * (COMMENT + indent)
-        return [f"{comment}{pad}{head}", *_body(inner, offset, indent + 4), blank + tail]
-    width = f" : {member.bit_size}" if member.bit_size is not None else ""
-    return [f"{comment}{pad}{declaration(member.type, member.name or '')}{width};"]

@@ -2,54 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from rocdbg.addresses import LoadedAddress
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.expr.evaluator import evaluate
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.program.locspec import (
+from rocdbg.debugger.program.linespec import (
     AddressSpec,
-    Defaults,
     FunctionSpec,
-    Location,
-    LocationResolver,
+    LabelSpec,
+    LineSpec,
+    LocationSyntaxError,
     parse_spec,
 )
+from rocdbg.debugger.program.locspec import Defaults, Location, LocationResolver
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
+from rocdbg.debugger.reports.list_position import ListPosition
 from rocdbg.debugger.reports.symbols import Symbols
-from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info import SourceFile as SourceFile
 from rocdbg.errors import Error
 
 
-class Listed(Observer):
-    """What ``list`` showed last: the default file and line of locations until the program goes on."""
-
-    def __init__(self) -> None:
-        self.place: Defaults | None = None
-
-    def stopped(self, event: StopEvent) -> None:
-        """Locations are relative to where it stands now."""
-        self.place = None
+class UnknownLineError(LocationSpecError):
+    """An address that no line is known of."""
 
 
 class SourcePlace(Struct, frozen=True):
-    """A line of a source file."""
+    """A line of a source file; the function it was named by; the loaded address, where it was one."""
 
     file: SourceFile
     line: int
+    function: Function | None = None
+    address: LoadedAddress | None = None
 
 
 class Places:
@@ -62,7 +59,7 @@ class Places:
         data: Data,
         symbols: Symbols,
         settings: Settings,
-        listed: Listed,
+        position: ListPosition,
         kernel_name: Callable[[], str],
     ) -> None:
         self._inferior = inferior
@@ -70,25 +67,34 @@ class Places:
         self._data = data
         self._symbols = symbols
         self._settings = settings
-        self._listed = listed
+        self._position = position
         self._kernel_name = kernel_name
         self._dwarf = DwarfInspection(inferior, focus, data, symbols)
 
-    def resolver(self) -> LocationResolver:
-        """Finds places; locations without a file are relative to the selected frame or what was listed last."""
-        return LocationResolver(self._inferior.need_program(), self.default_place)
+    def resolver(self, defaults: Defaults | None = None) -> LocationResolver:
+        """Finds places; locations without a file are relative to ``defaults``, or to where `list` stands."""
+        make = self.default_place if defaults is None else lambda: defaults
+        return LocationResolver(self._inferior.need_program(), make)
 
     def default_place(self) -> Defaults:
-        """The default file and line: what was listed last, the selected frame's, the kernel's."""
-        if self._listed.place is not None:
-            return self._listed.place
+        """The default file and line: where `list` stands, the selected frame's, the kernel's."""
+        if self._position.place is not None:
+            return self._position.place
+        return self._frame_place() or self._kernel_place()
+
+    def _frame_place(self) -> Defaults | None:
         if self._inferior.target is not None and self._focus.current.thread is not None:
             frame = self._focus.frame()
             if frame.file is not None:
                 return Defaults(frame.file, frame.line)
-        return self._kernel_place()
+        return None
+
+    def _shown_place(self) -> Defaults:
+        """As `default_place`, but what `list` showed does not count where a frame was shown."""
+        return self._position.shown or self._frame_place() or self.default_place()
 
     def _kernel_place(self) -> Defaults:
+        """The line of the kernel, as GDB takes that of ``main``; without one the first file's first."""
         program = self._inferior.program
         if program is None or not program.has_debug_info:
             return Defaults(None, None)
@@ -112,21 +118,87 @@ class Places:
         """The places a location string names; "" is where the selected frame stands."""
         if not text.strip():
             if self._inferior.target is None or self._focus.current.thread is None:
-                raise LocationSpecError("No default breakpoint location.")
-            return [self._at(self._focus.frame().pc)]
-        spec = parse_spec(text)
+                raise LocationSyntaxError("No default breakpoint address now.")
+            return [replace(self._at(self._focus.frame().pc), function=None)]
+        spec = parse_spec(self._with_variable(text))
         if isinstance(spec, AddressSpec):
             return [self._at(LoadedAddress(self._address(spec.expression)))]
+        if isinstance(spec, LabelSpec):
+            return self._labels(spec)
+        relative = isinstance(spec, LineSpec) and spec.relative
+        place = self._shown_place if relative else self.default_place
         found: list[Location] = []
         failed: LocationSpecError | None = None
         self._inferior.need_program()
         for program in self._inferior.programs:
             try:
-                found += LocationResolver(program, partial(self._default_in, program)).resolve(spec)
+                found += LocationResolver(program, partial(self._default_in, program, place)).resolve(spec)
             except LocationSpecError as error:
                 failed = failed or error
         if not found and failed is not None:
             raise failed
+        return found
+
+    def resolve_shown(self, text: str) -> Sequence[Location]:
+        """As `resolve`, for commands that go on from the frame shown last (`until`): lines are of its file."""
+        kept = self._position.place
+        self._position.place = self._shown_place()
+        try:
+            return self.resolve(text)
+        finally:
+            self._position.place = kept
+
+    def canonical(self, text: str) -> str:
+        """A location that means the same wherever the program stands: ``+1`` and ``12`` with their file."""
+        spec = parse_spec(self._with_variable(text)) if text else None
+        if not isinstance(spec, LineSpec) or (spec.file is not None and not spec.relative):
+            return text
+        place = self._shown_place() if spec.relative else self.default_place()
+        file = spec.file or (place.file.path if place.file is not None else None)
+        return f"{file}:{(place.line or 0) + spec.line if spec.relative else spec.line}" if file else text
+
+    def _with_variable(self, text: str) -> str:
+        """``$line`` or ``file.c:$line`` with the variable's number."""
+        found = re.search(r"(?:^|(?<=:))\$\w+$", text.strip())
+        if found is None or text.startswith("*"):
+            return text
+        value = self._data.evaluate(found[0])
+        if value.type.integer is None:
+            raise LocationSpecError(f'Undefined convenience variable or function "{found[0]}" not defined.')
+        return text.strip()[: found.start()] + str(value.as_int())
+
+    def functions(self, name: str) -> list[Function]:
+        """The functions a name stands for. Raises `LocationSpecError` when there are none."""
+        self._inferior.need_program()
+        spec = FunctionSpec(name)
+        found = [
+            function
+            for program in self._inferior.programs
+            for function in LocationResolver(program, self.default_place).functions(spec)
+        ]
+        if not found:
+            raise LocationSpecError(f'Function "{name}" not defined.')
+        return found
+
+    def code_around(self, name: str) -> list[tuple[LoadedAddress, LoadedAddress]]:
+        """The loaded addresses of functions of that name, and of all functions that they are inlined into."""
+        self.functions(name)  # or there are none
+        found = []
+        for program in self._inferior.programs:
+            for function in LocationResolver(program, self.default_place).functions(FunctionSpec(name)):
+                copies = [one.entry_pc for one in program.info.inlined_instances(function)]
+                around = [program.info.function_at(at) for at in copies if at is not None]
+                for each in (function, *around):
+                    if each is not None and each.low_pc is not None and each.high_pc is not None:
+                        found.append((program.to_loaded(each.low_pc), program.to_loaded(each.high_pc)))
+        return found
+
+    def _labels(self, spec: LabelSpec) -> Sequence[Location]:
+        frame = self._focus.frame() if self._inferior.running and self._focus.current.thread is not None else None
+        function = frame.function if frame is not None else None
+        found = self.resolver().labels(function, spec.label) if function is not None else []
+        if not found:
+            raise LocationSpecError(f'No label "{spec.label}" defined in current function.')
         return found
 
     def _at(self, address: LoadedAddress) -> Location:
@@ -135,9 +207,9 @@ class Places:
         program = self._inferior.programs.at(address)
         return LocationResolver(program, self.default_place).at(program.to_file(address))
 
-    def _default_in(self, program: Program) -> Defaults:
+    def _default_in(self, program: Program, make: Callable[[], Defaults]) -> Defaults:
         """The default place as a code object knows it: in its own file of that path."""
-        place = self.default_place()
+        place = make()
         if place.file is None or program is self._inferior.program or not program.has_debug_info:
             return place
         path = place.file.path
@@ -154,9 +226,27 @@ class Places:
         mangled = not self._settings.print.asm_demangle
         return list(disassemble(program, self._data.environment().memory, low, high, pc, wave_size, mangled))
 
-    def listed(self, file: SourceFile, line: int) -> None:
-        """``list`` has shown this line: locations without a file are relative to it until the program goes on."""
-        self._listed.place = Defaults(file, line)
+    def assemble(self, text: str) -> Sequence[DisassemblyLine]:
+        """Assemble ``[ADDRESS] INSTRUCTION`` and, with an address, write it there: the instructions there then.
+
+        Raises `rocdbg.isa.AssemblyError`, `DebuggerError` and `MemoryAccessError`.
+        """
+        from rocdbg.debugger.reports.assembly import assemble
+
+        program = self._inferior.need_program()
+        wave_size = None
+        if self._inferior.target is not None and self._focus.current.thread is not None:
+            program = self._inferior.program_of(self._focus.current.thread)
+            wave_size = self._inferior.wave(self._focus.current.thread).lane_count
+        lines = assemble(self._data, program, wave_size or program.wave_size, text)
+        if self._inferior.target is not None:
+            self._inferior.state_changed()
+        return lines
+
+    @property
+    def position(self) -> ListPosition:
+        """Where `list` stands."""
+        return self._position
 
     def default_line(self) -> SourcePlace:
         """Where `list` without arguments begins: the selected frame's line, else the kernel's first."""
@@ -167,32 +257,59 @@ class Places:
         return SourcePlace(place.file, place.line or 1)
 
     def source_line(self, text: str) -> SourcePlace:
-        """The source line a location stands for: a line as it is, code or not; the line where a function's code begins.
+        """The first of `source_lines`."""
+        return self.source_lines(text)[0]
 
-        Raises `LocationSpecError`.
+    def source_lines(
+        self, text: str, defaults: Defaults | None = None, each_copy: bool = False
+    ) -> list[SourcePlace]:
+        """The source lines a location stands for: a line as it is, code or not; where a function's code begins.
+
+        ``defaults`` replaces where `list` stands; ``each_copy``: of a function that was inlined, one for each place,
+        with its address. Raises `LocationSpecError`.
         """
-        spec = parse_spec(text)
-        resolver = self.resolver()
+        spec = parse_spec(self._with_variable(text))
+        if isinstance(spec, AddressSpec):
+            found = self._at(LoadedAddress(self._address(spec.expression)))
+            if found.file is None or found.line is None:
+                at = f" for address {found.address:#x}" if found.file_address else ""
+                raise UnknownLineError(f"No line number information available{at}.")
+            return [SourcePlace(found.file, found.line, found.code, found.address)]
+        if isinstance(spec, LabelSpec):
+            return [_source_place(place) for place in self._labels(spec)]
         if isinstance(spec, FunctionSpec):
-            for function in resolver.functions(spec):
-                if function.low_pc is not None:
-                    row = self._inferior.need_program().info.line_at(function.low_pc)
-                    if row is not None and row.line:
-                        return SourcePlace(row.file, row.line)  # as GDB: where the code begins
-                if function.decl_file is not None and function.decl_line:
-                    return SourcePlace(function.decl_file, function.decl_line)
-            raise LocationSpecError(f'Function "{spec.name}" not defined.')
+            return self._function_lines(spec, each_copy)
         program = self._inferior.need_program()
-        file_name = getattr(spec, "file", None)
-        if not isinstance(spec, AddressSpec):
-            files = program.info.files_named(file_name) if file_name else [self.default_line().file]
-            if not files:
-                raise LocationSpecError(f"No source file named {file_name}.")
-            return SourcePlace(files[0], resolver.line_of(spec))
-        found = self.resolve(text)[0]
-        if found.file is None or found.line is None:
-            raise LocationSpecError(f"No line number known for {text.removeprefix('*')}.")
-        return SourcePlace(found.file, found.line)
+        default = (defaults or self.default_place()).file
+        files = program.info.files_named(spec.file) if spec.file else [default] if default else []
+        if not files:
+            functions = program.info.functions_named(spec.file) if spec.file else []
+            if functions:
+                return self._function_lines(FunctionSpec(spec.file or ""))
+            raise LocationSpecError(f"No source file named {spec.file}.")
+        return [SourcePlace(files[0], self.resolver(defaults).line_of(spec))]
+
+    def _function_lines(self, spec: FunctionSpec, each_copy: bool = False) -> list[SourcePlace]:
+        self._inferior.need_program()
+        found: dict[tuple[str, int, int, int], SourcePlace] = {}
+        failed: LocationSpecError | None = None
+        for program in self._inferior.programs:
+            resolver = LocationResolver(program, self.default_place)
+            try:
+                spec_here = resolver.without_function_as_file(spec)
+                places = resolver.resolve(spec_here) if spec_here.label else _begins(program, resolver, spec_here)
+            except LocationSpecError as error:
+                failed = failed or error
+                continue
+            for place in places:
+                if place.file is not None and place.line is not None:
+                    copy = place.address if each_copy and place.file_address else None
+                    key = place.file.path, place.line, place.code.offset if place.code is not None else 0, copy or 0
+                    found.setdefault(key, replace(_source_place(place), address=copy))
+        if not found:
+            where = f' in "{spec.file}"' if spec.file is not None else ""
+            raise failed or LocationSpecError(f'Function "{spec.name}" not defined{where}.')
+        return list(found.values())
 
     def disassembly_range(self, text: str) -> tuple[str | None, int, int]:
         """What `disassemble TEXT` shows: the function's name, or None for a plain range; loaded addresses."""
@@ -222,3 +339,28 @@ class Places:
                 if variable is not None:
                     break
         return self._symbols.address_of(name, variable, function)
+
+
+def _source_place(place: Location) -> SourcePlace:
+    assert place.file is not None and place.line is not None
+    return SourcePlace(place.file, place.line, place.code)
+
+
+def _begins(program: Program, resolver: LocationResolver, spec: FunctionSpec) -> Iterator[Location]:
+    """Where the code of functions begins: of one that was only inlined each copy's, else where it is declared."""
+    functions = resolver.functions(spec)
+    if not functions and spec.file is None:  # by a name that only the linker knows
+        functions = [place.code for place in resolver.resolve(spec) if place.code is not None]
+    for function in functions:
+        low = function.low_pc
+        row = program.info.line_at(low) if low is not None else None
+        if low is not None and row is not None and row.line:
+            yield Location(program, low, row.file, row.line, program.function_title(function), function)
+            continue
+        copies = [at for one in program.info.inlined_instances(function) if (at := one.entry_pc) is not None]
+        rows = [(at, row) for at in copies if (row := program.info.line_at(at)) is not None and row.line]
+        for at, row in rows:
+            yield Location(program, at, row.file, row.line, program.function_title(function), function)
+        if not rows and function.decl_file is not None and function.decl_line:
+            title = program.function_title(function)
+            yield Location(program, FileAddress(0), function.decl_file, function.decl_line, title, function)

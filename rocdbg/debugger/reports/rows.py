@@ -34,7 +34,8 @@ class ThreadRow(Struct, frozen=True):
 
 class LaneRow(Struct, frozen=True):
     """A line of ``info lanes``. ``frame`` is ``None`` for unused lanes; where nothing tells where an inactive lane
-    waits it is that of the wave, and ``is_located`` false.
+    waits it is that of the wave, and ``is_located`` false. ``is_unknown``: what tells of lanes tells that it does not
+    know of this one; ``synthesised``: the machine code told.
     """
 
     lane: int
@@ -44,6 +45,8 @@ class LaneRow(Struct, frozen=True):
     frame: Frame | None
     name: str = ""
     is_located: bool = True
+    synthesised: bool = False
+    is_unknown: bool = False
 
 
 class RegisterRow(Struct, frozen=True):

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
+from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.program.lds import place_variables
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_words import static_words
-from rocdbg.debugger.reports.patterns import compile_pattern
+from rocdbg.debugger.reports.symbol_lists import SymbolRow, function_rows, function_text, type_rows, variable_rows
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.values.locations import has_fixed_address
 from rocdbg.dwarf.info import (
     Function,
+    InlinedSubroutine,
     LineRow,
     SourceFile,
-    Type,
     Variable,
-    describe,
 )
 from rocdbg.dwarf.info import Scope as CodeScope
+from rocdbg.dwarf.info.all_names import NameKind
 
-T = TypeVar("T")
+SYMBOLS = (NameKind.FUNCTION, NameKind.VARIABLE, NameKind.SYMBOL)
+
+def demangled(name: str) -> str:
+    """The C++ declaration that a mangled name stands for; any other name as it is."""
+    return demangle(name)
 
 
 class SymbolPlace(Struct, frozen=True):
@@ -51,31 +56,6 @@ class LineInfo(Struct, frozen=True):
     has_code: bool = True
 
 
-class FunctionRow(Struct, frozen=True):
-    """``info functions``: a defined function, with its declaration's place."""
-
-    file: SourceFile | None
-    line: int | None
-    text: str
-    function: Function
-
-
-class VariableRow(Struct, frozen=True):
-    """``info variables``."""
-
-    file: SourceFile | None
-    line: int | None
-    text: str
-    variable: Variable
-
-
-class TypeRow(Struct, frozen=True):
-    """``info types``."""
-
-    text: str
-    type: Type
-
-
 class PlainSymbol(Struct, frozen=True):
     """A symbol without debug information, as loaded."""
 
@@ -94,9 +74,23 @@ class ScopeSymbol(Struct, frozen=True):
 class Symbols:
     """Queries over the loaded program. Raises `NoProgramError` without one."""
 
-    def __init__(self, program: Callable[[], Program | None], settings: Settings) -> None:
+    def __init__(
+        self, program: Callable[[], Program | None], settings: Settings,
+        programs: Callable[[], Iterable[Program]] = tuple,
+    ) -> None:
         self._get = program
+        self._all = programs
         self._settings = settings
+        self.patience: float | None = None
+        """Seconds that completion may read names; ``None``: until it has all."""
+
+    def signature(self, name: str) -> str | None:
+        """The declaration of a function that `names_starting` has given: ``int add(int, int)``."""
+        program = self._get()
+        offset = program.names.function_at(name) if program is not None and program.has_debug_info else None
+        if program is None or offset is None:
+            return None
+        return function_text(Function(program.info.die(offset))).removesuffix(";")
 
     @property
     def program(self) -> Program:
@@ -117,40 +111,36 @@ class Symbols:
             (
                 name
                 for name, s in program.code_object.sections.items()
-                if s.address and s.address <= file_address < s.address + s.size
+                if (start := program.code_object.section_address(s)) is not None
+                and start <= file_address < start + s.size
             ),
             "",
         )
         return SymbolPlace(found[0], found[1], section, program.uri)
 
-    def lines(self, file: SourceFile, line: int) -> list[LineInfo]:
-        """Every run of code of a line; one entry without code when the line is there but has none."""
+    def line(self, file: SourceFile, line: int, address: int | None = None) -> LineInfo:
+        """The code of a line where it begins first, or around a loaded address; without code, where it would be."""
         program = self.program
-        found: list[LineInfo] = []
-        end = -1
-        for row in program.info.rows_of_line(file, line):
-            if row.address < end:
-                continue
-            low, high = self._extent(row)
-            end = high
-            found.append(self._line_info(file, line, low, high))
-        if found:
-            return found
+        if address is not None:
+            around = program.info.line_at(program.to_file(LoadedAddress(address)))
+            if around is not None:
+                return self._line_info(file, line, around.address, self._end(around))
+        rows = [row for row in program.info.rows_of_line(file, line) if row.is_stmt]
+        if rows:
+            return self._line_info(file, line, rows[0].address, self._end(rows[0]))
         following = [n for n in program.info.lines_with_code(file) if n > line]
         if not following:
             raise DebuggerError(f'Line number {line} is out of range for "{file.name}".')
         rows = program.info.rows_of_line(file, following[0])
-        address = rows[0].address if rows else FileAddress(0)
-        info = self._line_info(file, line, address, address)
-        return [LineInfo(file, line, info.low, info.high, info.low_name, info.high_name, False)]
+        at = rows[0].address if rows else FileAddress(0)
+        return replace(self._line_info(file, line, at, at), has_code=False)
 
-    def _extent(self, row: LineRow) -> tuple[FileAddress, FileAddress]:
-        high = row.end_address
-        while True:
-            after = self.program.info.line_at(high)
-            if after is None or after.line != row.line or after.file != row.file or after.end_address <= high:
-                return row.address, high
-            high = after.end_address
+    def _end(self, row: LineRow) -> FileAddress:
+        """Where the next row begins."""
+        if row.end_address > row.address:
+            return row.end_address
+        last = self.program.info.line_at(row.address)
+        return last.end_address if last is not None else row.address
 
     def _line_info(self, file: SourceFile, line: int, start: FileAddress, end: FileAddress) -> LineInfo:
         program = self.program
@@ -159,32 +149,21 @@ class Symbols:
         low_name = program.symbolize(low, data=False, mangled=mangled)
         return LineInfo(file, line, low, high, low_name, program.symbolize(high, data=False, mangled=mangled))
 
-    def functions(self, pattern: str = "") -> list[FunctionRow]:
-        """Functions with code whose name the regular expression is found in, by name."""
-        found = [f for f in self._info_matching(self.program.info.functions_matching, pattern) if f.low_pc is not None]
-        found.sort(key=Program.function_title)
-        return [FunctionRow(f.decl_file, f.decl_line, _function_text(f), f) for f in found]
+    def functions(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
+        """Functions with code whose name and type the regular expressions are found in, by file and name."""
+        return function_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
 
-    def variables(self, pattern: str = "") -> list[VariableRow]:
-        """Global and static variables whose name the regular expression is found in, by name."""
-        found = self._info_matching(self.program.info.global_variables_matching, pattern)
-        rows = [VariableRow(v.decl_file, v.decl_line, _variable_text(v), v) for v in found]
-        return sorted(rows, key=lambda row: row.variable.qualified_name or "")
+    def variables(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
+        """Global and static variables whose name and type the regular expressions are found in, by file and name."""
+        return variable_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
 
-    def types(self, pattern: str = "") -> list[TypeRow]:
-        """Named types whose name the regular expression is found in."""
-        return [
-            TypeRow(str(t), t) for t in self._info_matching(self.program.info.types_matching, pattern)
-        ]
+    def types(self, pattern: str = "") -> list[SymbolRow]:
+        """Named types whose name the regular expression is found in, by file and name."""
+        return type_rows(self._programs(), compile_pattern(pattern))
 
-    def function_names(self, pattern: str = "") -> list[str]:
-        """Names of functions with code that the regular expression is found in."""
-        names = [f.function.qualified_name or "" for f in self.functions(pattern) if f.function.low_pc is not None]
-        return list(dict.fromkeys(name for name in names if name))
-
-    def _info_matching(self, query: Callable[[re.Pattern[str]], list[T]], pattern: str) -> list[T]:
-        compiled = compile_pattern(pattern)
-        return query(compiled) if self.program.has_debug_info else []
+    def _programs(self) -> Sequence[Program]:
+        first = self.program
+        return [*self._all()] or [first]
 
     def plain_symbols(self, pattern: str = "", code: bool = True) -> list[PlainSymbol]:
         """Symbols that no debug information describes, by address."""
@@ -209,7 +188,7 @@ class Symbols:
 
     def sources(self) -> Sequence[SourceFile]:
         """All source files."""
-        return self.program.info.source_files if self.program.has_debug_info else []
+        return [file for program in self._programs() if program.has_debug_info for file in program.info.source_files]
 
     def scope_symbols(self, address: FileAddress) -> list[ScopeSymbol]:
         """``info scope``: the variables of the blocks around a file address, innermost first."""
@@ -217,10 +196,15 @@ class Symbols:
         scopes = self.program.info.scopes_at(address) if self.program.has_debug_info else ()
         function = scopes[-1] if scopes else None
         for scope in scopes:
+            if isinstance(scope, InlinedSubroutine) and scope.entry_pc is not None:  # one of its own names, to GDB
+                at = self.program.to_loaded(scope.entry_pc)
+                found.append(ScopeSymbol(Program.function_title(scope.function), f"a function at address {at:#x}", 1))
             for variable in scope.variables:
                 if variable.name:
                     where = self.where(variable, function if isinstance(function, Function) else None)
                     found.append(ScopeSymbol(variable.name, where, variable.type.size))
+            if isinstance(scope, InlinedSubroutine):
+                break
         return found
 
     def where(self, variable: Variable, function: Function | None = None) -> str:
@@ -251,7 +235,8 @@ class Symbols:
         for named in program.info.functions_named(name) if program.has_debug_info else []:
             if named.low_pc is not None:
                 address = program.to_loaded(named.low_pc)
-                return f'Symbol "{name}" is a function at address {address:#x}.'
+                title = Program.function_title(named)
+                return f'Symbol "{title}" is a function at address {address:#x}.'
         scope, _, last = name.rpartition("::")
         for owner in program.info.functions_named(scope) if scope and program.has_debug_info else []:
             for local in variables_in(owner):
@@ -262,59 +247,26 @@ class Symbols:
             if loaded is not None:
                 return f'Symbol "{name}" is static storage at address {loaded:#x}.'
             return f'Symbol "{name}" is {self.where(found)}.'
+        if program.has_debug_info and ProgramNames(program, None).enumerator(name) is not None:
+            return f'Symbol "{name}" is constant.'
         loaded = program.symbol_address(name)
         if loaded is not None:
             return f'Symbol "{name}" is at {loaded:#x} in a file compiled without debugging.'
         raise NoSymbolError(name)
 
-    def describe_type(self, type_: Type) -> list[str]:
-        """The lines of ``ptype``."""
-        return list(describe(self.program.complete_type(type_) if self._get() is not None else type_))
+    def names_starting(self, prefix: str, kinds: Collection[NameKind] = SYMBOLS) -> Iterator[str]:
+        """Names of some kinds for completion.
 
-    def names_starting(self, prefix: str) -> Iterator[str]:
-        """Function and variable names for completion."""
+        They are all there are, unless `patience` says not to wait for those that have not been read yet.
+        """
         program = self._get()
         if program is None:
             return
-        if program.has_debug_info:
-            pattern = re.compile("(^|::)" + re.escape(prefix))
-            for function in program.info.functions_matching(pattern):
-                if function.low_pc is not None or function.is_inline:
-                    yield function.qualified_name or function.name or ""
-            for variable in program.info.global_variables_matching(pattern):
-                yield variable.qualified_name or variable.name or ""
-        for symbol in program.code_object.symbols:
-            if symbol.type in (1, 2, 10) and symbol.is_defined and symbol.name.startswith(prefix):
-                yield symbol.name
-
-
-def _variable_text(variable: Variable) -> str:
-    """``static int hidden;``: as ``info variables`` lists it."""
-    static = "" if variable.external else "static "
-    return f"{static}{declaration(variable.type, variable.qualified_name or '')};"
-
-
-def _function_text(function: Function) -> str:
-    """``static float scale(float, int);``: as ``info functions`` lists it."""
-    name = Program.function_title(function)
-    static = "" if function.external else "static "
-    if "(" in name:
-        return f"{static}{function.return_type} {name};"
-    parameters = ", ".join(str(p.type) for p in function.type.parameters) or "void"
-    text = f"{function.return_type} {name}({parameters});"
-    return static + text.replace("* ", "*", 1) if str(function.return_type).endswith("*") else static + text
-
-
-def declaration(type_: Type, name: str) -> str:
-    """A declaration of ``name``: ``float tile[64]``, ``int (*f)(int)``."""
-    text = str(type_)
-    for mark in ("(*)", "(&)"):
-        if mark in text:
-            return text.replace(mark, f"{mark[:-1]}{name})", 1)
-    bracket = text.find("[")
-    if bracket > 0:
-        return f"{text[:bracket].rstrip()} {name}{text[bracket:]}"
-    return f"{text}{name}" if text.endswith(("*", "&")) else f"{text} {name}"
+        if self.patience is None:
+            program.names.finish()
+        else:
+            program.names.advance(self.patience)
+        yield from program.names.starting(prefix, kinds)
 
 
 def variables_in(scope: CodeScope) -> Iterator[Variable]:

@@ -59,6 +59,7 @@ class Tables:
             state = LaneState.UNUSED
             if wave.used_lanes >> lane & 1:
                 state = LaneState.ACTIVE if active >> lane & 1 else LaneState.INACTIVE
+            entered = inferior.entered(thread, lane) if state is LaneState.INACTIVE else None
             rows.append(
                 LaneRow(
                     lane,
@@ -67,7 +68,9 @@ class Tables:
                     focus.thread == thread and focus.lane == lane,
                     inferior.frame(Focus(thread, lane)) if state is not LaneState.UNUSED else None,
                     inferior.lane_names.get((thread, lane), ""),
-                    state is not LaneState.INACTIVE or inferior.logical_pc(thread, lane) is not None,
+                    state is not LaneState.INACTIVE or (entered is not None and entered.pc is not None),
+                    entered is not None and entered.synthesised,
+                    entered is not None and entered.candidates is not None,
                 )
             )
         return rows

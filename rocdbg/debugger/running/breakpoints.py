@@ -6,6 +6,7 @@ for a wave at an address which requests are met by which of its lanes.
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -15,15 +16,28 @@ from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import BreakpointError
 from rocdbg.debugger.program.locspec import Location
+from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 
 
+class Disposition(enum.Enum):
+    """What becomes of a breakpoint when it stops the program; the value is what tables show."""
+
+    KEEP = "keep"
+    DELETE = "del"
+    DISABLE = "dis"
+
+
 class BreakpointLocation(Struct):
-    """One address of a breakpoint; ``number`` counts from 1 within it."""
+    """One address of a breakpoint; ``number`` counts from 1 within it.
+
+    ``invalid`` where the breakpoint's condition means nothing there: nothing stops at it then.
+    """
 
     number: int
     location: Location
     enabled: bool = True
+    invalid: bool = False
 
     @property
     def address(self) -> LoadedAddress:
@@ -35,31 +49,75 @@ class Breakpoint(Struct):
     """What the user asked for.
 
     ``text`` is the location as typed, resolved again when the program changes. ``thread`` and ``lane``
-    restrict it; ``ignore_count`` crossings are still passed over; ``commands`` is the front end's.
+    restrict it; ``ignore_count`` crossings are still passed over, and with `Disposition.DISABLE` it is disabled
+    at the ``enable_count``-th stop; ``commands`` is the front end's.
     """
 
     number: int
     text: str
     locations: list[BreakpointLocation] = field(default_factory=list)
-    temporary: bool = False
+    disposition: Disposition = Disposition.KEEP
     enabled: bool = True
     condition: str | None = None
     ignore_count: int = 0
+    enable_count: int = 0
     hit_count: int = 0
     thread: int | None = None
     lane: int | None = None
     commands: list[str] = field(default_factory=list)
-    internal: bool = False
+    hardware: bool = False
+    """Whether it was asked for as one: on the simulated target all are the same."""
+
+    @property
+    def at_places(self) -> bool:
+        """Whether it is about places in code."""
+        return True
+
+    @property
+    def stops_program(self) -> bool:
+        """Whether the program stops for it: others only look at what passes."""
+        return True
+
+    @property
+    def kind(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return "hw breakpoint" if self.hardware else "breakpoint"
 
     @property
     def pending(self) -> bool:
         """Whether its location is not known yet."""
         return not self.locations
 
+    def addresses(self) -> frozenset[LoadedAddress]:
+        """Where waves have to stop for it."""
+        return frozenset(place.address for place in self.locations if place.enabled and not place.invalid)
+
+    def lanes_of(self, arrival: Arrival) -> int:
+        """The lanes of a wave at one of the addresses that it is about; 0: the wave does not concern it."""
+        if self.thread is not None and self.thread != arrival.thread:
+            return 0
+        return arrival.active if self.lane is None else arrival.active & 1 << self.lane
+
     @property
-    def disposition(self) -> str:
-        """``keep`` or ``del``, as the table shows it."""
-        return "del" if self.temporary else "keep"
+    def temporary(self) -> bool:
+        """Whether it is deleted when it stops the program."""
+        return self.disposition is Disposition.DELETE
+
+    def stops(self) -> None:
+        """It stops the program now: with `Disposition.DISABLE` perhaps for the last time."""
+        if self.disposition is Disposition.DISABLE:
+            self.enable_count -= 1
+            self.enabled = self.enable_count > 0
+
+    def check_locations(self, problem: Callable[[str, Location], str | None]) -> list[str]:
+        """Mark the locations where the condition means nothing (``problem`` says why); a sentence for each."""
+        said = []
+        for place in self.locations:
+            why = problem(self.condition, place.location) if self.condition is not None else None
+            place.invalid = why is not None
+            if why is not None:
+                said.append(f"failed to validate condition at location {place.number}, disabling:\n  {why}")
+        return said
 
 
 class Hit(Struct, frozen=True):
@@ -76,7 +134,7 @@ class Hit(Struct, frozen=True):
 
 
 class Arrival(Struct, frozen=True):
-    """A wave at an address: its active lanes, and how to evaluate a condition for some of them.
+    """A wave at an address: its active lanes, how to evaluate a condition for some of them, and the lanes it has.
 
     ``condition`` gives the mask of those lanes of a mask for which a text is true, and raises `rocdbg.Error` when it
     cannot be evaluated for one.
@@ -86,6 +144,7 @@ class Arrival(Struct, frozen=True):
     address: int
     active: int
     condition: Callable[[str, int], int]
+    used: int = 0
 
 
 class BreakpointTable:
@@ -102,6 +161,9 @@ class BreakpointTable:
 
     def __len__(self) -> int:
         return len(self._breakpoints)
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._breakpoints
 
     def get(self, number: int) -> Breakpoint:
         """Raises `BreakpointError` when there is none."""
@@ -121,15 +183,25 @@ class BreakpointTable:
         condition: str | None = None,
         thread: int | None = None,
         lane: int | None = None,
+        hardware: bool = False,
+        form: type[Breakpoint] = Breakpoint,
     ) -> Breakpoint:
-        """A new breakpoint; without locations it is pending."""
-        breakpoint_ = Breakpoint(
-            self._next, text, _numbered(locations), temporary, True, condition, thread=thread, lane=lane
+        """A new breakpoint of some form; without locations it is pending."""
+        disposition = Disposition.DELETE if temporary else Disposition.KEEP
+        breakpoint_ = form(
+            self._next, text, _numbered(locations), disposition, True, condition, thread=thread, lane=lane,
+            hardware=hardware,
         )
         self._breakpoints[self._next] = breakpoint_
         self.last_number = self._next
         self._next += 1
         return breakpoint_
+
+    def adopt(self, made: Breakpoint) -> None:
+        """Give a breakpoint that was made elsewhere a number and a place here."""
+        made.number = self.last_number = self._next
+        self._breakpoints[self._next] = made
+        self._next += 1
 
     def delete(self, number: int) -> None:
         """Raises `BreakpointError` when there is none."""
@@ -152,6 +224,17 @@ class BreakpointTable:
                 return
         raise BreakpointError(f"Bad breakpoint location number '{location}'", number)
 
+    def enable_until(self, number: int, disposition: Disposition, count: int = 0) -> None:
+        """``enable once|delete|count``: enable it, and say what becomes of it at its next (or ``count``-th) stop."""
+        breakpoint_ = self.get(number)
+        breakpoint_.enabled = True
+        breakpoint_.disposition, breakpoint_.enable_count = disposition, count
+
+    def clear_hit_counts(self) -> None:
+        """A new run begins."""
+        for breakpoint_ in self:
+            breakpoint_.hit_count = 0
+
     def set_condition(self, number: int, condition: str | None) -> None:
         """``condition N EXPR``; ``None`` removes it."""
         self.get(number).condition = condition or None
@@ -172,9 +255,10 @@ class BreakpointTable:
         """After a new program: find all places again; gives those that cannot be found, and why."""
         failed = []
         for breakpoint_ in self:
-            if breakpoint_.text.startswith("*"):
+            if breakpoint_.text.startswith("*") or not breakpoint_.at_places:
                 continue
             disabled = {p.number for p in breakpoint_.locations if not p.enabled}
+            invalid = {p.location.file_address for p in breakpoint_.locations if p.invalid}
             try:
                 breakpoint_.locations = _numbered(self._resolve(breakpoint_.text))
             except Error as error:
@@ -182,6 +266,7 @@ class BreakpointTable:
                 failed.append((breakpoint_, str(error)))
             for place in breakpoint_.locations:
                 place.enabled = place.number not in disabled
+                place.invalid = place.location.file_address in invalid
         return failed
 
     def clear_at(self, addresses: Iterable[int]) -> list[int]:
@@ -192,46 +277,69 @@ class BreakpointTable:
             self.delete(number)
         return numbers
 
+    def clear_lines(self, lines: Iterable[tuple[SourceFile, int]]) -> list[int]:
+        """``clear FILE:LINE``: delete the breakpoints at these lines; gives their numbers."""
+        wanted = {(file.path, line) for file, line in lines}
+        numbers = [
+            b.number
+            for b in self
+            if any((p.file.path, p.line) in wanted for p in (row.location for row in b.locations) if p.file is not None)
+        ]
+        for number in numbers:
+            self.delete(number)
+        return numbers
+
     # -- stopping at them
 
-    def addresses(self) -> frozenset[LoadedAddress]:
-        """The addresses where waves have to stop."""
+    def addresses(self, stopping: bool = False) -> frozenset[LoadedAddress]:
+        """The addresses where waves have to stop; with ``stopping`` only those where the program may."""
         return frozenset(
-            place.address for b in self if b.enabled for place in b.locations if place.enabled
+            address for b in self if b.enabled and (b.stops_program or not stopping) for address in b.addresses()
         )
 
     def at(self, address: int) -> list[Breakpoint]:
         """The enabled breakpoints at an address."""
-        return [
-            b
-            for b in self
-            if b.enabled and any(p.enabled and p.address == address for p in b.locations)
-        ]
+        return [b for b in self if b.enabled and address in b.addresses()]
 
     def hits(self, arrival: Arrival) -> tuple[list[Hit], list[str]]:
         """The breakpoints that stop a wave, with counts updated; and messages on conditions that failed."""
         found: list[Hit] = []
         problems: list[str] = []
         for breakpoint_ in self.at(arrival.address):
-            if breakpoint_.thread is not None and breakpoint_.thread != arrival.thread:
-                continue
-            lanes = arrival.active
-            if breakpoint_.lane is not None:
-                lanes &= 1 << breakpoint_.lane
+            lanes = breakpoint_.lanes_of(arrival)
             if breakpoint_.condition is not None and lanes:
                 try:
                     lanes = arrival.condition(breakpoint_.condition, lanes)
                 except Error as error:
-                    where = f"Error in testing condition for breakpoint {breakpoint_.number}:"
-                    problems.append(f"{where}\n{error}")
+                    problems.append(f"Error in testing breakpoint condition:\n{error}")
             if not lanes:
                 continue
             breakpoint_.hit_count += 1
             if breakpoint_.ignore_count > 0:
                 breakpoint_.ignore_count -= 1
                 continue
+            breakpoint_.stops()
             found.append(Hit(breakpoint_, lanes))
         return found, problems
+
+    def counts(self, made: Breakpoint, arrival: Arrival, lanes: int, problem: Callable[[str], None]) -> bool:
+        """Whether one that is about no place stops a wave whose ``lanes`` are concerned; counts are updated."""
+        if made.thread is not None and made.thread != arrival.thread:
+            return False
+        if made.lane is not None and not lanes >> made.lane & 1:
+            return False
+        if made.condition is not None and arrival.active:
+            try:
+                if not arrival.condition(made.condition, lanes & arrival.active or arrival.active):
+                    return False
+            except Error as error:
+                problem(f"Error in testing breakpoint condition:\n{error}")
+        made.hit_count += 1
+        if made.ignore_count > 0:
+            made.ignore_count -= 1
+            return False
+        made.stops()
+        return True
 
     def retire(self, hits: Sequence[Hit]) -> None:
         """Delete the temporary ones among those that were hit."""
@@ -242,39 +350,6 @@ class BreakpointTable:
 
 def _numbered(locations: Sequence[Location]) -> list[BreakpointLocation]:
     return [BreakpointLocation(number, place) for number, place in enumerate(locations, 1)]
-
-
-_TAIL = re.compile(r"\s+(if|thread|lane)\b(?=\s|\()")
-
-
-def split_break_arguments(text: str) -> tuple[str, str | None, int | None, int | None]:
-    """``f thread 2:5 if x > 3`` as location, condition, thread, lane. Raises `BreakpointError`."""
-    thread = lane = None
-    condition = None
-    padded = " " + text.strip()
-    match = _TAIL.search(padded)
-    location = padded[: match.start()].strip() if match else padded.strip()
-    while match:
-        word, rest = match[1], padded[match.end() :].strip()
-        if word == "if":
-            condition = rest
-            if not condition:
-                raise BreakpointError("Empty condition")
-            break
-        number = re.match(r"(\d+)(?::(\d+))?", rest)
-        if number is None:
-            what = rest.split()[0] if rest else ""
-            raise BreakpointError(f"Invalid {word} ID: {what}")
-        if word == "lane":
-            lane = decimal(number[1])
-        else:
-            thread = decimal(number[1])
-            lane = decimal(number[2]) if number[2] is not None else lane
-        padded = " " + rest[number.end() :].strip()
-        match = _TAIL.match(padded)
-        if match is None and padded.strip():
-            raise BreakpointError("Junk at end of arguments.")
-    return location, condition, thread, lane
 
 
 MAX_NUMBERS = 1 << 20

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import physical_place
-from rocdbg.debugger.running.runner import Internal, Runner, thread_of
+from rocdbg.debugger.running.run_state import Internal
+from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import StepStart
 from rocdbg.debugger.running.stops import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import TargetStop
@@ -26,7 +27,8 @@ def over_or_into_call(
         return False
     program = runner.inferior.programs.at(pc)
     function = program.function_at(pc)
-    if into and function is not None:
+    row = program.line_at(pc)
+    if into and function is not None and not runner.skips.covers(function, row.file if row is not None else None):
         address = program.info.breakpoint_address(function)
         if address is not None:
             target = program.to_loaded(address)

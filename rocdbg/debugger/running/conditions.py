@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from msgspec import Struct
+from collections.abc import Sequence
 
 from rocdbg.debugger.errors import NoSymbolError
-from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.builtin_variables import BUILTINS
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
-from rocdbg.debugger.expr.trees import parse_in
+from rocdbg.debugger.expr.trees import names_in, parse_in
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.errors import Error
 
@@ -29,7 +26,7 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
         local = {variable.name for scope in scopes for variable in scope.variables}
         if "this" in local:
             continue  # any name may be a member's
-        for name in _names(tree):
+        for name in names_in(tree):
             if name in local or name in BUILTINS:
                 continue
             try:
@@ -38,16 +35,3 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
                 known = True  # it is there, if not to be read now
             if not known:
                 raise NoSymbolError(name)
-
-
-def _names(node: object) -> Iterator[str]:
-    """The plain names in a tree."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name):
-            yield node.name
-        elif isinstance(node, tuple | list):
-            waiting.extend(reversed(node))
-        elif isinstance(node, Struct):
-            waiting.extend(getattr(node, name) for name in reversed(node.__struct_fields__))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
-from msgspec.structs import replace
-
+from rocdbg.arch.registers import PC
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.data import Data
@@ -15,22 +15,36 @@ from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.running.breakpoints import BreakpointTable
+from rocdbg.debugger.running.catch_events import loaded
+from rocdbg.debugger.running.catching import Catcher
+from rocdbg.debugger.running.driving import Driving
+from rocdbg.debugger.running.dynamic_printf import Print
+from rocdbg.debugger.running.function_calls import FunctionCalls
+from rocdbg.debugger.running.lane_calls import value_of_lanes
 from rocdbg.debugger.running.leaving import finish, run_to_location
+from rocdbg.debugger.running.native_conditions import NativeConditions
 from rocdbg.debugger.running.observer import Observer
-from rocdbg.debugger.running.runner import Runner, RunState
+from rocdbg.debugger.running.returning import Return
+from rocdbg.debugger.running.run_state import Internal, RunState, aside
+from rocdbg.debugger.running.runner import Runner
+from rocdbg.debugger.running.settling import settle, settled
+from rocdbg.debugger.running.skips import SkipList
 from rocdbg.debugger.running.stepping import Stepper
-from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.stops import Signal, StopEvent, StopReason
+from rocdbg.debugger.running.watching import Watcher
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.target.launcher import Launcher
-from rocdbg.debugger.target.runnable import Progress
+from rocdbg.debugger.target.runnable import Progress, TargetStop
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.history import ValueHistory
+from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.warnings import Warnings
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from rocdbg.debugger.running.tracing import Tracing
 
 
-class RunControl:
+class RunControl(Driving):
     """Runs the program; each command returns what happened.
 
     ``launcher`` gives what makes the target of the next run, ``resolve`` finds the places of a location,
@@ -48,31 +62,71 @@ class RunControl:
         history: ValueHistory,
         convenience: Convenience,
         state: RunState,
+        skips: SkipList,
         launcher: Callable[[], Launcher],
         resolve: Callable[[str], Sequence[Location]],
         observers: Sequence[Observer],
     ) -> None:
-        self._inferior = inferior
-        self._focus = focus
+        self.native = NativeConditions(inferior, data, breakpoints, settings, self._tracing)
+        """Conditions that the target evaluates by itself."""
+        self.watcher = Watcher(inferior, data, breakpoints)
+        """Makes watchpoints, and looks after them."""
+        self.catcher = Catcher(inferior, breakpoints)
+        """Makes catchpoints, and finds out what happens."""
+        runner = Runner(
+            inferior, focus, breakpoints, settings, state, skips, self._holds, self.native, self.watcher, self.catcher,
+            self._left,
+        )
+        super().__init__(runner, inferior, focus, history, convenience, state, observers)
+        self.aside = partial(aside, state)
+        """What the front end shows while the program runs is away while this is open, for text of the program's."""
         self._data = data
         self._breakpoints = breakpoints
-        self._history = history
-        self._convenience = convenience
-        self._state = state
         self._launcher = launcher
         self._resolve = resolve
-        self._observers = observers
-        self._runner = Runner(inferior, focus, breakpoints, settings, warnings, state, self._holds, self._left)
         self._stepper = Stepper(self._runner)
+        self.calls = FunctionCalls(self._runner)
+        data.caller = self.calls
+
+    def _tracing(self) -> Tracing:
+        """The trace experiment of the session."""
+        if self._state.tracing is None:
+            from rocdbg.debugger.running.tracing import Tracing  # late: few sessions trace
+
+            self._state.tracing = Tracing(self._inferior, self._data, self._breakpoints)
+        return self._state.tracing
 
     # -- going on
 
-    def run(self) -> StopEvent:
-        """Make a target and go on to the first stop."""
-        self._inferior.need_program()
+    def run(self, entry: Callable[[], int] | None = None) -> StopEvent:
+        """Make a target and go on to the first stop; with ``entry``, to the loaded address that it gives then."""
+        if self._launcher().needs_program:
+            self._inferior.need_program()
+        if self._state.tracing is not None:
+            self._state.tracing.selected = -1
         self.leave()
+        self._breakpoints.clear_hit_counts()
         self._attach(self._launcher().start())
-        return self._done(self._driven(self._runner.run))
+        if self._state.tracing is not None:
+            self._state.tracing.launched()
+        event = loaded(self._runner)
+        if event is not None:
+            return self._done(event)
+        if entry is not None:
+            address = entry()
+            return self._done(self._driven(lambda: self._to_entry(address)))
+        return self._done(self._forward(self._runner.run))
+
+    def _to_entry(self, address: int) -> StopEvent:
+        """To where the first wave begins."""
+        arrived: list[TargetStop] = []
+
+        def accept(stop: TargetStop) -> bool:
+            arrived.append(stop)
+            return True
+
+        event = self._runner.run(Internal(frozenset({address}), accept))
+        return event or self._runner.stopped_at(StopReason.LOCATION, arrived[0])
 
     def attach(self, target: Target) -> None:
         """``target`` runs the program, or holds what it left; nothing goes on. Its first wave is in focus."""
@@ -87,87 +141,92 @@ class RunControl:
         for observer in tuple(self._observers):
             observer.launched(target)
 
-    def proceed(self, ignore_count: int | None = None) -> StopEvent:
-        """``continue [N]``: with N, pass the breakpoint stopped at N - 1 times."""
+    def proceed(
+        self, ignore_count: int | None = None, signal: Signal | Literal["pending"] | None = "pending"
+    ) -> StopEvent:
+        """``continue [N]``: with N, pass the breakpoint stopped at N - 1 times.
+
+        ``signal``: the program gets that one, which ends it, as kernels have no handlers. With `None` it goes on
+        whatever its last stop was for; a faulting instruction is executed again then.
+        """
         self._inferior.need_runnable()
+        if isinstance(signal, Signal):
+            return self._done(self._driven(lambda: self._runner.end_with(signal)))
+        if signal is None:
+            self._state.pending_signal = ""
         thread = self._focus.current.thread
         if ignore_count is not None and ignore_count > 1 and thread is not None:
             for breakpoint_ in self._breakpoints.at(self._inferior.wave(thread).pc):
                 breakpoint_.ignore_count = ignore_count - 1
-        return self._done(self._driven(self._runner.run))
+        return self._done(self._forward(self._runner.run))
 
     def step(self, count: int = 1) -> StopEvent:
         """To another source line of the focused lane, into calls."""
-        return self._repeat(count, lambda focus: self._stepper.step_line(focus, True))
+        return self.repeat(count, lambda focus: self._step(focus, True))
 
     def next(self, count: int = 1) -> StopEvent:
         """To another source line of the focused lane, over calls."""
-        return self._repeat(count, lambda focus: self._stepper.step_line(focus, False))
+        return self.repeat(count, lambda focus: self._step(focus, False))
+
+    def _forward(self, action: Callable[[], StopEvent | None]) -> StopEvent | None:
+        """Run the program; a stop at a watchpoint is where the next statement begins, if nothing is left of this."""
+        return self._driven(lambda: settled(self._runner, action()))
+
+    def _step(self, focus: Focus, into: bool) -> StopEvent:
+        event = settled(self._runner, self._stepper.step_line(focus, into))
+        assert event is not None
+        return event
 
     def stepi(self, count: int = 1) -> StopEvent:
         """One instruction of the focused wave."""
-        return self._repeat(count, lambda focus: self._stepper.step_instruction(focus, False))
+        return self.repeat(count, lambda focus: self._stepper.step_instruction(focus, False))
 
     def nexti(self, count: int = 1) -> StopEvent:
         """One instruction, over calls."""
-        return self._repeat(count, lambda focus: self._stepper.step_instruction(focus, True))
+        return self.repeat(count, lambda focus: self._stepper.step_instruction(focus, True))
 
     def finish(self) -> StopEvent:
         """Until the selected frame returns."""
-        return self._done(self._driven(lambda: finish(self._stepper, self._need_lane())))
+        return self._done(self._forward(lambda: finish(self._stepper, self._need_lane())))
 
     def until(self, location: str | None = None) -> StopEvent:
         """``until``: `next` without going backwards; with a location to there or out of the frame."""
         if location is not None:
             return self.advance(location)
-        return self._done(self._driven(lambda: self._stepper.until_next(self._need_lane().with_frame(0))))
+        return self._done(self._forward(lambda: self._stepper.until_next(self._need_lane().with_frame(0))))
 
     def advance(self, location: str) -> StopEvent:
         """Until the location is reached, or the frame returns."""
         focus = self._need_lane()
         addresses = frozenset(place.address for place in self._resolve(location))
-        return self._done(self._driven(lambda: run_to_location(self._runner, focus, addresses)))
+        return self._done(self._forward(lambda: run_to_location(self._runner, focus, addresses)))
 
-    def _need_lane(self) -> Focus:
-        focus = self._focus.need_running()
-        self._inferior.need_runnable()
-        return focus
+    def jump(self, address: int) -> StopEvent:
+        """The wave in focus goes on at a loaded address, as it is."""
+        thread = self._need_lane().thread
+        assert thread is not None
+        self._inferior.need_target().write_register(thread, PC, address.to_bytes(8, "little"))
+        self._inferior.behind_traps.pop(thread, None)
+        self._state.pending_signal = ""
+        self._inferior.state_changed()
+        return self._done(self._forward(self._runner.run))
 
-    def _repeat(self, count: int, step: Callable[[Focus], StopEvent]) -> StopEvent:
-        self._need_lane()
-        event = None
-        new_frame = new_thread = new_lane = False
-        with self._runner.drive():
-            for _ in range(max(1, count)):
-                event = step(self._need_lane().with_frame(0))
-                new_frame |= event.new_frame
-                new_thread |= event.new_thread
-                new_lane |= event.new_lane
-                if event.reason is not StopReason.STEP:
-                    break
-        assert event is not None
-        return self._done(replace(event, new_frame=new_frame, new_thread=new_thread, new_lane=new_lane))
+    def value_of_lanes(self, text: str) -> Value:
+        """The value of an expression, mostly a call, on all active lanes of the focused wave, as a vector."""
+        return value_of_lanes(self.calls, self._data, self._inferior, self._need_lane(), text)
 
-    def _driven(self, action: Callable[[], T]) -> T:
-        """Do something that runs the program, so that `interrupt` stops it."""
-        with self._runner.drive():
-            return action()
+    def leave_frame(self, value: str) -> Return:
+        """``return [EXPR]`` of the selected frame, to be carried out. Raises `DebuggerError` where it cannot return."""
+        return Return.of(self._runner, self._data, self._focus.need_running(), value)
 
-    def _done(self, event: StopEvent | None) -> StopEvent:
-        """Record what a stop leaves behind and tell who wants to know."""
-        assert event is not None, "an internal stop is not for the session"
-        if event.returned is not None:
-            event = replace(event, returned_number=self._history.record(event.returned))
-        focus = self._focus.current
-        if focus.iteration and not focus.iteration < self._inferior.iteration_count(focus):
-            event = replace(event, scope=self._focus.move(replace(focus, iteration=0)))  # the loop is left
-        if event.breakpoints:
-            self._convenience.set_int("_hit_bpnum", event.breakpoints[0])
-        if event.reason is StopReason.EXITED:
-            self._convenience.set_int("_exitcode", 0)
-        for observer in tuple(self._observers):
-            observer.stopped(event)
-        return event
+    def carry_out(self, leaving: Return) -> StopEvent | None:
+        """Return from a frame, to the next statement if nothing else is left; an event if something comes between."""
+        calls = len(self._state.calls)
+        focus = leaving.carry_out()
+        if len(self._state.calls) != calls:
+            return None  # out of a function that the debugger called
+        event = self._driven(lambda: settle(self._runner, focus))
+        return None if event is None else self._done(event)
 
     # -- ending
 
@@ -214,6 +273,16 @@ class RunControl:
     def watch(self, started: Callable[[], None] | None, ended: Callable[[], None] | None) -> None:
         """Have a front end told whenever the program goes on and when it has stopped, before anything is shown."""
         self._state.started, self._state.ended = started, ended
+
+    def watch_inside(
+        self, show: Print | None = None, stopped: Callable[[StopEvent], None] | None = None
+    ) -> None:
+        """Have a front end told of what happens inside a command: it prints for ``dprintf`` (``show``), and shows where
+        a function stops that an expression calls, before the expression's error (``stopped``)."""
+        if show is not None:
+            self._state.printf = show
+        if stopped is not None:
+            self._state.stopped_inside = lambda event: stopped(self._done(event))
 
     @property
     def busy(self) -> bool:

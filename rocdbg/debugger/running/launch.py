@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
 from rocdbg.codeobject import Kernel
 from rocdbg.debugger.errors import LaunchError, NoProgramError
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.simulated import SimTarget
+from rocdbg.debugger.target.own_memory import OwnMemory
+from rocdbg.debugger.target.recorded import RecordedTarget
 from rocdbg.debugger.target.state import LoadedCodeObject, Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.storage import MemoryStorage
@@ -21,12 +23,17 @@ from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind
 from rocdbg.launch.elements import ArrayType as BufferType
 from rocdbg.launch.errors import LaunchError as UnknownKernelError
+from rocdbg.launch.images import ImageSpec
 from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_types
+from rocdbg.launch.raw_kernarg import RawKernarg
 from rocdbg.launch.spec import LaunchSpec
+from rocdbg.sim.device.journal import Journal
 from rocdbg.sim.device.machine import LdsOutOfRange, Machine, MachineOptions
+from rocdbg.sim.device.schedule import Schedule
 from rocdbg.sim.object_cache import take_warnings
+from rocdbg.sim.services.output import Stream
 
 _ELEMENTS: dict[str, Type] = {
     "i8": ctypes.SIGNED_CHAR, "i16": ctypes.SHORT, "i32": ctypes.INT, "i64": ctypes.LONG,
@@ -47,13 +54,27 @@ class LaunchControl:
     runs, or the last one, whose buffers stay readable until the next.
     """
 
+    needs_program = True
+
     def __init__(self, warnings: Warnings) -> None:
         self._warnings = warnings
         self.spec = LaunchSpec()
         self.bound: BoundLaunch | None = None
         self.machine_options = MachineOptions()
+        self.record = True
+        """Whether runs are recorded, so that they can go back."""
+        self.ask: Callable[[str], bool] = lambda question: True
+        """Asks the user whether what he does in the past of a run shall be the end of its future."""
+        self.output: Callable[[str, bool], None] | None = None
+        """Shows what kernels print, and whether it is for the standard error output."""
+        self.described: Callable[[], None] = lambda: None
+        """Called when the user describes the launch."""
+        self.given: list[Any] | None = None
+        """Arguments that are used instead of those of ``spec``: a restored recording's."""
+        self.bound_arguments: list[Any] = []
+        """The arguments of ``bound``."""
         self._programs: list[Program] = []
-        self._target: Target | None = None
+        self._target: RecordedTarget | None = None
 
     # -- the device of the next run
 
@@ -65,6 +86,18 @@ class LaunchControl:
     @count_uninitialized.setter
     def count_uninitialized(self, on: bool) -> None:
         self.machine_options = replace(self.machine_options, count_uninitialized=on)
+
+    @property
+    def schedule(self) -> str:
+        """How waves are interleaved: ``round-robin``, ``one-at-a-time``, ``random SEED`` or ``lockstep N``."""
+        return str(self.machine_options.schedule)
+
+    @schedule.setter
+    def schedule(self, text: str) -> None:
+        schedule = Schedule.parse(text)
+        if schedule is None:
+            raise LaunchError(f'"{text}": the schedule is round-robin, one-at-a-time, random SEED or lockstep N.')
+        self.machine_options = replace(self.machine_options, schedule=schedule)
 
     @property
     def lds_out_of_range(self) -> str:
@@ -91,9 +124,9 @@ class LaunchControl:
     def set_programs(self, programs: list[Program], keep_spec: bool = False) -> None:
         """The programs of a new file: the description starts empty unless it came with a launch file."""
         self.release()
-        self._programs = programs
+        self._programs, self.given = programs, None
         if not keep_spec:
-            self.spec = LaunchSpec(file=programs[0].path)
+            self.spec = LaunchSpec(file=programs[0].path if programs else None)
 
     @property
     def programs(self) -> list[Program]:
@@ -125,6 +158,7 @@ class LaunchControl:
     def set_kernel(self, name: str) -> Kernel:
         """``kernel NAME``. Raises a `rocdbg.Error` that lists near names."""
         before, self.spec.kernel = self.spec.kernel, name
+        self.described()
         try:
             return self.kernel
         except Error:
@@ -134,20 +168,26 @@ class LaunchControl:
     def set_grid(self, text: str) -> None:
         """``set grid 1024`` or ``set grid 64 32 1``, in work-items."""
         self.spec.set_grid(text)
+        self.described()
 
     def set_workgroup(self, text: str) -> None:
         """``set workgroup 64``."""
         self.spec.set_workgroup(text)
+        self.described()
 
     def set_argument(self, index: int, text: str) -> None:
         """``set arg 1 f32[1024]:arange``."""
+        if self.given is not None:
+            raise LaunchError("The arguments are those of the recording; load the program's file to give others.")
         self.spec.set_argument(index, text)
+        self.described()
 
     def set_dynamic_lds(self, size: int) -> None:
         """Bytes of dynamic LDS."""
         if size < 0:
             raise LaunchError("The size of dynamic LDS cannot be negative.")
         self.spec.dynamic_lds = size
+        self.described()
 
     @staticmethod
     def _kernels(program: Program) -> KernelMap:
@@ -164,29 +204,42 @@ class LaunchControl:
 
     # -- running it
 
-    def start(self) -> Target:
-        """Make a device, load the code objects, start the kernel; nothing has run yet."""
+    def start(self, journal: Journal | None = None) -> RecordedTarget:
+        """Make a device, load the code objects, start the kernel; nothing has run yet. ``journal``: of the run that is
+        to be repeated."""
         program = self.program
         kernel = self.kernel
         grid, workgroup, arguments = self.spec.complete()
         self.release()
         machine = Machine(program.code_object.target.device(self.spec.arch), self.machine_options)
+        machine.services.output.sink = self._show
         first_of_all = [program, *(other for other in self._programs if other is not program)]
         loaded = [LoadedCodeObject(each.code_object, machine.load(each.code_object).base) for each in first_of_all]
         info = program.info if program.has_debug_info else None
+        self.bound_arguments = self.given if self.given is not None else arguments_from_specs(arguments)
         self.bound = bind(
             machine,
             kernel,
             grid,
             workgroup,
-            arguments_from_specs(arguments),
+            self.bound_arguments,
             types=parameter_types(kernel, info),
             dynamic_lds=self.spec.dynamic_lds,
+            raw=RawKernarg.of(self.spec.kernarg, arguments),
         )
         for problem in take_warnings():
             self._warnings.add(problem)
-        self._target = SimTarget(self.bound, program.kernel_title(kernel), loaded)
-        return self._target
+        target = RecordedTarget(
+            self.bound, program.kernel_title(kernel), loaded, lambda question: self.ask(question)
+        )
+        if self.record or journal is not None:
+            target.record(journal)
+        self._target = target
+        return target
+
+    def _show(self, text: str, stream: Stream) -> None:
+        if self.output is not None:
+            self.output(text, stream is Stream.STDERR)
 
     def remains(self) -> Target | None:
         """The last launch's target; its memory stays readable until the next."""
@@ -194,6 +247,8 @@ class LaunchControl:
 
     def release(self) -> None:
         """Give the last launch's memory back."""
+        if self._target is not None:
+            self._target.stop_recording()  # or target, memory and recorder hold one another
         if self.bound is not None:
             self.bound.release()
             self.bound = self._target = None
@@ -215,13 +270,15 @@ class LaunchControl:
                 data = b""
                 if argument.init is not None:
                     data = argument.init.make(argument.buffer).tobytes()
-                return Value(_array(argument.buffer), data=data)
+                return Value(_array(argument.buffer, argument.image), data=data)
         return Value(ctypes.VOID)
 
     @staticmethod
     def _bound_value(machine: Machine, bound: BoundBuffer) -> Value:
         size = bound.allocation.size
-        array = bound.buffer.array
+        array, image = bound.buffer.array, bound.buffer.image
+        if bound.layout is not None and array is not None:  # with padding it is no array
+            return Value(_array(array, image), data=bound.contents.tobytes())
         type_ = _array(array) if array is not None else ctypes.array_of(ctypes.UNSIGNED_CHAR, size)
         return Value(type_, MemoryStorage(_MachineMemory(machine), 0, bound.allocation.address))
 
@@ -244,6 +301,14 @@ class _MachineMemory:
         """Raises the device's memory error."""
         self._machine.memory.write(address, data)
 
+    def keep(self, data: bytes) -> int:
+        """Raises `DebuggerError`."""
+        return OwnMemory(self._machine.memory).keep(data)
 
-def _array(array: BufferType) -> Type:
-    return ctypes.array_of(_ELEMENTS[array.element], array.count)
+
+def _array(array: BufferType, image: ImageSpec | None = None) -> Type:
+    """A buffer as an array; an image as one of layers of rows of texels."""
+    element = _ELEMENTS[array.element]
+    for count in reversed(image.dimensions if image is not None else (array.count,)):
+        element = ctypes.array_of(element, count)
+    return element

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.frames.returned_value import return_value
 from rocdbg.debugger.running.calls import run_to
-from rocdbg.debugger.running.runner import Internal, Runner, thread_of
+from rocdbg.debugger.running.run_state import Internal
+from rocdbg.debugger.running.runner import Runner, thread_of
+from rocdbg.debugger.running.settling import settle
 from rocdbg.debugger.running.step_start import inline_offsets
 from rocdbg.debugger.running.stepping import Stepper
 from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.suspended import end_call
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.types import Type, VoidType
 
 
@@ -26,6 +32,8 @@ def finish(stepper: Stepper, scope: Focus) -> StopEvent:
         raise DebuggerError('"finish" not meaningful in the outermost frame.')
     if frame.kind is FrameKind.INLINE:
         return _finish_inline(stepper, scope, frame)
+    if outer.kind is FrameKind.DUMMY:
+        return _finish_call(runner, scope, frame)
     physical = outer.context
     address = outer.pc
     place = physical_place(physical)
@@ -34,12 +42,35 @@ def finish(stepper: Stepper, scope: Focus) -> StopEvent:
     event = run_to(runner, scope, address, place)
     if event is not None:
         return event
-    value: Value | None = None
-    untold: Type | None = None
-    if function is not None:
-        value = return_value(function, runner.target, thread, scope.lane)
-        if value is None and not isinstance(function.return_type.strip_typedefs(), VoidType):
-            untold = function.return_type
+    value, untold = _returned(runner, function, thread, scope.lane)
+    event = settle(runner, scope)
+    if event is None:
+        return runner.step_event(StopReason.FINISHED, True, returned=value, returned_type=untold)
+    if event.reason is StopReason.BREAKPOINT and event.scope.thread == thread:
+        return replace(event, returned=value, returned_type=untold)  # at the next statement: both have happened
+    return event
+
+
+def _returned(
+    runner: Runner, function: Function | None, thread: int, lane: int | None
+) -> tuple[Value | None, Type | None]:
+    """The value that a function has just returned; its type where the value cannot be told."""
+    if function is None:
+        return None, None
+    value = return_value(function, runner.target, thread, lane)
+    if value is None and not isinstance(function.return_type.strip_typedefs(), VoidType):
+        return None, function.return_type
+    return replace(value, type=value.type.strip_typedefs()) if value is not None else None, None
+
+
+def _finish_call(runner: Runner, scope: Focus, frame: Frame) -> StopEvent:
+    """Out of the function that the debugger called: the wave is where it was before."""
+    thread = thread_of(scope)
+    event = runner.run(Internal(returned=True), thread)
+    if event is not None:
+        return event
+    value, untold = _returned(runner, frame.function, thread, scope.lane)
+    end_call(runner, thread)
     return runner.step_event(StopReason.FINISHED, True, returned=value, returned_type=untold)
 
 
@@ -78,4 +109,6 @@ def run_to_location(runner: Runner, scope: Focus, addresses: frozenset[int]) -> 
         return True
 
     event = runner.run(Internal(frozenset(wanted), accept))
+    if event is None and runner.target.wave(thread).pc not in addresses:
+        event = settle(runner, scope)
     return event or runner.step_event(StopReason.LOCATION, True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
@@ -13,44 +13,29 @@ from rocdbg.arch.lanes import lane_list
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, inlined_starting_at
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.frames.selection import Selection, follow
 from rocdbg.debugger.program.program import same_function
+from rocdbg.debugger.running import watch_events
 from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable, Hit
-from rocdbg.debugger.running.stops import SIGNALS, StopEvent, StopReason
+from rocdbg.debugger.running.catch_events import caught, hit_fields, missed
+from rocdbg.debugger.running.catching import Catcher
+from rocdbg.debugger.running.catchpoints import Catchpoint
+from rocdbg.debugger.running.changes import resumed, take_code
+from rocdbg.debugger.running.dynamic_printf import print_hits
+from rocdbg.debugger.running.native_conditions import NativeConditions
+from rocdbg.debugger.running.run_state import Internal, RunState
+from rocdbg.debugger.running.skips import SkipList
+from rocdbg.debugger.running.stops import SIGNALS, Signal, StopEvent, StopReason
+from rocdbg.debugger.running.suspended import end_call
+from rocdbg.debugger.running.watching import Watcher
+from rocdbg.debugger.running.watchpoints import Watchpoint
 from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.target.process import ProcessTarget
 from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.warnings import Warnings
 
 FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
 """Signals after which a wave cannot go on: continuing ends the program, as on a device."""
-
-
-class Internal(Struct):
-    """A stop of the engine's own: loaded addresses, and whether an arrival there is the awaited one."""
-
-    addresses: frozenset[int] = frozenset()
-    accept: Callable[[TargetStop], bool] = field(default=lambda stop: True)
-
-
-class RunState(Struct):
-    """How running stands; one for a session, wherever its commands look from."""
-
-    attached: bool = False
-    """Whether a target was announced whose end was not."""
-    pending_signal: str = ""
-    """The fatal signal of the last stop: after it the program cannot go on."""
-    driving: bool = False
-    """Whether the session runs the program: while this is so, an interrupt stops it."""
-    interrupting: bool = False
-    """Whether it was interrupted and has not stopped yet."""
-    evaluating: bool = False
-    """Whether a breakpoint's condition is evaluated: Ctrl-C ends that, and the program stops there."""
-    started: Callable[[], None] | None = None
-    """Called before the target goes on, and ``ended`` when it has stopped."""
-    ended: Callable[[], None] | None = None
-    budget: int | None = None
-    """Instructions that the command may still execute, however often it resumes the target; ``None``: any number."""
 
 
 class Runner(Struct):
@@ -64,9 +49,12 @@ class Runner(Struct):
     focus: Selection
     breakpoints: BreakpointTable
     settings: Settings
-    warnings: Warnings
     state: RunState
+    skips: SkipList
     holds: Callable[[str, int, int], int]
+    native: NativeConditions
+    watcher: Watcher
+    catcher: Catcher
     left: Callable[[bool], None]
 
     @property
@@ -81,35 +69,41 @@ class Runner(Struct):
         if self.state.interrupting:  # between two steps: the target stops before it goes on
             request = replace(request, mode=ResumeMode.RUN)
             self.inferior.need_runnable().interrupt()
+        users = self.breakpoints.addresses()
+        checks = dict(self.native.checks(request.stop_addresses - users | request.always))
+        watches, ends = self.watcher.prepare(), self.watcher.ends()
+        for address in ends - request.stop_addresses:
+            checks[address] = self.watcher.end_check()
+        self.watcher.add_checks(checks, request.stop_addresses)
+        stops = request.stop_addresses | checks.keys()
+        request = replace(request, stop_addresses=stops, checks=checks, watches=watches)
         if self.state.started is not None:
             self.state.started()
         try:
-            stop = self._spend(request)
+            stop = resumed(self, request)
+            self.watcher.stopped = stop.thread
             if stop.kind is TargetStopKind.INTERRUPTED:
                 self.state.interrupting = False
-            if self.inferior.programs.update(self.target.code_objects()):
-                self.breakpoints.resolve_again()
+            take_code(self)
+            if stop.kind in (TargetStopKind.STEP, TargetStopKind.RANGE, TargetStopKind.BREAKPOINT):
+                self.inferior.state_changed()
+                if self.watcher.noticed(stop):
+                    stop = replace(stop, kind=TargetStopKind.WATCH)
             return stop
         finally:
+            passed = self.native.collect()
             if self.state.ended is not None:
                 self.state.ended()
             self.inferior.state_changed()
-
-    def _spend(self, request: Resume) -> TargetStop:
-        """Resume the target within what is left of the command's budget."""
-        runnable = self.inferior.need_runnable()
-        if self.state.budget is None:
-            return runnable.resume(request)
-        before = runnable.progress().instructions
-        if not self.state.budget:  # nothing may run any more, by whatever steps
-            request = replace(request, mode=ResumeMode.RUN)
-        stop = runnable.resume(replace(request, budget=self.state.budget))
-        self.state.budget = max(0, self.state.budget - (runnable.progress().instructions - before))
-        return stop
+            if (show := self.state.printf) is not None:
+                for each in passed:
+                    show(each.made, each.thread, each.lanes, each.columns)
 
     @contextmanager
     def drive(self) -> Iterator[None]:
-        """While this is open, `interrupt` stops the program."""
+        """While this is open, `interrupt` stops the program. Raises `DebuggerError` on trace frames."""
+        if self.state.tracing is not None:
+            self.state.tracing.need_none()
         self.state.driving, self.state.interrupting = True, False
         self.state.budget = self.settings.instruction_budget or None
         try:
@@ -135,33 +129,41 @@ class Runner(Struct):
     @property
     def locked(self) -> bool:
         """Whether other waves stand still while one steps."""
-        return self.settings.scheduler_locking != "off"
+        return self.state.alone or self.settings.scheduler_locking != "off"
 
     def run(self, internal: Internal | None = None, thread: int | None = None) -> StopEvent | None:
         """Run all waves (or one, with ``thread``) to the next event; ``None`` when the internal stop was it."""
-        ended = self.check_pending_signal()
+        focus = thread if thread is not None else self.focus.current.thread
+        only = thread is not None or (self.settings.scheduler_locking == "on" and self.alive(focus))
+        ended = self.check_pending_signal() or missed(self, focus if only else None)
         if ended is not None:
             return ended
-        only = thread is not None or self.settings.scheduler_locking == "on"
-        focus = thread if thread is not None else self.focus.current.thread
         while True:
+            stepped = self.watcher.stepped(focus)
             stop = self.resume(
                 Resume(
-                    ResumeMode.RUN,
-                    focus if only else None,
+                    ResumeMode.RUN if stepped is None else ResumeMode.STEP,
+                    stepped if stepped is not None else focus if only else None,
                     stop_addresses=self.stop_addresses(internal),
                     only=only,
+                    always=internal.addresses if internal is not None else frozenset(),
                 )
             )
+            if stop.kind is TargetStopKind.WAVE_DONE and any(call.thread == stop.thread for call in self.state.calls):
+                return self._call_over(stop.thread)  # a called function has ended its copy of the wave
             if stop.kind is TargetStopKind.WAVE_DONE:
                 only = False
                 continue
+            if stop.kind is TargetStopKind.RETURNED and internal is not None and internal.returned:
+                return None
+            if stop.kind is TargetStopKind.STEP and stop.pc in self.stop_addresses():
+                stop = replace(stop, kind=TargetStopKind.BREAKPOINT)
             event = self.event(stop)
             if event is not None:
                 return event
             if (
                 internal is not None
-                and stop.kind is TargetStopKind.BREAKPOINT
+                and stop.kind in (TargetStopKind.BREAKPOINT, TargetStopKind.WATCH)
                 and stop.pc in internal.addresses
                 and internal.accept(stop)
             ):
@@ -171,8 +173,15 @@ class Runner(Struct):
         """After a fatal signal the program cannot go on: it ends."""
         if not self.state.pending_signal:
             return None
-        signal = SIGNALS[self.state.pending_signal]
-        self.state.pending_signal = ""
+        signal = self.state.pending_signal
+        if isinstance(self.target, ProcessTarget):  # what becomes of the process is its own affair
+            self.state.pending_signal = ""
+            self.target.deliver()
+            return self.run()
+        return self.end_with(SIGNALS[signal])
+
+    def end_with(self, signal: Signal) -> StopEvent:
+        """The program ends by a signal."""
         self.terminate()
         return StopEvent(StopReason.TERMINATED, Focus(), signal=signal)
 
@@ -185,8 +194,10 @@ class Runner(Struct):
 
     def terminate(self) -> None:
         """End the program now."""
+        self.watcher.forget()
         self.inferior.leave()
         self.state.pending_signal = ""
+        self.state.calls.clear()
         self.left(True)
 
     # -- events
@@ -194,88 +205,131 @@ class Runner(Struct):
     def event(self, stop: TargetStop) -> StopEvent | None:
         """The event of a target's stop; ``None`` for one that is nobody's business."""
         if stop.kind is TargetStopKind.DONE:
-            return StopEvent(StopReason.EXITED, Focus(), exit=self._finish())
+            gone = self.watcher.forget()
+            return StopEvent(StopReason.EXITED, Focus(), exit=self._finish(), watchpoints_gone=gone)
+        if stop.kind is TargetStopKind.CHANGED:
+            event, self.state.change = self.state.change, None
+            return event
+        if stop.kind is TargetStopKind.WATCH:
+            return watch_events.changed(self, stop)
+        if stop.kind is TargetStopKind.RETURNED and stop.thread is not None:
+            return self._call_over(stop.thread)
         if stop.kind is TargetStopKind.BREAKPOINT:
-            return self._breakpoint(stop)
+            return self._scope_end(stop) or self._breakpoint(stop)
         if stop.kind is TargetStopKind.INTERRUPTED:
             return self.stopped_at(StopReason.INTERRUPTED, stop, signal="SIGINT")
         if stop.kind is TargetStopKind.BUDGET:
             return self.stopped_at(StopReason.BUDGET, stop)
+        if stop.kind is TargetStopKind.HISTORY:
+            return self.stopped_at(StopReason.HISTORY, stop)
         if stop.signal:
             if stop.trap_pc is not None and stop.thread is not None:
                 self.inferior.behind_traps[stop.thread] = stop.trap_pc, stop.pc
                 self.inferior.state_changed()
             if stop.signal in FATAL:
                 self.state.pending_signal = stop.signal
-            return self.stopped_at(StopReason.SIGNAL, stop, signal=stop.signal)
+            return caught(self, stop) or self.stopped_at(StopReason.SIGNAL, stop, signal=stop.signal)
         return None
+
+    def _call_over(self, thread: int | None) -> StopEvent:
+        """A called function is over, long after its expression was given up: the wave is where it was before."""
+        assert thread is not None
+        scope = end_call(self, thread)
+        return StopEvent(StopReason.CALL_DONE, scope, 1 << scope.lane if scope.lane is not None else 0)
+
+    def _scope_end(self, stop: TargetStop) -> StopEvent | None:
+        """An event where frames have ended that watchpoints belong to, which go with them."""
+        ended = self.watcher.ended(stop)
+        return self.scope_event(stop, ended) if ended else None
+
+    def scope_event(self, stop: TargetStop, ended: Sequence[Watchpoint]) -> StopEvent:
+        """An event where frames are left that watchpoints belong to, which go with them."""
+        for watchpoint in ended:
+            self.breakpoints.delete(watchpoint.number)
+        return self.stopped_at(
+            StopReason.WATCHPOINT_SCOPE, stop, breakpoints=tuple(watchpoint.number for watchpoint in ended)
+        )
 
     def _breakpoint(self, stop: TargetStop) -> StopEvent | None:
         assert stop.thread is not None
-        hits = self.hits(stop.thread, stop.pc)
-        if not hits:
-            return None
+        hits, problems = self.hits_here(stop.thread, stop.pc)
+        return self.hit_event(hits, stop.thread, stop.pc, problems) if hits else None
+
+    def hits_here(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
+        """The breakpoints that stop a wave where it is, when those that only print or collect have done so."""
+        hits, problems = self.hits(thread, pc)
+        hits = print_hits(hits, thread, self.state.printf, problems.append)
+        return self.native.take_hits(hits, thread, pc), problems
+
+    def hit_event(self, hits: Sequence[Hit], thread: int, pc: int, problems: Sequence[str]) -> StopEvent:
+        """An event at a wave that breakpoints stop."""
         lanes = 0
         for hit in hits:
             lanes |= hit.lanes
+        first, words = hits[0].breakpoint, ""
+        if isinstance(first, Catchpoint):
+            words = self.catcher.tell(first, thread)
         self.breakpoints.retire(hits)
-        self._enter_inlined(stop, hits)
         return self._focused(
-            StopReason.BREAKPOINT, stop.thread, lanes,
-            breakpoints=tuple(hit.breakpoint.number for hit in hits),
-            temporary=hits[0].breakpoint.temporary,
-            location=hits[0].location_at(stop.pc),
+            StopReason.CATCHPOINT if words else StopReason.BREAKPOINT, thread, lanes, caught=words,
+            location=hits[0].location_at(pc), **hit_fields(hits, problems),
         )
 
-    def _enter_inlined(self, stop: TargetStop, hits: list[Hit]) -> None:
-        """A breakpoint on an inlined function stops inside of it, not at its call."""
-        assert stop.thread is not None
+    def _enter_inlined(self, thread: int, pc: int) -> None:
+        """A breakpoint in an inlined function is inside of it, not at its call: its condition is asked there."""
         wanted = [
             place.location.code
-            for hit in hits
-            for place in hit.breakpoint.locations
-            if place.address == stop.pc and place.location.code is not None and not place.location.by_line
+            for breakpoint_ in self.breakpoints.at(pc)
+            for place in breakpoint_.locations
+            if place.address == pc and place.location.code is not None
         ]
-        starting = inlined_starting_at(self.inferior.programs.at(LoadedAddress(stop.pc)), LoadedAddress(stop.pc))
+        starting = inlined_starting_at(self.inferior.programs.at(LoadedAddress(pc)), LoadedAddress(pc))
         for index, instance in enumerate(starting):
             if any(same_function(instance.function, function) for function in wanted):
-                self.inferior.inline_entered[stop.thread] = index
+                if self.inferior.inline_entered.get(thread) != index:
+                    self.inferior.inline_entered[thread] = index
+                    self.inferior.state_changed()
                 return
 
-    def hits(self, thread: int, pc: int) -> list[Hit]:
-        """The user's breakpoints that stop a wave here."""
-        found, problems = self.breakpoints.hits(
-            Arrival(
-                thread,
-                pc,
-                self.inferior.active_lanes(thread),
-                lambda text, lanes: self.holds(text, thread, lanes),
-            )
-        )
-        for problem in problems:
-            self.warnings.add(problem)
-        return found
+    def hits(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
+        """The user's breakpoints that stop a wave here, and what went wrong with conditions."""
+        self._enter_inlined(thread, pc)
+        self.native.arrived(self.breakpoints.at(pc), thread, pc)
+        return self.breakpoints.hits(self.arrival(thread, pc))
 
-    def stopped_at(self, reason: StopReason, stop: TargetStop, signal: str = "") -> StopEvent:
-        """An event at a wave that is not about a breakpoint."""
+    def arrival(self, thread: int, pc: int) -> Arrival:
+        """A wave at an address, for those who ask what stops it there."""
+        active = self.inferior.active_lanes(thread)
+        used = self.inferior.wave(thread).used_lanes
+        return Arrival(thread, pc, active, lambda text, lanes: self.holds(text, thread, lanes), used)
+
+    def stopped_at(self, reason: StopReason, stop: TargetStop, signal: str = "", **fields: object) -> StopEvent:
+        """An event at a wave that is not about a breakpoint, or at none where there is none."""
         thread = stop.thread
+        if thread is None and not self.target.waves():
+            self.focus.move(Focus())
+            known = SIGNALS[signal] if signal else None
+            return StopEvent(reason, Focus(), signal=known, detail=stop.detail, **fields)  # type: ignore[arg-type]
         if thread is None:
-            waves = self.target.waves()
-            thread = waves[0].number if waves else self.focus.current.thread
+            numbers = [wave.number for wave in self.target.waves()]
+            thread = self.focus.current.thread
+            if numbers and (reason is not StopReason.HISTORY or thread not in numbers):
+                thread = numbers[0]
         assert thread is not None
         lanes = stop.lanes or self.inferior.active_lanes(thread)
         focus = self.focus.current
-        nobodys = reason in (StopReason.INTERRUPTED, StopReason.BUDGET)
+        nobodys = reason in (StopReason.INTERRUPTED, StopReason.BUDGET, StopReason.HISTORY)
         if nobodys and focus.thread == thread and focus.lane is not None and lanes >> focus.lane & 1:
             lanes = 1 << focus.lane  # nothing that a lane did: the focus stays
         return self._focused(
             reason, thread, lanes, signal=SIGNALS[signal] if signal else None, detail=stop.detail,
-            report=stop.report,
+            report=stop.report, **fields,
         )
 
     def _focused(self, reason: StopReason, thread: int, lanes: int, **fields: object) -> StopEvent:
         """Move the focus to the first lane concerned and say whether it moved."""
         before = self.focus.current
+        follow(self.inferior, thread)
         first = lane_list(lanes)[0] if lanes else 0
         return StopEvent(
             reason,
@@ -297,15 +351,17 @@ class Runner(Struct):
     def logical_pc(self, scope: Focus) -> int | None:
         """Where an inactive lane waits, ``None`` where nothing says."""
         assert scope.thread is not None
-        return self.inferior.logical_pc(scope.thread, scope.lane or 0)
+        entered = self.inferior.entered(scope.thread, scope.lane or 0)
+        return entered.pc if entered is not None else None
 
     def top_frame(self, scope: Focus) -> Frame:
-        """The innermost frame of a lane."""
-        frame = self.inferior.chain(scope).get(0)
+        """The innermost frame of a lane: not the first where it waits in a caller."""
+        chain = self.inferior.chain(scope)
+        frame = chain.get(chain.innermost)
         assert frame is not None
         return frame
 
-    def alive(self, thread: int) -> bool:
+    def alive(self, thread: int | None) -> bool:
         """Whether the wave still exists."""
         return any(wave.number == thread for wave in self.target.waves())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.frames import Frame, physical_place
+from rocdbg.debugger.frames.frames import Frame, inlined_starting_at, physical_place
 from rocdbg.debugger.running.calls import over_or_into_call
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
 from rocdbg.debugger.running.runner import Runner, thread_of
@@ -22,6 +22,7 @@ from rocdbg.debugger.running.step_start import (
 )
 from rocdbg.debugger.running.stops import StopEvent, StopReason
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.dwarf.info import LineRow
 
 
 class Stepper(Struct):
@@ -37,7 +38,7 @@ class Stepper(Struct):
         if ended is not None:
             return ended
         here = self.runner.top_frame(scope)
-        if into and here.hidden:
+        if into and here.hidden and not self._skips_hidden(here):
             return self._enter_inlined(scope, here)
         start = first = self._start(scope)
         if self.runner.inferior.behind_traps.pop(thread_of(scope), None) is not None:
@@ -49,8 +50,7 @@ class Stepper(Struct):
                 return self.runner.step_event(StopReason.STEP, frame_changed(frame, start))
         low, high = line_range(self.runner.top_frame(scope))
         line = start.line
-        was_active = self.runner.inferior.is_active(scope)
-        waits_at = None if was_active else self.runner.logical_pc(scope)
+        waits_at = None if self.runner.inferior.is_active(scope) else self.runner.logical_pc(scope)
         if waits_at is not None:
             event = self._until_active(scope)
             if event is not None:
@@ -59,16 +59,17 @@ class Stepper(Struct):
             if stands_at_another_line(frame, start):
                 return self.runner.step_event(StopReason.STEP, frame_changed(frame, start))
             low, high = line_range(frame)
-            was_active = True
         while True:
             stop = self._resume_range(scope, low, high)
             event = self._common(stop, scope)
             if event is not None:
                 return event
             pc = self.runner.target.wave(thread_of(scope)).pc
-            if low <= pc < high and stop.kind is TargetStopKind.BREAKPOINT:
+            if low <= pc < high and stop.kind is not TargetStopKind.RANGE:
                 continue
-            returned_or_event = over_or_into_call(self.runner, scope, start, pc, into and was_active)
+            # what other lanes call is not entered, whatever this one did when the step began
+            enter = into and self.runner.inferior.is_active(scope)
+            returned_or_event = over_or_into_call(self.runner, scope, start, pc, enter)
             if isinstance(returned_or_event, StopEvent):
                 return returned_or_event
             if returned_or_event and low <= self.runner.target.wave(thread_of(scope)).pc < high:
@@ -90,13 +91,13 @@ class Stepper(Struct):
                     low, high = line_range(frame)
                     line = line_of(frame)
                     continue
-            if not into and is_inlined_deeper(frame, start):
+            if is_inlined_deeper(frame, start) and not (into and self._enters(frame)):
                 low, high = row_range(frame)
                 continue
             if frame.hidden:
                 if line_of(frame) != line:
                     return self.runner.step_event(StopReason.STEP, frame_changed(frame, first))
-                if into:
+                if into and not self._skips_hidden(frame):
                     return self._enter_inlined(scope, frame)
                 low, high = row_range(frame)
                 continue
@@ -106,13 +107,31 @@ class Stepper(Struct):
             place_here = (row.file.path, row.line)
             at_start = frame.program.to_loaded(row.address) == frame.pc
             new_line = row.line != 0 and place_here != line
-            if new_line and ((at_start and row.is_stmt) or resumed_midway):
+            passed = at_start and self._is_passed(frame, row)
+            if new_line and ((at_start and row.is_stmt) or resumed_midway) and not passed:
                 new_frame = frame_changed(frame, first)
                 return self.runner.step_event(StopReason.STEP, new_frame)
             low, high = line_range(frame)
             passing = waits_at is not None and place == start.place and not at_start
+            if passed:
+                continue
             if row.line != 0 and not passing and not (new_line and at_start and not row.is_stmt):
                 line = place_here
+
+    def _is_passed(self, frame: Frame, row: LineRow) -> bool:
+        """Whether a row is no statement to a reader: nothing but the compiler's own code."""
+        wave_size = self.runner.target.wave(thread_of(frame.scope)).lane_count
+        return self.runner.inferior.machine_code(frame.program).bookkeeping.is_passed(row, wave_size)
+
+    def _enters(self, frame: Frame) -> bool:
+        """Whether `step` stops in the inlined call that a frame is of."""
+        row = frame.row
+        return frame.function is None or not self.runner.skips.covers(frame.function, row.file if row else None)
+
+    def _skips_hidden(self, frame: Frame) -> bool:
+        """Whether `step` passes the inlined call that begins right behind a frame."""
+        function = inlined_starting_at(frame.program, frame.pc)[frame.hidden - 1].function
+        return self.runner.skips.covers(function, function.decl_file)
 
     def _enter_inlined(self, scope: Focus, frame: Frame) -> StopEvent:
         """Into an inlined call that begins right here: nothing runs, one more frame is shown."""
@@ -141,16 +160,21 @@ class Stepper(Struct):
         return self.runner.step_event(StopReason.STEP, changed)
 
     def until_next(self, scope: Focus) -> StopEvent:
-        """``until`` without a place: as ``next``, but never backwards: loops are left."""
+        """``until`` without a place: as ``next``, but never backwards in the function: loops are left.
+
+        As in GDB that is about addresses, whatever frame they are in: recursion is left as well.
+        """
         start = self.runner.top_frame(scope)
-        place = physical_place(start.context)
-        first = start.pc
+        low, end = line_range(start)
+        physical = start.context.function
+        if physical is not None and physical.low_pc is not None:
+            low = start.program.to_loaded(physical.low_pc)
         while True:
             event = self.step_line(scope, into=False)
             if event.reason is not StopReason.STEP:
                 return event
             frame = self.runner.top_frame(scope)
-            if physical_place(frame.context) != place or frame.pc > first:
+            if not low <= frame.pc < end:
                 return event
 
     # -- parts
@@ -159,10 +183,13 @@ class Stepper(Struct):
         return step_start(self.runner.inferior.chain(scope.with_frame(0)))
 
     def _resume(self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0) -> TargetStop:
+        thread = thread_of(scope)
+        if mode is ResumeMode.RANGE and self.runner.watcher.stepped(thread) == thread:
+            mode = ResumeMode.STEP  # the caller's loop goes on in its range
         return self.runner.resume(
             Resume(
                 mode,
-                thread_of(scope),
+                thread,
                 low,
                 high,
                 stop_addresses=self.runner.stop_addresses(),

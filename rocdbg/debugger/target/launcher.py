@@ -8,7 +8,12 @@ from rocdbg.debugger.target.state import Target
 
 
 class Launcher(Protocol):
-    """Makes the target of the next run, and takes leave of the last one."""
+    """Makes the target of the next run, and takes leave of the last one.
+
+    ``needs_program``: whether a code object has to be known before.
+    """
+
+    needs_program: bool
 
     def start(self) -> Target:
         """A target with nothing run yet. Raises a `rocdbg.Error` that says what is missing."""

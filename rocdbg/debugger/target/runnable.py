@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Protocol
 
 from msgspec import Struct, field
+
+from rocdbg.sim.checks import Check
 
 
 class Progress(Struct, frozen=True):
@@ -28,10 +31,35 @@ class TargetStopKind(Enum):
     ILLEGAL = "illegal"
     UNSUPPORTED = "unsupported"
     INTERNAL = "internal error"
+    WATCH = "watch"
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
+    RETURNED = "returned"
+    """A function that the debugger called has returned (`rocdbg.debugger.target.calling`)."""
     WAVE_DONE = "wave done"
+    HISTORY = "end of history"
+    CHANGED = "changed"
+    """Code objects or dispatches have come or gone: who wants to stop somewhere may want to stop elsewhere now."""
     DONE = "done"
+
+
+EXCEPTIONS = (
+    "memory-violation", "aperture-violation", "illegal-instruction", "unsupported-instruction", "internal-error",
+    "abort", "invalid", "denormal", "divide-by-zero", "overflow", "underflow", "inexact", "integer-divide-by-zero",
+)
+"""The kinds of exceptions. What follows "abort" are those of arithmetic."""
+
+
+class WatchedMemory(Struct, frozen=True):
+    """Bytes of a DWARF address space, of a wave and lane where the space has them."""
+
+    space: int
+    address: int
+    size: int
+    thread: int | None = None
+    lane: int | None = None
+    accesses: bool = False
+    """Whether reads count as well."""
 
 
 class TargetStop(Struct, frozen=True):
@@ -39,7 +67,9 @@ class TargetStop(Struct, frozen=True):
 
     ``lanes`` is the mask of lanes concerned (faults), ``detail`` a sentence about the exception,
     ``trap_id`` the number of an ``s_trap``, ``trap_pc`` where it is if ``pc`` is behind it (a debug trap),
-    ``report`` what developers of the target want to know of its internal errors.
+    ``report`` what developers of the target want to know of its internal errors, ``touched`` the watched memory that an
+    instruction has reached, ``reads`` whether it did more than store there, ``exceptions`` the words of
+    `EXCEPTIONS` for what the device raises.
     """
 
     kind: TargetStopKind
@@ -52,6 +82,9 @@ class TargetStop(Struct, frozen=True):
     trap_pc: int | None = None
     address: int | None = None
     report: str = ""
+    touched: tuple[WatchedMemory, ...] = ()
+    reads: bool = False
+    exceptions: tuple[str, ...] = ()
 
 
 class ResumeMode(Enum):
@@ -68,7 +101,9 @@ class Resume(Struct, frozen=True):
     ``RUN`` runs all waves to the next stop address. ``STEP`` runs one instruction of ``thread``,
     ``RANGE`` runs it until its PC leaves [``low``, ``high``). ``stop_addresses`` stop any wave that
     reaches one, except the wave that stands on one when it goes on. ``only`` keeps the other waves
-    still where that is possible (a wave waiting at a barrier needs the others).
+    still where that is possible (a wave waiting at a barrier needs the others). At those of ``checks`` the
+    target may find out by itself whether a wave stops, which is never among ``always``. An
+    instruction that changes ``watches`` stops its wave.
     """
 
     mode: ResumeMode = ResumeMode.RUN
@@ -78,6 +113,13 @@ class Resume(Struct, frozen=True):
     stop_addresses: frozenset[int] = field(default_factory=frozenset)
     only: bool = False
     budget: int | None = None
+    always: frozenset[int] = field(default_factory=frozenset)
+    checks: Mapping[int, Check] = field(default_factory=dict)
+    watches: tuple[WatchedMemory, ...] = ()
+    alone: bool = False
+    """Whether with ``only`` other dispatches stand still, too."""
+    begins: bool = False
+    """Whether to come back (CHANGED) when a dispatch begins, before its first instruction."""
 
 
 class ExpectResult(Struct, frozen=True):
@@ -88,6 +130,14 @@ class ExpectResult(Struct, frozen=True):
     message: str = ""
 
 
+class ProcessEnd(Struct, frozen=True):
+    """How a process ended: its exit code, or the signal that ended it."""
+
+    pid: int
+    code: int = 0
+    signal: int = 0
+
+
 class ExitInfo(Struct, frozen=True):
     """The end of a dispatch: ``[Inferior 1 (dispatch 1, kernel saxpy) exited normally]``."""
 
@@ -95,6 +145,8 @@ class ExitInfo(Struct, frozen=True):
     kernel: str
     instructions: int
     expectations: tuple[ExpectResult, ...] = ()
+    process: ProcessEnd | None = None
+    """Of a whole program, whose end this is."""
 
 
 class Runnable(Protocol):
@@ -102,6 +154,9 @@ class Runnable(Protocol):
 
     def resume(self, request: Resume) -> TargetStop:
         """Go on until something happens."""
+
+    def pass_over(self, thread: int) -> None:
+        """Let a wave not stop where it is: what would stop it there is known."""
 
     def exit_info(self) -> ExitInfo:
         """What came out, once it is finished."""

@@ -1,10 +1,15 @@
-"""The simulator's stops as a target's, in sentences: which lanes did what, by which instruction."""
+"""What is asked of the simulator in its words, and its stops as a target's, in sentences: which lanes did what, by
+which instruction."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+
 from rocdbg.arch.lanes import format_lanes, lane_mask
-from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
+from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
+from rocdbg.sim.options import RunOptions
 from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind
+from rocdbg.sim.watches import WatchedBytes
 
 _KINDS = {
     StopKind.BREAKPOINT: TargetStopKind.BREAKPOINT,
@@ -17,16 +22,54 @@ _KINDS = {
     StopKind.UNSUPPORTED: TargetStopKind.UNSUPPORTED,
     StopKind.INTERNAL: TargetStopKind.INTERNAL,
     StopKind.HANG: TargetStopKind.INTERRUPTED,
+    StopKind.ABORT: TargetStopKind.TRAP,
+    StopKind.WATCH: TargetStopKind.WATCH,
     StopKind.INTERRUPTED: TargetStopKind.INTERRUPTED,
     StopKind.BUDGET: TargetStopKind.BUDGET,
+    StopKind.RETURNED: TargetStopKind.RETURNED,
     StopKind.WAVE_DONE: TargetStopKind.WAVE_DONE,
     StopKind.DONE: TargetStopKind.DONE,
+}
+_RAISED = {
+    StopKind.ILLEGAL: "illegal-instruction", StopKind.UNSUPPORTED: "unsupported-instruction",
+    StopKind.INTERNAL: "internal-error",
 }
 _S_TRAP_SIZE = 4
 
 
-def target_stop(stop: Stop) -> TargetStop:
-    """The stop for the engine, with the signal that GDB would have for it."""
+def run_options(request: Resume) -> RunOptions:
+    """A request in the simulator's words."""
+    return RunOptions(
+        stop_pcs=request.stop_addresses.difference(request.checks),
+        wave=request.thread,
+        step=request.mode is ResumeMode.STEP,
+        range=(request.low, request.high) if request.mode is ResumeMode.RANGE else None,
+        only=request.only and request.thread is not None,
+        alone=request.alone,
+        budget=request.budget,
+        checks=request.checks,
+    )
+
+
+def on_host(
+    watches: Iterable[WatchedMemory], host_bytes: Callable[[WatchedMemory], list[WatchedBytes]]
+) -> tuple[list[WatchedBytes], list[WatchedMemory]]:
+    """Where watched memory is on the host, and for each piece of it, what it is of."""
+    watched = [(row, one) for one in watches for row in host_bytes(one)]
+    return [row for row, _ in watched], [one for _, one in watched]
+
+
+_RESERVED = "which the trap handler ABI reserves"
+TRAP_NAMES = {
+    0: "which hardware reserves", 1: "HSA's debugtrap(arg)", 7: "the debugger's breakpoint",
+    **dict.fromkeys((4, 5, 6, 8, 0xFE, 0xFF), _RESERVED),
+}
+"""What the trap handler ABI has the other traps for. The signals tell llvm.trap (2) and llvm.debugtrap (3)."""
+
+
+def target_stop(stop: Stop, watched: Sequence[WatchedMemory] = ()) -> TargetStop:
+    """The stop for the engine, with the signal that GDB would have for it, and what it has touched of ``watched`` (that
+    of `on_host`)."""
     signal = ""
     detail = ""
     trap_pc: int | None = None
@@ -47,6 +90,9 @@ def target_stop(stop: Stop) -> TargetStop:
         detail = f"{who or 'The wave'} executed `{stop.instruction}`{why}."
     elif stop.kind is StopKind.HANG and stop.reason is not None:
         detail = f"{stop.reason[0].upper()}{stop.reason[1:]}."
+    elif stop.kind is StopKind.ABORT and stop.reason is not None:
+        signal = "SIGABRT"
+        detail = f"{stop.reason[0].upper()}{stop.reason[1:]}."
     elif stop.kind is StopKind.UNSUPPORTED:
         signal = "SIGILL"
         detail = f"The simulator has no semantics for `{stop.instruction}` at {stop.pc or 0:#x}."
@@ -55,9 +101,12 @@ def target_stop(stop: Stop) -> TargetStop:
         detail = f"Internal error of the simulator: {stop.reason}. What the wave has done of the block is not known."
     elif stop.kind is StopKind.TRAP:
         signal = "SIGABRT" if stop.trap == ABORT_TRAP else "SIGTRAP"
-        detail = f"{who or 'The wave'} executed `{stop.instruction}`."
+        named = TRAP_NAMES.get(stop.trap or 0)
+        detail = f"{who or 'The wave'} executed `{stop.instruction}`{', ' + named if named else ''}."
         if stop.trap != ABORT_TRAP and stop.pc is not None:
             trap_pc = stop.pc - _S_TRAP_SIZE
+    elif stop.kind is StopKind.WATCH:
+        detail = f"By {who.lower() or 'the wave'}: `{stop.instruction}` at {stop.instruction_pc or 0:#x}."
     return TargetStop(
         _KINDS[stop.kind],
         stop.wave.number if stop.wave is not None else None,
@@ -69,4 +118,21 @@ def target_stop(stop: Stop) -> TargetStop:
         trap_pc,
         stop.fault.address if stop.fault is not None else None,
         stop.report,
+        tuple(dict.fromkeys(watched[index] for index in sorted(stop.touched))),
+        stop.reads,
+        exceptions=_exceptions(stop),
     )
+
+
+def _exceptions(stop: Stop) -> tuple[str, ...]:
+    """Words of `EXCEPTIONS`."""
+    if stop.kind is StopKind.FAULT:
+        return ("aperture-violation" if stop.is_aperture_violation else "memory-violation",)
+    if stop.kind is StopKind.EXCEPTION:
+        return tuple(cause.name.lower().replace("_", "-") for cause in stop.causes)
+    if stop.kind is StopKind.TRAP:
+        return ("abort",) if stop.trap == ABORT_TRAP else ()
+    if stop.kind is StopKind.ABORT:
+        return ("abort",)
+    word = _RAISED.get(stop.kind)
+    return (word,) if word is not None else ()

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from rocdbg.addresses import LoadedAddress
+from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.codeobject import CodeObject
 from rocdbg.debugger.target.ids import WaveId, lane_target_id, wave_target_id
@@ -70,6 +70,10 @@ class DispatchInfo(Struct, frozen=True):
     kernarg_address: int
     completion_signal: int
     instructions: int
+    entry: LoadedAddress = NOWHERE
+    """Where its waves begin."""
+    groups_left: int = 0
+    """Workgroups that have not ended, those to come too."""
 
 
 class WaveInfo(Struct, frozen=True):
@@ -94,6 +98,8 @@ class WaveInfo(Struct, frozen=True):
     agprs: int = 0
     grid: Triple = (0, 0, 0)
     full_workgroup: Triple = (0, 0, 0)
+    instructions: int = 0
+    """How many it has executed."""
 
     @property
     def number(self) -> int:
@@ -177,6 +183,12 @@ class Target(Protocol):
         self, space: int, address: int, data: bytes, thread: int | None = None, lane: int | None = None
     ) -> None:
         """As `read_memory`, the other way."""
+
+    def keep(self, data: bytes) -> int:
+        """Put bytes of the debugger's own into global memory, where functions find them until the program ends.
+
+        Gives the address. Raises `DebuggerError` where there is no room.
+        """
 
     def generic_address(self, space: int, address: int) -> int | None:
         """A place's address in the generic space; ``None`` for spaces that have no part of it."""

@@ -5,6 +5,8 @@ The model is `rocdbg.dwarf.info.types`; this adds what C's rules need.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.dwarf.info.types import (
     VOID as VOID,
@@ -22,12 +24,14 @@ from rocdbg.dwarf.info.types import (
     QualifiedType,
     Qualifier,
     Type,
+    TypedefType,
     UnspecifiedType,
     VectorType,
     VoidType,
 )
 
 BOOL = BaseType("bool", Encoding.BOOLEAN, 1)
+C_BOOL = BaseType("_Bool", Encoding.BOOLEAN, 1)
 CHAR = BaseType("char", Encoding.SIGNED_CHAR, 1)
 SIGNED_CHAR = BaseType("signed char", Encoding.SIGNED_CHAR, 1)
 UNSIGNED_CHAR = BaseType("unsigned char", Encoding.UNSIGNED_CHAR, 1)
@@ -48,9 +52,9 @@ DOUBLE = BaseType("double", Encoding.FLOAT, 8)
 LONG_DOUBLE = BaseType("long double", Encoding.FLOAT, 8)
 """On amdgcn ``long double`` is ``double``."""
 
-INT8 = BaseType("int8_t", Encoding.SIGNED_CHAR, 1)
-VOID_POINTER = PointerType(VOID)
 CODE_POINTER = PointerType(FunctionType(VOID, prototyped=False))
+CXX_CODE_POINTER = PointerType(FunctionType(VOID))
+"""The same in C++, where a list of parameters that says nothing says that there are none."""
 """The type of ``$pc``: ``void (*)()``."""
 INTERNAL_FUNCTION = UnspecifiedType("<internal function>")
 
@@ -58,7 +62,7 @@ INTERNAL_FUNCTION = UnspecifiedType("<internal function>")
 _SPECIFIERS: dict[tuple[str, ...], Type] = {
     tuple(sorted(words.split())): type_
     for words, type_ in (
-        ("void", VOID), ("bool", BOOL), ("_Bool", BOOL), ("char", CHAR), ("signed char", SIGNED_CHAR),
+        ("void", VOID), ("bool", BOOL), ("_Bool", C_BOOL), ("char", CHAR), ("signed char", SIGNED_CHAR),
         ("unsigned char", UNSIGNED_CHAR), ("short", SHORT), ("short int", SHORT),
         ("signed short", SHORT), ("signed short int", SHORT), ("unsigned short", UNSIGNED_SHORT),
         ("unsigned short int", UNSIGNED_SHORT), ("int", INT), ("signed", INT), ("signed int", INT),
@@ -95,7 +99,7 @@ def size_of(type_: Type) -> int:
     stripped = type_.bare
     if isinstance(stripped, VoidType | FunctionType):
         return 1
-    size = stripped.size
+    size = stripped.size if not is_null_type(stripped) else 8
     if size is None:
         raise ExpressionError(f"The size of type {type_} is not known.")
     return size
@@ -107,19 +111,41 @@ def alignment_of(type_: Type) -> int:
     if isinstance(stripped, ArrayType):
         return alignment_of(stripped.element)
     if isinstance(stripped, ClassType):
-        return max([1, *(alignment_of(m.type) for m in stripped.members)])
+        if stripped.alignment is not None:
+            return stripped.alignment
+        parts = [*(member.type for member in stripped.members), *(base.type for base in stripped.bases)]
+        return max([1, *map(alignment_of, parts)])
     size = size_of(stripped)
     return 1 << (size.bit_length() - 1) if size else 1
 
 
+_CHARACTER_PREFIXES = {"wchar_t": "L", "char16_t": "u", "char32_t": "U"}
+
+
+def text_prefix(type_: Type) -> str | None:
+    """What stands before the quotes of characters of a type: "", ``L``, ``u``, ``U``; ``None`` for other types.
+
+    In C the wide ones are typedefs of integers.
+    """
+    while True:
+        type_ = type_.strip_qualifiers()
+        if isinstance(type_, TypedefType):
+            if type_.name in _CHARACTER_PREFIXES:
+                return _CHARACTER_PREFIXES[type_.name]
+            type_ = type_.target
+            continue
+        break
+    if not isinstance(type_, BaseType):
+        return None
+    if type_.name in _CHARACTER_PREFIXES:
+        return _CHARACTER_PREFIXES[type_.name]
+    narrow = type_.encoding in (Encoding.SIGNED_CHAR, Encoding.UNSIGNED_CHAR) and type_.byte_size == 1
+    return "" if narrow or type_.encoding == Encoding.UTF else None
+
+
 def is_char(type_: Type) -> bool:
-    """A type whose values show as characters: ``char`` and the other one-byte character types, UTF."""
-    stripped = bare(type_)
-    return isinstance(stripped, BaseType) and (
-        (stripped.encoding in (Encoding.SIGNED_CHAR, Encoding.UNSIGNED_CHAR) and stripped.byte_size == 1)
-        or stripped.encoding == Encoding.UTF
-        or (stripped.name == "wchar_t")
-    )
+    """A type whose values show as characters: ``char`` and the other one-byte character types, wide ones."""
+    return text_prefix(type_) is not None
 
 
 def is_bool(type_: Type) -> bool:
@@ -132,6 +158,12 @@ def is_float(type_: Type) -> bool:
     """A floating type of any width."""
     stripped = bare(type_)
     return isinstance(stripped, BaseType) and stripped.encoding == Encoding.FLOAT
+
+
+def is_null_type(type_: Type) -> bool:
+    """``decltype(nullptr)``."""
+    stripped = bare(type_)
+    return isinstance(stripped, UnspecifiedType) and stripped.name == "decltype(nullptr)"
 
 
 def is_complex(type_: Type) -> bool:
@@ -165,13 +197,23 @@ def is_integral(type_: Type) -> bool:
 
 def is_scalar(type_: Type) -> bool:
     """Numbers, enumerations, pointers and references."""
-    return is_integral(type_) or is_float(type_) or isinstance(bare(type_), PointerType | MemberPointerType)
+    if isinstance(bare(type_), PointerType | MemberPointerType):
+        return True
+    return is_integral(type_) or is_float(type_) or is_null_type(type_)
 
 
 def referred(type_: Type) -> Type:
     """What a reference refers to; any other type itself."""
     stripped = bare(type_)
     return stripped.target if isinstance(stripped, PointerType) and is_reference(type_) else type_
+
+
+def target_of(type_: Type) -> Type:
+    """What a pointer or reference leads to. Raises `ExpressionError` for other types."""
+    stripped = bare(type_)
+    if not isinstance(stripped, PointerType):
+        raise ExpressionError("Attempt to take contents of a non-pointer value.")
+    return stripped.target
 
 
 def is_vector_like(type_: Type) -> bool:
@@ -206,11 +248,6 @@ def is_void(type_: Type) -> bool:
     return isinstance(bare(type_), VoidType)
 
 
-def is_aggregate(type_: Type) -> bool:
-    """Structures, unions and arrays."""
-    return isinstance(bare(type_), ClassType | ArrayType | VectorType)
-
-
 def promote(type_: Type) -> Type:
     """C's integer promotions; floats stay."""
     stripped = bare(type_)
@@ -238,14 +275,10 @@ def arithmetic_type(left: Type, right: Type) -> Type:
                 return promote(candidate)
     a, b = promote(left), promote(right)
     size_a, size_b = size_of(a), size_of(b)
-    if size_a != size_b:
-        wide, narrow = (a, b) if size_a > size_b else (b, a)
-        del narrow
-        return wide
-    if is_signed(a) == is_signed(b):
-        # "long" against "long long": the later rank; names differ only
-        return b if isinstance(b, BaseType) and b.name.count("long") > str(a).count("long") else a
-    return b if is_signed(a) else a
+    size = max(size_a, size_b)
+    signed = all(is_signed(each) for each, own in ((a, size_a), (b, size_b)) if own == size)
+    # as GDB: the first standard type of that size, whatever the operands are called
+    return signed_of(size) if signed else unsigned_of(size)
 
 
 def literal_type(value: int, suffix: str, radix: int) -> Type:
@@ -291,6 +324,11 @@ def array_of(element: Type, count: int) -> ArrayType:
 def const(type_: Type) -> Type:
     """A const-qualified type."""
     return QualifiedType(Qualifier.CONST, type_)
+
+
+def qualified_like(type_: Type, other: Type) -> Type:
+    """A type with the qualifiers of another."""
+    return replace(other, target=qualified_like(type_, other.target)) if isinstance(other, QualifiedType) else type_
 
 
 def unsigned_of(size: int) -> Type:

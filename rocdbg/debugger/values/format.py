@@ -7,33 +7,35 @@ from msgspec import Struct
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError
 
-FORMAT_LETTERS = "xduotcafszr"
 SIZE_LETTERS = {"b": 1, "h": 2, "w": 4, "g": 8}
 
 
 class Format(Struct, frozen=True):
     """A ``/FMT``: a count (``x`` only), a letter and a size letter; ``raw`` goes past pretty-printers.
 
-    ``letter`` and ``size`` are "" where none was given.
+    ``letter`` and ``size`` are "" where none was given. Whether a letter means anything is said where it is used.
     """
 
     letter: str = ""
     size: str = ""
     count: int = 1
     raw: bool = False
-    source: bool = False
+    radix: str = ""
+    """The letter for integers that have none: `set output-radix`."""
 
     @classmethod
-    def parse(cls, text: str, allow_count: bool = False, letters: str = FORMAT_LETTERS + "i") -> Format:
-        """A format such as ``x``, ``4xw``, ``rs`` (without the slash). Raises `ExpressionError`."""
+    def parse(cls, text: str, command: str = "") -> Format:
+        """A format such as ``x``, ``4xw``, ``rs`` (without the slash).
+
+        ``command`` is the one that shows values, not memory: counts, sizes and instructions mean nothing to it.
+        Raises `ExpressionError`.
+        """
         digits = 0
         negative = text.startswith("-")
         body = text[1:] if negative else text
         while digits < len(body) and body[digits].isdecimal():
             digits += 1
         count = decimal(body[:digits]) if digits else 1
-        if (digits or negative) and not allow_count:
-            raise ExpressionError("Item count other than 1 is meaningless in \"print\" command.")
         letter = size = ""
         raw = False
         for char in body[digits:]:
@@ -41,11 +43,25 @@ class Format(Struct, frozen=True):
                 raw = True
             elif char in SIZE_LETTERS:
                 size = char
-            elif char in letters:
+            elif char == "m":
+                continue  # GDB's memory tags, which no GPU has
+            elif "a" <= char <= "z":
                 letter = char
             else:
-                raise ExpressionError(f'Undefined output format "{char}".')
-        return cls(letter, size, -count if negative else count, raw)
+                raise undefined_format(char)
+        count = -count if negative else count
+        if command and size:
+            raise ExpressionError(f'Size letters are meaningless in "{command}" command.')
+        if command and count != 1:
+            raise ExpressionError(f'Item count other than 1 is meaningless in "{command}" command.')
+        if command and letter == "i":
+            raise ExpressionError(f'Format letter "i" is meaningless in "{command}" command.')
+        return cls(letter, size, count, raw)
+
+
+def undefined_format(letter: str) -> ExpressionError:
+    """The error for a letter that no format has."""
+    return ExpressionError(f'Undefined output format "{letter}".')
 
 
 PLAIN = Format()

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
-
-from msgspec import Struct, field
-from msgspec.structs import replace
-
-from rocdbg.arch.address_spaces import address_space
 from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.appearance import Appearance
+from rocdbg.debugger.values.class_text import ClassText, try_fetch
 from rocdbg.debugger.values.format import PLAIN, Format
+from rocdbg.debugger.values.member_names import member_at, virtual_method
 from rocdbg.debugger.values.numbers import format_string
-from rocdbg.debugger.values.pretty import PrettyPrinter
 from rocdbg.debugger.values.runs import run_length
 from rocdbg.debugger.values.scalars import format_base, format_enum, format_letter
-from rocdbg.debugger.values.storage import Absence, AbsentError, Memory, MemoryStorage
+from rocdbg.debugger.values.storage import Absence, AbsentError
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseType,
-    ClassKind,
     ClassType,
     EnumType,
     FunctionType,
-    Member,
     MemberPointerType,
     PointerKind,
     PointerType,
-    StaticMember,
     Type,
     UnspecifiedType,
     VectorType,
@@ -43,52 +34,32 @@ _MOST_VALUES = 50_000
 _DEEPEST = 100
 
 
-class Symbolizer(Protocol):
-    """Names for addresses."""
-
-    def symbolize(self, address: int, data: bool = True) -> str | None:
-        """``fn+12`` for an address of code, or of data when ``data``; ``None`` when nothing is there."""
-
-
-class Formatter(Struct):
-    """Formats values. ``printers`` is asked for each value before the built-in rules."""
-
-    settings: PrintSettings = field(default_factory=PrintSettings)
-    symbols: Symbolizer | None = None
-    memory: Memory | None = None
-    printers: PrettyPrinter | None = None
-    complete: Callable[[Type], Type] = lambda type_: type_
-    static_member: Callable[[ClassType, str], Value | None] = lambda type_, name: None
+class Formatter(Appearance):
+    """Formats values."""
 
     def format(self, value: Value, fmt: Format = PLAIN) -> str:
         """The text ``print`` shows. Raises `MemoryAccessError` when the value cannot be read."""
-        return _Writer(self, fmt).top(value)
+        return _Writer(self, fmt).top(value) + _mark(value)
 
     def format_nested(self, value: Value, fmt: Format = PLAIN) -> str:
         """The text of a value as a member or argument: pointers without their type."""
-        return _Writer(self, fmt).value(value, 0)
-
-    def address(self, space: int, address: int, symbol: bool = False) -> str:
-        """An address as text: ``0x...`` or ``local#0x10``, with ``<symbol+offset>`` where asked."""
-        prefix = "" if space == 0 else address_space(space).name + "#"
-        text = f"{prefix}{address:#x}"
-        if symbol and space in (0, 1) and self.settings.symbol and self.symbols is not None:
-            name = self.symbols.symbolize(address)
-            if name is not None:
-                text += f" <{name}>"
-        return text
+        return _Writer(self, fmt).value(value, 0) + _mark(value)
 
 
-class _Writer:
+_TEXT_NAMES = ("char", "wchar_t", "char16_t", "char32_t")
+
+
+def _is_text_name(type_: Type) -> bool:
+    """Whether the quotes of a string tell the type of a pointer to these characters."""
+    return getattr(type_.strip_qualifiers(), "name", None) in _TEXT_NAMES
+
+
+def _mark(value: Value) -> str:
+    return " <recovered>" if value.recovered else ""
+
+
+class _Writer(ClassText):
     """One formatting: what holds for a value and all its parts."""
-
-    def __init__(self, formatter: Formatter, fmt: Format) -> None:
-        self.formatter = formatter
-        self.settings = formatter.settings
-        self.fmt = fmt
-        self.letter = fmt.letter if fmt.letter != "s" else ""
-        self.strings = not self.letter
-        self.shown = 0
 
     # -- top level
 
@@ -106,12 +77,17 @@ class _Writer:
             if pretty is not None:
                 return pretty
             if isinstance(stripped, PointerType) and stripped.kind is PointerKind.POINTER:
-                target = stripped.target.strip_typedefs()
                 named = isinstance(value.type.strip_qualifiers(), PointerType)
-                if not (ctypes.is_char(target) and ctypes.size_of(target) == 1 and named):
-                    return f"({value.type}) {self.value(value, 0)}"
+                if not (_is_text_name(stripped.target) and named):
+                    value = self._real(value)
+                    return f"({value.type}) {self.value(value, 0)}{self._hidden(value, stripped)}"
             elif isinstance(stripped, PointerType):
+                value = self._real(value)
                 return f"({value.type}) {self.value(value, 0)}"
+            elif isinstance(stripped, ClassType) and self.settings.object:
+                whole = self.formatter.whole(value)
+                if whole is not None:
+                    return f"({whole.type}) {self.value(whole, 0)}"
         if (
             value.absence is None
             and self.letter
@@ -120,6 +96,18 @@ class _Writer:
         ):
             return f"({value.type}) {self.value(value, 0)}"
         return self.value(value, 0)
+
+    def _hidden(self, value: Value, pointer: PointerType) -> str:
+        """In words what an image of OpenCL or the like is, behind the pointer to it."""
+        target = pointer.target.strip_typedefs()
+        if not isinstance(target, ClassType) or not (target.name or "").startswith("opencl_"):
+            return ""
+        text = self.formatter.described(target.name or "", pointer.address_class or 0, value.as_int())
+        return f" <{text}>" if text is not None else ""
+
+    def _real(self, value: Value) -> Value:
+        """A pointer or reference to what the object really is, where that is wanted and known."""
+        return (self.formatter.whole(value) if self.settings.object else None) or value
 
     # -- any value
 
@@ -156,6 +144,8 @@ class _Writer:
             return format_letter(value, self.letter, self.fmt.size, self.formatter.address)
         if isinstance(stripped, PointerType):
             return self._pointer(value, stripped)
+        if self.fmt.radix and isinstance(stripped, BaseType) and ctypes.is_integral(stripped):
+            return format_letter(value, self.fmt.radix, "", self.formatter.address)
         if isinstance(stripped, EnumType):
             return format_enum(value)
         if isinstance(stripped, MemberPointerType):
@@ -163,6 +153,8 @@ class _Writer:
         if isinstance(stripped, BaseType):
             return format_base(value, stripped)
         if isinstance(stripped, UnspecifiedType):
+            if ctypes.is_null_type(stripped):
+                return "0"
             return f"{value.as_int():#x}" if stripped.size else "<unspecified>"
         raise ExpressionError(f"Values of type {value.type} cannot be shown.")
 
@@ -172,111 +164,77 @@ class _Writer:
         number = value.as_int()
         target = type_.target.strip_typedefs()
         space = type_.address_class or 0
-        text = self.formatter.address(space, number, symbol=True)
-        if self.strings and ctypes.is_char(target) and ctypes.size_of(target) == 1:
-            if number == 0 and space in (0, 1):
-                return text
-            return f"{text} {self._string_at(space, number, target)}"
+        is_string = self.strings and ctypes.is_char(type_.target)
+        symbol = self.settings.symbol or isinstance(target, FunctionType)
+        text = self.formatter.pointer(space, number, symbol)
+        if is_string and (number or space not in (0, 1)):
+            return f"{text} {self._string_at(space, number, type_.target)}".lstrip()
         return text
 
     def _string_at(self, space: int, address: int, element: Type) -> str:
         memory = self.formatter.memory
         if memory is None:
             return "<no memory>"
-        limit = self.settings.elements or 1 << 16
+        size = ctypes.size_of(element)
+        limit = (self.settings.elements or 1 << 16) * size
         data = bytearray()
+        end = -1
         chunk = 16
-        while len(data) < limit and 0 not in data:
+        while len(data) < limit and end < 0:
             try:
                 data += memory.read(space, address + len(data), min(chunk, limit - len(data)))
             except Error as error:
-                if chunk == 1:
+                if chunk == size:
                     if data:
                         break
                     return f"<error: {error}>"
-                chunk = 1
-        end = data.find(0)
+                chunk = size
+            end = next((at for at in range(0, len(data) - size + 1, size) if not any(data[at : at + size])), -1)
         body = bytes(data if end < 0 else data[:end])
         text = format_string(body, element, self.settings, truncated=False)
-        return text + "..." if end < 0 and len(data) >= limit else text
+        return text + "..." if end < 0 and len(data) >= limit and self._goes_on(space, address + limit, size) else text
+
+    def _goes_on(self, space: int, address: int, size: int) -> bool:
+        """Whether a character follows that is no null."""
+        assert self.formatter.memory is not None
+        try:
+            return any(self.formatter.memory.read(space, address, size))
+        except Error:
+            return True
 
     def _reference(self, value: Value, type_: PointerType, depth: int) -> str:
         space = type_.address_class or 0
-        text = "@" + self.formatter.address(space, value.as_int())
-        nested_class = depth > 0 and isinstance(type_.target.strip_typedefs(), ClassType)
-        if self.formatter.memory is None or nested_class:
+        text = "@" + self.formatter.address(space, value.as_int()) if self.settings.address else ""
+        if self.formatter.memory is None or depth > 0:
             return text
-        target = self.formatter.complete(type_.target)
-        referred = Value(target, MemoryStorage(self.formatter.memory, space, value.as_int()))
-        return f"{text}: {self.value(referred, depth + 1)}"
+        referred = self.formatter.at_address(type_.target, space, value.as_int())
+        return f"{text}: {self.value(referred, depth)}" if text else self.value(referred, depth)
 
     def _function(self, value: Value) -> str:
         address = value.address
         number = address.value if address else 0
-        if self.letter:
+        if self.letter in ("a", "c"):
             raise ExpressionError("Value can't be converted to integer.")
-        return f"{{{value.type}}} {self.formatter.address(0, number, symbol=True)}"
+        if self.letter and value.storage is not None:  # as GDB, the first byte of its code
+            byte = Value(ctypes.UNSIGNED_CHAR, value.storage, value.offset)
+            return format_letter(byte, self.letter, "", self.formatter.address)
+        return f"{{{value.type}}} {self.formatter.pointer(0, number, symbol=True)}"
 
     def _member_pointer(self, value: Value, type_: MemberPointerType) -> str:
         number = int.from_bytes(value.contents()[:8], "little", signed=True)
+        containing = self.formatter.complete(type_.containing.strip_typedefs())
         if isinstance(type_.target.strip_typedefs(), FunctionType):
-            return f"({value.type}) {self.formatter.address(0, number, symbol=True)}"
-        containing = type_.containing.strip_typedefs()
+            if number == 0:
+                return "NULL"
+            method = virtual_method(containing, number)
+            if method is not None:
+                return f"&virtual {method}"
+            return f"({type_}) {self.formatter.pointer(0, number, symbol=True)}"
         if number == -1:
             return "NULL"
-        if isinstance(containing, ClassType):
-            for member in containing.members:
-                if member.bit_offset == number * 8 and member.name:
-                    return f"&{containing}::{member.name}"
-        return str(number)
+        return member_at(containing, number) or str(number)
 
     # -- aggregates
-
-    def _class(self, value: Value, depth: int) -> str:
-        complete = self.formatter.complete(value.bare)
-        if complete is not value.bare:
-            value = replace(value, type=complete, data=None) if value.storage is not None else value
-        type_ = value.bare
-        assert isinstance(type_, ClassType)
-        if type_.byte_size is None or type_.is_declaration:
-            return "<incomplete type>"
-        if depth and type_.kind is ClassKind.UNION and not self.settings.union:
-            return "{...}"
-        if 0 <= self.settings.max_depth <= depth:
-            return "{...}"
-        value = _try_fetch(value)
-        parts: list[str] = []
-        for base in type_.bases:
-            if base.byte_offset is not None:
-                text = self.value(value.part(base.type, base.byte_offset), depth + 1)
-                parts.append(f"<{base.type}> = {text}")
-        statics = type_.static_members if self.settings.static_members else ()
-        own: list[Member | StaticMember] = [*type_.members, *statics]
-        for member in sorted(own, key=lambda member: member.offset or 0):
-            if isinstance(member, StaticMember):
-                found = self.formatter.static_member(type_, member.name)
-                text = self.value(found, depth + 1) if found is not None else "<optimized out>"
-                parts.append(f"static {member.name} = {text}")
-                continue
-            text = self.value(value.field(member), depth + 1)
-            parts.append(f"{member.name} = {text}" if member.name else text)
-        if not parts:
-            return "{<No data fields>}"
-        after = len(type_.bases) if type_.members else 0
-        return self._braced(parts, depth, members_after=after, name=str(type_))
-
-    def _braced(self, parts: list[str], depth: int, members_after: int = 0, name: str = "") -> str:
-        if not self.settings.pretty:
-            return "{" + ", ".join(parts) + "}"
-        inner = "  " * (depth + 1)
-        lines = []
-        for index, part in enumerate(parts):
-            last = index == len(parts) - 1
-            separator = "" if last else (", " if index < members_after else ",")
-            if members_after and index == members_after:
-                lines.append(f"{inner}members of {name}:")
-            lines.append(f"{inner}{part}{separator}")
-        return "{\n" + "\n".join(lines) + "\n" + "  " * depth + "}"
 
     def _array(self, value: Value, depth: int) -> str:
         stripped = value.bare
@@ -285,11 +243,11 @@ class _Writer:
             return "<variable length array>"
         address = value.address
         if isinstance(stripped, ArrayType) and stripped.count is None and address is not None:
-            return self.formatter.address(address.space, address.value, symbol=True)  # a flexible array member
-        if 0 <= self.settings.max_depth <= depth:
+            return self.formatter.pointer(address.space, address.value, symbol=True)  # a flexible array member
+        if 0 <= self.settings.max_depth <= depth - self.unnamed and not self._is_text(stripped, element):
             return "{...}"
-        value = _try_fetch(value)
-        if self.strings and isinstance(stripped, ArrayType) and ctypes.is_char(element) and count:
+        value = try_fetch(value)
+        if self._is_text(stripped, element) and count:
             return format_string(value.contents(), element, self.settings, truncated=True)
         lower = 0
         if isinstance(stripped, ArrayType) and isinstance(stripped.lower_bound, int):
@@ -301,6 +259,9 @@ class _Writer:
             text = "\n" + ",\n".join(pad + part for part in parts)
             return "{" + text + ("..." if more else "") + "\n" + "  " * depth + "}"
         return "{" + text + ("..." if more else "") + "}"
+
+    def _is_text(self, type_: Type, element: Type) -> bool:
+        return self.strings and isinstance(type_, ArrayType | VectorType) and ctypes.is_char(element)
 
     def _elements(self, value: Value, count: int, lower: int, depth: int) -> tuple[list[str], bool]:
         """Elements as text with runs folded, and whether the limit left some out."""
@@ -337,7 +298,7 @@ class _Writer:
             # a text knows no format letter: with one, the value is shown as it is
             text = result if isinstance(result, str) else result.text or "{}"
             return None if self.letter else text
-        if 0 <= self.settings.max_depth <= depth:
+        if 0 <= self.settings.max_depth <= depth - self.unnamed:
             return "{...}"
         named = result.hint != "array"
         parts = [
@@ -345,11 +306,3 @@ class _Writer:
         ]
         body = self._braced(parts, depth)
         return f"{result.text} = {body}" if result.text else body
-
-
-def _try_fetch(value: Value) -> Value:
-    """The value with its bytes read at once where all of them are there; else its parts are read singly."""
-    try:
-        return value.fetched()
-    except AbsentError:
-        return value

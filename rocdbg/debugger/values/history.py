@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.values.ctypes import VOID, is_void
 from rocdbg.debugger.values.value import Value
@@ -18,7 +20,8 @@ class ValueHistory:
 
     def record(self, value: Value) -> int:
         """Keep a value as it is now; gives its number."""
-        self._values.append(value if is_void(value.type) else value.snapshot())
+        kept = value if is_void(value.type) else value.snapshot()
+        self._values.append(replace(kept, recovered=False) if kept.recovered else kept)
         return len(self._values)
 
     def get(self, number: int) -> Value:
@@ -26,6 +29,12 @@ class ValueHistory:
         if 1 <= number <= len(self._values):
             return self._values[number - 1]
         raise ExpressionError(f"History has not yet reached ${number}.")
+
+    def latest(self) -> Value:
+        """The last value, as commands without an argument take it. Raises `ExpressionError` when there is none."""
+        if not self._values:
+            raise ExpressionError("The history is empty.")
+        return self._values[-1]
 
     def relative(self, back: int) -> Value:
         """``$`` is 0, ``$$`` is 1, ``$$n`` is n; void when the history is empty."""
@@ -36,11 +45,7 @@ class ValueHistory:
             raise ExpressionError(f"History does not go back to $${back}.")
         return self._values[number - 1]
 
-    def rows(self, center: int | None = None, count: int = 10) -> list[tuple[int, Value]]:
-        """``show values``: the last ``count`` values, or ``count`` around ``center``."""
+    def rows(self, first: int, count: int) -> list[tuple[int, Value]]:
+        """``show values``: at most ``count`` values from number ``first``."""
         last = len(self._values)
-        if center is None:
-            first = max(1, last - count + 1)
-        else:
-            first = max(1, center - count // 2)
         return [(n, self._values[n - 1]) for n in range(first, min(first + count, last + 1))]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.codeobject.elf import SHF_ALLOC
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
@@ -29,6 +31,10 @@ class LaneMemory(Struct, frozen=True):
         """As the target places the spaces."""
         return self.target.generic_address(space, address)
 
+    def keep(self, data: bytes) -> int:
+        """In the target's memory."""
+        return self.target.keep(data)
+
     def _space(self, space: int, address: int) -> int:
         """The space to look in: a plain number in one of the apertures is a generic address."""
         return AddressSpace.GENERIC if space == AddressSpace.GLOBAL and self.target.is_generic(address) else space
@@ -51,6 +57,10 @@ class GlobalTargetMemory(Struct, frozen=True):
         """As the target places the spaces."""
         return self.target.generic_address(space, address)
 
+    def keep(self, data: bytes) -> int:
+        """In the target's memory."""
+        return self.target.keep(data)
+
 
 class FileMemory(Struct, frozen=True):
     """What the code object has in its file: code and initialised data."""
@@ -61,6 +71,10 @@ class FileMemory(Struct, frozen=True):
         """Raises `MemoryAccessError` for everything else."""
         if space not in (AddressSpace.GLOBAL, AddressSpace.GENERIC) or self.program is None:
             raise MemoryAccessError(address_space(space).name, address, size)
+        sections = self.program.code_object.sections.values()
+        first = min((section.address for section in sections if section.flags & SHF_ALLOC), default=0)
+        if address < self.program.to_loaded(FileAddress(first)):
+            raise MemoryAccessError("global", address, size, "the file's headers are there")
         return self.program.read(address, size)
 
     def write(self, space: int, address: int, data: bytes) -> None:
@@ -70,3 +84,7 @@ class FileMemory(Struct, frozen=True):
     def generic_address(self, space: int, address: int) -> int | None:
         """Global addresses are generic ones; where the other spaces are to be, no target has said yet."""
         return address if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else None
+
+    def keep(self, data: bytes) -> int:
+        """Refused: nothing is there to keep them."""
+        raise DebuggerError("evaluation of this expression requires the target program to be active")

@@ -8,7 +8,7 @@ from itertools import groupby
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import decode_float
-from rocdbg.dwarf.info.types import BaseType, Type
+from rocdbg.dwarf.info.types import Type
 
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 92: "\\\\"}
 
@@ -48,23 +48,20 @@ def format_float(type_: Type, data: bytes) -> str:
 
 def format_char(number: int, type_: Type) -> str:
     """``97 'a'``; wide characters with their prefix: ``97 L'a'``."""
-    stripped = type_.strip_typedefs()
-    prefix = ""
-    if isinstance(stripped, BaseType):
-        prefix = {"wchar_t": "L", "char16_t": "u", "char32_t": "U"}.get(stripped.name, "")
+    prefix = ctypes.text_prefix(type_) or ""
     code = number & ((1 << 8 * ctypes.size_of(type_)) - 1)
-    return f"{number} {prefix}'{escape(code, chr(39))}'"
+    return f"{number} {prefix}'{escape(code, chr(39), bool(prefix))}'"
 
 
-def escape(code: int, quote: str) -> str:
-    """One character inside quotes."""
+def escape(code: int, quote: str, wide: bool = False) -> str:
+    """One character inside quotes; of a ``wide`` type the number is that of Unicode, else it is a byte."""
     if code in _ESCAPES:
         return _ESCAPES[code]
     if code == ord(quote):
         return "\\" + quote
     if 32 <= code < 127:
         return chr(code)
-    if code < 256:
+    if code < 256 and not (wide and chr(code).isprintable()):
         return f"\\{code:03o}"
     return chr(code) if code < 0x110000 and chr(code).isprintable() else f"\\{code:o}"
 
@@ -72,43 +69,80 @@ def escape(code: int, quote: str) -> str:
 def format_string(data: bytes, element: Type, settings: PrintSettings, truncated: bool) -> str:
     """Characters in quotes, long runs folded: ``"abc", 'x' <repeats 16 times>``.
 
-    ``truncated`` is for arrays: their final null is not shown unless the limit cut it off.
+    ``truncated`` is for arrays: their final null is not shown.
     """
     size = ctypes.size_of(element)
     codes = [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data) - size + 1, size)]
-    stripped = element.strip_typedefs()
-    prefix = ""
-    if isinstance(stripped, BaseType):
-        prefix = {"wchar_t": "L", "char16_t": "u", "char32_t": "U"}.get(stripped.name, "")
+    prefix = ctypes.text_prefix(element) or ""
     limit = settings.elements
-    if settings.null_stop and truncated and 0 in codes:
-        codes = codes[: codes.index(0)]
-    elif truncated and codes and codes[-1] == 0 and (not limit or len(codes) <= limit or not any(codes)):
+    cut = False
+    if settings.null_stop and truncated:
+        end = codes.index(0) if 0 in codes else len(codes)
+        cut = bool(limit) and end > limit
+        codes = codes[: limit if cut else end]
+    elif truncated and codes and codes[-1] == 0:
         codes.pop()
     if not codes:
         return prefix + '""'
-    cut = False
     parts: list[str] = []
     text = ""
     shown = 0
-    for code, group in groupby(codes):
+    if size == 1:
+        units = _characters(codes, settings.sevenbit_strings)
+    else:
+        units = [escape(code, '"', bool(prefix)) for code in codes]
+    for unit, group in groupby(units):
         run = sum(1 for _ in group)
         if limit and shown >= limit:
             cut = True
             break
-        if settings.repeats and run > settings.repeats:
+        shown += run  # a run that begins within the limit is shown whole
+        if unit.startswith(_INCOMPLETE) or (settings.repeats and run > settings.repeats):
             if text:
                 parts.append(f'{prefix}"{text}"')
                 text = ""
-            parts.append(f"{prefix}'{escape(code, chr(39))}' <repeats {run} times>")
-            shown += settings.repeats
+            if unit.startswith(_INCOMPLETE):
+                parts.append(unit)
+            else:
+                parts.append(f"{prefix}'{_in_apostrophes(unit)}' <repeats {run} times>")
             continue
-        fits = min(run, limit - shown) if limit else run
-        text += escape(code, '"') * fits
-        shown += fits
-        if fits < run:
-            cut = True
-            break
+        text += unit * run
     if text:
         parts.append(f'{prefix}"{text}"')
     return ", ".join(parts) + ("..." if cut else "")
+
+
+_INCOMPLETE = "<incomplete sequence"
+
+
+def _is_incomplete(codes: list[int]) -> bool:
+    """Whether these last bytes begin a character (of up to six, as UTF-8 once had them) that goes on."""
+    leads = ((0xC2, 0), (0xE0, 2), (0xF0, 3), (0xF8, 4), (0xFC, 5), (0xFE, 6), (0x100, 0))
+    wanted = next(size for end, size in leads if codes[0] < end)
+    return len(codes) < wanted and all(0x80 <= code < 0xC0 for code in codes[1:])
+
+
+def _in_apostrophes(unit: str) -> str:
+    return {'\\"': '"', "'": "\\'"}.get(unit, unit)
+
+
+def _characters(codes: list[int], only_ascii: bool) -> list[str]:
+    """The characters of a string of bytes as they stand in quotes: UTF-8 as it is, what is none as octal numbers."""
+    if only_ascii or all(code < 0x80 for code in codes):
+        return [escape(code, '"') for code in codes]
+    found: list[str] = []
+    at = 0
+    while at < len(codes):
+        size = next((n for lead, n in ((0xC0, 1), (0xE0, 2), (0xF0, 3), (0xF8, 4)) if codes[at] < lead), 1)
+        try:
+            char = bytes(codes[at : at + size]).decode("utf-8")
+        except UnicodeDecodeError:
+            if _is_incomplete(codes[at:]):
+                rest = "".join(f"\\{code:03o}" for code in codes[at:])
+                return [*found, f"{_INCOMPLETE} {rest}>"]
+            char, size = "", 1
+        found.append(char if size > 1 and char.isprintable() else "".join(
+            escape(code, '"') for code in codes[at : at + size]
+        ))
+        at += size
+    return found

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 
 from rocdbg.arch.address_spaces import AddressSpace, address_space
+from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.format import SIZE_LETTERS
+from rocdbg.debugger.values.format import SIZE_LETTERS, undefined_format
 from rocdbg.debugger.values.numbers import format_char, format_float, format_integer
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import BaseType, EnumType, PointerType, Type
@@ -28,8 +29,8 @@ def format_base(value: Value, type_: BaseType) -> str:
     number = value.as_int()
     if ctypes.is_bool(type_):
         return {0: "false", 1: "true"}.get(number, str(number))
-    if ctypes.is_char(type_):
-        return format_char(number, type_)
+    if ctypes.is_char(value.type):
+        return format_char(number, value.type)
     return str(number)
 
 
@@ -40,6 +41,8 @@ def format_letter(value: Value, letter: str, size: str, address_text: Callable[[
     """
     data = value.contents()
     type_ = value.bare
+    if letter in "ac" and ctypes.is_complex(type_):
+        raise ExpressionError("Value can't be converted to integer.")
     if size and letter != "c" and not ctypes.is_float(type_):
         width = SIZE_LETTERS[size]
         signed = ctypes.is_signed(type_)
@@ -66,6 +69,8 @@ def format_letter(value: Value, letter: str, size: str, address_text: Callable[[
         if ctypes.is_signed(char_type) and number >> (width - 1):
             number -= 1 << width
         return format_char(number, char_type)
+    if letter not in "xduotz":
+        raise undefined_format(letter)
     text = format_integer(int.from_bytes(data, "little"), len(data), letter)
     space = ctypes.pointer_space(type_) if isinstance(type_, PointerType) else 0
     return text if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else f"{address_space(space).name}#{text}"
@@ -79,7 +84,7 @@ def _whole(number: float) -> int:
 
 
 def _float_of_size(size: int) -> Type | None:
-    return {2: ctypes.HALF, 4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size)
+    return {4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(size)
 
 
 def format_enum(value: Value) -> str:

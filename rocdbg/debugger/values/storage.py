@@ -83,6 +83,9 @@ class Memory(Protocol):
     def generic_address(self, space: int, address: int) -> int | None:
         """A place's address in the generic space; ``None`` for spaces that have no part of it there."""
 
+    def keep(self, data: bytes) -> int:
+        """Put bytes of the debugger's own into global memory; their address. Raises `rocdbg.Error` without room."""
+
 
 class MemoryStorage(Struct, frozen=True):
     """Memory of an address space."""
@@ -130,7 +133,7 @@ class CallbackStorage(Struct, frozen=True):
         return self.name
 
 
-class _Nowhere:
+class Nowhere:
     """Storage that is neither memory with an address nor a register."""
 
     __slots__ = ()
@@ -144,7 +147,7 @@ class _Nowhere:
         return None
 
 
-class ConvenienceStorage(_Nowhere, Struct):
+class ConvenienceStorage(Nowhere, Struct):
     """A convenience variable: assigning changes its type too, members can be changed in place."""
 
     name: str
@@ -160,7 +163,7 @@ class ConvenienceStorage(_Nowhere, Struct):
         self.on_change(self.value.with_contents(bytes(whole)))
 
 
-class FaultyStorage(_Nowhere, Struct, frozen=True):
+class FaultyStorage(Nowhere, Struct, frozen=True):
     """Storage of a variable whose location cannot be told: using it raises the reason."""
 
     error: Error
@@ -172,7 +175,7 @@ class FaultyStorage(_Nowhere, Struct, frozen=True):
         raise self.error
 
 
-class SnapshotStorage(_Nowhere, Struct, frozen=True):
+class SnapshotStorage(Nowhere, Struct, frozen=True):
     """What was there of a value at some time: bytes, and why others were missing, by position."""
 
     data: bytes
@@ -200,7 +203,32 @@ class SnapshotStorage(_Nowhere, Struct, frozen=True):
         return cls(bytes(data), missing)
 
 
-class LanePcStorage(_Nowhere, Struct, frozen=True):
+class RememberedStorage(Struct, frozen=True):
+    """Storage that reads as it did at some time, from ``start`` on for as long as ``data`` is."""
+
+    now: Storage
+    start: int
+    data: bytes
+
+    def read(self, offset: int, size: int) -> bytes:
+        at = offset - self.start
+        if at >= 0 and at + size <= len(self.data):
+            return self.data[at : at + size]
+        return self.now.read(offset, size)
+
+    def write(self, offset: int, data: bytes) -> None:
+        self.now.write(offset, data)
+
+    @property
+    def address(self) -> Address | None:
+        return self.now.address
+
+    @property
+    def register(self) -> str | None:
+        return self.now.register
+
+
+class LanePcStorage(Nowhere, Struct, frozen=True):
     """A vector of PCs, 8 bytes per lane, some of them undefined."""
 
     pcs: tuple[int | None, ...]

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 
 from rocdbg.debugger.errors import DebuggerError, ExpressionError
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import Absence, AbsentError, Address, SnapshotStorage, Storage
+from rocdbg.debugger.values.storage import (
+    Absence,
+    AbsentError,
+    Address,
+    RememberedStorage,
+    SnapshotStorage,
+    Storage,
+)
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseType,
@@ -49,6 +56,8 @@ class Value(Struct, frozen=True):
     bit_size: int | None = None
     absence: Absence | None = None
     function: str | None = None
+    recovered: bool = False
+    """Worked out from machine code beyond what debug information says; its text says so."""
 
     # -- making them
 
@@ -137,7 +146,12 @@ class Value(Struct, frozen=True):
     def snapshot(self) -> Value:
         """As `fetched`; of a value that is there in part, what is there. Raises `MemoryAccessError`."""
         try:
-            return self.fetched()
+            fetched = self.fetched()
+            has_bases = isinstance(self.bare, ClassType) and bool(self.bare.bases)
+            if has_bases and fetched.data is not None and self.storage is not None:
+                # virtual bases lie beyond the parts that they are bases of
+                return replace(fetched, storage=RememberedStorage(self.storage, self.offset, fetched.data))
+            return fetched
         except AbsentError:
             if self.storage is None or self.bit_size is not None or self.size > MAX_SNAPSHOT_SIZE:
                 return self
@@ -204,6 +218,8 @@ class Value(Struct, frozen=True):
             return self.as_int() != 0
         if isinstance(stripped, ArrayType):
             return True
+        if isinstance(stripped, VectorType | ClassType):
+            return any(self.contents())
         raise ExpressionError("Attempt to take contents of a non-pointer value.")
 
     # -- parts
@@ -214,6 +230,8 @@ class Value(Struct, frozen=True):
             return Value(type_, absence=self.absence)
         size = type_.size or 0
         data = self.data[offset : offset + size] if self.data is not None else None
+        if data is not None and len(data) < size and self.storage is not None:
+            data = None  # a virtual base can lie behind the class it is one of
         return Value(type_, self.storage, self.offset + offset, data)
 
     def field(self, member: Member) -> Value:

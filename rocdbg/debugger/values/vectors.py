@@ -6,7 +6,16 @@ import re
 
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.values import ctypes
-from rocdbg.dwarf.info.types import ClassBody, ClassKind, ClassType, Member, Type, TypedefType, VectorType
+from rocdbg.dwarf.info.types import (
+    ClassBody,
+    ClassKind,
+    ClassType,
+    Member,
+    Type,
+    TypedefType,
+    VectorType,
+    numeric,
+)
 
 _ELEMENTS: dict[str, Type] = {
     "char": ctypes.CHAR, "uchar": ctypes.UNSIGNED_CHAR, "short": ctypes.SHORT, "ushort": ctypes.UNSIGNED_SHORT,
@@ -29,12 +38,23 @@ def builtin_type(name: str) -> Type | None:
     """The type of this name where no program has to define it, ``None`` otherwise."""
     match = _VECTOR.fullmatch(name)
     if match is not None:
-        element = _ELEMENTS[match[1]]
-        count = decimal(match[2])
-        size = ctypes.size_of(element) * (4 if count == 3 else count)
-        return TypedefType(name, VectorType(element, count, size), name)
+        return _named_vector(name, _ELEMENTS[match[1]], decimal(match[2]))
     alias = _ALIASES.get(name)
     return TypedefType(name, alias, name) if alias is not None else None
+
+
+def _named_vector(name: str, element: Type, count: int) -> Type:
+    size = ctypes.size_of(element) * (4 if count == 3 else count)
+    return TypedefType(name, VectorType(numeric(element), count, size), name)
+
+
+def vector_of(element: Type, count: int) -> Type:
+    """The vector of ``count`` elements as OpenCL names it (``float4``), else without a name."""
+    bare = element.bare
+    for name, own in _ELEMENTS.items() if not isinstance(element, TypedefType) else ():
+        if ctypes.is_float(own) == ctypes.is_float(bare) and (own.integer, own.size) == (bare.integer, bare.size):
+            return _named_vector(f"{name}{count}", own, count)
+    return VectorType(element, count, ctypes.size_of(element) * (4 if count == 3 else count))
 
 
 def _dim3() -> ClassType:

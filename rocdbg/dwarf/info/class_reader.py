@@ -30,7 +30,9 @@ def read_class_body(types: TypeReader, die: Die) -> ClassBody:
     for child in die.children:
         tag = child.tag
         if tag == Tag.MEMBER and not _is_static(child):
-            members.append(_member(types, child, default))
+            member = _member(types, child, default)
+            if member.name or member.bit_size is None:  # a bit-field without a name only separates its neighbours
+                members.append(member)
         elif tag in (Tag.MEMBER, Tag.VARIABLE):
             static_members.append(_static_member(types, child, default))
         elif tag == Tag.INHERITANCE:

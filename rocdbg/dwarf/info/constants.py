@@ -14,11 +14,15 @@ class Tag:
 
     ARRAY_TYPE: Final = 0x01
     CLASS_TYPE: Final = 0x02
+    ENTRY_POINT: Final = 0x03
     ENUMERATION_TYPE: Final = 0x04
     FORMAL_PARAMETER: Final = 0x05
     IMPORTED_DECLARATION: Final = 0x08
+    LABEL: Final = 0x0A
     LEXICAL_BLOCK: Final = 0x0B
     MEMBER: Final = 0x0D
+    COMMON_BLOCK: Final = 0x1A
+    COMMON_INCLUSION: Final = 0x1B
     POINTER_TYPE: Final = 0x0F
     REFERENCE_TYPE: Final = 0x10
     COMPILE_UNIT: Final = 0x11
@@ -76,7 +80,9 @@ class At:
     HIGH_PC: Final = 0x12
     LANGUAGE: Final = 0x13
     DISCR_LIST: Final = 0x3D
+    COMMON_REFERENCE: Final = 0x1A
     STRING_LENGTH: Final = 0x19
+    STRING_LENGTH_BYTE_SIZE: Final = 0x70
     COMP_DIR: Final = 0x1B
     CONST_VALUE: Final = 0x1C
     CONTAINING_TYPE: Final = 0x1D
@@ -125,6 +131,10 @@ class At:
     STR_OFFSETS_BASE: Final = 0x72
     ADDR_BASE: Final = 0x73
     RNGLISTS_BASE: Final = 0x74
+    DWO_NAME: Final = 0x76
+    MACRO_INFO: Final = 0x43
+    MACROS: Final = 0x79
+    GNU_MACROS: Final = 0x2119
     CALL_RETURN_PC: Final = 0x7D
     CALL_VALUE: Final = 0x7E
     CALL_ORIGIN: Final = 0x7F
@@ -133,6 +143,7 @@ class At:
     CALL_TAIL_CALL: Final = 0x82
     CALL_DATA_LOCATION: Final = 0x85
     CALL_DATA_VALUE: Final = 0x86
+    ALIGNMENT: Final = 0x88
     EXPORT_SYMBOLS: Final = 0x89
     LOCLISTS_BASE: Final = 0x8C
     MIPS_LINKAGE_NAME: Final = 0x2007
@@ -140,6 +151,8 @@ class At:
     GNU_CALL_SITE_DATA_VALUE: Final = 0x2112
     GNU_TAIL_CALL: Final = 0x2115
     GNU_VECTOR: Final = 0x2107
+    GNU_DWO_NAME: Final = 0x2130
+    GNU_DWO_ID: Final = 0x2131
     GNU_RANGES_BASE: Final = 0x2132
     GNU_ADDR_BASE: Final = 0x2133
     # The heterogeneous extensions; in upstream LLVM the first five codes mean other things;
@@ -149,6 +162,8 @@ class At:
     LLVM_LANES: Final = 0x3E0A
     LLVM_LANE_PC: Final = 0x3E0B
     LLVM_VECTOR_SIZE: Final = 0x3E0C
+    AMD_MEMORY_SPACE: Final = 0x3E0D
+    """Of AMD's compilers up to those made of LLVM 21."""
     LLVM22_MEMORY_SPACE: Final = 0x3E0F
     LLVM22_ADDRESS_SPACE: Final = 0x3E10
     LLVM22_LANES: Final = 0x3E11

@@ -53,7 +53,7 @@ def convert(unit: Unit, code: int, kind: Kind, form: int, raw: Raw) -> Attribute
         return Block(raw)
     if kind is Kind.CONSTANT:
         return _constant(unit, code, form, raw)
-    sections = unit.entries.sections
+    sections = unit.sections
     match kind:
         case Kind.STRING_INDEX:
             return String(unit.indexed_string(raw))
@@ -106,10 +106,10 @@ def _section_offset(unit: Unit, code: int, offset: int) -> AttributeValue:
     if code in _LISTS:
         return _loclist(unit, offset)
     if code in (At.RANGES, At.START_SCOPE):
-        return Rnglist(offset)
+        return Rnglist(offset + unit.ranges_base if unit.version < 5 else offset)
     return SectionOffset(offset)
 
 
 def _loclist(unit: Unit, offset: int) -> Loclist:
     name = ".debug_loclists" if unit.version >= 5 else ".debug_loc"
-    return Loclist(unit.entries.sections[name], name, offset, unit)
+    return Loclist(unit.sections[name], name, offset, unit)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rocdbg.addresses import FileAddress
+from rocdbg.dwarf.info.all_names import DeclaredName, all_names
 from rocdbg.dwarf.info.code_locations import after_prologue, function_locations, line_locations, location_at
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
 from rocdbg.dwarf.info.function_index import FunctionIndex
 from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange, CodeLocation, LineRow, SourceFile
-from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine, Scope, Variable
+from rocdbg.dwarf.info.namespaces import Namespaces
+from rocdbg.dwarf.info.scopes import Entity, Function, InlinedSubroutine, Scope, Variable
 from rocdbg.dwarf.info.sections import Sections
+from rocdbg.dwarf.info.split import SplitFiles
 from rocdbg.dwarf.info.symbol_index import TypeIndex, VariableIndex
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.info.unit import Unit
@@ -32,6 +35,7 @@ class DebugInfo:
     unit's address size, since compilers do not write it down; by default it is taken from ``architecture``, a
     name in the registry of ``rocdbg.dwarf.architecture`` (unknown ones have no other sizes). ``code`` lists the
     address ranges of the object's code; with it, what the linker dropped (left at address 0) is told apart.
+    ``split_files`` finds the objects and packages that skeleton units stand for (DWARF 5 section 7.3.2).
 
     All methods raise ``DebugInfoError`` for debug information that is damaged where they have to read it.
 
@@ -44,12 +48,14 @@ class DebugInfo:
     def __init__(
         self, sections: Mapping[str, bytes], *, address_sizes: Mapping[int, int] | None = None,
         architecture: str = "amdgcn", code: Iterable[AddressRange] | None = None,
+        split_files: SplitFiles | None = None,
     ) -> None:
         live = None if code is None else tuple(code)
-        self._entries = Entries(Sections(sections), address_sizes, architecture, live)
+        self._entries = Entries(Sections(sections), address_sizes, architecture, live, split_files)
         self._functions = FunctionIndex(self._entries)
         self._variables = VariableIndex(self._entries)
         self._types = TypeIndex(self._entries)
+        self.namespaces = Namespaces(self._entries)
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
 
     # Units and entries
@@ -65,6 +71,11 @@ class DebugInfo:
         if function is not None:
             return function.unit
         return next((unit for unit in self._functions.units_at(pc) if unit.ranges), None)
+
+    @property
+    def entries(self) -> Entries:
+        """The entries behind it, for those who write them again."""
+        return self._entries
 
     def die(self, offset: int) -> Die:
         """The entry at ``offset`` of ``.debug_info``."""
@@ -129,6 +140,17 @@ class DebugInfo:
         """Named types whose qualified name the regular expression is found in, sorted by it."""
         return self._types.matching(pattern)
 
+    def declared_at(self, type: Type) -> tuple[SourceFile | None, int | None, bool]:
+        """The file and line of a named type's declaration, and whether its unit is C++.
+
+        A type without one, as those of the language are, is of its unit's primary file.
+        """
+        if type.offset is None:
+            return None, None, False
+        entity = Entity(self._entries.die(type.offset))
+        files = entity.unit.files
+        return entity.decl_file or (files[0] if files else None), entity.decl_line, entity.unit.is_cxx
+
     def type_at(self, offset: int) -> Type:
         """The type whose entry is at ``offset`` of ``.debug_info``."""
         return self._entries.types.at(offset)
@@ -137,6 +159,10 @@ class DebugInfo:
         """The definition of a class or enumeration that was only declared; ``type`` itself when there is
         none."""
         return self._types.definition(type)
+
+    def declared_names(self) -> Iterator[DeclaredName | None]:
+        """The names of all functions, variables, types and enumerators, one by one; ``None`` after each entry."""
+        return all_names(self._entries)
 
     # Lines
 

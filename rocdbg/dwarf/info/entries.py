@@ -14,8 +14,10 @@ from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
 from rocdbg.dwarf.info.name_index import names_of_entries
 from rocdbg.dwarf.info.sections import Sections
+from rocdbg.dwarf.info.split import SplitFiles
 from rocdbg.dwarf.info.type_reader import TypeReader
-from rocdbg.dwarf.info.unit import Unit, read_unit_headers
+from rocdbg.dwarf.info.unit import Unit
+from rocdbg.dwarf.info.unit_parts import UnitParts
 from rocdbg.errors import remembered
 
 _LONGEST_NAMES = 256 << 20
@@ -25,22 +27,23 @@ _LONGEST_NAMES = 256 << 20
 class Entries:
     """Units and their entries.
 
-    ``data`` is ``.debug_info`` with ``.debug_types`` behind it, so that one offset names any entry;
-    ``where`` tells which section an offset is in. ``address_sizes`` gives the pointer size of DWARF
+    ``data`` is ``.debug_info`` with ``.debug_types`` behind it, and the same of split objects, so that one offset
+    names any entry; ``where`` tells which section an offset is in. ``address_sizes`` gives the pointer size of DWARF
     address spaces whose pointers are not as wide as the unit's addresses; ``code``, if given, is where
     code can be: what is elsewhere was dropped by the linker.
     """
 
     def __init__(
         self, sections: Sections, address_sizes: Mapping[int, int] | None, architecture: str,
-        code: tuple[AddressRange, ...] | None,
+        code: tuple[AddressRange, ...] | None, split_files: SplitFiles | None = None,
     ) -> None:
         self.sections = sections
+        self._split_files = split_files
         self._given_sizes = address_sizes
         self._architecture = architecture
         self.code = code
-        self._abbreviations: dict[tuple[int, int, int, int], dict[int, Abbreviation]] = {}
-        self._line_tables: dict[int, LineTable] = {}
+        self._abbreviations: dict[tuple[Sections, int, int, int, int], dict[int, Abbreviation]] = {}
+        self._line_tables: dict[tuple[Sections, int], LineTable] = {}
         self.scope_names: dict[int, tuple[str, ...]] = {}
         """By entry: the names of the namespaces and classes around what is in it."""
         self._qualified_size = 0
@@ -80,30 +83,29 @@ class Entries:
     @remembered
     def data(self) -> bytes:
         """The entries' bytes."""
-        types = self.sections[".debug_types"]
-        info = self.sections[".debug_info"]
-        return info + types if types else info
+        return self._parts.data
+
+    @remembered
+    def units(self) -> list[Unit]:
+        """All units, in order of offset; without skeletons whose split units were found."""
+        return self._parts.units
+
+    @remembered
+    def _parts(self) -> UnitParts:
+        return UnitParts(self, self._split_files)
+
+    def alone(self, sections: Sections) -> Entries:
+        """The entries of some sections without those of any other object."""
+        return Entries(sections, self._given_sizes, self._architecture, self.code)
 
     def where(self, offset: int) -> tuple[str, int]:
         """Section and offset in it of an offset in ``data``."""
-        size = len(self.sections[".debug_info"])
-        if offset >= size and self.sections[".debug_types"]:
-            return ".debug_types", offset - size
-        return ".debug_info", offset
+        return self._parts.where(offset)
 
     def error(self, offset: int, reason: str) -> DebugInfoError:
         """An error about the entry or unit at ``offset``."""
         section, position = self.where(offset)
         return DebugInfoError(section, position, reason)
-
-    @remembered
-    def units(self) -> list[Unit]:
-        """All units, in order of offset."""
-        info = self.sections[".debug_info"]
-        units = read_unit_headers(self, info, 0, types_section=False)
-        if self.sections[".debug_types"]:
-            units += read_unit_headers(self, self.data, len(info), types_section=True)
-        return units
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -131,17 +133,19 @@ class Entries:
 
     def abbreviations(self, unit: Unit) -> dict[int, Abbreviation]:
         """The abbreviation table of a unit; units share tables."""
-        key = (unit.abbrev_offset, unit.version, unit.address_size, unit.offset_size)
+        layout = unit.abbrev_offset, unit.version, unit.address_size, unit.offset_size
+        key = unit.sections, *layout
         table = self._abbreviations.get(key)
         if table is None:
-            table = self._abbreviations[key] = read_abbreviations(self.sections[".debug_abbrev"], *key)
+            table = self._abbreviations[key] = read_abbreviations(unit.sections[".debug_abbrev"], *layout)
         return table
 
     def line_table(self, offset: int, unit: Unit) -> LineTable:
         """The line table at ``offset`` of ``.debug_line``; type units share that of their compile unit."""
-        table = self._line_tables.get(offset)
+        key = unit.sections, offset
+        table = self._line_tables.get(key)
         if table is None:
-            table = self._line_tables[offset] = LineTable(
-                self.sections, offset, address_size=unit.address_size, comp_dir=unit.comp_dir, code=self.code
+            table = self._line_tables[key] = LineTable(
+                unit.sections, offset, address_size=unit.address_size, comp_dir=unit.comp_dir, code=self.code
             )
         return table

@@ -74,5 +74,6 @@ def _read(value: Exprloc | Loclist, unit: Unit, dialect: str, clean: Callable[[b
         address_size=unit.address_size,
         base_address=unit.base_address,
         debug_addr=unit.debug_addr,
+        is_split=unit.is_split,
     )
     return LocationList([(low, high, clean(data)) for low, high, data in entries], dialect)

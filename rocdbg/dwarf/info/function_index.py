@@ -10,9 +10,10 @@ from functools import cached_property
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
+from rocdbg.dwarf.info.entry_points import EntryPoint
 from rocdbg.dwarf.info.model import AddressRange
 from rocdbg.dwarf.info.named_entries import NamedEntries, Offsets
-from rocdbg.dwarf.info.names import component, normalise, parse_name
+from rocdbg.dwarf.info.names import component, parameter_list, parse_name
 from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine
 from rocdbg.dwarf.info.unit import Unit
 
@@ -96,7 +97,18 @@ class FunctionIndex:
             found = [function for function in candidates if function.linkage_name == linkage_name]
         elif not found:
             found = list(self._by_linkage_name.get(linkage_name, ()))
+        if not found:
+            found = [entry for entry in self._entry_points if entry.name == linkage_name and entry.ranges]
         return sorted(found, key=lambda function: (function.low_pc is None, function.low_pc or 0))
+
+    @cached_property
+    def _entry_points(self) -> list[EntryPoint]:
+        """Other entries to the subprograms of all units, which are found by name, not by address."""
+        return [
+            EntryPoint(Die(unit, offset))
+            for unit in self._entries.units
+            for offset in unit.index.records.entry_points
+        ]
 
     def _among(self, candidates: Offsets) -> list[Function]:
         """The functions among entries."""
@@ -201,4 +213,4 @@ def _parameters(function: Function) -> str:
     shown = [str(parameter.type) for parameter in function.type.parameters if not parameter.artificial]
     if function.type.variadic:
         shown.append("...")
-    return normalise(f"({', '.join(shown)})")
+    return parameter_list(f"({', '.join(shown)})")

@@ -14,6 +14,7 @@ from msgspec import Struct
 _SPACE = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _OPERATOR = re.compile(r"(?<![\w$])operator\s*(\(\)|\[\]|->\*?|[-+*/%^&|~!=<>,]+)")
 _LITERAL = re.compile(r"(?<![\w.$])(\d+[uUlL]+)\b|'([^\\']|\\[abtnvfr0])'")
+_CONST = re.compile(r"([(,<])const ((?:(?:unsigned|signed|long|short) )*[\w:]+(?:<[^<>]*>)?)")
 _ESCAPES = {"\\0": 0, **{f"\\{letter}": code for code, letter in enumerate("abtnvfr", 7)}}
 _OPENING, _CLOSING = "(<[{", ")>]}"
 
@@ -79,13 +80,13 @@ def parse_name(text: str) -> NameQuery:
     """What a user typed, as a query. An empty name matches nothing."""
     text = normalise(text)
     is_global = text.startswith("::")
-    parts = _split(text[2:] if is_global else text)
+    parts = split_qualified(text[2:] if is_global else text)
     last, parameters = _split_parameters(parts[-1])
     return NameQuery(tuple(component(part) for part in (*parts[:-1], last)), is_global, parameters)
 
 
-def _split(text: str) -> list[str]:
-    """Split at ``::`` outside brackets."""
+def split_qualified(text: str) -> list[str]:
+    """The links of a qualified name: what ``::`` separates outside of brackets and names of operators."""
     parts, depth, start, pos = [], 0, 0, 0
     while pos < len(text):
         operator = _OPERATOR.match(text, pos)
@@ -118,4 +119,10 @@ def _split_parameters(text: str) -> tuple[str, str | None]:
     if start == 0:  # none, or "(anonymous namespace)"
         return text, None
     parameters = text[start:]
-    return text[:start], "()" if parameters == "(void)" else parameters
+    return text[:start], parameter_list(parameters)
+
+
+def parameter_list(text: str) -> str:
+    """A list of parameter types without white space, in one of its spellings: ``const T*`` is ``T const*``."""
+    text = normalise(text)
+    return "()" if text == "(void)" else _CONST.sub(r"\1\2 const", text)

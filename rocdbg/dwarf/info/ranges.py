@@ -70,7 +70,7 @@ def read_ranges(unit: Unit, offset: int) -> Iterator[AddressRange]:
 
 def _read_ranges(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
     """A list of ``.debug_ranges`` (DWARF 4 section 2.17.3)."""
-    sections, size = unit.entries.sections, unit.address_size
+    sections, size = unit.sections, unit.address_size
     base = unit.base_address
     select_base = (1 << (8 * size)) - 1
     for pos in range(offset, offset + 2 * size * _MOST_RANGES, 2 * size):
@@ -87,7 +87,7 @@ def _read_ranges(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
 
 def _read_rnglist(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
     """A list of ``.debug_rnglists`` (DWARF 5 section 7.25)."""
-    data, size = unit.entries.sections[".debug_rnglists"], unit.address_size
+    data, size = unit.sections[".debug_rnglists"], unit.address_size
     base = unit.base_address
     pos = offset
 

@@ -21,6 +21,7 @@ from rocdbg.dwarf.info.attributes import (
 )
 from rocdbg.dwarf.info.constants import At, Convention, Inline, Tag
 from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.memory_spaces import in_memory_space
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
 from rocdbg.dwarf.info.names import spelled
 from rocdbg.dwarf.info.ranges import ranges_of
@@ -180,8 +181,17 @@ class Variable(Entity):
 
     @cached_property
     def type(self) -> Type:
-        """Its type."""
-        return self.unit.entries.types.type_of(self.die)
+        """Its type, qualified by the memory space that it is in, where its producer says that."""
+        found = self.unit.entries.types.type_of(self.die)
+        return in_memory_space(found, self.memory_space, self.unit.language_name)
+
+    @property
+    def memory_space(self) -> int | None:
+        """The memory space of the source language that it is in (DW_AT_LLVM_memory_space); None: the default one."""
+        for code in (At.LLVM22_MEMORY_SPACE, At.AMD_MEMORY_SPACE):
+            if (found := self._number(code)) is not None:
+                return found
+        return None
 
     @cached_property
     def location(self) -> Location | None:
@@ -197,6 +207,14 @@ class Variable(Entity):
             if isinstance(value, Exprloc | Loclist | Constant | Block | String | Address):
                 return value
         return None
+
+
+class Label(Struct, frozen=True):
+    """A ``goto`` label that has code; ``line`` is that of its name."""
+
+    name: str
+    address: FileAddress
+    line: int | None
 
 
 class Scope(Entity):
@@ -236,7 +254,7 @@ class Scope(Entity):
     @cached_property
     def _members(self) -> list[Die]:
         """The entries directly in this scope, and those of its origin that have no instance here."""
-        own = list(self.die.children)
+        own = [die for child in self.die.children for die in _with_common(child)]
         origin = self.die.reference(At.ABSTRACT_ORIGIN)
         if origin is None or origin == self.die:
             return own
@@ -257,6 +275,14 @@ class Scope(Entity):
         Those the compiler dropped from this instance of an inlined function are there too, without location.
         """
         return tuple(Variable(die) for die in self._members if die.tag in _VARIABLE_TAGS)
+
+    @property
+    def labels(self) -> Iterator[Label]:
+        """The labels directly in this scope that have code."""
+        for die in self.die.children:
+            value = die.attribute(At.LOW_PC) if die.tag == Tag.LABEL else None
+            if isinstance(value, Address) and die.name is not None:
+                yield Label(die.name, FileAddress(value.value), die.number(At.DECL_LINE))
 
     @cached_property
     def types(self) -> tuple[Type, ...]:
@@ -285,6 +311,16 @@ class Scope(Entity):
             if len(chain) > _DEEPEST:
                 raise self.unit.entries.error(self.offset, f"scopes are nested deeper than {_DEEPEST}")
             chain.append(inner)
+
+
+def _with_common(die: Die) -> list[Die]:
+    """An entry; in place of a common block (A.4.2) or a reference to one the variables in it."""
+    block: Die | None = die
+    if die.tag == Tag.COMMON_INCLUSION:
+        block = die.reference(At.COMMON_REFERENCE)
+    if block is None or block.tag != Tag.COMMON_BLOCK:
+        return [die]
+    return [child for child in block.children if child.tag in _VARIABLE_TAGS]
 
 
 class LexicalBlock(Scope):
@@ -422,12 +458,6 @@ class InlinedSubroutine(Scope):
     def call_line(self) -> int | None:
         """Line of the call."""
         value = self.die.attribute(At.CALL_LINE)
-        return value.value if isinstance(value, Constant) else None
-
-    @property
-    def call_column(self) -> int | None:
-        """Column of the call."""
-        value = self.die.attribute(At.CALL_COLUMN)
         return value.value if isinstance(value, Constant) else None
 
 

@@ -22,6 +22,7 @@ from rocdbg.dwarf.info.class_reader import read_class_body
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entry_values import constant_value, vendor_number
+from rocdbg.dwarf.info.memory_spaces import in_memory_space
 from rocdbg.dwarf.info.type_limits import (
     LARGEST_SCALAR,
     MOST_LEVELS,
@@ -54,6 +55,7 @@ from rocdbg.dwarf.info.types import (
     TypedefType,
     UnspecifiedType,
     VectorType,
+    numeric,
 )
 from rocdbg.dwarf.info.unit_index import CLASS_TAGS
 
@@ -181,8 +183,11 @@ class TypeReader:
             case Tag.SUBRANGE_TYPE:
                 return self.type_of(die)
             case Tag.STRING_TYPE:
-                size = size_of(die, At.BYTE_SIZE) or 0
-                return ArrayType(BaseType("char", Encoding.UNSIGNED_CHAR, 1), size, offset=die.offset)
+                length = die.attribute(At.STRING_LENGTH)
+                if not isinstance(length, Exprloc | Loclist | Reference):
+                    length = None
+                count = size_of(die, At.BYTE_SIZE) or 0 if length is None else length
+                return ArrayType(BaseType("char", Encoding.UNSIGNED_CHAR, 1), count, offset=die.offset)
         raise self._entries.error(die.offset, f"an entry with tag {tag:#x} is used as a type")
 
     def _base(self, die: Die) -> Type:
@@ -199,35 +204,52 @@ class TypeReader:
             size_of(die, At.DATA_BIT_OFFSET, 8 * byte_size) or 0, die.number(At.ENDIANITY) == _BIG_ENDIAN,
             offset=die.offset,
         )
+        space = vendor_number(die, (At.LLVM22_ADDRESS_SPACE,))
+        if encoding == Encoding.ADDRESS and space:  # A.5.1: an address there, of nothing in particular
+            return TypedefType(name, PointerType(VOID, PointerKind.POINTER, byte_size, space), name, offset=die.offset)
         # With a vector size (A.5.1 of the extensions) it is that many elements, each as the entry says without it.
         vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)) or 0
         checked(die, vector_size, _MOST_ELEMENTS, "a vector")
-        return VectorType(base, vector_size, vector_size * byte_size, offset=die.offset) if vector_size > 0 else base
+        if vector_size <= 0:
+            return base
+        return VectorType(numeric(base), vector_size, vector_size * byte_size, offset=die.offset)
 
     def _pointer(self, die: Die, kind: PointerKind) -> PointerType:
         space = die.number(At.ADDRESS_CLASS)
-        if space is None:
+        if space is not None:
+            space = die.unit.conventions.address_space(space)
+        else:
             space = vendor_number(die, (At.LLVM22_ADDRESS_SPACE,))
         size = size_of(die, At.BYTE_SIZE, LARGEST_SCALAR)
         if size is None:
             size = self._entries.address_sizes.get(space or 0, die.unit.address_size)
-        memory_space = vendor_number(die, (At.LLVM22_MEMORY_SPACE,))
-        return PointerType(self.type_of(die), kind, size, space, memory_space, offset=die.offset)
+        memory_space = vendor_number(die, (At.LLVM22_MEMORY_SPACE, At.AMD_MEMORY_SPACE))
+        target = in_memory_space(self.type_of(die), memory_space, die.unit.language_name)
+        return PointerType(target, kind, size, space, memory_space, offset=die.offset)
+
+    def _in_type_unit(self, die: Die) -> Die | None:
+        """The definition in a type unit that a declaration stands for (DW_AT_signature)."""
+        signature = die.attribute(At.SIGNATURE)
+        if not isinstance(signature, TypeSignature):
+            return None
+        definition = self._entries.type_of_signature(signature.signature)
+        return definition if definition != die else None
 
     def _class(self, die: Die) -> Type:
-        signature = die.attribute(At.SIGNATURE)
-        if isinstance(signature, TypeSignature):
-            definition = self._entries.type_of_signature(signature.signature)
-            if definition is not None and definition != die:
-                return self.read(definition)
+        definition = self._in_type_unit(die)
+        if definition is not None:
+            return self.read(definition)
         name = die.name
         return ClassType(
             _CLASSES[die.tag], name, None if name is None else _qualified(die, name),
             size_of(die, At.BYTE_SIZE), lambda: self.class_body(die), not die.unit.is_cxx,
-            die.flag(At.DECLARATION), offset=die.offset,
+            die.flag(At.DECLARATION), die.number(At.ALIGNMENT), offset=die.offset,
         )
 
-    def _enumeration(self, die: Die) -> EnumType:
+    def _enumeration(self, die: Die) -> Type:
+        definition = self._in_type_unit(die)
+        if definition is not None:
+            return self.read(definition)
         name = die.name
         underlying = self.type_of(die)
         size = size_of(die, At.BYTE_SIZE, LARGEST_SCALAR)
@@ -276,7 +298,7 @@ class TypeReader:
         if not isinstance(count, int) or count > _MOST_ELEMENTS or size is None:
             raise self._entries.error(die.offset, "a vector type does not say how many elements it has")
         total = byte_size if byte_size is not None else count * size
-        return VectorType(element, count, total, offset=die.offset)
+        return VectorType(numeric(element), count, total, offset=die.offset)
 
     def _bound(self, die: Die, code: int) -> Bound | None:
         value = die.attribute(code)
@@ -315,10 +337,12 @@ class TypeReader:
                 break
         for child in source.children:
             if child.tag == Tag.FORMAL_PARAMETER:
-                artificial = child.find(At.ARTIFICIAL)
-                parameters.append(Parameter(
-                    self.type_of(child), child.name, isinstance(artificial, Flag) and artificial.value,
-                ))
+                flag = child.find(At.ARTIFICIAL)
+                artificial = isinstance(flag, Flag) and flag.value
+                type_ = self.type_of(child)
+                if artificial and not parameters and die.unit.is_cxx and isinstance(type_, PointerType):
+                    type_ = QualifiedType(Qualifier.CONST, type_)  # `this`, which producers leave unqualified
+                parameters.append(Parameter(type_, child.name, artificial))
             elif child.tag == Tag.UNSPECIFIED_PARAMETERS:
                 variadic = True
         prototyped = die.unit.is_cxx or isinstance(die.find(At.PROTOTYPED), Flag) or bool(parameters)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from msgspec import Struct
+from msgspec.structs import replace as changed
+
 from rocdbg.dwarf.info.types import (
     Access,
     ArrayType,
@@ -18,7 +21,6 @@ from rocdbg.dwarf.info.types import (
     Method,
     PointerType,
     QualifiedType,
-    Qualifier,
     StaticMember,
     TemplateArgument,
     Type,
@@ -37,59 +39,81 @@ def type_name(type: Type, declarator: str = "") -> str:
     return type.declare(declarator)
 
 
-def describe(type: Type) -> list[str]:
+class Shown(Struct, frozen=True):
+    """What of classes is shown: GDB's letters behind ``ptype/``."""
+
+    methods: bool = True
+    typedefs: bool = True
+    raw: bool = False
+    """Whether template arguments and local typedefs stand as they are, not by their names in the class."""
+    nested: int = 0
+    """Levels of classes and enumerations in classes that are written; -1 for all."""
+
+
+ALL = Shown()
+
+
+def describe(type: Type, shown: Shown = ALL) -> list[str]:
     """The lines ``ptype`` prints after ``type = ``: typedefs resolved, classes and enumerations with their
     bodies.
 
     As in GDB the type at the end of pointers, arrays and function results is expanded: ``struct S {`` ...
     ``} *``.
     """
-    return _resolve(type).declare("", _Leaves(show=1).text).split("\n")
+    return resolve(type).declare("", Leaves(show=1, shown=shown).text).split("\n")
 
 
-class _Leaves:
+class Leaves:
     """Writes what is at the end of a declarator. ``show``: how many levels of bodies to write, as GDB counts.
 
-    From 1 on a body is written, at 0 only that of an anonymous class, below 0 none. ``names`` are the
-    template arguments to abbreviate by their parameters' names; ``indent`` is the column bodies stand in.
+    From 1 on a body is written, at 0 only that of an anonymous class, below 0 none. ``names`` are the types
+    that go by other names in the class around: template parameters, local typedefs; ``indent`` is the column
+    bodies stand in.
     """
 
-    def __init__(self, show: int, indent: int = 0, names: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, show: int, indent: int = 0, names: dict[str, str] | None = None, shown: Shown = ALL
+    ) -> None:
         self.show = show
         self.indent = indent
         self.names = names or {}
+        self.shown = shown
 
     def text(self, type: Type) -> str:
         match type:
             case BaseType(name=name) | UnspecifiedType(name=name):
                 return self.names.get(name, name)
             case TypedefType(name=name, qualified_name=qualified):
-                return self._abbreviate(qualified or name)
+                return self.abbreviate(qualified or name)
             case ClassType():
                 return self._class(type)
             case EnumType():
                 return self._enum(type)
         return type.spelled()
 
-    def _abbreviate(self, name: str) -> str:
-        """Inside a class template, its arguments go by the names of the parameters."""
+    def declared(self, type: Type, name: str) -> str:
+        """A declaration of a member; its type as a whole may have a name in the class."""
+        local = self.names.get(str(type))
+        return f"{local} {name}" if local is not None else type.declare(name, self.text)
+
+    def abbreviate(self, name: str) -> str:
+        """A name inside a class template, whose arguments go by the names of the parameters."""
         if name in self.names or "<" not in name:
             return self.names.get(name, name)
         start = name.index("<")
         rest = name[start:]
         for value, parameter in self.names.items():
             rest = re.sub(rf"(?<![\w:]){re.escape(value)}(?![\w:])", parameter, rest)
-        return name[:start] + rest
+        return name[:start] + re.sub(r"(?<!>) >", ">", rest)
 
     def _class(self, type: ClassType) -> str:
-        name = self._abbreviate(type.qualified_name) if type.qualified_name else None
+        name = self.abbreviate(type.qualified_name) if type.qualified_name else None
         if self.show < 0 or (name is not None and self.show == 0):
             return type.spelled_as(name)
-        head = type.kind.value if name is None else f"{type.kind.value} {type.qualified_name}"
-        return f"{head} {_class_body(type, self)}"
+        return f"{class_head(type, self.shown.raw)} {_class_body(type, self)}"
 
     def _enum(self, type: EnumType) -> str:
-        name = self._abbreviate(type.qualified_name) if type.qualified_name else None
+        name = self.abbreviate(type.qualified_name) if type.qualified_name else None
         if self.show < 0 or (name is not None and self.show == 0):
             return type.spelled_as(name)
         head = type.keyword if name is None else f"{type.keyword} {type.qualified_name}"
@@ -109,49 +133,80 @@ def _enumerators(type: EnumType) -> list[str]:
     return shown
 
 
-def _resolve(type: Type) -> Type:
+def resolve(type: Type) -> Type:
     """The type with typedefs resolved along its declarator, down to its end."""
     match type:
         case TypedefType(target=target):
-            return _resolve(target)
+            return resolve(target)
         case QualifiedType(target=target) | PointerType(target=target) | MemberPointerType(target=target):
-            return replace(type, target=_resolve(target))
+            return replace(type, target=resolve(target))
         case ArrayType(element=element) | VectorType(element=element):
-            return replace(type, element=_resolve(element))
+            return replace(type, element=resolve(element))
         case FunctionType(return_type=result):
-            return replace(type, return_type=_resolve(result))
+            return replace(type, return_type=resolve(result))
     return type
 
 
-def _class_body(type: ClassType, leaves: _Leaves) -> str:
-    body = type.body
-    indent = " " * (leaves.indent + 4)
-    names = {**leaves.names, **_template_names(body.template_arguments)}
-    inner = _Leaves(leaves.show - 1, leaves.indent + 4, names)
-    types = [argument for argument in body.template_arguments if argument.value is None and argument.name]
-    head = ""
-    if types:
-        head = f"[with {', '.join(f'{argument.name} = {argument.type}' for argument in types)}] "
-    if body.bases:
+def class_head(type: ClassType, raw: bool = False, around: dict[str, str] | None = None) -> str:
+    """``struct S [with T = int] : public Base``, without a body; ``raw``: without what parameters stand for.
+
+    ``around``: what types are called in the class around.
+    """
+    names = Leaves(-1, names=around)
+    title = names.abbreviate(type.qualified_name) if type.qualified_name else ""
+    head = f"{type.kind.value} {title}".rstrip()
+    types = [item for item in type.body.template_arguments if item.value is None and item.name]
+    if types and not raw:
+        meant = (f"{item.name} = {names.names.get(str(item.type), str(item.type))}" for item in types)
+        head += f" [with {', '.join(meant)}]"
+    if type.bases:
         bases = (
-            f"{base.access.name.lower()} {'virtual ' if base.virtual else ''}{base.type}"
-            for base in body.bases
+            f"{base.access.name.lower()} {'virtual ' if base.virtual else ''}{base.type}" for base in type.bases
         )
-        head += f": {', '.join(bases)} "
-    data: tuple[Member | StaticMember, ...] = (*body.members, *body.static_members)
-    fields = [
-        (member.access, _member_text(member, inner))
+        head += f" : {', '.join(bases)}"
+    return head
+
+
+def data_members(type: ClassType) -> list[tuple[Access, Member | StaticMember]]:
+    """The members as they are listed, with their access: what compilers add is private, and no table is shown."""
+    data: tuple[Member | StaticMember, ...] = (*type.members, *type.static_members)
+    return [
+        (_access(member), member)
         for member in sorted(data, key=lambda member: member.offset or 0)
         if not (member.name or "").startswith("_vptr")
     ]
+
+
+def _access(member: Member | StaticMember) -> Access:
+    return Access.PRIVATE if isinstance(member, Member) and member.artificial else member.access
+
+
+def local_names(type: ClassType, around: dict[str, str], shown: Shown = ALL) -> dict[str, str]:
+    """How types are called in a class: by its template parameters and typedefs."""
+    if shown.raw:
+        return {}
+    own = {}
+    for nested in type.body.nested_types:
+        if isinstance(nested, TypedefType):
+            own[nested.qualified_name or nested.name] = nested.name
+    return own | _template_names(type.body.template_arguments) | around  # what is around is found first
+
+
+def _class_body(type: ClassType, leaves: Leaves) -> str:
+    body, shown = type.body, leaves.shown
+    indent = " " * (leaves.indent + 4)
+    names = local_names(type, leaves.names, shown)
+    inner = Leaves(leaves.show - 1, leaves.indent + 4, names, shown)
+    fields = [(access, member_text(member, inner)) for access, member in data_members(type)]
     methods = [
-        (method.access, _method_text(type, method, names)) for method in body.methods if not method.artificial
+        (method.access, _method_text(type, method, names))
+        for method in body.methods if shown.methods and not method.artificial
     ]
-    lines = [head + "{"]
+    lines = ["{"]
     if not fields and not methods:
         incomplete = type.is_declaration and type.byte_size is None
         lines.append(f"{indent}<{'incomplete type' if incomplete else 'no data fields'}>")
-    labels = _needs_labels(type, [access for access, _ in fields + methods])
+    labels = needs_labels(type)
     current: Access | None = None
     for number, (access, text) in enumerate(fields + methods):
         is_method = number >= len(fields)
@@ -161,6 +216,17 @@ def _class_body(type: ClassType, leaves: _Leaves) -> str:
             lines.append(f"{indent[2:]}{access.name.lower()}:")
             current = access
         lines.append(f"{indent}{text}")
+    nested = [item for item in body.nested_types if isinstance(item, ClassType | EnumType)] if shown.nested else []
+    if nested and (fields or methods):
+        lines.append("")
+    if nested:
+        deeper = Leaves(1, leaves.indent + 4, names, changed(shown, nested=shown.nested - 1))
+        lines += [f"{indent}{deeper.text(item)};" for item in nested]
+    typedefs = [item for item in body.nested_types if isinstance(item, TypedefType)] if shown.typedefs else []
+    if typedefs and (fields or methods or nested):
+        lines.append("")
+    outer = Leaves(show=-1, names=leaves.names)
+    lines += [f"{indent}typedef {item.target.declare(item.name, outer.text)};" for item in typedefs]
     lines.append(" " * leaves.indent + "}")
     return "\n".join(lines)
 
@@ -172,39 +238,36 @@ def _template_names(arguments: tuple[TemplateArgument, ...]) -> dict[str, str]:
     }
 
 
-def _needs_labels(type: ClassType, accesses: list[Access]) -> bool:
+def needs_labels(type: ClassType) -> bool:
     """Labels are written unless everything has the access the keyword gives."""
     if type.tagged:
         return False
+    accesses = [_access(member) for member in type.members]
+    accesses += [member.access for member in type.static_members] + [method.access for method in type.methods]
     default = Access.PRIVATE if type.kind is ClassKind.CLASS else Access.PUBLIC
     return any(access != default for access in accesses)
 
 
-def _member_text(member: Member | StaticMember, leaves: _Leaves) -> str:
-    declared = member.type.declare(member.name or "", leaves.text)
+def member_text(member: Member | StaticMember, leaves: Leaves) -> str:
+    """The declaration of a member, with the width of a bit-field."""
+    declared = leaves.declared(member.type, member.name or "")
     if isinstance(member, StaticMember):
         return f"static {declared};"
     return f"{declared};" if member.bit_size is None else f"{declared} : {member.bit_size};"
 
 
 def _method_text(owner: ClassType, method: Method, names: dict[str, str]) -> str:
-    spell = _Leaves(show=-1, names=names).text
+    spell = Leaves(show=-1, names=names).text
     text = f"{method.name}({method.type.parameter_list(without_this=True, spell=spell)})"
     bare = (owner.name or "").partition("<")[0]
-    if method.name.lstrip("~") != bare:
+    if method.name.lstrip("~") != bare and not _is_conversion(method):
         # of a pointer, too, GDB puts the space between it and the name
         text = f"{method.type.return_type.declare('', spell)} {text}"
     prefix = "static " if method.static else "virtual " if method.virtual else ""
-    return f"{prefix}{text}{' const' if _is_const(method) else ''};"
+    return f"{prefix}{text}{' const' if method.is_const else ''};"
 
 
-def _is_const(method: Method) -> bool:
-    """True when ``this`` points to something constant."""
-    if not method.type.parameters or method.static:
-        return False
-    this = method.type.parameters[0].type.strip_typedefs()
-    return (
-        isinstance(this, PointerType)
-        and isinstance(this.target, QualifiedType)
-        and this.target.qualifier is Qualifier.CONST
-    )
+def _is_conversion(method: Method) -> bool:
+    """Whether it is ``operator float``, whose type is in the name."""
+    word, _, rest = method.name.partition(" ")
+    return word == "operator" and rest[:1].isidentifier() and rest.partition(" ")[0] not in ("new", "delete")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -46,12 +46,22 @@ class Encoding(enum.IntEnum):
 
 
 class Qualifier(enum.Enum):
-    """A type qualifier; the value is its spelling."""
+    """A type qualifier; the value is its spelling.
+
+    Those with an @, which is how GDB writes address spaces, are memory spaces of languages (A.2.14): what is LOCAL in
+    OpenCL is SHARED in HIP, and GROUP where the language has no word for it.
+    """
 
     CONST = "const"
     VOLATILE = "volatile"
     RESTRICT = "restrict"
     ATOMIC = "_Atomic"
+    GLOBAL_SPACE = "@global"
+    CONSTANT_SPACE = "@constant"
+    GROUP_SPACE = "@group"
+    LOCAL_SPACE = "@local"
+    SHARED_SPACE = "@shared"
+    PRIVATE_SPACE = "@private"
 
 
 class PointerKind(enum.Enum):
@@ -225,13 +235,21 @@ _INTEGERS = frozenset({
 })
 
 
+def numeric(element: Type) -> Type:
+    """The element type of a vector: as GDB has it, a character type that is no typedef is a small integer there."""
+    if isinstance(element, BaseType) and element.encoding in (Encoding.SIGNED_CHAR, Encoding.UNSIGNED_CHAR):
+        signed = element.encoding == Encoding.SIGNED_CHAR
+        return replace(element, encoding=Encoding.SIGNED if signed else Encoding.UNSIGNED, offset=element.offset)
+    return element
+
+
 @dataclass(frozen=True)
 class PointerType(Type):
     """A pointer or reference.
 
-    ``address_class`` is DW_AT_address_class (clang writes the DWARF address space the pointer's values are
-    in: 1 generic, 3 local, 5 private_lane; absent for global), or DW_AT_LLVM_address_space where the
-    producer has it. ``memory_space`` is DW_AT_LLVM_memory_space. ``byte_size`` is the pointer's own size.
+    ``address_class`` is the DWARF address space the pointer's values are in (1 generic, 3 local, 5 private_lane;
+    absent for global): what the producer means by DW_AT_address_class, or DW_AT_LLVM_address_space where it has
+    that. ``memory_space`` is DW_AT_LLVM_memory_space. ``byte_size`` is the pointer's own size.
     """
 
     target: Type
@@ -493,6 +511,11 @@ class StaticMember(Struct, frozen=True):
     offset: int | None = None
 
 
+CONSTU, LIT0 = 0x10, 0x30
+"""DW_OP_constu and DW_OP_lit0."""
+MAX_LEB = 5
+
+
 class Method(Struct, frozen=True):
     """A member function as declared in its class. ``offset`` is the declaration's entry.
 
@@ -509,6 +532,31 @@ class Method(Struct, frozen=True):
     linkage_name: str | None = None
     offset: int | None = None
     vtable_elem_location: Exprloc | Loclist | None = None
+
+    @property
+    def is_const(self) -> bool:
+        """Whether ``this`` points to something constant."""
+        if not self.type.parameters or self.static:
+            return False
+        this = self.type.parameters[0].type.strip_typedefs().strip_qualifiers()
+        return (
+            isinstance(this, PointerType)
+            and isinstance(this.target, QualifiedType)
+            and this.target.qualifier is Qualifier.CONST
+        )
+
+    @property
+    def vtable_slot(self) -> int | None:
+        """The number of its slot in the table, where the producer gives it as a plain number."""
+        where = self.vtable_elem_location
+        if not isinstance(where, Exprloc) or not where.data:
+            return None
+        operation, operand = where.data[0], where.data[1:]
+        if LIT0 <= operation < LIT0 + 32 and not operand:
+            return operation - LIT0
+        if operation != CONSTU or not operand or len(operand) > MAX_LEB or operand[-1] & 0x80:
+            return None
+        return sum((byte & 0x7F) << 7 * index for index, byte in enumerate(operand))
 
 
 class TemplateArgument(Struct, frozen=True):
@@ -549,6 +597,8 @@ class ClassType(Type):
     read_body: Callable[[], ClassBody] = field(default=ClassBody, repr=False)
     tagged: bool = False
     is_declaration: bool = False
+    alignment: int | None = None
+    """Bytes, where the source says (``alignas``)."""
 
     @property
     def size(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,14 @@ from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
 from rocdbg.dwarf.info.ranges import ranges_of
+from rocdbg.dwarf.info.split import SplitName
 from rocdbg.dwarf.info.unit_index import UnitIndex
 from rocdbg.errors import remembered
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.entries import Entries
     from rocdbg.dwarf.info.lines import LineTable
+    from rocdbg.dwarf.info.sections import Sections
 
 
 class Unit:
@@ -27,14 +30,22 @@ class Unit:
 
     ``offset`` and ``end`` delimit it in ``.debug_info``, ``first`` is where its entries begin. ``version``
     is 2 to 5; ``address_size`` and ``offset_size`` (4 or 8) are in bytes. ``type_signature`` and
-    ``type_offset`` (relative to the unit) only in type units. Equality is identity.
+    ``type_offset`` (relative to the unit) only in type units. ``sections`` are those that it refers to, of its own
+    file if it is split; ``skeleton`` is the unit of the linked object then (DWARF 5 section 3.1.2), and ``id`` what
+    the two have in common. Equality is identity.
     """
+
+    skeleton: Unit | None = None
 
     def __init__(
         self, entries: Entries, *, offset: int, end: int, first: int, version: int, unit_type: int,
         address_size: int, offset_size: int, abbrev_offset: int, type_signature: int | None, type_offset: int,
+        id: int | None = None, sections: Sections | None = None,
     ) -> None:
         self.entries = entries
+        self.id = id
+        self.sections = sections if sections is not None else entries.sections
+        self.is_split = sections is not None
         self.offset = offset
         self.end = end
         self.first = first
@@ -85,7 +96,18 @@ class Unit:
     @cached_property
     def comp_dir(self) -> str:
         """Directory of the compilation, empty when unknown."""
-        return self._top_string(At.COMP_DIR)
+        return self._top_string(At.COMP_DIR) or (self.skeleton.comp_dir if self.skeleton is not None else "")
+
+    @cached_property
+    def split_name(self) -> SplitName | None:
+        """The unit in another file that this one is the skeleton of, if it is one."""
+        name = self._top_string(At.DWO_NAME if self.version >= 5 else At.GNU_DWO_NAME)
+        return SplitName(name, self.comp_dir, self._split_id, self.offset) if name else None
+
+    @property
+    def _split_id(self) -> int:
+        found = self.id if self.id is not None else self.top.raw_attribute(At.GNU_DWO_ID)
+        return found if isinstance(found, int) else 0
 
     @cached_property
     def producer(self) -> str:
@@ -124,17 +146,21 @@ class Unit:
     @cached_property
     def conventions(self) -> Conventions:
         """What the unit's producer means where it departs from the text."""
-        return conventions_of(self.dialect)
+        return conventions_of(self.dialect, self.producer)
 
     @cached_property
     def base_address(self) -> int:
         """Base of the unit's location and range lists: its DW_AT_low_pc, else 0."""
+        if self.skeleton is not None:
+            return self.skeleton.base_address
         value = self.top.attribute(At.LOW_PC)
         return value.value if isinstance(value, Address) else 0
 
     @cached_property
     def ranges(self) -> tuple[AddressRange, ...]:
         """The unit's code, as its top entry has it; empty when that says nothing."""
+        if self.skeleton is not None:
+            return self.skeleton.ranges
         return ranges_of(self.top)
 
     # Bases
@@ -151,13 +177,20 @@ class Unit:
     @cached_property
     def str_offsets_base(self) -> int:
         """Position of string index 0 in ``.debug_str_offsets``."""
-        return self._base(At.STR_OFFSETS_BASE, self._table_header)
+        return self._base(At.STR_OFFSETS_BASE, self._table_header if self.version >= 5 else 0)
 
     @cached_property
     def addr_base(self) -> int:
         """Position of address index 0 in ``.debug_addr``."""
+        if self.skeleton is not None:
+            return self.skeleton.addr_base
         default = self._base(At.GNU_ADDR_BASE, self._table_header if self.version >= 5 else 0)
         return self._base(At.ADDR_BASE, default)
+
+    @cached_property
+    def ranges_base(self) -> int:
+        """What offsets into ``.debug_ranges`` are relative to: not 0 in split units before DWARF 5."""
+        return 0 if self.skeleton is None else self.skeleton._base(At.GNU_RANGES_BASE, 0)
 
     @cached_property
     def rnglists_base(self) -> int:
@@ -171,20 +204,19 @@ class Unit:
 
     def indexed_string(self, index: int) -> str:
         """The string with an index into ``.debug_str_offsets``."""
-        sections = self.entries.sections
-        size = self.offset_size
+        sections, size = self.sections, self.offset_size
         offset = sections.number(".debug_str_offsets", self.str_offsets_base + index * size, size)
         return sections.string(".debug_str", offset)
 
     def indexed_address(self, index: int) -> int:
         """The address with an index into ``.debug_addr``."""
         size = self.address_size
-        return self.entries.sections.number(".debug_addr", self.addr_base + index * size, size)
+        return self.sections.number(".debug_addr", self.addr_base + index * size, size)
 
     @cached_property
     def debug_addr(self) -> list[int]:
         """The unit's part of ``.debug_addr``: what address indices in its expressions and lists stand for."""
-        data, size = self.entries.sections[".debug_addr"], self.address_size
+        data, size = self.sections[".debug_addr"], self.address_size
         start, end = self.addr_base, len(data)
         if self.version >= 5 and start >= self._table_header:
             # The contribution's own header says how far it goes.
@@ -202,6 +234,8 @@ class Unit:
     @cached_property
     def line_table(self) -> LineTable | None:
         """The unit's line table; None without one."""
+        if self.skeleton is not None and not self.is_type_unit:
+            return self.skeleton.line_table
         value = self.top.attribute(At.STMT_LIST)
         if not isinstance(value, SectionOffset | Constant):
             return None
@@ -226,17 +260,21 @@ class Unit:
         return Die(self, self.offset + offset)
 
 
-def read_unit_headers(entries: Entries, data: bytes, start: int, *, types_section: bool) -> list[Unit]:
-    """The units of ``data`` from ``start`` on (``.debug_types`` has another header: ``types_section``).
+def read_unit_headers(
+    entries: Entries, data: bytes, base: int, error: Callable[[int, str], DebugInfoError], *, types_section: bool,
+    sections: Sections | None = None,
+) -> list[Unit]:
+    """The units of ``data``, which lies at ``base`` among all entries (``.debug_types`` has another header:
+    ``types_section``). ``error`` makes an error about an offset, ``sections`` are those that split units refer to.
 
     A damaged header ends the list: what comes before it stays usable; DebugInfoError is raised when it is
     the very first.
     """
     units: list[Unit] = []
-    pos = start
+    pos = 0
     while pos < len(data):
         try:
-            unit = _read_unit_header(entries, data, pos, types_section)
+            unit = _read_unit_header(entries, data, pos, base, error, types_section, sections)
         except DebugInfoError:
             if not units:
                 raise
@@ -244,17 +282,20 @@ def read_unit_headers(entries: Entries, data: bytes, start: int, *, types_sectio
         if unit is None:
             break
         units.append(unit)
-        pos = unit.end
+        pos = unit.end - base
     return units
 
 
-def _read_unit_header(entries: Entries, data: bytes, start: int, types_section: bool) -> Unit | None:
+def _read_unit_header(
+    entries: Entries, data: bytes, start: int, base: int, error: Callable[[int, str], DebugInfoError],
+    types_section: bool, sections: Sections | None,
+) -> Unit | None:
     pos = start
 
     def take(size: int) -> int:
         nonlocal pos
         if pos + size > len(data):
-            raise entries.error(start, "unit header is truncated")
+            raise error(base + start, "unit header is truncated")
         pos += size
         return int.from_bytes(data[pos - size:pos], "little")
 
@@ -262,31 +303,31 @@ def _read_unit_header(entries: Entries, data: bytes, start: int, types_section: 
     if length == 0xFFFFFFFF:
         length, offset_size = take(8), 8
     elif length >= 0xFFFFFFF0:
-        raise entries.error(start, f"reserved unit length {length:#x}")
+        raise error(base + start, f"reserved unit length {length:#x}")
     if length == 0:
         return None  # padding at the end of the section
     end = pos + length
     if end > len(data):
-        raise entries.error(start, f"unit of {length:#x} bytes goes beyond the section's end")
+        raise error(base + start, f"unit of {length:#x} bytes goes beyond the section's end")
     version = take(2)
     if not 2 <= version <= 5:
-        raise entries.error(start, f"unit version {version} is not supported")
+        raise error(base + start, f"unit version {version} is not supported")
     unit_type = UnitType.TYPE if types_section else UnitType.COMPILE
     if version >= 5:
         unit_type, address_size, abbrev_offset = take(1), take(1), take(offset_size)
     else:
         abbrev_offset, address_size = take(offset_size), take(1)
     if address_size not in (2, 4, 8):
-        raise entries.error(start, f"address size {address_size} is not supported")
-    signature, type_offset = None, 0
+        raise error(base + start, f"address size {address_size} is not supported")
+    signature, type_offset, id = None, 0, None
     if unit_type in (UnitType.TYPE, UnitType.SPLIT_TYPE):
         signature, type_offset = take(8), take(offset_size)
     elif unit_type in (UnitType.SKELETON, UnitType.SPLIT_COMPILE):
-        take(8)  # the split unit's id; split files are not followed
+        id = take(8)
     if pos > end:
-        raise entries.error(start, "unit is shorter than its header")
+        raise error(base + start, "unit is shorter than its header")
     return Unit(
-        entries, offset=start, end=end, first=pos, version=version, unit_type=unit_type,
+        entries, offset=base + start, end=base + end, first=base + pos, version=version, unit_type=unit_type,
         address_size=address_size, offset_size=offset_size, abbrev_offset=abbrev_offset,
-        type_signature=signature, type_offset=type_offset,
+        type_signature=signature, type_offset=type_offset, id=id, sections=sections,
     )

@@ -7,6 +7,7 @@ outside functions can refer to are recorded, with the entry they are in.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -26,11 +27,13 @@ NAMED_TYPE_TAGS: Final = CLASS_TAGS | {
 _UNIT_TAGS: Final = frozenset({Tag.COMPILE_UNIT, Tag.PARTIAL_UNIT, Tag.TYPE_UNIT, Tag.SKELETON_UNIT})
 _CONTAINERS: Final = CLASS_TAGS | _UNIT_TAGS | {Tag.NAMESPACE, Tag.MODULE, Tag.ENUMERATION_TYPE}
 _RECORDED: Final = NAMED_TYPE_TAGS | _CONTAINERS | {
-    Tag.SUBPROGRAM, Tag.VARIABLE, Tag.CONSTANT, Tag.ENUMERATOR,
+    Tag.SUBPROGRAM, Tag.VARIABLE, Tag.CONSTANT, Tag.ENUMERATOR, Tag.IMPORTED_DECLARATION, Tag.IMPORTED_MODULE,
 }
 _DEEPEST: Final = 512
+SLICE: Final = 1 << 13
+"""Bytes of entries between two pauses of a pass: about a millisecond."""
 
-_RECORD, _CONTAINER, _INLINED = 1, 2, 4
+_RECORD, _CONTAINER, _INLINED, _ENTRY = 1, 2, 4, 8
 
 
 class Records(Struct):
@@ -41,6 +44,7 @@ class Records(Struct):
     tags: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     inlined: list[int] = field(default_factory=list)
+    entry_points: list[int] = field(default_factory=list)
 
 
 class UnitIndex:
@@ -49,11 +53,35 @@ class UnitIndex:
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._children: dict[int, list[int]] = {}
+        self._found = Records()
+        self._pass: Iterator[None] | None = None
+        self._passed = False
 
     @remembered
     def records(self) -> Records:
         """What the pass found."""
-        return _scan(self._unit)
+        while not self._passed:
+            for _ in self.reading():
+                pass
+        return self._found
+
+    def reading(self) -> Generator[None, None, None]:
+        """Make the pass bit by bit, from where it has been left; `records` makes the rest of it at once.
+
+        A pass that something ends (an interrupt, damage) begins anew.
+        """
+        if self._pass is None:
+            self._found = Records()
+            self._pass = _scan(self._unit, self._found)
+        try:
+            for _ in self._pass:
+                yield
+        except GeneratorExit:
+            raise
+        except BaseException:
+            self._pass = None
+            raise
+        self._passed = True
 
     def tagged(self, *tags: int) -> list[int]:
         """Offsets of the recorded entries with one of the tags."""
@@ -109,7 +137,7 @@ class UnitIndex:
 
 
 def _kind(tag: int) -> int:
-    kind = _INLINED if tag == Tag.INLINED_SUBROUTINE else 0
+    kind = {Tag.INLINED_SUBROUTINE: _INLINED, Tag.ENTRY_POINT: _ENTRY}.get(tag, 0)
     if tag in _RECORDED:
         kind |= _RECORD
     if tag in _CONTAINERS:
@@ -117,7 +145,8 @@ def _kind(tag: int) -> int:
     return kind
 
 
-def _scan(unit: Unit) -> Records:
+def _scan(unit: Unit, records: Records) -> Iterator[None]:
+    """Pass over a unit's entries, with a pause after each `SLICE` of bytes."""
     entries = unit.entries
     data, end, pos = entries.data, unit.end, unit.first
     table = {
@@ -125,7 +154,6 @@ def _scan(unit: Unit) -> Records:
                SKIP_OTHER in abbreviation.steps)
         for code, abbreviation in unit.abbreviations.items()
     }
-    records = Records()
     offsets, tags, parents, inlined = records.offsets, records.tags, records.parents, records.inlined
     stack: list[int] = []
     parent = -1
@@ -133,55 +161,59 @@ def _scan(unit: Unit) -> Records:
     start = pos
     try:
         while pos < end:
-            start = pos
-            code = data[pos]
-            pos += 1
-            if code == 0:
-                if inside:
-                    inside -= 1
+            stop = min(pos + SLICE, end)
+            while pos < stop:
+                start = pos
+                code = data[pos]
+                pos += 1
+                if code == 0:
+                    if inside:
+                        inside -= 1
+                        continue
+                    if not stack:
+                        return
+                    parent = stack.pop()
+                    if parent < 0:
+                        return
                     continue
-                if not stack:
-                    break
-                parent = stack.pop()
-                if parent < 0:
-                    break
-                continue
-            if code >= 0x80:
-                code, pos = uleb(data, start)
-            kind, tag, has_children, steps, other = table[code]
-            if kind and not inside and kind & _RECORD:
-                offsets.append(start)
-                tags.append(tag)
-                parents.append(parent)
-            elif kind == _INLINED:
-                inlined.append(start)
-            if other:
-                pos = skip_attributes(unit, pos, steps)
-            else:
-                for step in steps:
-                    if step >= 0:
-                        pos += step
-                    elif step == SKIP_BLOCK:
-                        size = data[pos]
-                        if size < 0x80:
-                            pos += size + 1
-                        else:
-                            size, pos = uleb(data, pos)
-                            pos += size
-                    elif step == SKIP_ULEB:
-                        while data[pos] >= 0x80:
-                            pos += 1
-                        pos += 1
-            if has_children:
-                if inside or not kind & _CONTAINER:
-                    inside += 1
+                if code >= 0x80:
+                    code, pos = uleb(data, start)
+                kind, tag, has_children, steps, other = table[code]
+                if kind and not inside and kind & _RECORD:
+                    offsets.append(start)
+                    tags.append(tag)
+                    parents.append(parent)
+                elif kind == _INLINED:
+                    inlined.append(start)
+                elif kind == _ENTRY:
+                    records.entry_points.append(start)
+                if other:
+                    pos = skip_attributes(unit, pos, steps)
                 else:
-                    stack.append(parent)
-                    parent = len(offsets) - 1
-                    if len(stack) > _DEEPEST:
-                        raise entries.error(start, f"scopes are nested deeper than {_DEEPEST}")
+                    for step in steps:
+                        if step >= 0:
+                            pos += step
+                        elif step == SKIP_BLOCK:
+                            size = data[pos]
+                            if size < 0x80:
+                                pos += size + 1
+                            else:
+                                size, pos = uleb(data, pos)
+                                pos += size
+                        elif step == SKIP_ULEB:
+                            while data[pos] >= 0x80:
+                                pos += 1
+                            pos += 1
+                if has_children:
+                    if inside or not kind & _CONTAINER:
+                        inside += 1
+                    else:
+                        stack.append(parent)
+                        parent = len(offsets) - 1
+                        if len(stack) > _DEEPEST:
+                            raise entries.error(start, f"scopes are nested deeper than {_DEEPEST}")
+            yield
     except IndexError:
         raise entries.error(start, "entry is truncated") from None
     except KeyError:
         raise entries.error(start, f"abbreviation {code} is not defined") from None
-    return records

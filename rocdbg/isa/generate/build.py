@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from typing import Any
 
@@ -11,33 +10,19 @@ from rocdbg.isa.formats import Layout, family_of, layouts, width
 from rocdbg.isa.generate.learn import Item, Learner, Row
 from rocdbg.isa.generate.learn_images import ImageLearner
 from rocdbg.isa.generate.oracle import Oracle
+from rocdbg.isa.generate.pools import Pool
 from rocdbg.isa.table import ItemTag, bits_text, pack
 
 TARGETS = (
-    "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1011",
-    "gfx1013", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250",
+    "gfx803", "gfx810", "gfx600", "gfx700", "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950",
+    "gfx1010", "gfx1011", "gfx1013", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250",
 )
 """Targets with a table of their own; ``table.ALIASES`` has the others."""
 LLVM = "LLVM 22"
 IMAGES = ("MIMG", "VIMAGE", "VSAMPLE")
 
 
-class _Pool:
-    """Numbers for values that repeat."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self._numbers: dict[str, int] = {}
-
-    def number(self, value: Any) -> int:
-        key = json.dumps(value)
-        if key not in self._numbers:
-            self._numbers[key] = len(self.values)
-            self.values.append(value)
-        return self._numbers[key]
-
-
-def _item(item: Item, texts: _Pool) -> list[Any]:
+def _item(item: Item, texts: Pool) -> list[Any]:
     match item.sort:
         case "operand":
             packed = texts.number(pack(item.texts))
@@ -100,7 +85,7 @@ _POOLED = {
 
 
 def _kept(
-    rows: dict[str, Any], previous: dict[str, Any], signatures: _Pool, texts: _Pool
+    rows: dict[str, Any], previous: dict[str, Any], signatures: Pool, texts: Pool
 ) -> dict[str, list[Any]]:
     """Rows of an earlier table, renumbered for new pools."""
     result: dict[str, list[Any]] = {}
@@ -124,7 +109,12 @@ def build(
     With the ``previous`` table, only layouts whose names match the expression ``only`` are learnt anew.
     """
     family = family_of(target)
-    texts, signatures = _Pool(), _Pool()
+    if family in ("gfx6", "gfx7"):
+        from rocdbg.isa.generate.transfer import transfer
+
+        draft, odd = transfer(target)
+        return draft.raw, odd
+    texts, signatures = Pool(), Pool()
     notes: list[str] = []
     table: dict[str, Any] = {"target": target, "family": family, "from": LLVM, "count": 0}
     base: dict[str, dict[str, list[Any]]] = {}

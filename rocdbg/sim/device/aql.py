@@ -15,6 +15,11 @@ PACKET_SIZE = 64
 """Bytes of an AQL packet."""
 QUEUE_SIZE = 256
 """Bytes of ``amd_queue_t`` as far as its fields are defined."""
+WRITE_INDEX: Final = 56
+READ_INDEX: Final = 128
+"""Where ``amd_queue_t`` has how many packets were written, and how many were processed."""
+SIGNAL_VALUE: Final = 8
+"""Where ``amd_signal_t`` has the value."""
 GRID_SYNC_SIZE = 48
 """Bytes of what ``hidden_multigrid_sync_arg`` points to."""
 
@@ -38,7 +43,6 @@ _PACKET = struct.Struct("<HH3HH3IIIQQQQ")
 _QUEUE = struct.Struct("<IIQQIIQ16xQIIIIQI36xQII4IQQII8xQ56x")
 _QUEUE_TYPE_MULTI = 0
 _QUEUE_FEATURE_KERNEL_DISPATCH = 1
-_READ_ID_OFFSET = 128
 _PROPERTY_IS_PTR64 = 1 << 1
 
 # As the device libraries declare it: state shared between devices, number of this grid, number of grids, work-items
@@ -107,7 +111,7 @@ class Queue(Struct, frozen=True):
             0,
             0,
             self.read_index,
-            _READ_ID_OFFSET,
+            READ_INDEX,
             0,
             *self.scratch_descriptor,
             self.scratch_address,

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from rocdbg.codeobject.kernels import Kernel
+from rocdbg.codeobject.metadata import ValueKind
 from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
 from rocdbg.sim.device.aql import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
 from rocdbg.sim.device.deadlock import is_deadlock
+from rocdbg.sim.device.excursion import Excursion
+from rocdbg.sim.device.journal import Given, Journal
+from rocdbg.sim.device.kernarg import HiddenValues
+from rocdbg.sim.device.packets import KernelPacket
+from rocdbg.sim.device.places import Places, SparePlaces
 from rocdbg.sim.device.residency import Residency
-from rocdbg.sim.device.schedule import QUANTUM
-from rocdbg.sim.faults import crash_report, describe_fault, fetch_fault, instruction_at, instruction_text
+from rocdbg.sim.device.schedule import Schedule
+from rocdbg.sim.faults import (
+    crash_report,
+    describe_fault,
+    fetch_fault,
+    instruction_at,
+    instruction_text,
+    unsupported_reason,
+)
 from rocdbg.sim.initial_state import DispatchState
-from rocdbg.sim.layout import Status
+from rocdbg.sim.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
 from rocdbg.sim.memory import Allocation, GlobalMemory
-from rocdbg.sim.options import RunOptions, RunRequestError
+from rocdbg.sim.options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
 from rocdbg.sim.register_bounds import excess
-from rocdbg.sim.stops import ABORT_TRAP, Space, Stop, StopKind
+from rocdbg.sim.services.host_services import SERVED, HostServices
+from rocdbg.sim.stops import ABORT_TRAP, Space, Stop, StopKind, watch_stop
 from rocdbg.sim.wave import Dim3, Wave
 
 if TYPE_CHECKING:
     from rocdbg.sim.native import Engine
+
+_Result = TypeVar("_Result")
 
 RESIDENT_WAVES = 128
 """Waves that exist at once, at least one workgroup; the others of the grid are created as these end."""
@@ -35,9 +53,7 @@ _UNLIMITED = 1 << 62
 
 
 class DispatchPlan(Struct, frozen=True):
-    """All that is fixed when a dispatch starts. ``allocations`` are those it owns (kernarg, packet,
-    scratch).
-    """
+    """All that is fixed when a dispatch starts. ``owned``: memory that goes with it, beside ``scratch``."""
 
     kernel: Kernel
     number: int
@@ -47,10 +63,24 @@ class DispatchPlan(Struct, frozen=True):
     workgroup: Dim3
     dynamic_lds: int
     resident_groups: int
-    kernarg: Allocation
-    packet: Allocation
     scratch: Allocation | None
     descriptor_address: int
+    owned: tuple[Allocation, ...] = ()
+    first_wave: int = 1
+    """The number of the first wave."""
+
+    packet: KernelPacket | None = None
+    """What has started it, if that was a packet."""
+
+    @property
+    def waves(self) -> int:
+        """Waves of the whole grid: groups at its edges may have fewer than others."""
+        sizes = [(total // size, size, total % size) for total, size in zip(self.grid, self.workgroup, strict=True)]
+        kinds = [[(whole, size)] + ([(1, rest)] if rest else []) for whole, size, rest in sizes]
+        return sum(
+            nx * ny * nz * -(-x * y * z // self.state.wave_size)
+            for nx, x in kinds[0] for ny, y in kinds[1] for nz, z in kinds[2]
+        )  # fmt: skip
 
     @property
     def waves_per_group(self) -> int:
@@ -59,23 +89,43 @@ class DispatchPlan(Struct, frozen=True):
 
 
 class Dispatch:
-    """One kernel launch. Made by ``Machine.dispatch``.
+    """One kernel launch. Made by ``Machine.dispatch``, which gives it ``spare`` places of the same ``kind``, and gets
+    them back.
 
-    Waves are numbered from 1 in order of creation: by workgroup (x fastest), then by wave in the group. They
-    take turns in that order, each for ``QUANTUM`` instructions or until it waits, so a launch always runs in
-    the same way.
+    Waves are numbered from 1 (or what the plan says) in order of creation: by workgroup (x fastest), then by wave in
+    the group. They
+    take turns in that order, each for as many instructions as the `Schedule` says or until it waits, so a launch
+    always runs in the same way.
     """
 
-    def __init__(self, plan: DispatchPlan, engine: Engine, memory: GlobalMemory) -> None:
+    def __init__(
+        self, plan: DispatchPlan, engine: Engine, memory: GlobalMemory, schedule: Schedule | None = None,
+        services: HostServices | None = None, spare: SparePlaces | None = None, kind: Hashable = None,
+    ) -> None:
         self.plan = plan
         self.memory = memory
+        self.services = services or HostServices(memory, RESIDENT_WAVES)
+        """What its waves find behind hidden arguments."""
         self._engine = engine
-        state = plan.state
-        self._residency = Residency(state, plan.grid, plan.workgroup, plan.resident_groups, plan.scratch)
+        self._spare, self._kind = spare, kind
+        places = spare.take(kind) if spare is not None else None
+        if places is None:
+            places = Places(plan.state, plan.grid, plan.workgroup, plan.resident_groups)
+        self._residency = Residency(plan.state, places, plan.scratch, plan.first_wave)
+        if schedule is not None:
+            self._residency.choose(schedule)
+        engine.fill(self._residency)
         self._released = False
         self._crashed: Stop | None = None
         # Where each wave was when it was last reported: it does not stop there again before it moved.
         self._reported: dict[int, int] = {}
+        self._cut = False
+        """Whether the end of what runs means nothing: more of the same comes behind it."""
+        self.journal: Journal | None = None
+        """Where turns are noted that were not the schedule's choice."""
+        self.between_turns: Callable[[], None] | None = None
+        """Called now and then while the dispatch runs, when no wave is in the middle of anything."""
+        self._followed: Followed | None = None
 
     # -- what there is ---------------------------------------------------------------------------------------
 
@@ -102,8 +152,7 @@ class Dispatch:
     @property
     def instructions(self) -> int:
         """Wave-instructions executed so far."""
-        places = self._residency
-        return places.get("retired") + sum(places.instructions(slot) for slot in places.slots())
+        return self._residency.executed()
 
     def progress(self) -> tuple[int, int, int]:
         """Wave-instructions executed, workgroups that have ended, workgroups in all; another thread may ask too."""
@@ -114,7 +163,8 @@ class Dispatch:
         slot = self._residency.slot(number)
         if slot is not None:
             return self._residency.wave(slot)
-        state = "has ended" if 0 < number <= self._residency.get("created") else "does not exist"
+        known = self.plan.first_wave <= number <= self._residency.get("created")
+        state = "has ended" if known else "does not exist"
         raise RunRequestError(f"wave {number} {state}")
 
     def interrupt(self) -> None:
@@ -127,14 +177,50 @@ class Dispatch:
         """Take back an `interrupt` that no run has answered."""
         self._residency.set("interrupted", 0)
 
+    def take_interrupt(self) -> bool:
+        """Whether an `interrupt` has come that no run has answered; it is answered by this."""
+        asked = bool(self._residency.get("interrupted"))
+        self._residency.set("interrupted", 0)
+        return asked
+
+    def excursion(self, wave: Wave, room: int) -> Excursion:
+        """Run a function on a copy of a wave, with ``room`` bytes of stack in each lane."""
+        plan = self.plan
+        hidden = HiddenValues(
+            plan.grid, plan.workgroup, plan.dynamic_lds, PRIVATE_APERTURE >> 32, SHARED_APERTURE >> 32,
+            plan.state.queue_address, served=self._served_functions,
+        )
+        return Excursion(
+            wave, plan.state, plan.kernel.metadata, hidden, self._engine, self.memory, room, self.services
+        )
+
+    @property
+    def _served_functions(self) -> dict[ValueKind, int]:
+        """The hidden arguments that are the host's affair, where the kernel has none that functions could share."""
+        metadata = self.plan.kernel.metadata
+        return {} if metadata is not None and metadata.hidden_args else self.services.arguments(SERVED)
+
+    def renumber(self, first_wave: int) -> None:
+        """Give the first wave, and all that follow, other numbers; `Wave` objects that were asked for are no more
+        good."""
+        delta = first_wave - self.plan.first_wave
+        self._residency.renumber(delta)
+        self._reported = {number + delta: pc for number, pc in self._reported.items()}
+        self.plan = replace(self.plan, first_wave=first_wave)
+
     def release(self) -> None:
         """End the dispatch wherever it is and give its memory back. The waves are gone afterwards."""
         if self._released:
             return
         self._released = True
-        self._residency.set("retired", self.instructions)
-        self._residency.clear()
-        for allocation in (self.plan.kernarg, self.plan.packet, self.plan.scratch):
+        residency = self._residency
+        ended = residency.empty
+        residency.set("retired", residency.executed())
+        residency.clear()
+        if ended and residency.private and self._spare is not None:
+            residency.leave()
+            self._spare.give(self._kind, residency.places)
+        for allocation in (*self.plan.owned, self.plan.scratch):
             if allocation is not None:
                 self.memory.free(allocation)
 
@@ -154,9 +240,18 @@ class Dispatch:
             return Stop(StopKind.DONE)
         if self._crashed is not None:
             return self._crashed
-        self._engine.set_stops(frozenset(options.stop_pcs))
+        self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
+        self._engine.set_watches(options.watches)
         if any(wave.enabled_exceptions for wave in self._residency.known()):
             self._engine.watch_exceptions()
+        try:
+            stop = self._run(options)
+            self.services.stopped(stop.kind is StopKind.DONE)
+            return stop
+        finally:
+            self._engine.collect()
+
+    def _run(self, options: RunOptions) -> Stop:
         focus = self.wave(options.wave) if options.wave is not None else None
         left = _Budget(options.budget)
         if focus is None or (options.range is None and not options.step):
@@ -177,21 +272,31 @@ class Dispatch:
             elif only.ended:
                 return self._done_or(StopKind.WAVE_DONE, only)
             else:
-                stop = self._next_turn(left) if only.waiting else self._turn(only, left)
+                stop = self._next_turn(left) if only.waiting else self._give_turn(only, left)
             if stop is not None:
                 return stop
             if self.finished:
                 return Stop(StopKind.DONE)
+            if self.between_turns is not None:
+                self.between_turns()
 
     def _native_turns(self, left: _Budget) -> Stop | None:
         """As many turns as native code can do by itself; what it cannot is the next turn's affair."""
         places = self._residency
         if places.get("interrupted") or left.exhausted:
             return None
+        followed = self._followed
+        places.set("followed", followed.wave if followed else 0)
+        places.set("followed_end", followed.end if followed else 0)
+        routine = self._engine.followed_routine(followed.range, followed.traced) if followed else 0
+        places.set("followed_run", routine)
         status = self._engine.schedule(places, left.share(_UNLIMITED))
         left.spend(places.get("executed"))
         places.synchronise()
-        if status is Status.CONTINUE and is_deadlock(self.waves, self._engine.share, self.memory):
+        if followed is not None and status is Status.CONTINUE and self._has_arrived(followed):
+            return None  # it is its turn that says so
+        waves = (places.wave(slot) for slot in places.slots())
+        if status is Status.CONTINUE and is_deadlock(waves, self._engine.share, self.memory):
             waiting = prod(self.plan.state.groups) > self.plan.resident_groups
             reason = self._too_large if waiting else "every wave waits at global wave sync that none releases"
             return self._report(StopKind.HANG, self.waves[0], reason=reason)
@@ -207,9 +312,11 @@ class Dispatch:
         stop = self._await(wave, left)
         if stop is not None:
             return stop
+        begun = self._begin_given()
         status = Status(self._engine.run(wave.address, budget=1, step=True))
         # A step ignores the stop it starts from, so BREAK means that it has arrived at another one.
         stop = self._handle(wave, status) if status is not Status.BREAK else None
+        self._end_given(wave.number, begun)
         if stop is not None:
             return stop
         if wave.ended:
@@ -227,7 +334,7 @@ class Dispatch:
                 return stop
             if not low <= wave.pc < high:
                 return self._report(StopKind.RANGE, wave)
-            stop = self._turn(wave, left, bounds)
+            stop = self._give_turn(wave, left, bounds)
             if stop is not None:
                 return stop
             if wave.ended:
@@ -235,9 +342,11 @@ class Dispatch:
             if not only:
                 for other in self.waves:
                     if other is not wave and not other.waiting and not other.ended:
-                        stop = self._turn(other, left)
+                        stop = self._give_turn(other, left)
                         if stop is not None:
                             return stop
+            if self.between_turns is not None:
+                self.between_turns()
 
     def _await(self, wave: Wave, left: _Budget) -> Stop | None:
         """Run the other waves until ``wave`` no longer waits at a barrier."""
@@ -255,29 +364,166 @@ class Dispatch:
             return self._report(StopKind.HANG, self.waves[0], reason=reason)
         return self._turn(self._residency.wave(slot), left)
 
+    def _give_turn(self, wave: Wave, left: _Budget, bounds: tuple[int, int] | None = None) -> Stop | None:
+        """A turn that is not the schedule's choice."""
+        begun = self._begin_given()
+        stop = self._turn(wave, left, bounds)
+        self._end_given(wave.number, begun)
+        return stop
+
+    def _begin_given(self) -> bool:
+        """Bring the journal up to now before a turn that it has to note; whether there is one."""
+        if self.journal is not None:
+            self.journal.free(self.instructions)
+        return self.journal is not None
+
+    def _end_given(self, wave: int, begun: bool) -> None:
+        if begun and self.journal is not None:
+            self.journal.given(self.instructions, wave, *self.bookkeeping)
+
+    # -- running again what was run before -------------------------------------------------------------------
+
+    def follow(
+        self, budget: int, stops: Stops = NO_STOPS, followed: Followed | None = None, cut: bool = False
+    ) -> Stop:
+        """As `run`, for all waves in turn, with one of them followed. ``cut``: it goes on where the budget ends."""
+        return self._following(stops, followed, cut, lambda: self._run_waves(_Budget(budget), None))
+
+    def give(
+        self, number: int, budget: int, stops: Stops = NO_STOPS, followed: Followed | None = None, cut: bool = False
+    ) -> Stop | None:
+        """Let one wave execute up to ``budget`` instructions, whatever the schedule says; None when it has, or waits.
+        """
+        return self._following(stops, followed, cut, lambda: self._turn(self.wave(number), _Budget(budget)))
+
+    def _following(
+        self, stops: Stops, followed: Followed | None, cut: bool, action: Callable[[], _Result]
+    ) -> _Result:
+        self._engine.set_stops(frozenset(stops.pcs), stops.checks)
+        self._engine.set_watches(stops.watches)
+        self._followed, self._cut = followed, cut
+        try:
+            return action()
+        finally:
+            self._followed, self._cut = None, False
+            self._engine.collect()
+
+    def given(self, entry: Given) -> None:
+        """Let the schedule stand as it stood after a turn that was given."""
+        places = self._residency
+        places.set("following", -1)
+        for name in ("cursor", "turn_of", "turn_left", "random"):
+            places.set(name, getattr(entry, name))
+
+    @property
+    def bookkeeping(self) -> tuple[int, int, int, int]:
+        """``cursor``, ``turn_of``, ``turn_left`` and ``random`` of the schedule."""
+        places = self._residency
+        return places.get("cursor"), places.get("turn_of"), places.get("turn_left"), places.get("random")
+
+    @property
+    def next_wave(self) -> int | None:
+        """The wave that has the next turn; None if all wait."""
+        slot = self._residency.next_slot()
+        return self._residency.number(slot) if slot is not None else None
+
+    def _has_arrived(self, followed: Followed) -> bool:
+        """Whether the followed wave is next and has executed all that it may."""
+        slot = self._residency.next_slot()
+        if slot is None or self._residency.number(slot) != followed.wave:
+            return False
+        return self._residency.instructions(slot) >= followed.end
+
+    def trace(self, rows: NDArray[np.uint64], first: int) -> None:
+        """Have PC and EXEC before each instruction that a followed wave executes written to ``rows``, uint64[n, 2], row
+        0 for the instruction before which it has executed ``first``."""
+        self._engine.trace_into(rows, first)
+
+    def memory_of_waves(self) -> list[NDArray[np.uint8]]:
+        """All that is to be restored, beside the machine's memory, to be where the dispatch was before: `restored` is
+        to be called then."""
+        return self._residency.memory()
+
+    def restored(self) -> None:
+        """What the waves are was overwritten."""
+        self._crashed = None
+        self._residency.set("following", -1)
+        self._residency.set("interrupted", 0)
+        self._residency.synchronise()
+        self.stand(None)
+
+    @property
+    def created(self) -> int:
+        """The number of the youngest wave that there has been."""
+        return self._residency.get("created")
+
+    def counts(self) -> dict[int, int]:
+        """Wave-instructions that each resident wave has executed, by its number."""
+        places = self._residency
+        return {places.number(slot): places.instructions(slot) for slot in places.slots()}
+
+    def refetch(self, lines: dict[int, bytes]) -> None:
+        """Let the instruction cache hold these lines (`instruction_lines`)."""
+        self._engine.set_code_lines(lines)
+
+    @property
+    def instruction_lines(self) -> dict[int, bytes]:
+        """What is in the instruction cache."""
+        return self._engine.code_lines
+
+    def note_stores(self, ranges: NDArray[np.uint64] | None) -> None:
+        """From now on note stores to ranges of host memory, uint64[n, 2] of begin and end; None: no more."""
+        self._engine.note_stores(ranges)
+
+    def take_noted(self) -> tuple[int, int, int]:
+        """Stores of lanes to noted memory since the last call, the lanes that did, and the PC of the last."""
+        return self._engine.take_noted()
+
+    def pass_over(self, number: int) -> None:
+        """Let a wave not stop where it is."""
+        self._note_reported(self.wave(number))
+
+    def stand(self, number: int | None) -> None:
+        """As if the state were that of a stop at this wave, and no other was reported before."""
+        for slot in self._residency.slots():
+            self._residency.set_reported(slot, False)
+        self._reported.clear()
+        if number is not None:
+            self._note_reported(self.wave(number))
+
     def _turn(self, wave: Wave, left: _Budget, bounds: tuple[int, int] | None = None) -> Stop | None:
         """Let ``wave`` run for one quantum."""
         places = self._residency
         if places.get("interrupted"):
             places.set("interrupted", 0)
             return self._report(StopKind.INTERRUPTED, wave)
+        if left.exhausted and self._cut:  # where the wave has come to it is yet to stop
+            return Stop(StopKind.BUDGET, wave, wave.pc, wave.active_lanes())
         if left.exhausted:
             return self._report(StopKind.BUDGET, wave)
+        followed, most, traced = self._followed, _UNLIMITED, False
+        if followed is not None and followed.wave == wave.number:
+            most, bounds, traced = followed.end - wave.instructions, followed.range, followed.traced
+            if most <= 0:
+                return Stop(StopKind.STEP, wave, wave.pc)
         places.set("cursor", wave.number)
         if places.get("turn_of") != wave.number:
             places.set("turn_of", wave.number)
-            places.set("turn_left", QUANTUM)
-        before = wave.instructions
+            places.set("turn_left", places.next_turn_length())
+        before, reported = wave.instructions, self._take_reported(wave) == wave.pc
         status = Status(
             self._engine.run(
                 wave.address,
-                budget=left.share(places.get("turn_left")),
+                budget=min(left.share(places.get("turn_left")), most),
                 range=bounds,
-                ignore_stop=self._take_reported(wave) == wave.pc,
+                traced=traced,
+                ignore_stop=reported,
             )
         )
         used = wave.instructions - before
         left.spend(used)
+        if reported and not used and status is Status.BUDGET:
+            self._note_reported(wave)  # it came there with the last instruction of its turn, and has not moved
         places.set("turn_left", places.get("turn_left") - used)
         return self._finish_turn(wave, status)
 
@@ -285,7 +531,7 @@ class Dispatch:
         """What comes of a turn that ended with ``status``."""
         places = self._residency
         stop = self._handle(wave, status)
-        goes_on = status in (Status.SIGNAL, Status.SIGNAL_FIRST, Status.BARRIER_STATE) or (
+        goes_on = status in (Status.SIGNAL, Status.SIGNAL_FIRST, Status.BARRIER_STATE, Status.INTERRUPT) or (
             status is Status.WAIT and not wave.waiting
         )
         # A turn that only the caller's budget cut short goes on later, so that no budget changes the schedule.
@@ -296,6 +542,8 @@ class Dispatch:
             places.set("turn_of", 0)
         if stop is None and status is Status.RANGE:
             return self._report(StopKind.RANGE, wave)
+        if stop is None and status is Status.END and self._followed is not None and wave.number == self._followed.wave:
+            return self._done_or(StopKind.WAVE_DONE, wave)
         return stop
 
     def _handle(self, wave: Wave, status: Status) -> Stop | None:
@@ -303,6 +551,9 @@ class Dispatch:
         match status:
             case Status.BUDGET | Status.RANGE | Status.SLEEP:
                 return None
+            case Status.INTERRUPT:
+                problem = self.services.interrupt()
+                return self._report(StopKind.ABORT, wave, reason=problem) if problem is not None else None
             case Status.BREAK:
                 return self._report(StopKind.BREAKPOINT, wave)
             case Status.BARRIER:
@@ -328,10 +579,17 @@ class Dispatch:
                 return self._exception(wave)
             case Status.CRASH:
                 return self._crash(wave)
+            case Status.WATCH:
+                change, self.last_access = self._engine.change(), self._engine.access()
+                return watch_stop(wave, change, self._text(wave, change.pc))
             case Status.HALT:
                 return self._report(StopKind.HANG, wave, reason="the wave halted itself")
             case Status.FAULT:
-                fault = describe_fault(self._engine.fault(), wave, self.memory)
+                record = self._engine.fault()
+                if (unsupported := unsupported_reason(record)) is not None:
+                    text = self._text(wave, wave.pc)
+                    return self._report(StopKind.UNSUPPORTED, wave, instruction=text, reason=unsupported)
+                fault = describe_fault(record, wave, self.memory)
                 if fault.space is Space.GLOBAL and 0 <= fault.address - GRID_SYNC_REFUSED < GRID_SYNC_SIZE:
                     return self._report(StopKind.HANG, wave, reason=self._too_large)
                 wave.trapsts |= MEMORY_VIOLATION

@@ -43,9 +43,11 @@ class HiddenValues(Struct, frozen=True):
     shared_base_hi: int
     queue_address: int
     grid_sync_address: int = 0
+    served: dict[ValueKind, int] = {}
+    """What `rocdbg.sim.services` has for hidden arguments."""
 
     def value(self, kind: ValueKind) -> int:
-        """The value of a hidden argument. What needs a host (printf, hostcall, heap, queues) is 0: absent."""
+        """The value of a hidden argument; 0 for what is not there."""
         name, _, axis = kind.value.rpartition("_")
         if axis in _AXES:
             grid, group = self.grid[_AXES[axis]], self.workgroup[_AXES[axis]]
@@ -70,7 +72,31 @@ class HiddenValues(Struct, frozen=True):
             case ValueKind.HIDDEN_MULTIGRID_SYNC_ARG:
                 return self.grid_sync_address
             case _:
-                return 0
+                return self.served.get(kind, 0)
+
+
+_IMPLICIT_SIZE = 256
+_IMPLICIT = {
+    ValueKind.HIDDEN_BLOCK_COUNT_X: (0, 4), ValueKind.HIDDEN_BLOCK_COUNT_Y: (4, 4),
+    ValueKind.HIDDEN_BLOCK_COUNT_Z: (8, 4), ValueKind.HIDDEN_GROUP_SIZE_X: (12, 2),
+    ValueKind.HIDDEN_GROUP_SIZE_Y: (14, 2), ValueKind.HIDDEN_GROUP_SIZE_Z: (16, 2),
+    ValueKind.HIDDEN_REMAINDER_X: (18, 2), ValueKind.HIDDEN_REMAINDER_Y: (20, 2),
+    ValueKind.HIDDEN_REMAINDER_Z: (22, 2), ValueKind.HIDDEN_GRID_DIMS: (64, 2),
+    ValueKind.HIDDEN_PRINTF_BUFFER: (72, 8), ValueKind.HIDDEN_HOSTCALL_BUFFER: (80, 8),
+    ValueKind.HIDDEN_HEAP_V1: (96, 8), ValueKind.HIDDEN_DEFAULT_QUEUE: (104, 8),
+    ValueKind.HIDDEN_COMPLETION_ACTION: (112, 8),
+    ValueKind.HIDDEN_DYNAMIC_LDS_SIZE: (120, 4), ValueKind.HIDDEN_PRIVATE_BASE: (192, 4),
+    ValueKind.HIDDEN_SHARED_BASE: (196, 4), ValueKind.HIDDEN_QUEUE_PTR: (200, 8),
+}
+"""Offset and size of implicit arguments, as code object version 5 lays them out behind the explicit ones."""
+
+
+def implicit_arguments(hidden: HiddenValues) -> bytes:
+    """The implicit arguments that functions find, for a kernel that does without and has no place for them."""
+    block = bytearray(_IMPLICIT_SIZE)
+    for kind, (offset, size) in _IMPLICIT.items():
+        block[offset : offset + size] = hidden.value(kind).to_bytes(8, "little")[:size]
+    return bytes(block)
 
 
 def build_segment(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import reduce
+from functools import partial
 from math import prod
-from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,8 @@ from rocdbg.arch.targets import Target, target_by_name
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.image import LoadedImage
 from rocdbg.codeobject.kernels import Kernel
+from rocdbg.codeobject.metadata import ValueKind
+from rocdbg.codeobject.relocation import Resolver
 from rocdbg.errors import Error
 from rocdbg.sim import layout, scratch
 from rocdbg.sim.arithmetic_exceptions import could_notice
@@ -31,31 +32,28 @@ from rocdbg.sim.device.aql import (
 )
 from rocdbg.sim.device.dispatch import RESIDENT_WAVES, Dispatch, DispatchPlan
 from rocdbg.sim.device.kernarg import HiddenValues, build_segment
+from rocdbg.sim.device.launches import Launch, Launches
+from rocdbg.sim.device.limits import (
+    MAX_WORKGROUP,
+    LaunchLimitError,
+    check_hardware,
+    check_metadata,
+    lane_scratch,
+    sizes,
+)
+from rocdbg.sim.device.packets import KernelPacket, PacketError, PacketPlace
+from rocdbg.sim.device.schedule import Schedule
 from rocdbg.sim.global_share import GlobalShare
-from rocdbg.sim.initial_state import DispatchState
+from rocdbg.sim.initial_state import DispatchState, enabled_exceptions
 from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
+from rocdbg.sim.services.host_services import HostServices
 from rocdbg.sim.uninitialized import UninitializedReads
 from rocdbg.sim.wave import Dim3
 
 if TYPE_CHECKING:
     from rocdbg.sim.native import Engine
 
-MAX_WORKGROUP = 1024
-"""Work-items of the largest workgroup the hardware runs."""
-
-_MAX_GROUP_DIMENSION = 0xFFFF
-_MAX_GRID_DIMENSION = 0xFFFF_FFFF
-_MAX_SCRATCH_SIZE = 0xFFFF_FFFF
 _QUEUE_PACKETS = 4096
-
-
-class LaunchLimitError(Error):
-    """A launch beyond what kernel or device permit. ``kernel``, and ``what`` (grid, workgroup, ...)."""
-
-    def __init__(self, kernel: str, what: str, reason: str) -> None:
-        self.kernel = kernel
-        self.what = what
-        super().__init__(f"cannot launch {kernel}: {what}: {reason}")
 
 
 class LoadError(Error):
@@ -88,21 +86,12 @@ class MachineOptions(Struct, frozen=True):
     """Waves that exist at once."""
     lds_out_of_range: LdsOutOfRange = LdsOutOfRange.FAULT
     """What accesses beyond a workgroup's LDS do."""
+    schedule: Schedule = Schedule()
+    """How long the turns of waves are."""
     count_uninitialized: bool = False
     """Count reads of buffer bytes that nothing has written (``Machine.uninitialized``); slows execution down."""
     cache_dir: Path | None = None
     """Where translations are kept; None: the user's cache directory."""
-
-
-class _Sizes(Struct, frozen=True):
-    """What a dispatch needs: bytes of LDS per group, of scratch per lane, per wave, and in all."""
-
-    groups: Dim3
-    resident_groups: int
-    lds: int
-    lane_scratch: int
-    wave_scratch: int
-    scratch: int
 
 
 @dataclass(frozen=True)
@@ -113,6 +102,8 @@ class LoadedCodeObject:
     code_object: CodeObject
     allocation: Allocation
     image: LoadedImage = field(repr=False)
+    _kernels: dict[int, Kernel] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Those asked for by the address of their descriptor."""
 
     @property
     def base(self) -> int:
@@ -132,34 +123,56 @@ class LoadedCodeObject:
         """The ELF file's address of a simulated address within the object."""
         return address - self.base
 
+    def kernel_at(self, descriptor_address: int) -> Kernel | None:
+        """The kernel whose descriptor is at a simulated address."""
+        place = self.elf_address(descriptor_address)
+        if place not in self._kernels:
+            symbol = self.code_object.symbols.at(place)
+            kernel = self.code_object.kernels.find(symbol.name) if symbol is not None else None
+            if kernel is None or kernel.descriptor_address != place:
+                return None
+            self._kernels[place] = kernel
+        return self._kernels[place]
+
     def symbol_address(self, name: str) -> int:
         """Simulated address of a symbol (LDS symbols: the offset in LDS). Raises CodeObjectError."""
         return self.image.address_of(name)
 
 
 class Machine:
-    """A device of one target. Deterministic: the same calls give the same addresses and results."""
+    """A device of one target. Deterministic: the same calls give the same addresses and results.
 
-    def __init__(self, target: Target | str, options: MachineOptions | None = None) -> None:
+    ``memory``: global memory that it has together with others; default: memory of its own.
+    """
+
+    def __init__(
+        self, target: Target | str, options: MachineOptions | None = None, memory: GlobalMemory | None = None
+    ) -> None:
         self.target = target_by_name(target) if isinstance(target, str) else target
         self.options = options or MachineOptions()
-        self.memory = GlobalMemory(self.options.memory_limit, self.options.count_uninitialized)
+        self.memory = memory or GlobalMemory(self.options.memory_limit, self.options.count_uninitialized)
         self.share = GlobalShare(self.target)
         """Global data share and global wave sync."""
         self.uninitialized = UninitializedReads() if self.options.count_uninitialized else None
         """Reads of never-written buffer bytes, if the options ask for them to be counted."""
+        self.services = HostServices(self.memory, max(self.options.resident_waves, MAX_WORKGROUP // 32))
+        """What kernels find behind hidden arguments that are the host's affair."""
         self.loaded: list[LoadedCodeObject] = []
         self._engines: dict[int, Engine] = {}
         self._exceptions = False
         self._queue: Allocation | None = None
         self._dispatches = 0
+        self._under_way: list[Dispatch] = []
+        self._launches = Launches()
         self.memory.on_code_write(self._code_written)
 
     # -- code ------------------------------------------------------------------------------------------------
 
-    def load(self, code_object: CodeObject, name: str = "") -> LoadedCodeObject:
+    def load(
+        self, code_object: CodeObject, name: str = "", resolve: Resolver | None = None
+    ) -> LoadedCodeObject:
         """Copy a code object into memory and relocate it; its code can be read and executed, its data
-        written too.
+        written too. ``resolve`` has addresses of symbols that the object does not define.
 
         Pages hold code and data together, so the whole object is readable, writable and executable; stores
         of a kernel into code take effect when the instruction cache is invalidated (`instruction_cache`).
@@ -177,7 +190,7 @@ class Machine:
             protection=layout.PageFlags.READ | layout.PageFlags.WRITE | layout.PageFlags.EXECUTE,
         )
         try:
-            image = code_object.load(allocation.address)
+            image = code_object.load(allocation.address, resolve)
         except Error:
             self.memory.free(allocation)
             raise
@@ -194,6 +207,7 @@ class Machine:
     def unload(self, loaded: LoadedCodeObject) -> None:
         """Remove a loaded code object from memory."""
         self.loaded.remove(loaded)
+        self._launches.clear()
         self._code_written(loaded.base, loaded.allocation.end)
         self.memory.free(loaded.allocation)
 
@@ -216,6 +230,7 @@ class Machine:
                 cache_dir=self.options.cache_dir,
                 share=self.share,
                 reads_table=self.uninitialized.address if self.uninitialized is not None else 0,
+                window_base=self.memory.base,
             )
             if self._exceptions:
                 engine.watch_exceptions()
@@ -232,6 +247,13 @@ class Machine:
 
     # -- dispatches ------------------------------------------------------------------------------------------
 
+    def _check_encodings(self, kernel: Kernel) -> None:
+        """Refuse a target whose instructions are not known."""
+        if self.target.is_r600:
+            known = "those of gfx6 and later are"
+            reason = f"instructions of {self.target.name} are not known to the simulator, {known}"
+            raise LaunchLimitError(kernel.name, "target", reason)
+
     def dispatch(
         self,
         kernel: Kernel,
@@ -247,10 +269,12 @@ class Machine:
         LaunchLimitError and KernargError.
         """
         loaded = self._loaded_object(kernel)
-        self._check_limits(kernel, loaded, grid, workgroup, dynamic_lds)
-        queue = self._queue_allocation()
-        sizes = self._sizes(loaded, kernel, grid, workgroup, dynamic_lds)
-        all_resident = sizes.resident_groups == prod(sizes.groups)
+        asked = kernel, loaded.base, grid, workgroup, dynamic_lds
+        launch = self._launches.get(asked) or self._launches.add(
+            asked, self._prepare(kernel, loaded, grid, workgroup, dynamic_lds)
+        )
+        needs, queue = launch.needs, self._queue_allocation()
+        all_resident = needs.resident_groups == prod(needs.groups)
         hidden = HiddenValues(
             grid,
             workgroup,
@@ -259,91 +283,167 @@ class Machine:
             layout.SHARED_APERTURE >> 32,
             queue.address,
             queue.address + QUEUE_SIZE if all_resident else GRID_SYNC_REFUSED,
+            self._served(kernel),
         )
         segment = build_segment(kernel.name, kernel.metadata, kernel.descriptor.kernarg_size, kernarg, hidden)
         kernarg_area, packet_area, scratch_area = self._allocate(
             kernel.name,
             (len(segment) or 4, AllocationKind.KERNARG),  # a kernel without arguments has an address too
             (PACKET_SIZE, AllocationKind.PACKET),
-            (sizes.scratch, AllocationKind.SCRATCH),
+            (needs.scratch, AllocationKind.SCRATCH),
         )
         assert kernarg_area is not None and packet_area is not None
-        self._dispatches += 1
-        descriptor_address = loaded.address(kernel.descriptor_address)
         scratch_address = scratch_area.address if scratch_area is not None else 0
-        buffer = scratch.buffer_descriptor(self.target, kernel.wave_size, scratch_address, sizes.scratch)
         packet = DispatchPacket(
-            grid, workgroup, sizes.lane_scratch, sizes.lds, descriptor_address, kernarg_area.address
+            grid, workgroup, needs.lane_scratch, needs.lds, launch.descriptor_address, kernarg_area.address
         )
         queue_structure = Queue(
             packet_area.address,
             _QUEUE_PACKETS,
             layout.SHARED_APERTURE >> 32,
             layout.PRIVATE_APERTURE >> 32,
-            buffer,
+            scratch.buffer_descriptor(self.target, kernel.wave_size, scratch_address, needs.scratch),
             scratch_address,
-            sizes.scratch,
-            sizes.lane_scratch,
-            write_index=self._dispatches,
-            read_index=self._dispatches - 1,
+            needs.scratch,
+            needs.lane_scratch,
+            write_index=self._dispatches + 1,
+            read_index=self._dispatches,
         )
         self.memory.write(kernarg_area.address, segment)
         self.memory.write(packet_area.address, packet.to_bytes())
-        self.memory.write(queue.address, queue_structure.to_bytes() + grid_sync(prod(sizes.groups)))
-        self.share.start_dispatch()
+        self.memory.write(queue.address, queue_structure.to_bytes() + grid_sync(prod(needs.groups)))
+        place = PacketPlace(packet_area.address, queue.address, self._dispatches)
+        return self._begin(launch, place, kernarg_area.address, segment, scratch_area, (kernarg_area, packet_area))
+
+    def _prepare(
+        self, kernel: Kernel, loaded: LoadedCodeObject, grid: Dim3, workgroup: Dim3, dynamic_lds: int
+    ) -> Launch:
+        """What launches by `dispatch` have in common. Raises LaunchLimitError."""
+        self._check_encodings(kernel)
+        lds = max(kernel.descriptor.group_segment_fixed_size, loaded.lds_size) + dynamic_lds
+        check_hardware(kernel.name, self.target, grid, workgroup, lds, dynamic_lds)
+        check_metadata(kernel, workgroup)
+        private = lane_scratch(kernel, self.options.dynamic_stack_size)
+        return self._launch(kernel, loaded, grid, workgroup, lds, private, dynamic_lds)
+
+    def dispatch_packet(self, packet: KernelPacket, place: PacketPlace, first_wave: int = 1) -> Dispatch:
+        """Start what a kernel dispatch packet asks for; nothing runs before ``Dispatch.run``.
+
+        All is as the packet says: the arguments are where it says and as they are there, hidden ones too, private
+        memory and LDS as large as it says (and no less than the kernel's descriptor does). Whoever has processed the
+        packet sees to its completion signal. ``first_wave``: the number of the first wave. Raises `PacketError` and
+        LaunchLimitError.
+        """
+        asked = (
+            packet.kernel_object, packet.grid, packet.workgroup, packet.group_segment_size, packet.private_segment_size
+        )  # fmt: skip
+        launch = self._launches.get(asked) or self._launches.add(asked, self._prepare_packet(packet))
+        (scratch_area,) = self._allocate(launch.kernel.name, (launch.needs.scratch, AllocationKind.SCRATCH))
+        kernarg = self._arguments(packet, launch.kernel) if launch.preloads else b""
+        return self._begin(
+            launch, place, packet.kernarg_address, kernarg, scratch_area, first_wave=first_wave, packet=packet
+        )
+
+    def _prepare_packet(self, packet: KernelPacket) -> Launch:
+        """What launches by such packets have in common. Raises `PacketError` and LaunchLimitError."""
+        loaded, kernel = self._packet_kernel(packet)
+        self._check_encodings(kernel)
+        static = max(kernel.descriptor.group_segment_fixed_size, loaded.lds_size)
+        lds = max(packet.group_segment_size, static)
+        check_hardware(kernel.name, self.target, packet.grid, packet.workgroup, lds, lds - static)
+        private = packet.private_segment_size
+        if private <= kernel.descriptor.private_segment_fixed_size:
+            private = lane_scratch(kernel, self.options.dynamic_stack_size)
+        return self._launch(kernel, loaded, packet.grid, packet.workgroup, lds, private, lds - static)
+
+    def _launch(
+        self, kernel: Kernel, loaded: LoadedCodeObject, grid: Dim3, workgroup: Dim3, lds: int, private: int,
+        dynamic_lds: int,
+    ) -> Launch:
+        needs = sizes(kernel, grid, workgroup, lds, private, self.options.resident_waves)
+        return Launch(
+            kernel, grid, workgroup, needs, dynamic_lds, loaded.address(kernel.entry_address),
+            loaded.address(kernel.descriptor_address), bool(enabled_exceptions(kernel.descriptor)),
+            kernel.descriptor.kernarg_preload_spec_length > 0,
+            partial(_printf_formats, loaded.code_object),
+        )
+
+    def _packet_kernel(self, packet: KernelPacket) -> tuple[LoadedCodeObject, Kernel]:
+        """The kernel whose descriptor a packet names. Raises PacketError."""
+        for loaded in self.loaded:
+            if loaded.base <= packet.kernel_object < loaded.allocation.end:
+                kernel = loaded.kernel_at(packet.kernel_object)
+                if kernel is not None:
+                    return loaded, kernel
+        raise PacketError(f"there is no kernel descriptor at {packet.kernel_object:#x}")
+
+    def _arguments(self, packet: KernelPacket, kernel: Kernel) -> bytes:
+        """The arguments as they are now, for what the hardware loads before a wave begins; nothing where they are not
+        in memory, as the kernel may take none."""
+        size = kernel.descriptor.kernarg_size
+        area = self.memory.find(packet.kernarg_address)
+        if area is None:
+            return b""
+        return self.memory.read(packet.kernarg_address, min(size, area.end - packet.kernarg_address))
+
+    def _begin(
+        self, launch: Launch, place: PacketPlace, kernarg_address: int, kernarg: bytes, scratch_area: Allocation | None,
+        owned: tuple[Allocation, ...] = (), first_wave: int = 1, packet: KernelPacket | None = None,
+    ) -> Dispatch:  # fmt: skip
+        self._under_way = [other for other in self._under_way if not other.finished]
+        if not self._under_way:
+            self.share.start_dispatch()
+        self._dispatches += 1
+        kernel, needs = launch.kernel, launch.needs
+        scratch_address = scratch_area.address if scratch_area is not None else 0
         state = DispatchState(
             target=self.target,
             wave_size=kernel.wave_size,
             descriptor=kernel.descriptor,
-            entry=loaded.address(kernel.entry_address),
-            groups=sizes.groups,
-            packet_address=packet_area.address,
-            queue_address=queue.address,
-            kernarg_address=kernarg_area.address,
-            kernarg=segment,
-            dispatch_id=self._dispatches - 1,
+            entry=launch.entry,
+            groups=needs.groups,
+            packet_address=place.address,
+            queue_address=place.queue_address,
+            kernarg_address=kernarg_address,
+            kernarg=kernarg,
+            dispatch_id=place.packet_id,
             scratch_address=scratch_address,
-            scratch_descriptor=buffer,
-            lane_scratch_size=sizes.lane_scratch,
-            wave_scratch_size=sizes.wave_scratch,
-            lds_size=sizes.lds,
+            scratch_descriptor=scratch.buffer_descriptor(
+                self.target, kernel.wave_size, scratch_address, needs.scratch
+            ),
+            lane_scratch_size=needs.lane_scratch,
+            wave_scratch_size=needs.wave_scratch,
+            lds_size=needs.lds,
         )
         plan = DispatchPlan(
             kernel,
             self._dispatches,
             state,
-            grid,
-            workgroup,
-            dynamic_lds,
-            sizes.resident_groups,
-            kernarg_area,
-            packet_area,
+            launch.grid,
+            launch.workgroup,
+            launch.dynamic_lds,
+            needs.resident_groups,
             scratch_area,
-            descriptor_address,
+            launch.descriptor_address,
+            owned,
+            first_wave,
+            packet,
         )
         engine = self.engine(kernel.wave_size)
         engine.refresh()
-        if state.enabled_exceptions:
+        if launch.exceptions:
             engine.watch_exceptions()
-        return Dispatch(plan, engine, self.memory)
+        self.services.begin(launch.printf_formats)
+        dispatch = Dispatch(
+            plan, engine, self.memory, self.options.schedule, self.services, self._launches.spare, launch
+        )
+        self._under_way.append(dispatch)
+        return dispatch
 
-    def _sizes(
-        self, loaded: LoadedCodeObject, kernel: Kernel, grid: Dim3, workgroup: Dim3, dynamic_lds: int
-    ) -> _Sizes:
-        """LDS, scratch and residency of a dispatch. Raises LaunchLimitError if one workgroup's scratch is too big."""
-        lane = self._lane_scratch(kernel)
-        wave = scratch.area_size(lane, kernel.wave_size)
-        waves_per_group = -(-reduce(mul, workgroup) // kernel.wave_size)
-        x, y, z = (-(-total // size) for total, size in zip(grid, workgroup, strict=True))
-        resident = max(1, min(x * y * z, self.options.resident_waves // waves_per_group))
-        if wave:
-            resident = max(1, min(resident, _MAX_SCRATCH_SIZE // (wave * waves_per_group)))
-        total = wave * waves_per_group * resident
-        if total > _MAX_SCRATCH_SIZE:
-            reason = f"one workgroup needs {total} bytes; 32-bit offsets reach {_MAX_SCRATCH_SIZE}"
-            raise LaunchLimitError(kernel.name, "scratch", reason)
-        lds = _lds_size(kernel, loaded, dynamic_lds)
-        return _Sizes((x, y, z), resident, lds, lane, wave, total)
+    def _served(self, kernel: Kernel) -> dict[ValueKind, int]:
+        """The values of a kernel's hidden arguments that are the host's affair."""
+        arguments = kernel.metadata.hidden_args if kernel.metadata is not None else ()
+        return self.services.arguments([argument.value_kind for argument in arguments])
 
     def _allocate(self, name: str, *requests: tuple[int, AllocationKind]) -> list[Allocation | None]:
         """One allocation for each (size, kind), None for a size of 0; all or, if one fails, none."""
@@ -364,59 +464,25 @@ class Machine:
                 return loaded
         raise Error(f"kernel {kernel.name} belongs to no code object loaded on this machine")
 
-    def _lane_scratch(self, kernel: Kernel) -> int:
-        """Bytes of private memory per lane, a multiple of 4."""
-        size = kernel.descriptor.private_segment_fixed_size
-        dynamic = kernel.descriptor.uses_dynamic_stack or (
-            kernel.metadata is not None and kernel.metadata.uses_dynamic_stack
-        )
-        if dynamic:
-            size += self.options.dynamic_stack_size
-        return -(-size // 4) * 4
-
     def _queue_allocation(self) -> Allocation:
         if self._queue is None:
             self._queue = self.memory.allocate(QUEUE_SIZE + GRID_SYNC_SIZE, kind=AllocationKind.QUEUE)
         return self._queue
 
-    def _check_limits(
-        self, kernel: Kernel, loaded: LoadedCodeObject, grid: Dim3, workgroup: Dim3, dynamic_lds: int
-    ) -> None:
-        name, metadata, target = kernel.name, kernel.metadata, self.target
-        if target.is_r600:
-            raise LaunchLimitError(name, "target", f"{target.name} is too old to be simulated")
-        for what, sizes, most in (
-            ("workgroup", workgroup, _MAX_GROUP_DIMENSION),
-            ("grid", grid, _MAX_GRID_DIMENSION),
-        ):
-            if not all(1 <= size <= most for size in sizes):
-                raise LaunchLimitError(
-                    name, what, f"{list(sizes)} must be from 1 to {most} in each dimension"
-                )
-        items = reduce(mul, workgroup)
-        if items > MAX_WORKGROUP:
-            raise LaunchLimitError(
-                name, "workgroup", f"{items} work-items exceed the device's {MAX_WORKGROUP}"
-            )
-        if metadata is not None:
-            if 0 < metadata.max_flat_workgroup_size < items:
-                most = metadata.max_flat_workgroup_size
-                reason = f"{items} work-items exceed the {most} the kernel was compiled for"
-                raise LaunchLimitError(name, "workgroup", reason)
-            required = metadata.reqd_workgroup_size
-            if required is not None and tuple(workgroup) != tuple(required):
-                raise LaunchLimitError(
-                    name, "workgroup", f"the kernel requires {list(required)}, not {list(workgroup)}"
-                )
-        lds = _lds_size(kernel, loaded, dynamic_lds)
-        if dynamic_lds < 0 or lds > target.lds_size:
-            raise LaunchLimitError(
-                name,
-                "LDS",
-                f"{lds} bytes ({dynamic_lds} of them dynamic) exceed the {target.lds_size} of {target.name}",
-            )
 
 
-def _lds_size(kernel: Kernel, loaded: LoadedCodeObject, dynamic_lds: int) -> int:
-    """Bytes of LDS of a workgroup: what the descriptor asks for or the object's symbols take, and the dynamic part."""
-    return max(kernel.descriptor.group_segment_fixed_size, loaded.lds_size) + dynamic_lds
+def _printf_formats(code_object: CodeObject) -> tuple[str, ...]:
+    """The entries ``amdhsa.printf`` of its metadata."""
+    metadata = code_object.metadata
+    return metadata.printf if metadata is not None else ()
+
+
+__all__ = [
+    "MAX_WORKGROUP",
+    "LaunchLimitError",
+    "LdsOutOfRange",
+    "LoadError",
+    "LoadedCodeObject",
+    "Machine",
+    "MachineOptions",
+]

@@ -14,173 +14,72 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.sim import initial_state, layout
-from rocdbg.sim.device.schedule import QUANTUM, SCHEDULE, SCHEDULE_SIZE, SHAPES, WaveFlag
-from rocdbg.sim.guarded import ALIGN, Parts, guarded, guarded_rows
-from rocdbg.sim.initial_state import DispatchState, GroupIds
+from rocdbg.sim.device.places import NONE, Fields, Places
+from rocdbg.sim.device.schedule import Schedule, WaveFlag, next_random
+from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.layout import HEADER
 from rocdbg.sim.memory import Allocation
-from rocdbg.sim.register_bounds import MOST_GRANULE
-from rocdbg.sim.wave import Dim3, Wave, state_block
-
-_NONE = -1
-_SIGNED = frozenset(("first", "last", "following", "current"))
+from rocdbg.sim.wave import Dim3, Wave
 
 
 class Residency:
     """The resident workgroups of a dispatch. A *place* is what one workgroup occupies: state blocks, LDS, scratch.
 
-    ``places`` is how many groups exist at once, ``scratch`` the memory of all places. ``address`` is the host address
-    of the schedule.
+    ``places`` is their memory, ``scratch`` that of all places, ``first_wave`` the number of the first wave. No wave
+    exists before `fill`, or `Engine.fill`, which does the same. ``address`` is the host address of the schedule.
     """
 
     def __init__(
-        self, state: DispatchState, grid: Dim3, workgroup: Dim3, places: int, scratch: Allocation | None
+        self, state: DispatchState, places: Places, scratch: Allocation | None, first_wave: int = 1
     ) -> None:
-        self.dispatch, self.grid, self.workgroup = state, grid, workgroup
-        self._block = guarded(SCHEDULE_SIZE)
-        self.address = int(self._block.ctypes.data)
-        self._fields = {name: _field(self.address, name) for name in SCHEDULE if name not in _ARRAYS}
-        self.group_waves = -(-(workgroup[0] * workgroup[1] * workgroup[2]) // state.wave_size)
-        slots = places * self.group_waves
-        size = layout.state_size(state.wave_size, state.target.has_agprs, state.target.vgpr_file)
-        self._registers = initial_state.register_counts(state)
-        self._states = guarded_rows(slots, size, self._used(size))
-        self._flags = np.zeros(slots, np.uint8)
-        self._next, self._previous = np.full(slots, _NONE, np.int32), np.full(slots, _NONE, np.int32)
-        # Padded, so that the address of an empty LDS is one of its own.
-        self._lds = guarded_rows(places, -(-max(state.lds_size, 1) // ALIGN) * ALIGN)
+        self.dispatch, self.places = state, places
+        self.address, self.group_waves = places.address, places.group_waves
         self._scratch = scratch
-        self._patches = initial_state.varying_sgprs(state)
-        self._ids: dict[Dim3, NDArray[np.uint8]] = {}
+        self._fields = places.fields
+        self._flags, self._next, self._previous = places.flags, places.following, places.previous
         self._waves: dict[int, Wave] = {}  # by slot: those somebody has asked for
-        self._describe_memory()
-        self._describe_groups()
-        for place in range(places):
-            self._create(place, fresh=True)
+        self.private = True
+        """Whether nobody has been shown any of its memory, so that others can have that afterwards."""
+        places.begin(state, scratch, first_wave)
+
+    def fill(self) -> None:
+        """Make the first workgroups, as many as there is room for."""
+        fresh, self.places.used = not self.places.used, True
+        for place in range(self.places.count):
+            self._create(place, clean=fresh, clean_scratch=True)
+
+    def leave(self) -> None:
+        """All waves have ended: from now on the places are somebody else's, and what is asked here is answered from
+        what was so at the end."""
+        self._fields = Fields.from_buffer_copy(self._fields)
+        self._flags = np.zeros_like(self._flags)
+
+    @property
+    def fields(self) -> Fields:
+        """The schedule."""
+        return self._fields
 
     # -- fields of the schedule ------------------------------------------------------------------------------
 
     def get(self, name: str) -> int:
         """A field of `schedule.SCHEDULE`."""
-        return int(self._fields[name].value)
+        return int(getattr(self._fields, name))
 
     def set(self, name: str, value: int) -> None:
         """Set a field of `schedule.SCHEDULE`."""
-        self._fields[name].value = value
-
-    def _used(self, size: int) -> Parts:
-        """The parts of a state block that waves of the dispatch have anything in."""
-        wave_size, (_, vgprs, agprs) = self.dispatch.wave_size, self._registers
-        granted = vgprs + MOST_GRANULE
-        parts = [(0, min(size, layout.vgpr_offset(granted, wave_size)))]
-        if agprs:
-            first = layout.agpr_offset(0, wave_size)
-            parts.append((first, min(size, first + agprs * wave_size * 4)))
-        return tuple(parts)
-
-    def _describe_memory(self) -> None:
-        state, scratch = self.dispatch, self._scratch
-        width = state.wave_size * 4
-        _, vgprs, agprs = self._registers
-        id_bytes = self._id_registers * width
-        for name, value in {
-            "states": self._states.ctypes.data,
-            "state_stride": self._states.strides[0],
-            "flags": self._flags.ctypes.data,
-            "next": self._next.ctypes.data,
-            "previous": self._previous.ctypes.data,
-            "first": _NONE,
-            "last": _NONE,
-            "following": _NONE,
-            "quantum": QUANTUM,
-            "group_waves": self.group_waves,
-            "id_bytes": id_bytes,
-            "image_stride": layout.SCALARS_END + id_bytes,
-            "vgpr_bytes": max(0, vgprs * width - id_bytes),
-            "agpr_offset": layout.agpr_offset(0, state.wave_size),
-            "agpr_bytes": agprs * width,
-            "lds": self._lds.ctypes.data,
-            "lds_stride": self._lds.strides[0],
-            "lds_bytes": state.lds_size,
-            "scratch": scratch.host_address if scratch is not None else 0,
-            "group_scratch_bytes": self.group_waves * state.wave_scratch_size if scratch is not None else 0,
-            "scratch_address": state.scratch_address,
-            "wave_scratch_size": state.wave_scratch_size,
-            "flat_scratch": int(state.target.scratch is ScratchKind.ARCHITECTED),
-            "patch_count": len(self._patches),
-        }.items():
-            self.set(name, int(value))
-        patches = self._array("patches").view(np.uint32)
-        for n, (code, varying) in enumerate(self._patches):
-            patches[2 * n : 2 * n + 2] = layout.sgpr_offset(code), varying
-
-    def _describe_groups(self) -> None:
-        """What groups look like in the middle of the grid and at each of its far edges."""
-        groups = self.dispatch.groups
-        for name, value in zip(("groups_x", "groups_y", "groups_z"), groups, strict=True):
-            self.set(name, value)
-        self.set("positions_left", groups[0] * groups[1] * groups[2])
-        images, waves = self._array("images").view(np.uint64), self._array("waves").view(np.uint32)
-        for shape in range(SHAPES):
-            at_edge = tuple(shape >> n & 1 for n in range(3))
-            if any(groups[n] == 1 and not at_edge[n] for n in range(3)):
-                continue  # the only group of a dimension is at its edge
-            x, y, z = (groups[n] - 1 if at_edge[n] else 0 for n in range(3))
-            made = self._images(self._group_size((x, y, z)))
-            images[shape], waves[shape] = made[0].ctypes.data, len(made)
-
-    @property
-    def _id_registers(self) -> int:
-        """VGPRs that start with work-item ids."""
-        packed = self.dispatch.target.packed_work_item_ids
-        return 1 if packed else self.dispatch.descriptor.enable_vgpr_workitem_id + 1
-
-    def _group_size(self, position: Dim3) -> Dim3:
-        """The size of the group at ``position``: smaller at the grid's edge where the sizes do not divide."""
-        x, y, z = (
-            min(size, total - at * size)
-            for total, size, at in zip(self.grid, self.workgroup, position, strict=True)
-        )
-        return x, y, z
-
-    def _images(self, size: Dim3) -> NDArray[np.uint8]:
-        """What the waves of a group of this size start with, uint8[wave, byte]: scalar part, work-item ids."""
-        known = self._ids.get(size)
-        if known is None:
-            state = self.dispatch
-            packed = state.target.packed_work_item_ids
-            ids = GroupIds(size, state.wave_size, self._id_registers, packed)
-            shared = initial_state.prototype(state)
-            scratch_wave = Wave(
-                state_block(state.target, state.wave_size), state.target, state.wave_size, 0, (0, 0, 0), 0, size,
-                self._lds[0],
-            )
-            known = np.zeros((len(ids.used), self.get("image_stride")), np.uint8)
-            for index in range(len(ids.used)):
-                scratch_wave.index = index
-                initial_state.apply(scratch_wave, state, shared, ids, 0)
-                known[index, : layout.SCALARS_END] = scratch_wave.state[: layout.SCALARS_END]
-                known[index, layout.SCALARS_END :] = scratch_wave.state[layout.VGPRS :][
-                    : self.get("id_bytes")
-                ]
-            self._ids[size] = known
-        return known
-
-    def _array(self, name: str) -> NDArray[np.uint8]:
-        field = SCHEDULE[name]
-        return self._block[field.offset : field.offset + field.size]
+        setattr(self._fields, name, value)
 
     # -- waves -----------------------------------------------------------------------------------------------
 
     @property
     def empty(self) -> bool:
         """Whether no wave is resident (then none is yet to come either)."""
-        return self.get("first") == _NONE
+        return self.get("first") == NONE
 
     def slots(self) -> Iterator[int]:
         """The occupied wave slots in order of creation of their waves."""
         slot = self.get("first")
-        while slot != _NONE:
+        while slot != NONE:
             following = int(self._next[slot])
             yield slot
             slot = following
@@ -196,6 +95,29 @@ class Residency:
     def instructions(self, slot: int) -> int:
         """Instructions that the wave in a slot has executed."""
         return ctypes.c_uint64.from_address(self._at(slot, "instructions")).value
+
+    def choose(self, schedule: Schedule) -> None:
+        """How long turns are from now on."""
+        self.set("quantum", schedule.quantum)
+        self.set("is_random", schedule.seed is not None)
+        self.set("random", next_random(schedule.seed or 0))
+
+    def next_turn_length(self) -> int:
+        """Wave-instructions of a turn that begins."""
+        quantum = self.get("quantum")
+        if not self.get("is_random"):
+            return quantum
+        state = next_random(self.get("random"))
+        self.set("random", state)
+        return (state >> 32) % quantum + 1
+
+    def executed(self) -> int:
+        """Wave-instructions executed by all waves so far."""
+        if self.empty:
+            return self.get("retired")
+        field = HEADER["instructions"]
+        counts = self.places.states[:, field.offset : field.offset + field.size].view(np.uint64)[:, 0]
+        return self.get("retired") + int(counts[self._flags != 0].sum())
 
     def progress(self) -> tuple[int, int, int]:
         """Wave-instructions executed, workgroups that have ended, workgroups of the grid.
@@ -216,17 +138,18 @@ class Residency:
         number = self.number(slot)
         wave = self._waves.get(slot)
         if wave is None or wave.number != number:
-            state, block = self.dispatch, self._states[slot]
+            self.private = False
+            state, block = self.dispatch, self.places.states[slot]
             x, y, z = (
                 ctypes.c_uint32.from_address(self._at(slot, name)).value
                 for name in ("workgroup_x", "workgroup_y", "workgroup_z")
             )
             place, index = divmod(slot, self.group_waves)
             wave = Wave(
-                block, state.target, state.wave_size, number, (x, y, z), index, self._group_size((x, y, z)),
-                self._lds[place, : state.lds_size], self._flags[slot : slot + 1],
+                block, state.target, state.wave_size, number, (x, y, z), index, self.places.group_size((x, y, z)),
+                self.places.lds[place, : state.lds_size], self._flags[slot : slot + 1],
             )
-            wave.sgpr_count, wave.vgpr_count, wave.agpr_count = self._registers
+            wave.sgpr_count, wave.vgpr_count, wave.agpr_count = self.places.registers
             self._waves[slot] = wave
         return wave
 
@@ -241,21 +164,36 @@ class Residency:
                 wave.retire()
                 del self._waves[slot]
 
-    @property
-    def scratch_bytes(self) -> int:
-        """Size of the scratch of all places."""
-        return self._scratch.size if self._scratch is not None else 0
+    def renumber(self, delta: int) -> None:
+        """Add to the numbers of all waves, those to come too."""
+        for slot in self.slots():
+            ctypes.c_uint64.from_address(self._at(slot, "number")).value = self.number(slot) + delta
+        for name in ("created", "numbered_before"):
+            self.set(name, self.get(name) + delta)
+        for name in ("cursor", "turn_of"):
+            if self.get(name):
+                self.set(name, self.get(name) + delta)
+        self._waves.clear()
 
     def clear(self) -> None:
         """End all waves where they are; none is created any more."""
         self.set("positions_left", 0)
-        self.set("first", _NONE)
+        self.set("first", NONE)
         self._flags[:] = 0
         self.synchronise()
 
     def known(self) -> list[Wave]:
         """The waves that somebody has asked for: no others can have been changed from outside."""
         return list(self._waves.values())
+
+    def memory(self) -> list[NDArray[np.uint8]]:
+        """All that the waves and their schedule are: arrays of bytes that stay where they are."""
+        self.private = False
+        places = self.places
+        parts = places.used_parts(places.states.shape[1])
+        arrays = [places.block, self._flags, self._next.view(np.uint8), self._previous.view(np.uint8)]
+        arrays += [row[low:high] for row in places.states for low, high in parts]
+        return arrays + list(places.lds)
 
     # -- turns -----------------------------------------------------------------------------------------------
 
@@ -328,11 +266,11 @@ class Residency:
         if wave is not None:
             wave.retire()
         before, after = int(self._previous[slot]), int(self._next[slot])
-        if before == _NONE:
+        if before == NONE:
             self.set("first", after)
         else:
             self._next[before] = after
-        if after == _NONE:
+        if after == NONE:
             self.set("last", before)
         else:
             self._previous[after] = before
@@ -341,32 +279,34 @@ class Residency:
         else:
             self._create(slot // self.group_waves)
 
-    def _create(self, place: int, *, fresh: bool = False) -> None:
-        """Make the next workgroup, if there is one; ``fresh``: nothing has run in its place."""
+    def _create(self, place: int, *, clean: bool = False, clean_scratch: bool = False) -> None:
+        """Make the next workgroup, if there is one; ``clean``: nothing has run in its place, ``clean_scratch``: nor
+        used its scratch."""
         left = self.get("positions_left")
         if not left:
             return
         position = self._take_position()
         self.set("positions_left", left - 1)
         state, scratch = self.dispatch, self._scratch
-        if not fresh:  # a new group must not depend on what ran in its place before
-            self._lds[place] = 0
-            if scratch is not None:
-                size = self.group_waves * state.wave_scratch_size
-                scratch.data[place * size : (place + 1) * size] = 0
-        images = self._images(self._group_size(position))
+        # A new group must not depend on what ran in its place before.
+        if not clean:
+            self.places.lds[place] = 0
+        if scratch is not None and not clean_scratch:
+            size = self.group_waves * state.wave_scratch_size
+            scratch.data[place * size : (place + 1) * size] = 0
+        images = self.places.images(self.places.group_size(position))
         for index, image in enumerate(images):
             slot = place * self.group_waves + index
             offset = slot * state.wave_scratch_size
-            self._fill(slot, image, fresh)
+            self._start(slot, image, clean)
             values = initial_state.varying_values(position, offset)
-            block = self._states[slot].view(np.uint32)
-            for code, varying in self._patches:
+            block = self.places.states[slot].view(np.uint32)
+            for code, varying in self.places.patches:
                 block[layout.sgpr_offset(code) // 4] = values[varying]
             number = self.get("created") + 1
             self.set("created", number)
             base = state.scratch_address + offset
-            wide = {"number": number, "lds_pointer": int(self._lds[place].ctypes.data), "scratch_base": base}
+            wide = {"number": number, "lds_pointer": int(self.places.lds[place].ctypes.data), "scratch_base": base}
             if state.target.scratch is ScratchKind.ARCHITECTED:
                 wide["flat_scratch"] = base
             for name, value in wide.items():
@@ -375,12 +315,12 @@ class Residency:
                 ctypes.c_uint32.from_address(self._at(slot, name)).value = value
             self._append(slot)
 
-    def _fill(self, slot: int, image: NDArray[np.uint8], fresh: bool) -> None:
+    def _start(self, slot: int, image: NDArray[np.uint8], clean: bool) -> None:
         """Registers of a new wave as far as all waves with its index share them."""
-        block, ids = self._states[slot], layout.VGPRS + self.get("id_bytes")
+        block, ids = self.places.states[slot], layout.VGPRS + self.get("id_bytes")
         block[: layout.SCALARS_END] = image[: layout.SCALARS_END]
         block[layout.VGPRS : ids] = image[layout.SCALARS_END :]
-        if not fresh:
+        if not clean:
             block[ids : ids + self.get("vgpr_bytes")] = 0
             start = self.get("agpr_offset")
             block[start : start + self.get("agpr_bytes")] = 0
@@ -397,21 +337,11 @@ class Residency:
         return x, y, z
 
     def _append(self, slot: int) -> None:
-        last = self.get("last") if not self.empty else _NONE
+        last = self.get("last") if not self.empty else NONE
         self._flags[slot] = WaveFlag.RESIDENT
-        self._next[slot], self._previous[slot] = _NONE, last
-        if last == _NONE:
+        self._next[slot], self._previous[slot] = NONE, last
+        if last == NONE:
             self.set("first", slot)
         else:
             self._next[last] = slot
         self.set("last", slot)
-
-
-_ARRAYS = frozenset(("now", "images", "waves", "patches", "varying"))
-
-
-def _field(address: int, name: str) -> ctypes.c_uint64 | ctypes.c_uint32 | ctypes.c_int32:
-    at = address + SCHEDULE[name].offset
-    if name in _SIGNED:
-        return ctypes.c_int32.from_address(at)
-    return (ctypes.c_uint64 if SCHEDULE[name].size == 8 else ctypes.c_uint32).from_address(at)

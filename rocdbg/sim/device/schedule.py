@@ -10,14 +10,54 @@ from __future__ import annotations
 from enum import IntEnum, IntFlag
 from typing import Final
 
+from msgspec import Struct
+
 from rocdbg.sim.layout import Field, make_fields
 
 QUANTUM: Final = 10_000
-"""Wave-instructions a wave may execute before the next has its turn."""
+"""Wave-instructions a wave may execute before the next has its turn, unless a `Schedule` says otherwise."""
+_WHOLE_RUN: Final = 1 << 62
+_RANDOM_MOST: Final = 256
+RANDOM_FACTOR: Final = 6364136223846793005  # of Knuth's MMIX generator, as the next
+RANDOM_INCREMENT: Final = 1442695040888963407
 
 MAX_PATCHES: Final = 8
 SHAPES: Final = 8
 """Workgroups differ in size at the grid's far edges only: one bit per dimension."""
+
+
+class Schedule(Struct, frozen=True):
+    """How long the turns of waves are. All schedules take waves in order of creation and skip those that wait.
+
+    ``quantum``: wave-instructions of a turn. With ``seed`` each turn has a number of its own, from 1 to ``quantum``, by
+    a generator that begins with the seed.
+    """
+
+    quantum: int = QUANTUM
+    seed: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Schedule | None:
+        """``round-robin``, ``one-at-a-time``, ``random SEED``, ``lockstep N``; None for anything else."""
+        name, *rest = text.split() or [""]
+        if not rest:
+            return {"round-robin": cls(), "one-at-a-time": cls(_WHOLE_RUN)}.get(name)
+        if len(rest) != 1 or not (rest[0].isascii() and rest[0].isdecimal()) or len(rest[0]) > 19:
+            return None
+        number = int(rest[0])
+        if name == "random":
+            return cls(_RANDOM_MOST, number)
+        return cls(number) if name == "lockstep" and 0 < number < _WHOLE_RUN else None
+
+    def __str__(self) -> str:
+        if self.seed is not None:
+            return f"random {self.seed}"
+        return {QUANTUM: "round-robin", _WHOLE_RUN: "one-at-a-time"}.get(self.quantum, f"lockstep {self.quantum}")
+
+
+def next_random(state: int) -> int:
+    """The generator's state after the next number, which is in its upper half."""
+    return (state * RANDOM_FACTOR + RANDOM_INCREMENT) & (1 << 64) - 1
 
 
 class WaveFlag(IntFlag):
@@ -64,6 +104,12 @@ SCHEDULE: Final[dict[str, Field]] = make_fields(
     ("turn_of", 8),  # number of the wave whose turn is not over; 0 if none
     ("turn_left", 8),  # instructions it has left
     ("quantum", 8),
+    ("is_random", 8),  # 1: turns have random lengths up to ``quantum``
+    ("random", 8),  # state of the generator
+    # A wave that is followed through its turns (`Followed`); 0: none.
+    ("followed", 8),  # its number
+    ("followed_end", 8),  # instructions of its own that it may have executed before Python is asked
+    ("followed_run", 8),  # host address of what gives it its turns; 0: what gives all others theirs
     ("budget", 8),  # instructions that may be executed before Python is asked
     ("executed", 8),  # of all waves since Python set it to 0
     ("retired", 8),  # of waves that have ended
@@ -81,7 +127,8 @@ SCHEDULE: Final[dict[str, Field]] = make_fields(
     ("group_x", 4),  # position of the next one
     ("group_y", 4),
     ("group_z", 4),
-    ("created", 8),  # waves created so far: the number of the last one
+    ("created", 8),  # the number of the last wave that was created
+    ("numbered_before", 8),  # the number before that of the first
     ("images", 8 * SHAPES),  # by shape, host address: per wave header and scalar file, then its work-item ids
     ("waves", 4 * SHAPES),  # by shape: waves in the group
     ("image_stride", 8),

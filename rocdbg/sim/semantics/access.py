@@ -16,7 +16,7 @@ from msgspec import Struct
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.sim.builder import F16, F32, F64, FLOAT, I1, I8, I16, I32, I64, Builder, Op, Type, Value
 from rocdbg.sim.builder import Operand as ValueOrNumber
-from rocdbg.sim.layout import EXEC_LO, SCRATCH_ADDRESSES, SGPR_COUNT, TTMP0, VCC_LO, VGPR_COUNT, Mode
+from rocdbg.sim.layout import EXEC_LO, SCRATCH_ADDRESSES, SGPR_COUNT, VCC_LO, VGPR_COUNT, Mode
 
 if TYPE_CHECKING:
     from rocdbg.arch.targets import Generation, Target
@@ -56,6 +56,12 @@ class Context(Struct, frozen=True):
     mode: Mode
     exceptions: bool = False
     """Whether instructions note the arithmetic exceptions they raise (`rocdbg.sim.semantics.exceptions`)."""
+    watching: bool = False
+    """Whether watched words are looked at after instructions that may change them (`rocdbg.sim.watches`)."""
+    touching: bool = False
+    """Whether every access is looked at, too."""
+    noted: bool = False
+    """Whether each store is a call of a routine that a note of it can follow (`translator.store_notes`)."""
 
     @property
     def generation(self) -> Generation:
@@ -293,9 +299,6 @@ class Access:
         """VCC as an integer of the wave's width."""
         return self.b.read_sgpr(VCC_LO, self.wave_size // 32)
 
-    def set_vcc(self, mask: Value) -> None:
-        self.b.write_sgpr(VCC_LO, mask)
-
     @property
     def m0(self) -> Value:
         return self.b.read_sgpr(self.context.m0)
@@ -411,7 +414,7 @@ class Access:
 
         What is no register (or reserved, as 125 is on GFX9), or goes on past the last one, is refused.
         """
-        code = operand.index + (TTMP0 if operand.kind is OperandKind.TTMP else 0)
+        code = operand.index + (self.target.first_ttmp if operand.kind is OperandKind.TTMP else 0)
         if operand.kind in (OperandKind.SGPR, OperandKind.TTMP, OperandKind.SPECIAL):
             if code == self.context.null:
                 return code
@@ -427,7 +430,7 @@ class Access:
             return code + 1
         if EXEC_LO <= code < SGPR_COUNT:
             return SGPR_COUNT
-        return next((end for end in (VCC_LO, TTMP0, TTMP0 + 16) if code < end), 0)
+        return next((end for end in (VCC_LO, VCC_LO + 2, VCC_LO + 18) if code < end), 0)
 
     def _scalar(self, operand: Operand, dwords: int) -> Value:
         wide = I64 if dwords == 2 else I32

@@ -165,6 +165,18 @@ def _(i: Access) -> None:
         i.b.jump(i.next_pc)
 
 
+_MSG_INTERRUPT = 1
+
+
+@semantic("s_sendmsg", ends=Ends.ALWAYS)
+def _(i: Access) -> None:
+    # Of the other messages none is anybody's affair: geometry, registers that are given back early, saved waves.
+    if i.imm() & (0xFF if i.generation >= 11 else 0xF) == _MSG_INTERRUPT:
+        i.b.stop(Status.INTERRUPT)
+    else:
+        i.b.jump(i.next_pc)
+
+
 # -- GFX12's split barriers: of the numbers only -1, the workgroup's, means something to kernels --------------------
 
 _WORKGROUP = -1 & 0xFFFFFFFF
@@ -237,7 +249,7 @@ def _(i: Access) -> None:
     "s_waitcnt_depctr", "s_wait_idle", "s_wait_event", "s_delay_alu", "s_clause", "s_inst_prefetch",
     "s_set_inst_prefetch_distance",
     "s_setprio", "s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol",
-    "s_gl1_inv", "s_incperflevel", "s_decperflevel", "s_ttracedata", "s_ttracedata_imm", "s_sendmsg", "s_code_end",
+    "s_gl1_inv", "s_incperflevel", "s_decperflevel", "s_ttracedata", "s_ttracedata_imm", "s_code_end",
     "s_version", "s_wakeup", "s_dcache_discard", "s_dcache_discard_x2",
     "s_atc_probe", "s_atc_probe_buffer",
     "s_wait_loadcnt", "s_wait_samplecnt", "s_wait_bvhcnt", "s_wait_expcnt", "s_wait_storecnt", "s_wait_dscnt",
@@ -250,7 +262,8 @@ def _(i: Access) -> None:
 
 
 @semantic(
-    "buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_wbl2", "buffer_invl2", "buffer_inv", "buffer_gl0_inv",
+    "buffer_wbinvl1", "buffer_wbinvl1_sc", "buffer_wbinvl1_vol", "buffer_wbl2", "buffer_invl2", "buffer_inv",
+    "buffer_gl0_inv",
     "buffer_gl1_inv", "global_inv", "global_wb", "global_wbinv", "global_prefetch_b8", "flat_prefetch_b8",
     "ds_nop", "v_nop", "v_pipeflush", "v_clrexcp",
 )

@@ -74,6 +74,8 @@ def _write(i: Access, register: Register, value: Value) -> None:
         wide = value.zext(I64).shl(32) if high else value.zext(I64)
         b.write_field("flat_scratch", base & (0xFFFFFFFF if high else 0xFFFFFFFF << 32) | wide)
     else:
+        if register is Register.MODE and i.generation < 8:
+            value = value & ~(1 << GPR_IDX_EN) & 0xFFFFFFFF  # came with GFX8
         b.write_field(_FIELDS[register], value)
 
 

@@ -35,8 +35,8 @@ _QUIET = re.compile(
 )
 """What raises nothing, or (v_div_scale) only helps what does."""
 _TO_INTEGER = re.compile(r"[vs]_cvt_(?:pk_|nearest_|floor_|flr_|rpi_)?([iu])(16|32)_f(?:16|32|64)$")
-_COMPARE = re.compile(r"[vs]_cmpx?_")
-_CONTINUOUS = re.compile(r"v_(?:s_)?(rcp_iflag|rcp|rsq|sqrt|log|exp|sin|cos)(?:_legacy)?_f(?:16|32|64)$")
+_COMPARE = re.compile(r"[vs]_cmps?x?_")
+_CONTINUOUS = re.compile(r"v_(?:s_)?(rcp_iflag|rcp|rsq|sqrt|log|exp|sin|cos)(?:_legacy|_clamp)?_f(?:16|32|64)$")
 
 
 class Watch:
@@ -74,6 +74,11 @@ class Watch:
         self._nan = nan if self._nan is None else self._nan | nan
         if not flushed:
             self._raise(Cause.DENORMAL, floats.is_subnormal(value))
+
+    def refuse_nans(self) -> None:
+        """Every NaN among the sources is an invalid operation."""
+        for value in self._sources:
+            self._raise(Cause.INVALID, value.is_nan())
 
     def rounding(self, op: Op, type: Type, args: Sequence[Value], result: Value) -> None:
         """A primitive of `builder.ROUNDING` gave ``result``."""

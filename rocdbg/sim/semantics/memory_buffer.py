@@ -37,11 +37,15 @@ def _rules(i: Access) -> int:
         flags |= buffer_request.IDXEN
     if i.generation == 9 and i.target.name.startswith(("gfx94", "gfx95")):
         flags |= buffer_request.MEASURED_GFX940
+    if i.generation < 9:
+        flags |= buffer_request.BEFORE_GFX9 | (buffer_request.GFX8 if i.generation == 8 else 0)
     return flags
 
 
 def _address(i: Access, flags: int) -> tuple[str, Value, Sequence[Value]]:
     resource, soffset, vaddr = required(i, "srsrc"), required(i, "soffset"), i.insn.operand("vaddr")
+    if i.modifier("addr64"):
+        return _address64(i, resource, soffset, flags)
     offset = i.const(i.modifier("offset"), I32)
     index = i.const(0, I32)
     if vaddr is not None and vaddr.kind is not OperandKind.OFF:
@@ -57,6 +61,15 @@ def _address(i: Access, flags: int) -> tuple[str, Value, Sequence[Value]]:
         raise Unsupported(f"{i.insn.text}: no resource")
     where = sgpr_offset(code) | flags
     return "buffer", address, (i.const(where, I64), i.raw_operand(soffset).zext(I64))
+
+
+def _address64(i: Access, resource: Operand, soffset: Operand, flags: int) -> tuple[str, Value, Sequence[Value]]:
+    """GFX6 and GFX7 with ADDR64: the resource gives no more than a base, and nothing is checked or swizzled."""
+    if flags & buffer_request.FORMATTED:
+        raise Unsupported(f"{i.insn.text}: a format with a 64-bit address")
+    base = i.dword(resource, 0).zext(I64) | (i.dword(resource, 1) & 0xFFFF).zext(I64).shl(32)
+    vaddr = i.raw_operand(required(i, "vaddr"), 64)
+    return "global", base + vaddr + i.raw_operand(soffset).zext(I64) + i.modifier("offset"), ()
 
 
 def _buffer(i: Access) -> tuple[str, Value, Sequence[Value]]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from rocdbg.arch.targets import ScratchKind
 from rocdbg.isa.instruction import Operand
 from rocdbg.sim.builder import I8, I16, I32, I64, Value
-from rocdbg.sim.layout import FLUSH_INPUTS, FLUSH_RESULTS
+from rocdbg.sim.layout import EXCEPTION_MASKS, FLUSH_INPUTS, FLUSH_RESULTS
 from rocdbg.sim.semantics.access import Access, Unsupported, vector_number
 from rocdbg.sim.semantics.registry import Kind, semantic
 from rocdbg.sim.translator.atomics import BY_NAME
@@ -109,6 +109,8 @@ def scaled(i: Access, index: Value) -> Value:
 
 def flat_scratch(i: Access) -> Value:
     """Base of the wave's scratch for FLAT and SCRATCH instructions, I64."""
+    if i.target.flat_scratch_is_offset:  # the high register counts 256 bytes from the hidden base of all scratch
+        return i.b.read_field("flat_scratch") + i.b.read_sgpr(i.target.flat_scratch_code + 1).zext(I64).shl(8)
     if i.generation == 9 and i.target.scratch is not ScratchKind.ARCHITECTED:
         return i.b.read_sgpr(102, 2)
     return i.b.read_field("flat_scratch")
@@ -144,8 +146,16 @@ def load_lanes(i: Access, operand: Operand, form: Format, first: int = 0) -> Non
         put(i, base, old & 0xFFFF0000 | half)
 
 
+def _bounded(i: Access) -> bool:
+    """Whether M0 bounds LDS: before GFX9 what ends behind it reads as 0 and is not written."""
+    return i.generation < 9 and i.insn.encoding == "DS" and not i.modifier("gds")
+
+
 def taking_part(i: Access) -> Value:
-    """The lanes that take part: EXEC's; of GDS instructions from GFX11 on the lowest of them only."""
+    """The lanes that take part: EXEC's; of GDS instructions from GFX11 on the lowest of them only; of LDS instructions
+    before GFX9 those below M0."""
+    if _bounded(i):
+        return i.b.read_sgpr(EXCEPTION_MASKS, i.wave_size // 32)
     mask = i.exec
     return mask & -mask if i.modifier("gds") and i.generation >= 11 else mask
 
@@ -166,9 +176,27 @@ def transfer(i: Access, how: Addresses, access: str, size: int) -> None:
     i.b.lanes()
     space, address, extra = how(i)
     i.b.write_address(address)
+    _bound(i, address, size)
     i.b.scalar()
     a, b = (*extra, i.const(0, I64), i.const(0, I64))[:2]
     i.b.call(f"{access}_{space}", (taking_part(i), i.const(size, I64), a, b))
+    if access == "load":
+        _clear_beyond(i, max(1, size // 4))
+
+
+def _bound(i: Access, address: Value, size: int) -> None:
+    """Lane code: note the lanes whose access to LDS ends below M0, where that matters."""
+    if _bounded(i):
+        i.b.write_lane_mask(EXCEPTION_MASKS, (address + size).ule(i.m0.zext(I64)))
+
+
+def _clear_beyond(i: Access, words: int) -> None:
+    """What lanes get that have not taken part in a bounded access."""
+    if _bounded(i):
+        i.b.lanes()
+        inside = i.b.lane_bit(taking_part(i))
+        for n in range(words):
+            i.b.write_data(n, inside.select(i.b.read_data(n), 0))
 
 
 def load(i: Access, how: Addresses, destination: Operand, form: Format) -> None:
@@ -247,11 +275,13 @@ def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], resu
             position += 1
     space, address, extra = how(i)
     i.b.write_address(address)
+    size = row.type.bits // 8
+    _bound(i, address, size)
     i.b.scalar()
     a, b = (*extra, i.const(0, I64), i.const(0, I64))[:2]
-    size = row.type.bits // 8
     b = b | _flush(i, helper, space)
     i.b.call(f"atomic_{helper}_{space}", (taking_part(i), i.const(size, I64), a, b))
+    _clear_beyond(i, size // 4)
     if result is not None:
         i.b.lanes()
         for n in range(size // 4):

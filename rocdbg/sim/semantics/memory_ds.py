@@ -51,7 +51,12 @@ def _pair(stride: int) -> tuple[Addresses, Addresses]:
 def _whole(i: Access, access: str, size: int, data: Sequence[str], offsets: Sequence[int]) -> bool:
     """Leave a plain LDS access to a routine that does all of it, if there is one for it."""
     helper = f"lds_{access}_{size}"
-    if i.modifier("gds") or helper not in _WHOLE:
+    stores = access not in ("read", "read2")
+    if i.generation < 9:  # M0 bounds each access
+        return False
+    if i.modifier("gds") or helper not in _WHOLE or i.context.touching or (
+        stores and (i.context.watching or i.context.noted)
+    ):
         return False
     words = max(1, size // 4) * (2 if access == "read2" else 1)
     registers = [register(required(i, "addr")), *(register(required(i, name), words) for name in data)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.sim.builder import I32, I64, Value
 from rocdbg.sim.layout import SCRATCH_ADDRESSES
-from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import (
     ATOMICS,
     LOADS,
@@ -27,6 +27,8 @@ from rocdbg.sim.semantics.memory_common import (
 
 
 def _offset(i: Access) -> int:
+    if i.generation < 9 and i.modifier("offset"):
+        raise Unsupported(f"{i.insn.text}: {i.target.name} has no offsets in flat instructions")
     return i.modifier("offset")
 
 

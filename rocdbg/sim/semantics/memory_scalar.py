@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rocdbg.isa.instruction import Operand
+from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.sim.builder import I64, Value
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
@@ -24,6 +24,9 @@ def _immediate(i: Access) -> int:
 
 def _offset(i: Access, align: int = 4) -> Value:
     total, register = i.const(_immediate(i) & -align, I64), i.insn.operand("soffset")
+    if i.generation < 8 and (register is None or register.kind is OperandKind.LITERAL):
+        dwords = _immediate(i) if register is None else register.value & 0xFFFF_FFFF
+        return i.const(4 * dwords, I64)  # constants count dwords, also the literals of GFX7
     if register is not None:
         total = total + (scaled(i, i.raw_operand(register).zext(I64)) & -align)
     return total

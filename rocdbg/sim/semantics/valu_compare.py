@@ -85,6 +85,26 @@ def _class(type: Type, *, exec_too: bool) -> SemanticFunction:
     return run
 
 
+def _signaling(compare: SemanticFunction) -> SemanticFunction:
+    """v_cmps and v_cmpsx (GFX6, GFX7): quiet NaNs are an invalid operation, too."""
+
+    def run(i: Access) -> None:
+        compare(i)
+        if i.watch is not None:
+            i.watch.refuse_nans()
+
+    return run
+
+
+for _prefix, _exec in (("v_cmps", False), ("v_cmpsx", True)):
+    for _type in (F32, F64):
+        for _stem, _relation in FLOAT_RELATIONS.items():
+            semantic(f"{_prefix}_{_stem}_{_type.name}", any_rounding=True)(
+                _signaling(_compare(_relation, _type, exec_too=_exec))
+            )
+        for _stem in ("f", "tru"):
+            semantic(f"{_prefix}_{_stem}_{_type.name}", any_rounding=True)(_constant(_stem == "tru", exec_too=_exec))
+
 for _prefix, _exec in (("v_cmp", False), ("v_cmpx", True)):
     for _type in (F16, F32, F64):
         for _stem, _relation in FLOAT_RELATIONS.items():

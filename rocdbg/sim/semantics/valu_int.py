@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rocdbg.arch.targets import Generation
 from rocdbg.sim.builder import I16, I32, I64, I128, Type, Value
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
@@ -46,11 +47,11 @@ def _keep(i: Access, type: Type, signed: bool) -> bool | None:
     return preserves_half(i) if type is I16 and signed else None
 
 
-semantic("v_add_u32", "v_add_nc_u32")(_add(I32, signed=False))
-semantic("v_sub_u32", "v_sub_nc_u32")(_subtract(I32, signed=False))
-semantic("v_subrev_u32", "v_subrev_nc_u32")(_subtract(I32, signed=False, swap=True))
-semantic("v_add_i32", "v_add_nc_i32")(_add(I32, signed=True))
-semantic("v_sub_i32", "v_sub_nc_i32")(_subtract(I32, signed=True))
+semantic("v_add_nc_u32")(_add(I32, signed=False))
+semantic("v_sub_nc_u32")(_subtract(I32, signed=False))
+semantic("v_subrev_nc_u32")(_subtract(I32, signed=False, swap=True))
+semantic("v_add_nc_i32")(_add(I32, signed=True))
+semantic("v_sub_nc_i32")(_subtract(I32, signed=True))
 semantic("v_add_u16", "v_add_nc_u16")(_add(I16, signed=False))
 semantic("v_sub_u16", "v_sub_nc_u16")(_subtract(I16, signed=False))
 semantic("v_subrev_u16", "v_subrev_nc_u16")(_subtract(I16, signed=False, swap=True))
@@ -84,6 +85,24 @@ def _carry_subtract(*, carry_in: bool, swap: bool = False) -> SemanticFunction:
     return run
 
 
+def _older(before: Generation, carry: SemanticFunction, plain: SemanticFunction) -> SemanticFunction:
+    """A name that meant the addition or subtraction with a carry before a generation."""
+    return lambda i: (carry if i.generation < before else plain)(i)
+
+
+# GFX6 and GFX7 call them v_add_i32 and so on, GFX8 v_add_u32; those names of GFX9 have no carry.
+for _stem, _carries, _plain in (
+    ("add", _carry_add(carry_in=False), _add),
+    ("sub", _carry_subtract(carry_in=False), _subtract),
+):
+    for _letter, _since in (("u", Generation.GFX9), ("i", Generation.GFX8)):
+        semantic(f"v_{_stem}_{_letter}32")(_older(_since, _carries, _plain(I32, signed=_letter == "i")))
+_reversed = _carry_subtract(carry_in=False, swap=True)
+semantic("v_subrev_u32")(_older(Generation.GFX9, _reversed, _subtract(I32, signed=False, swap=True)))
+semantic("v_subrev_i32")(_reversed)
+semantic("v_addc_u32")(_carry_add(carry_in=True))
+semantic("v_subb_u32")(_carry_subtract(carry_in=True))
+semantic("v_subbrev_u32")(_carry_subtract(carry_in=True, swap=True))
 semantic("v_add_co_u32")(_carry_add(carry_in=False))
 semantic("v_sub_co_u32")(_carry_subtract(carry_in=False))
 semantic("v_subrev_co_u32")(_carry_subtract(carry_in=False, swap=True))

@@ -9,6 +9,8 @@ witnesses), the measurement counts:
 * Swizzling permutes elements (4 bytes; 4 or 16 from GFX11 on): element e of index i lies at
   ``((i / n * stride) + e * size) * n + i % n * size``, n the index stride. GFX9's resources have no element size.
 * GFX9: no check with ADD_TID and without IDXEN; by records with IDXEN and a stride; else by bytes, SOFFSET included.
+* GFX8 counts records where the resource is swizzled and has a stride. GFX6 to GFX8 have elements of 4, 8 or 16 bytes
+  (2 are taken for 4).
 * GFX10+: OOB_SELECT chooses: 0 record and offset within the stride, 1 record, 2 only that the buffer is not empty,
   3 bytes (or as 0 where swizzled), the size less SOFFSET. GFX10 looks at where an access begins, GFX11+ at its end.
 * Loads and stores of several dwords are checked dword by dword; formats and atomics are all or nothing.
@@ -24,10 +26,12 @@ from msgspec import Struct
 
 from rocdbg.sim import layout
 from rocdbg.sim.buffer_request import (
+    BEFORE_GFX9,
     CHANNELS,
     D16,
     FORMAT,
     FORMATTED,
+    GFX8,
     IDXEN,
     MEASURED_GFX940,
     RULES,
@@ -64,6 +68,7 @@ class _Resource(Struct):
     element: Value  # log2 of the element size
     group: Value  # log2 of the index stride; 0 where linear
     idxen: Value
+    by_record: Value  # whether the number of records is not one of bytes, if there is a stride (up to GFX9)
     adds_lane: Value
     swizzled: Value
     scratch: Value
@@ -92,7 +97,9 @@ def _resource(runtime: Runtime, r: Routine) -> _Resource:
     extended = plain | (w3.lshr(15) & 15).shl(14)
     scale = w3.lshr(18) & 3
     factor = scale.eq(0).select(r.const(0, I64), scale.eq(3).select(r.const(5, I64), scale + 1))
-    stride = gfx12.select(plain.shl(factor), (~gfx10 & adds_lane & ~formatted).select(extended, plain))
+    before9, gfx8 = _bit(a, BEFORE_GFX9), _bit(a, GFX8)
+    longer = ~gfx10 & adds_lane & ~formatted & (~before9 | gfx8)
+    stride = gfx12.select(plain.shl(factor), longer.select(extended, plain))
     number = gfx10.select(w3.lshr(12) & gfx12.select(r.const(0x3F, I64), 0x7F), w3.lshr(15) & 15)
     bound = number.ne(0) | add_tid & ~typed
     soffset = r.value("%b") & 0xFFFFFFFF
@@ -106,9 +113,10 @@ def _resource(runtime: Runtime, r: Routine) -> _Resource:
         soffset,
         stride,
         w2,
-        (gfx11 & swizzle.eq(3)).select(r.const(4, I64), 2),
+        before9.select((w3.lshr(19) & 3).umax(1) + 1, (gfx11 & swizzle.eq(3)).select(r.const(4, I64), 2)),
         swizzled.select((w3.lshr(21) & 3) + 3, 0),
         idxen,
+        gfx8.select(swizzled, idxen),
         adds_lane,
         swizzled,
         scratch,
@@ -123,7 +131,7 @@ def _resource(runtime: Runtime, r: Routine) -> _Resource:
 
 def _page_flags(r: Routine, address: Value) -> Value:
     """Flags of the page an address lies in, I64."""
-    offset = address - layout.WINDOW_BASE
+    offset = address - r.env("window_base")
     index = offset.ult(layout.WINDOW_SIZE).select(offset.lshr(layout.PAGE_SHIFT), 0)
     entry = r.pointer(r.env("page_table") + index * layout.PAGE_ENTRY_SIZE)
     return r.load(r.gep(entry, 24), I64)
@@ -156,7 +164,7 @@ def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _
     low = index - high.shl(s.group)
     origin = s.origin + (high * s.stride).shl(s.group) + s.swizzled.select(low.shl(s.element), 0)
     # GFX9. Records are counted without the lane.
-    by_record9 = s.idxen & s.stride.ne(0)
+    by_record9 = s.by_record & s.stride.ne(0)
     record9 = given.ult(s.records).select(r.const(_UNLIMITED, I64), 0)
     bytes9 = s.records.usub_sat(offset + s.soffset)
     range9 = (s.add_tid & ~s.idxen).select(r.const(_UNLIMITED, I64), by_record9.select(record9, bytes9))

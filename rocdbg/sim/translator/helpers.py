@@ -16,6 +16,14 @@ LDS_SIZES = (4, 8, 12, 16)
 PLACE_BITS = 20
 
 
+_INTEGERS = ("swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and", "or", "xor", "inc", "dec")
+IMAGE_ATOMICS = (
+    *(f"{name}_{bits}" for bits in (32, 64) for name in (*_INTEGERS, "fcmpswap", "fmin", "fmax")), "fadd_32",
+    "pk_add_f16", "pk_add_bf16",
+)
+"""Atomics that image instructions have."""
+
+
 def lds_helpers() -> list[str]:
     """The routines of `lds_access`: one element of any size, or two of up to 8 bytes; 12 bytes are not written."""
     return [
@@ -37,7 +45,9 @@ def helper_names() -> list[str]:
     names += lds_helpers()
     names += [f"atomic_{a.name}_{space}" for a in ATOMICS for space in SPACES if space != "scratch"]
     names += [f"seen_{access}_{space}" for space in SEEN_SPACES for access in ("load", "store", "atomic")]
-    names += ["seen_sload"]
+    names += ["seen_sload", "watch_changed", "watch_touched", "noted"]
+    names += ["load_image", "store_image", "check_image", "info_image", "sample_texture"]
+    names += [f"atomic_{name}_image" for name in IMAGE_ATOMICS]
     names += [*matrix_shapes.BY_HELPER, *matrix_shapes.SCALED, *wmma_shapes.BY_HELPER]
     if len(names) > MAX_HELPERS:
         raise ValueError("more helpers than slots")
@@ -64,9 +74,32 @@ def part_of(helper: str) -> str:
         return "seen"
     if helper == "sload":
         return "scalar"
+    if helper.startswith("watch_"):
+        return "watch"
     if helper == "gws":
         return "sync"
     return helper if helper.startswith(("atomic_", "matrix_", "lds_")) else helper.rpartition("_")[2]
+
+
+def writes_memory(helper: str) -> bool:
+    """Whether a routine may change memory, LDS or private memory."""
+    return helper.startswith(("store_", "atomic_", "lds_write"))
+
+
+def space_of(helper: str) -> str | None:
+    """The space of a routine that accesses memory lane by lane; ``None`` of others, and where its size is not told."""
+    if helper == "sload":
+        return "global"
+    access, _, _ = helper.partition("_")
+    space = helper.rpartition("_")[2]
+    return space if access in ("load", "store", "atomic") and space in SPACES and "format" not in helper else None
+
+
+def noted_by(helper: str) -> str | None:
+    """The routine that finds where ``helper`` has stored, or None if it stores nothing."""
+    access, _, _ = helper.partition("_")
+    space = helper.rpartition("_")[2]
+    return f"check_{space}" if access in ("store", "atomic") and space in (*SPACES, "image") else None
 
 
 def seen_by(helper: str) -> str | None:
@@ -81,6 +114,6 @@ def seen_by(helper: str) -> str | None:
 
 
 __all__ = [
-    "LDS_SIZES", "PLACE_BITS", "SEEN_SPACES", "SPACES", "helper_names", "lds_helpers", "pack_places", "part_of",
-    "prefix", "relied_on_by", "seen_by",
+    "IMAGE_ATOMICS", "LDS_SIZES", "PLACE_BITS", "SEEN_SPACES", "SPACES", "helper_names", "lds_helpers", "noted_by",
+    "pack_places", "part_of", "prefix", "relied_on_by", "seen_by", "space_of", "writes_memory",
 ]

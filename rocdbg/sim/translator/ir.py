@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from rocdbg.sim.builder import F16, F32, F64, I1, I32, INTEGER, Arithmetic, InexactError, Op, Type, Value
 
 _NAMES = {"f16": "half", "f32": "float", "f64": "double"}
-_INTRINSIC_SUFFIX = {"f16": "f16", "f32": "f32", "f64": "f64"}
 
 _BINARY = {
     Op.ADD: "add", Op.SUB: "sub", Op.MUL: "mul", Op.UDIV: "udiv", Op.UREM: "urem", Op.AND: "and", Op.OR: "or",

@@ -24,7 +24,6 @@ from rocdbg.sim.layout import (
     PAGE_ENTRY_SIZE,
     PAGE_SHIFT,
     PAGE_SIZE,
-    WINDOW_BASE,
     WINDOW_SIZE,
     Access,
     FaultKind,
@@ -44,6 +43,7 @@ _SPACE = {
     "scratch": Space.SCRATCH,
     "buffer": Space.BUFFER,
     "gds": Space.GDS,
+    "image": Space.IMAGE,
 }
 
 
@@ -91,6 +91,7 @@ class Runtime:
                 self.define(f"stub_{status.name.lower()}{suffix}", "ptr %state, ptr %env", _stub(status))
             self.define(f"run{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False))
             self.define(f"run_range{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(True))
+            self.define(f"run_traced{suffix}", "ptr %state, ptr %env, ptr %tables", self._run(False, True))
         elif part == "schedule":
             for name, params, body, exported in scheduler.ROUTINES:
                 self.emit(
@@ -109,14 +110,31 @@ class Runtime:
             from rocdbg.sim.translator.sync import gws
 
             self.define("gws", args, gws)
+        elif part == "watch":
+            from rocdbg.sim.translator.watching import changed, touched  # imported late: needed by few
+
+            self.define("watch_changed", "ptr %state, ptr %env", changed)
+            self.define("watch_touched", "ptr %state, ptr %env, i64 %mask, i64 %size", touched)
         elif part == "seen":
             from rocdbg.sim.translator.tracking import SeenRoutines  # imported late: needed by few
 
             SeenRoutines(self).define()
+        elif part == "noted":
+            from rocdbg.sim.translator import store_notes  # imported late: needed by few
+
+            self.define("noted", store_notes.PARAMETERS, store_notes.noted)
         elif part == "buffer":
             from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: needed by few
 
             BufferRoutines(self).define()
+        elif part == "image":
+            from rocdbg.sim.translator.images import ImageRoutines  # imported late: needed by few
+
+            ImageRoutines(self).define()
+        elif part == "texture":
+            from rocdbg.sim.translator import image_samples  # imported late: needed by few
+
+            image_samples.define(self)
         elif part.startswith("lds_"):
             from rocdbg.sim.translator import lds_access
 
@@ -148,6 +166,12 @@ class Runtime:
             from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: needed by few
 
             self.define("translate_buffer", params, BufferRoutines(self).translate, "internal")
+            return
+        if space == "image":
+            from rocdbg.sim.translator.images import ImageRoutines  # imported late: needed by few
+
+            ImageRoutines(self).define_view()
+            ImageRoutines(self).define_translation()
             return
         per_lane = {
             "global": self._global, "flat": self._flat, "lds": self._lds, "scratch": self._scratch, "gds": self._gds,
@@ -201,7 +225,7 @@ class Runtime:
 
     def _page(self, r: Routine, address: Value, size: Value) -> tuple[Value, Value]:
         """Host pointer of a simulated address, and the fault kind (I64, 0 if legal)."""
-        offset = address - WINDOW_BASE
+        offset = address - r.env("window_base")
         inside = offset.ult(WINDOW_SIZE)
         index = inside.select(offset.lshr(PAGE_SHIFT), 0)
         entry = r.env("page_table") + index * PAGE_ENTRY_SIZE
@@ -499,8 +523,11 @@ class Runtime:
 
     # -- the dispatcher --------------------
 
-    def _run(self, ranged: bool) -> Callable[[Routine], None]:
-        """Call blocks until one returns a status. %tables: host address of the page directories, by MODE key."""
+    def _run(self, ranged: bool, traced: bool = False) -> Callable[[Routine], None]:
+        """Call blocks until one returns a status. %tables: host address of the page directories, by MODE key.
+
+        ``traced``: before each block, note where the wave is in the row of its instruction count.
+        """
 
         def body(r: Routine) -> None:
             r.go("loop")
@@ -516,7 +543,7 @@ class Runtime:
                 key = key | (mode.lshr(layout.VGPR_MSB) & 0xFF).shl(layout.BANKS)
             key = key.zext(I64)
             directory = r.load(r.gep("%tables", key.shl(3)), I64)
-            offset = r.state("pc") - WINDOW_BASE
+            offset = r.state("pc") - r.env("window_base")
             good = offset.ult(WINDOW_SIZE) & (offset & 3).eq(0)
             r.branch_if(good, "fetch", "wild")
             r.mark("wild")
@@ -532,6 +559,10 @@ class Runtime:
             function = r.load(r.gep(r.pointer(page), (offset & PAGE_SIZE - 1).shl(1)), I64)
             r.branch_if(function.eq(0), "miss", "call")
             r.mark("call")
+            if traced:
+                row = r.gep(r.pointer(r.env("trace")), (r.state("instructions") - r.env("trace_first")).shl(4))
+                r.store(row, r.state("pc"))
+                r.store(r.gep(row, 8), r.load(r.gep("%state", layout.sgpr_offset(layout.EXEC_LO)), I64))
             status = r.new(I32, True, f"call i32 {r.pointer(function)}(ptr %state, ptr %env)")
             r.branch_if(status.eq(0), "next", "leave")
             r.mark("leave")

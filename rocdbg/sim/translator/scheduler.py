@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.sim.builder import I8, I32, I64, INTEGER, Value
-from rocdbg.sim.device.schedule import SCHEDULE, Varying, WaveFlag
+from rocdbg.sim.device.schedule import RANDOM_FACTOR, RANDOM_INCREMENT, SCHEDULE, Varying, WaveFlag
 from rocdbg.sim.layout import HEADER, SCALARS_END, VGPRS, Status
 from rocdbg.sim.translator.routine import Routine
 
@@ -134,7 +134,7 @@ def turns(r: Schedule) -> None:
     r.lines.append("%tried = add i64 %tries, 1")
     following = r.link("next", slot).zext(I64)
     r.lines.append(f"%other = {_select(following.eq(_NONE), r.get('first'), following)}")
-    r.branch_if(r.value("%tried").ule(r.get("created")), "waits", "idle")
+    r.branch_if(r.value("%tried").ule(r.get("created") - r.get("numbered_before")), "waits", "idle")
     r.mark("waits")
     r.go("candidate")
     r.mark("runnable")
@@ -143,15 +143,35 @@ def turns(r: Schedule) -> None:
     r.mark("ready")
     wave = r.wave(slot)
     number = r.load(r.header(wave, "number"), I64)
-    r.assign("cursor", number)
-    same = r.get("turn_of").eq(number)
-    turn_left = same.select(r.get("turn_left"), r.get("quantum"))
-    r.assign("turn_of", number)
-    budget = r.get("budget")
     count, limit = r.header(wave, "instructions"), r.header(wave, "limit")
     before = r.load(count, I64)
-    end = before + turn_left.umin(budget)
+    followed = r.get("followed").eq(number)
+    most = followed.select(r.get("followed_end"), r.const((1 << 64) - 1, I64))
+    r.branch_if(before.ult(most), "allowed", "idle")
+    r.mark("allowed")
+    r.assign("cursor", number)
+    same = r.get("turn_of").eq(number)
+    length = r.local()
+    r.store(length, r.get("quantum"))
+
+    def draw() -> None:
+        state = r.get("random") * RANDOM_FACTOR + RANDOM_INCREMENT
+        r.assign("random", state)
+        r.store(length, state.lshr(32).urem(r.get("quantum")) + 1)
+
+    r.when(~same & r.get("is_random").ne(0), draw)
+    turn_left = same.select(r.get("turn_left"), r.load(length, I64))
+    r.assign("turn_of", number)
+    budget = r.get("budget")
+    end = (before + turn_left.umin(budget)).umin(most)
     r.store(limit, end)
+    other = r.get("followed_run")
+    r.branch_if(followed & other.ne(0), "another", "plain")
+    r.mark("another")
+    call = f"call i32 {r.pointer(other)}(ptr {wave}, ptr %env, ptr %steps)"
+    directed = r.new(I32, True, call)
+    r.go("ran")
+    r.mark("plain")
     native = r.new(I32, True, f"call i32 %run(ptr {wave}, ptr %env, ptr %blocks)")
     short = native.eq(int(Status.BUDGET)) & r.load(count, I64).ult(end)
     r.branch_if(short, "rest", "whole")
@@ -161,7 +181,8 @@ def turns(r: Schedule) -> None:
     r.mark("whole")
     r.go("ran")
     r.mark("ran")
-    status = r.new(I32, True, f"phi i32 [ {native.ref}, %whole ], [ {single.ref}, %rest ]")
+    ways = f"[ {native.ref}, %whole ], [ {single.ref}, %rest ], [ {directed.ref}, %another ]"
+    status = r.new(I32, True, f"phi i32 {ways}")
     used = r.load(count, I64) - before
     r.store(limit, r.const(0, I64))
     turn_left = turn_left - used
@@ -172,6 +193,8 @@ def turns(r: Schedule) -> None:
         Status.BUDGET: "end.budget", Status.SLEEP: "over", Status.BARRIER: "end.barrier", Status.END: "end.wave",
         Status.SIGNAL: "end.signal", Status.SIGNAL_FIRST: "end.first", Status.WAIT: "end.wait",
     }
+    r.branch_if(followed & status.eq(int(Status.END)), "leave", "decide")
+    r.mark("decide")
     table = " ".join(f"i32 {int(s)}, label %{label}" for s, label in cases.items())
     r.lines.append(f"switch i32 {status.ref}, label %leave [ {table} ]")
 
@@ -315,13 +338,26 @@ def end(r: Schedule) -> None:
 
     r.for_range(size, others)
     r.when(r.get("positions_left").eq(0), lambda: r.leave(0))
-    r.call_void("create", "ptr %schedule", f"i64 {slot.udiv(size).ref}")
+    r.call_void("create", "ptr %schedule", f"i64 {slot.udiv(size).ref}", "i64 0")
+    r.lines.append("ret i32 0")
+
+
+def fill(r: Schedule) -> None:
+    """``i32 fill(ptr schedule, i64 places, i64 clean)``: make the first workgroups; ``clean`` as in `create`."""
+
+    def make(place: Value) -> None:
+        r.when(r.get("positions_left").eq(0), lambda: r.leave(0))
+        r.call_void("create", "ptr %schedule", f"i64 {place.ref}", "i64 %clean")
+
+    r.for_range(r.value("%places"), make)
     r.lines.append("ret i32 0")
 
 
 def create(r: Schedule) -> None:
-    """``i32 create(ptr schedule, i64 place)``: make the next workgroup in a place that was used before."""
+    """``i32 create(ptr schedule, i64 place, i64 clean)``: make the next workgroup in a place. Bit 0 of ``clean``:
+    nothing has run there before; bit 1: nor used its scratch."""
     place = r.value("%place")
+    used = (r.value("%clean") & 1).eq(0)
     x, y, z = (r.get(f"group_{axis}") for axis in "xyz")
     edges = [at.eq(r.get(f"groups_{axis}") - 1) for at, axis in zip((x, y, z), "xyz", strict=True)]
     shape = edges[0].zext(I64) | edges[1].zext(I64).shl(1) | edges[2].zext(I64).shl(2)
@@ -332,10 +368,10 @@ def create(r: Schedule) -> None:
     r.assign("group_z", z + wraps.zext(I64))
     r.assign("positions_left", r.get("positions_left") - 1)
     lds = r.get("lds") + place * r.get("lds_stride")
-    r.clear(r.pointer(lds), r.get("lds_bytes"))
+    r.when(used, lambda: r.clear(r.pointer(lds), r.get("lds_bytes")))
     scratch_bytes = r.get("group_scratch_bytes")
-
-    r.when(scratch_bytes.ne(0), lambda: _clear_pages(r, r.get("scratch") + place * scratch_bytes, scratch_bytes))
+    dirty = scratch_bytes.ne(0) & (r.value("%clean") & 2).eq(0)
+    r.when(dirty, lambda: _clear_pages(r, r.get("scratch") + place * scratch_bytes, scratch_bytes))
     varying = r.at("varying")
     for index, value in (
         (Varying.GROUP_X, x), (Varying.GROUP_Y, y), (Varying.GROUP_Z, z),
@@ -345,7 +381,7 @@ def create(r: Schedule) -> None:
     images = r.load(r.at("images", shape), I64)
     count = r.load(r.at("waves", shape, 4), I32).zext(I64)
     first = place * r.get("group_waves")
-    r.for_range(count, lambda n: _wave(r, first + n, images + n * r.get("image_stride"), lds, (x, y, z)))
+    r.for_range(count, lambda n: _wave(r, first + n, images + n * r.get("image_stride"), lds, (x, y, z), used))
     r.lines.append("ret i32 0")
 
 
@@ -368,15 +404,17 @@ def _clear_pages(r: Schedule, start: Value, size: Value) -> None:
     r.choose(many, give_back, lambda: r.clear(r.pointer(start), size))
 
 
-def _wave(r: Schedule, slot: Value, image: Value, lds: Value, group: tuple[Value, Value, Value]) -> None:
-    """Put a new wave into its initial state and at the end of the list."""
+def _wave(
+    r: Schedule, slot: Value, image: Value, lds: Value, group: tuple[Value, Value, Value], used: Value
+) -> None:
+    """Put a new wave into its initial state and at the end of the list. ``used``: another was in its slot before."""
     wave, source, ids = r.wave(slot), r.pointer(image), r.get("id_bytes")
     r.copy(wave, source, SCALARS_END)
     vectors = r.gep(wave, VGPRS)
     r.copy(vectors, r.gep(source, SCALARS_END), ids)
-    r.clear(r.gep(vectors, ids), r.get("vgpr_bytes"))
     agprs = r.get("agpr_bytes")
-    r.when(agprs.ne(0), lambda: r.clear(r.gep(wave, r.get("agpr_offset")), agprs))
+    r.when(used, lambda: r.clear(r.gep(vectors, ids), r.get("vgpr_bytes")))
+    r.when(used & agprs.ne(0), lambda: r.clear(r.gep(wave, r.get("agpr_offset")), agprs))
     offset = slot * r.get("wave_scratch_size")
     base = r.get("scratch_address") + offset
     r.store(r.gep(r.at("varying"), 4 * Varying.SCRATCH_OFFSET), offset.trunc(I32))
@@ -413,8 +451,9 @@ def _wave(r: Schedule, slot: Value, image: Value, lds: Value, group: tuple[Value
 ROUTINES: tuple[tuple[str, str, Callable[[Schedule], None], bool], ...] = (
     ("complete", "ptr %schedule, i64 %slot", complete, False),
     ("is_first", "ptr %schedule, i64 %slot", is_first, False),
-    ("create", "ptr %schedule, i64 %place", create, False),
+    ("create", "ptr %schedule, i64 %place, i64 %clean", create, False),
     ("end", "ptr %schedule, i64 %slot", end, False),
+    ("fill", "ptr %schedule, i64 %places, i64 %clean", fill, True),
     ("schedule", "ptr %schedule, ptr %env, ptr %run, ptr %blocks, ptr %steps", turns, True),
 )
 """Name, parameters, body, whether it is called from outside."""

@@ -123,7 +123,7 @@ class SeenRoutines:
 
 def _shadow(r: Routine, address: Value) -> Value:
     """Host address of the shadow of the byte at a simulated address, 0 if it is not watched."""
-    offset = address - layout.WINDOW_BASE
+    offset = address - r.env("window_base")
     index = offset.ult(layout.WINDOW_SIZE).select(offset.lshr(layout.PAGE_SHIFT), 0)
     entry = r.pointer(r.env("page_table") + index * layout.PAGE_ENTRY_SIZE)
     host, flags = r.load(entry, I64), r.load(r.gep(entry, 24), I64)

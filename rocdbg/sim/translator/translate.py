@@ -14,8 +14,9 @@ from rocdbg.sim.semantics.access import DESTINATIONS, Access, Context, Unsupport
 from rocdbg.sim.semantics.exceptions import Watch
 from rocdbg.sim.semantics.lanes_dpp import dpp_prepare
 from rocdbg.sim.semantics.registry import Ends, Kind, Semantic, lookup
+from rocdbg.sim.translator.block_registers import LaneCodeError, RunConflict
 from rocdbg.sim.translator.blocks import Block
-from rocdbg.sim.translator.wave_builder import LaneCodeError, RunConflict, WaveBuilder
+from rocdbg.sim.translator.wave_builder import WaveBuilder
 
 MAX_BLOCK_LINES, MAX_MODULE_LINES = 8_000, 16_000
 """Lines of IR after which a block, a module is closed. A line costs up to 20 microseconds at -O0 and 50 at -O1, and
@@ -59,6 +60,8 @@ def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> 
         builder.instruction(instruction.address, instruction.size)
         try:
             execute(builder, instruction, semantic, context)
+            if context.watching and not builder.ended:
+                builder.leave_if_watched(context.touching)
         except Unsupported:
             return number
         builder.done()

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from rocdbg.sim import layout
 from rocdbg.sim.builder import I1, I8, I16, I32, I64, Value
-from rocdbg.sim.layout import PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE
+from rocdbg.sim.layout import PAGE_ENTRY_SIZE, PAGE_SHIFT, PAGE_SIZE, WINDOW_SIZE
 from rocdbg.sim.translator.routine import Routine
 
 PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %bias"
@@ -136,7 +136,7 @@ Bounds = Callable[[VectorRoutine, Value, Value, int], Value]
 
 
 def _global(r: VectorRoutine, least: Value, end: Value, need: int) -> Value:
-    offset = least - WINDOW_BASE
+    offset = least - r.env("window_base")
     r.unless(offset.uge(WINDOW_SIZE))
     entry = r.pointer(r.env("page_table") + offset.lshr(PAGE_SHIFT) * PAGE_ENTRY_SIZE)
     host, low, high, flags = (r.load(r.gep(entry, n * 8), I64) for n in range(4))

@@ -78,3 +78,43 @@ def test_a_virtual_base_is_an_offset_from_the_object() -> None:
 def test_operations_that_only_name_a_space(items: tuple[Item, ...], kept: int) -> None:
     operations = dwarf.decode(assemble(*items))
     assert list(conventions_of("llvm22").without_space(operations)) == operations[:kept]
+
+
+PRODUCERS = [
+    # dialect, producer, DW_AT_address_class, the address space that is meant
+    ("llvm22", "clang version 22.1.8", {1: 1, 3: 3, 5: 5}),
+    ("llvm22", "Debian clang version 19.1.7 (3~deb12u1)", {1: 5, 2: 3, 0: 0}),
+    ("llvm22", "Ubuntu clang version 14.0.0-1ubuntu1", {1: 5, 2: 3}),
+    ("llvm22", "AMD clang version 20.0.0git (https://github.com/x/y roc-7.0.2)", {3: 3, 5: 5}),
+    ("llvm22", "", {1: 1, 3: 3, 5: 5}),
+    ("amd", "clang version 15.0.0", {1: 1, 3: 3, 5: 5}),
+    ("proposal2020", "", {0: 1, 1: 0, 2: 0, 3: 3, 4: 5, 0x8000: 2, 77: 0}),
+]
+
+
+@pytest.mark.parametrize(("dialect", "producer", "spaces"), PRODUCERS)
+def test_classes_of_addresses_are_those_of_the_producer(dialect: str, producer: str, spaces: dict[int, int]) -> None:
+    conventions = conventions_of(dialect, producer)
+    assert {number: conventions.address_space(number) for number in spaces} == spaces
+
+
+BARE = (("regx", 2560),)
+WITH_PIECES = (("regx", 2560), ("piece", 4), ("regx", 2561), ("piece", 4))
+NOT_BARE = (("regx", 2560), ("deref_size", 4), "stack_value")
+AMD = "AMD clang version 20.0.0git (roc-7.0.2)"
+IN_LANE = [
+    ("llvm22", AMD, BARE, LANE),
+    ("amd", AMD, BARE, LANE),
+    ("amd", AMD, (("regx", 33),), (("regx", 33),)),
+    ("amd", AMD, NOT_BARE, NOT_BARE),
+    ("amd", AMD, WITH_PIECES, (*LANE, ("piece", 4), ("regx", 2561), *LANE[1:], ("piece", 4))),
+    ("llvm22", AMD, WITH_PIECES, (*LANE, ("piece", 4), ("regx", 2561), *LANE[1:], ("piece", 4))),
+    ("amd", "hand", BARE, BARE),  # by the text: lane 0's
+]
+
+
+@pytest.mark.parametrize(("dialect", "producer", "written", "meant"), IN_LANE)
+def test_compilers_mean_the_lane_of_a_bare_vector_register(
+    dialect: str, producer: str, written: tuple[Item, ...], meant: tuple[Item, ...]
+) -> None:
+    assert conventions_of(dialect, producer).location(assemble(*written), "gfx90a", 64) == assemble(*meant)

@@ -5,10 +5,18 @@
 
 void kern(int *out, int n);
 
+/* A device's private memory is zero before a kernel runs: so is the stack here, where variables have no value yet. */
+__attribute__((noinline)) static void clear(void) {
+  volatile char stack[1 << 16];
+  for (unsigned i = 0; i < sizeof stack; i++)
+    stack[i] = 0;
+}
+
 __attribute__((used)) static void begin(void) {
   int out[ELEMENTS];
   for (int i = 0; i < ELEMENTS; i++)
     out[i] = i;
+  clear();
   kern(out, SECOND_ARGUMENT);
   exit(0);
 }

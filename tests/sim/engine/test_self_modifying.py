@@ -13,7 +13,7 @@ from engine_bench import Bench, assemble
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa.decoder import disassemble
-from rocdbg.sim import layout, native, native_jit
+from rocdbg.sim import code_table, layout, native_jit
 from rocdbg.sim.instruction_cache import LINE_SIZE
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import GlobalMemory
@@ -278,7 +278,7 @@ def test_code_that_keeps_changing_takes_bounded_memory(monkeypatch: pytest.Monke
 
 
 def test_a_program_in_every_mode_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "_MOST_KEYS", 4)
+    monkeypatch.setattr(code_table, "_MOST_KEYS", 4)
     step = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), {}\ns_add_u32 s10, s10, 1"
     text = "\n".join(step.format(mode) for mode in range(16))
     for run in (straight, stepped):

@@ -17,6 +17,7 @@ from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.sim.translator.blocks import obstacle
 
 TARGETS = (
+    "gfx600", "gfx700", "gfx803",
     "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200",
     "gfx1250",
 )

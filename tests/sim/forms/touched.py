@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 from rocdbg.arch.targets import Generation, target_by_name
 from rocdbg.isa.instruction import Instruction, OperandKind
-from rocdbg.sim import layout
+from rocdbg.sim import image_request, layout
 from rocdbg.sim.builder import Value
-from rocdbg.sim.layout import EXEC_LO, MAX_DATA, SGPR_COUNT, TTMP0, VCC_LO, VGPR_COUNT, Mode, mode_key
+from rocdbg.sim.layout import EXEC_LO, MAX_DATA, SGPR_COUNT, VCC_LO, VGPR_COUNT, Mode, mode_key
 from rocdbg.sim.semantics.access import Context, Unsupported
 from rocdbg.sim.semantics.registry import lookup
 from rocdbg.sim.translator.helpers import PLACE_BITS, helper_names
@@ -114,9 +114,28 @@ class Recorder(WaveBuilder):
             self.scalars.update(range(code, code + 4))
             if "format" in helper:
                 self.data.update(range(4))
-        if numbers[1] is not None and helper.partition("_")[0] in ("load", "store", "sload") and "format" not in helper:
+        elif helper.endswith(("_image", "_texture")):
+            self._image(helper, numbers)
+        sized = helper.partition("_")[0] in ("load", "store", "sload") and "format" not in helper
+        if sized and numbers[1] is not None and not helper.endswith("_image"):
             self.data.update(range(-(-numbers[1] // 4)))
         super().call(helper, args)
+
+    def _image(self, helper: str, numbers: list[int | None]) -> None:
+        """The descriptors; of GFX9's addresses, whose number the encoding does not say, the first."""
+        a, b = numbers[2:4]
+        assert a is not None
+        for shift, words in ((0, 4 if a & image_request.R128 else 8), (image_request.SAMPLER, 4)):
+            place = a >> shift & 0xFFFF
+            if place:
+                code = (place - layout.SGPRS) // 4
+                self.scalars.update(range(code, code + words))
+        if b is not None and b & (1 << image_request.COUNT) - 1:
+            self._registers(b & (1 << image_request.COUNT) - 1, 1)
+            first = ((b & (1 << image_request.COUNT) - 1) - layout.VGPRS) // (4 * self.wave_size)
+            assert first + (b >> image_request.COUNT & 0xFFF) <= VGPR_COUNT * (1 + (first >= VGPR_COUNT))
+        self.data.update(range(4))
+        self.data.update(range(image_request.ADDRESSES, image_request.ADDRESSES + image_request.MOST_ADDRESSES))
 
     def _registers(self, offset: int, count: int) -> None:
         first, odd = divmod(offset - layout.VGPRS, 4 * self.wave_size)
@@ -143,7 +162,7 @@ class Recorder(WaveBuilder):
             self._registers(place, 1)
 
 
-def declared(instruction: Instruction) -> tuple[set[int], set[int]]:
+def declared(instruction: Instruction, context: Context) -> tuple[set[int], set[int]]:
     """The vector registers and scalar codes that an instruction's operands name."""
     vectors: set[int] = set()
     scalars: set[int] = set()
@@ -157,7 +176,7 @@ def declared(instruction: Instruction) -> tuple[set[int], set[int]]:
             case OperandKind.SGPR | OperandKind.SPECIAL:
                 scalars.update(numbers)
             case OperandKind.TTMP:
-                scalars.update(TTMP0 + n for n in numbers)
+                scalars.update(context.target.first_ttmp + n for n in numbers)
     return vectors, scalars
 
 
@@ -170,8 +189,10 @@ def implied(instruction: Instruction, context: Context) -> set[int]:
         codes.update(range(VCC_LO))
     if name.startswith("s_cbranch_") and ("fork" in name or "join" in name):
         codes.update(range(32))
-    if context.generation == Generation.GFX9 and instruction.encoding in ("FLAT", "SCRATCH"):
-        codes.update((102, 103))  # flat_scratch
+    if context.target.flat_scratch_code >= 0 and instruction.encoding in ("FLAT", "SCRATCH"):
+        codes.update((context.target.flat_scratch_code, context.target.flat_scratch_code + 1))
+    if context.generation < Generation.GFX9 and instruction.encoding == "DS":
+        codes.update((SGPR_COUNT, SGPR_COUNT + 1))  # the lanes below M0
     return codes
 
 
@@ -190,7 +211,7 @@ def excess(recorder: Recorder, instruction: Instruction, context: Context, name:
     except Unsupported:
         return ""
     recorder.finish()
-    vectors, scalars = declared(instruction)
+    vectors, scalars = declared(instruction, context)
     found = []
     if more := recorder.vectors - vectors:
         found.append(f"VGPRs {sorted(more)}")

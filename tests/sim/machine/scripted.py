@@ -39,8 +39,14 @@ class ScriptedEngine:
         self.ended: set[int] = set()
         self.on_run: Callable[[], None] = lambda: None
 
-    def set_stops(self, stops: frozenset[int]) -> None:
+    def set_stops(self, stops: frozenset[int], checks: object = None) -> None:
         self.stops = stops
+
+    def set_watches(self, watched: object) -> None:
+        """Scripted waves change no memory."""
+
+    def collect(self) -> None:
+        """There are no checks."""
 
     def run(
         self,
@@ -50,6 +56,7 @@ class ScriptedEngine:
         step: bool = False,
         range: tuple[int, int] | None = None,
         ignore_stop: bool = False,
+        traced: bool = False,
     ) -> Status:
         self.on_run()
         size = layout.state_size(64, TARGET.has_agprs)
@@ -89,6 +96,9 @@ class ScriptedEngine:
             if word in ("signal", "first", "join"):
                 return {"signal": Status.SIGNAL, "first": Status.SIGNAL_FIRST, "join": Status.WAIT}[word]
 
+    def fill(self, residency: Any) -> None:
+        residency.fill()
+
     def schedule(self, places: Any, budget: int) -> Status:
         """All turns are left to the dispatch."""
         return Status.CONTINUE
@@ -110,11 +120,8 @@ def scripted(
     state = DispatchState(TARGET, 64, descriptor, BASE, groups, 0, 0, 0, b"", 0, 0, (0, 0, 0, 0), 0, 0, 0)
     workgroup = (64 * group_waves, 1, 1)
     grid = (64 * group_waves * groups[0], groups[1], groups[2])
-    area = memory.allocate(64)
     kernel: Any = None
-    plan = DispatchPlan(
-        kernel, 1, state, grid, workgroup, 0, resident_groups, area, memory.allocate(64), None, 0
-    )
+    plan = DispatchPlan(kernel, 1, state, grid, workgroup, 0, resident_groups, None, 0)
     any_engine: Any = engine
     return Dispatch(plan, any_engine, memory), engine
 

@@ -6,6 +6,7 @@ import pytest
 
 from rocdbg.sim.layout import PAGE_SIZE, WINDOW_BASE, WINDOW_SIZE, PageFlags
 from rocdbg.sim.memory import (
+    MAX_ALIGN,
     QUARANTINE,
     AllocationError,
     AllocationKind,
@@ -76,14 +77,13 @@ def test_a_buffer_of_the_same_purpose_and_size_comes_back_to_its_place() -> None
 def test_the_window_is_used_up_before_an_allocation_fails() -> None:
     memory = GlobalMemory(limit=1 << 50)
     half = (WINDOW_SIZE >> 1) + PAGE_SIZE
-    sizes = [half, half]
-    for size in sizes:  # the second fits only where the first was
-        entry = memory._lowest_gap(size // PAGE_SIZE)
-        assert entry == 1
-        memory._freed.append(_Freed(WINDOW_BASE + PAGE_SIZE, size, "x", "buffer 'x'"))
-        assert memory._lowest_gap(size // PAGE_SIZE) is None
-        assert memory._find_pages(size // PAGE_SIZE, size, "y") == 1
-        assert not memory._freed
+    page = memory._find_pages(half // PAGE_SIZE, 1, half, "x")
+    assert page == 1
+    memory._freed.append(_Freed(WINDOW_BASE + PAGE_SIZE, half, "x", "buffer 'x'"))
+    assert memory._find_pages(half // PAGE_SIZE, 1, half, "y") == 1  # fits only where the first was
+    assert not memory._freed
+    with pytest.raises(AllocationError, match="the simulated address window is full"):
+        memory._find_pages(half // PAGE_SIZE, 1, half, "z")
 
 
 def test_page_table_entries() -> None:
@@ -161,7 +161,7 @@ def test_bad_host_accesses_name_address_and_neighbour() -> None:
         (1 << 60, 256, "exceeds the simulated device's"),
         (-1, 256, "cannot be negative"),
         (16, 3, "alignment 3 is not a power of two"),
-        (16, PAGE_SIZE * 2, "is not a power of two up to"),
+        (16, MAX_ALIGN * 2, "is not a power of two up to"),
     ],
 )
 def test_impossible_allocations(size: int, align: int, text: str) -> None:

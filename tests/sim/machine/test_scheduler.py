@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocdbg.sim.device.dispatch import QUANTUM
+from rocdbg.sim.device.schedule import QUANTUM
 from rocdbg.sim.options import RunOptions, RunRequestError
 from rocdbg.sim.stops import Stop
 

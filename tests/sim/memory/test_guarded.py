@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import itertools
 import mmap
 import re
@@ -94,10 +95,30 @@ def test_very_many_blocks() -> None:
     assert forbidden(int(block.ctypes.data) - 2 * PAGE, int(block.ctypes.data))
 
 
+def test_blocks_in_cycles_do_not_use_up_the_guards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of launches that nobody ended, before Python's collector comes to them by itself."""
+    module._keep_none()
+    there = sum(shown.rows + 1 for shown in module._shown.values())  # other tests have interrupted the counting
+    monkeypatch.setattr(module, "_guards", there)
+    monkeypatch.setattr(module, "MOST_GUARDS", there + 100)
+    monkeypatch.setattr(module, "_SELDOM", 50)
+    gc.disable()
+    try:
+        for _ in range(100):
+            held: list[object] = [guarded(10)]
+            held.append(held)
+        block = guarded(10)
+    finally:
+        gc.enable()
+    assert forbidden(int(block.ctypes.data) - 2 * PAGE, int(block.ctypes.data))
+
+
 def test_blocks_may_go_at_the_end_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a finaliser written in Python could not even be called, as when garbage is collected there."""
     said: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", said.append)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)  # sessions that nest deeply have raised it
 
     def descend(depth: int, blocks: list[NDArray[np.uint8]]) -> None:
         if depth:
@@ -105,9 +126,12 @@ def test_blocks_may_go_at_the_end_of_the_stack(monkeypatch: pytest.MonkeyPatch) 
         else:
             blocks.clear()
 
-    with pytest.raises(RecursionError):
-        for depth in itertools.count(sys.getrecursionlimit() // 2):
-            descend(depth, [guarded(100)])
+    try:
+        with pytest.raises(RecursionError):
+            for depth in itertools.count(sys.getrecursionlimit() // 2):
+                descend(depth, [guarded(100)])
+    finally:
+        sys.setrecursionlimit(before)
     assert said == []
 
 
@@ -115,3 +139,12 @@ def test_too_much_is_a_memory_error() -> None:
     for size in (1 << 62, (1 << 63) - 1, 1 << 70):
         with pytest.raises(MemoryError):
             guarded(size)
+
+
+def test_kept_blocks_leave_most_guards_to_others() -> None:
+    """However small they are."""
+    blocks = [guarded(10 + n % 7) for n in range(module.MOST_GUARDS // 2)]
+    del blocks
+    module._take_back()
+    assert 0 < module._kept_guards <= module._KEPT_GUARDS == module.MOST_GUARDS // 8
+    assert sum(mapping.rows + 1 for kept in module._kept.values() for mapping in kept) == module._kept_guards

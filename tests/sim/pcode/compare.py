@@ -23,7 +23,7 @@ import numpy as np
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa import decode
 from rocdbg.isa.instruction import Instruction
-from rocdbg.sim import layout, native
+from rocdbg.sim import layout, native, translations
 from rocdbg.sim.layout import HEADER, Status
 from rocdbg.sim.memory import GlobalMemory
 from rocdbg.sim.semantics.registry import lookup
@@ -147,7 +147,7 @@ class Comparison:
 
     def run(self, cache: Path) -> None:
         cases = sorted(self.cases(), key=lambda c: c.mode)
-        native._STEP_AHEAD = 100
+        translations._STEP_AHEAD = 100
         rig = Rig(self.target, self.wave_size, cache)
         for start in range(0, len(cases), 4000):
             part = cases[start : start + 4000]

@@ -23,7 +23,7 @@ import numpy as np
 
 from rocdbg.arch.targets import target_by_name
 from rocdbg.isa import decode
-from rocdbg.sim import native
+from rocdbg.sim import translations
 from rocdbg.sim.layout import Status
 from rocdbg.sim.semantics.registry import lookup
 from tests.sim.pcode import functions, state, words
@@ -415,7 +415,7 @@ def compare(target: str, wave_size: int, pattern: str, seed: int, cache: Path) -
         - {f"{a.entry.group} {a.entry.name}" for a in found if a.text in codes}
     )
     rig = Rig(target, wave_size, cache)
-    native._STEP_AHEAD = 60
+    translations._STEP_AHEAD = 60
     buffer = rig.memory.allocate(SIZE, name="data")
     compared: Counter[tuple[str, str]] = Counter()
     different: dict[tuple[str, str], list[str]] = defaultdict(list)

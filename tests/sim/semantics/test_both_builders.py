@@ -20,8 +20,8 @@ from rocdbg.sim.semantics.registry import Kind
 
 LANES = 32
 MODULES = ("valu_", "salu_")
-CARRY_IN = re.compile(r"v_(addc|subb|subbrev)_co_|_co_ci_|v_cndmask")
-CARRY_OUT = re.compile(r"_co_u32|_co_ci_u32|v_div_scale|v_mad(_co)?_[ui]64")
+CARRY_IN = re.compile(r"v_(addc|subb|subbrev)_(co_)?u32|_co_ci_|v_cndmask")
+CARRY_OUT = re.compile(r"_co_u32|v_(addc|subb|subbrev)_u32|v_subrev_i32|_co_ci_u32|v_div_scale|v_mad(_co)?_[ui]64")
 PACKED = re.compile(r"v_pk_|_mix|v_dot\d+_")
 
 
@@ -50,7 +50,7 @@ def _interesting(rng: np.random.Generator, count: int) -> np.ndarray:
 
 def _vector(name: str) -> Instruction:
     """Sources v0, v8, v16 (as wide as anything asks for), destination v100, masks s[20:21] and s[22:23]."""
-    compare = name.startswith(("v_cmp_", "v_cmpx_"))
+    compare = name.startswith(("v_cmp_", "v_cmpx_", "v_cmps_", "v_cmpsx_"))
     operands = [] if compare else [Operand("vdst", OperandKind.VGPR, 100, 32)]
     if compare or CARRY_OUT.search(name):
         operands.append(Operand("sdst", OperandKind.SGPR, 22, 1))

@@ -10,7 +10,7 @@ from rocdbg.sim.coverage import Coverage, instruction_coverage
 FAMILIES = sorted(
     name
     for name, target in TARGETS.items()
-    if 9 <= target.generation <= 12 and "generic" not in name and not target.is_gfx125
+    if 6 <= target.generation <= 12 and "generic" not in name and not target.is_gfx125
 )
 
 

@@ -5,7 +5,9 @@ A pointer of the wave's header that the test makes wrong stands for a check that
 
 from __future__ import annotations
 
+import ctypes
 import mmap
+import signal
 
 import numpy as np
 import pytest
@@ -45,6 +47,23 @@ def test_crash(assembled, target, way):
     assert stop.message.startswith(f"internal error at {stop.pc:#x}: generated code of the block at")
     second.set_field("lds_pointer", right)
     assert kernel.dispatch.run(options) is stop  # it does not go on
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGBUS])
+def test_who_installs_a_handler_later_does_not_take_it_away(assembled, number):
+    """As a compiler does that is used in the same process, or faulthandler."""
+    before, default = (ctypes.create_string_buffer(256) for _ in range(2))
+    sigaction = ctypes.CDLL(None).sigaction
+    kernel = assembled("gfx90a", CODE)
+    assert kernel.dispatch.run(RunOptions(wave=1, step=True)).kind is StopKind.STEP
+    sigaction(number, default, before)
+    try:
+        kernel.wave.set_field("lds_pointer", 0x1000)
+        assert kernel.dispatch.run().kind is StopKind.INTERNAL
+        sigaction(number, None, default)
+        assert default.raw[:8] == before.raw[:8]
+    finally:
+        sigaction(number, before, None)
 
 
 def test_other_dispatches_are_not_concerned(assembled):

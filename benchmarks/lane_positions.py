@@ -1,0 +1,92 @@
+"""How often the positions of inactive lanes are right that are worked out from machine code, and how long it takes.
+
+    python benchmarks/lane_positions.py [--targets gfx90a,gfx1100] [--levels O0,O1,O2] [--samples 200] [LAUNCH ...]
+
+Waves are stepped through the demo kernels and those of tests/lanes/sources, or through what the given launch files
+start. At samples of their stops every inactive lane is looked at: is the frame and the line that is shown for it where
+it goes on? One line per kernel and target; below it what was wrong, and where most was unknown. The last parts have
+backtraces at samples of the same steps, with the registers of callers, and the times of `info lanes`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import rocdbg
+from rocdbg.codeobject import CodeObjectError
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.lanes.backtraces import Chains, check_chains  # noqa: E402
+from tests.lanes.build import SOURCES, build  # noqa: E402
+from tests.lanes.oracle import Score, check_launch  # noqa: E402
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--targets", default="gfx90a,gfx942,gfx1030,gfx1100,gfx1201")
+    parser.add_argument("--levels", default="O0,O1,O2")
+    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("launches", nargs="*", type=Path)
+    options = parser.parse_args()
+    total = Score()
+    with tempfile.TemporaryDirectory() as folder:
+        for target in options.targets.split(","):
+            for launch in options.launches or sorted((ROOT / "demo_kernels").glob("*/*.toml")):
+                report(total, launch, target, f"{target} {launch.stem}", options.samples)
+            if options.launches:
+                continue
+            for level in options.levels.split(","):
+                launches: dict[str, Path] = {}
+                for source in sorted(SOURCES.glob("*.hip")):
+                    launches |= build(source, target, level, Path(folder))
+                for name, launch in launches.items():
+                    report(total, launch, None, f"{target} {name} -{level}", options.samples)
+                chains = Chains()
+                for name in ("calls_in_branches", "pointers", "dynamic_stack", "frames"):
+                    chains.add(check_chains(launches[name], samples=options.samples))
+                print(f"{f'{target} backtraces -{level}':40} {chains}")
+        print(f"{'all':40} {total}")
+        times(Path(folder))
+
+
+def report(total: Score, launch: Path, target: str | None, name: str, samples: int) -> None:
+    try:
+        score = check_launch(launch, target, samples=samples)
+    except CodeObjectError:
+        return  # not built for this target
+    if not score.total:
+        return
+    total.add(score)
+    print(f"{name:40} {score}", flush=True)
+    for example in score.examples[:3]:
+        print(f"    wrong: {example}")
+    for place, count in score.unknowns.most_common(3):
+        print(f"    unknown {count} times: {place}")
+
+
+def times(folder: Path) -> None:
+    for level in ("O0", "O2"):
+        launch = build(SOURCES / "lanes.hip", "gfx90a", level, folder)["pressure"]
+        debugger = rocdbg.Debugger(str(launch))
+        debugger.execute("start", to_string=True)
+        for line in ("next",) * 12:
+            debugger.execute(line, to_string=True)
+        shown = []
+        for _ in range(3):
+            debugger.session.inferior.state_changed()
+            began = time.perf_counter()
+            debugger.execute("info lanes", to_string=True)
+            shown.append(time.perf_counter() - began)
+        size = debugger.session.inferior.need_program().code_object.symbols.get("pressure")
+        assert size is not None
+        print(f"-{level}: info lanes {shown[0] * 1e3:.0f} ms, then {shown[-1] * 1e3:.1f} ms; {size.size} bytes of code")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""Decision diagrams: functions of bits whose results are numbers, each kept once, so that equal ones are the same.
+
+A diagram is a number: a leaf, or a node that tests one bit. The bits are those that mask registers hold for one lane,
+the results where the lane goes on (`rocdbg.analysis.lane_positions`), or 0 and 1 for functions that are bits
+themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Final, TypeAlias
+
+from rocdbg.errors import Error
+
+Bits: TypeAlias = tuple[int, int]
+"""A bit as two functions of bits: where it is surely 1, and where it may be; between them both is possible."""
+
+_MOST_NODES: Final = 400_000
+
+
+class TooLargeError(Error):
+    """The diagrams of a function have grown beyond what is worth their time."""
+
+
+class Diagrams:
+    """A store of diagrams, which test the variables of most ``weight`` first, of those the one named last.
+
+    Followed backwards, the masks of inner regions come up after those around them, and a lane that waits in an inner
+    region goes on there, whatever the outer ones have for it: in this order diagrams stay chains.
+
+    ``join`` says what is known where one of two leaves holds, as leaves; it has to be commutative, associative and
+    idempotent.
+    """
+
+    def __init__(self, join: Callable[[int, int], int], weight: Callable[[Hashable], int]) -> None:
+        self._join_leaves = join
+        self._weight = weight
+        self._variables: dict[Hashable, int] = {}
+        self.names: dict[int, Hashable] = {}
+        # leaf: (-1, value, 0)
+        self._content: list[tuple[int, int, int]] = []
+        self._numbers: dict[tuple[int, int, int], int] = {}
+        self._supports: dict[int, frozenset[int]] = {}
+        self._joins: dict[tuple[int, int], int] = {}
+        self._choices: dict[tuple[int, int, int], int] = {}
+        self._substitutions: dict[tuple[tuple[int, Bits], ...], dict[int, int]] = {}
+        self.false = self.leaf(0)
+        self.true = self.leaf(1)
+
+    def variable(self, name: Hashable) -> int:
+        """The number of a variable."""
+        number = self._variables.get(name)
+        if number is None:
+            number = self._variables[name] = self._weight(name) << 32 | len(self.names)
+            self.names[number] = name
+        return number
+
+    def known_variable(self, name: Hashable) -> int | None:
+        """The number of a variable that has been named before."""
+        return self._variables.get(name)
+
+    def leaf(self, value: int) -> int:
+        """The diagram of a number."""
+        return self._unique((-1, value, 0))
+
+    def bit(self, variable: int) -> int:
+        """The diagram that is 1 where a bit is."""
+        return self._node(variable, self.false, self.true)
+
+    def content(self, diagram: int) -> tuple[int, int, int]:
+        """(-1, value, 0) of a leaf, else (variable, diagram for 0, diagram for 1)."""
+        return self._content[diagram]
+
+    def _node(self, variable: int, low: int, high: int) -> int:
+        return low if low == high else self._unique((variable, low, high))
+
+    def _unique(self, key: tuple[int, int, int]) -> int:
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._content)
+            self._content.append(key)
+            if number > _MOST_NODES:
+                raise TooLargeError("the control flow is too involved")
+        return number
+
+    def support(self, diagram: int) -> frozenset[int]:
+        """The variables that a diagram tests."""
+        found = self._supports.get(diagram)
+        if found is None:
+            variable, low, high = self._content[diagram]
+            if variable < 0:
+                found = frozenset()
+            else:
+                found = self.support(low) | self.support(high) | {variable}
+            self._supports[diagram] = found
+        return found
+
+    def leaves(self, diagram: int) -> set[int]:
+        """The values that a diagram may have."""
+        seen: set[int] = set()
+        values: set[int] = set()
+        todo = [diagram]
+        while todo:
+            number = todo.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            variable, low, high = self._content[number]
+            if variable < 0:
+                values.add(low)
+            else:
+                todo += (low, high)
+        return values
+
+    def join(self, one: int, other: int) -> int:
+        """What is known where one of two diagrams holds."""
+        if one == other:
+            return one
+        key = (one, other) if one < other else (other, one)
+        found = self._joins.get(key)
+        if found is not None:
+            return found
+        variable, low, high = self._content[one]
+        variable2, low2, high2 = self._content[other]
+        if variable < 0 and variable2 < 0:
+            found = self.leaf(self._join_leaves(low, low2))
+        elif variable == variable2:
+            found = self._node(variable, self.join(low, low2), self.join(high, high2))
+        elif variable > variable2:
+            found = self._node(variable, self.join(low, other), self.join(high, other))
+        else:
+            found = self._node(variable2, self.join(one, low2), self.join(one, high2))
+        self._joins[key] = found
+        return found
+
+    def choose(self, condition: int, yes: int, no: int) -> int:
+        """``yes`` where the condition, a function that is a bit, holds; ``no`` elsewhere."""
+        if condition == self.true or yes == no:
+            return yes
+        if condition == self.false:
+            return no
+        key = (condition, yes, no)
+        found = self._choices.get(key)
+        if found is not None:
+            return found
+        contents = self._content
+        variable = max(contents[number][0] for number in key)
+        lows, highs = [], []
+        for number in key:
+            tested, low, high = contents[number]
+            lows.append(low if tested == variable else number)
+            highs.append(high if tested == variable else number)
+        found = self._node(variable, self.choose(*lows), self.choose(*highs))
+        self._choices[key] = found
+        return found
+
+    def substitute(self, diagram: int, values: Mapping[int, Bits]) -> int:
+        """The diagram before variables got other values."""
+        done = self._substitutions.setdefault(tuple(sorted(values.items())), {})
+        changed = values.keys()
+
+        def walk(number: int) -> int:
+            found = done.get(number)
+            if found is not None:
+                return found
+            variable, low, high = self._content[number]
+            if variable < 0 or changed.isdisjoint(self.support(number)):
+                return number
+            low, high = walk(low), walk(high)
+            value = values.get(variable)
+            if value is None:
+                found = self.choose(self.bit(variable), high, low)
+            else:
+                sure, possible = value
+                found = self.choose(possible, self.join(low, high), low) if sure != possible else low
+                found = self.choose(sure, high, found)
+            done[number] = found
+            return found
+
+        return walk(diagram)

@@ -1,0 +1,366 @@
+"""Where the inactive lanes of a wave go on, worked out from machine code.
+
+A lane that is inactive does nothing but wait until an instruction sets its bit of EXEC again. Which one that will be
+follows from its bits of the masks that the code has put aside: every instruction on masks works on each lane's bits
+alone, and comparisons give 0 for inactive lanes. So from each end of the function backwards a decision diagram is
+carried that gives, for the bits of one lane, the instructions it may go on at: whatever writes EXEC becomes a test,
+what moves masks renames the bits, and where the way is not the lane's choice the sets unite. Loops are gone round
+until nothing changes. One instruction in the set is the answer; several are unknown, with the candidates.
+
+Instructions of no source line are passed over: a lane that one of those turns on, maybe just to be told to wait again,
+is followed to the first one of a line that it executes.
+
+Spill code and whole-wave code turn on all lanes for a while. That is no going on: there the register that EXEC was
+saved to tells who is active (`Window`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from typing import Final, TypeAlias
+
+from msgspec import Struct, field
+
+from rocdbg.analysis.control_flow import Block, FunctionCode, blocks_of, decode, jump_targets
+from rocdbg.analysis.diagrams import Diagrams, TooLargeError
+from rocdbg.analysis.effects import BY_CONVENTION, Clobbers
+from rocdbg.analysis.machine_state import EXEC_LO, VCC_LO
+from rocdbg.analysis.mask_effects import SCC, Effect, Source, effects_of, vectors_with_masks
+from rocdbg.analysis.mask_transfer import Masks, Window, active_register, weight, window_after
+from rocdbg.isa import Flow, Instruction
+
+NOT_ENTERED: Final = -1
+"""The lane is inactive where the function returns: it has never entered it."""
+ANYWHERE: Final = -2
+"""The lane may go on at places that are not known."""
+
+_MOST_CANDIDATES: Final = 6
+_MOST_VISITS: Final = 200
+_MOST_MASKS: Final = 160
+_MOST_BLOCKS: Final = 20_000
+
+_PATIENCE: Final = 20
+"""Visits of a block after which what is found there is only added to."""
+
+Found: TypeAlias = tuple[int, int]
+"""Diagrams for lanes that are active at a point, and for those that are not; neither tests what says which."""
+
+
+class Positions(Struct, frozen=True):
+    """Where the inactive lanes of one half of the wave go on, at one instruction.
+
+    ``diagram`` is one of the analysis' store. ``active`` is the scalar register that has the active lanes.
+    """
+
+    diagram: int
+    active: int
+
+
+class _Flow(Struct):
+    block: Block
+    effects: list[Effect]
+    windows: list[Window | None]
+    """Before each effect, and after the last."""
+    firsts: list[int | None]
+    """The first instruction of a source line: from each effect to the next, which counts; to the end of the block."""
+    found: Found | None = None
+    """At the first instruction."""
+    visits: int = 0
+
+
+class _Half(Struct):
+    """The analysis for the lanes of one half."""
+
+    number: int
+    flows: dict[int, _Flow]
+    histories: dict[int, list[int]] = field(default_factory=dict)
+    """Diagrams before each effect of a block, and behind the last."""
+
+
+class LanePositions:
+    """The positions of inactive lanes throughout a function.
+
+    ``silent`` are the addresses (first, end), ascending, of code that belongs to no source line.
+    ``clobbers(target)`` tells what a call of an address (None: unknown) changes.
+    Raises `TooLargeError` where the control flow is too involved.
+    """
+
+    def __init__(
+        self, function: FunctionCode, code: bytes, target: str, wave_size: int,
+        clobbers: Callable[[int | None], Clobbers] = lambda target: BY_CONVENTION,
+        silent: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        self.function = function
+        self.wave_size = wave_size
+        self._silent = silent
+        self._sets: list[frozenset[int]] = [frozenset(), frozenset()]  # 0 and 1 are bits
+        self._set_numbers: dict[frozenset[int], int] = {}
+        self.diagrams = Diagrams(self._unite, weight)
+        instructions = decode(function, code, target, wave_size)
+        self._targets = jump_targets(instructions)
+        self._masks = Masks(self.diagrams, self._targets, clobbers)
+        self._blocks = blocks_of(function, instructions, self._targets)
+        if len(self._blocks) > _MOST_BLOCKS:
+            raise TooLargeError("the function has too many blocks")
+        self._starts = sorted(self._blocks)
+        self._predecessors = _predecessors(self._blocks)
+        self._ranks = _ranks(self._blocks, self._starts)
+        self.ends = {
+            block.instructions[-1].address for block in self._blocks.values()
+            if block.instructions[-1].flow is Flow.END
+        }
+        self._bottom = self.diagrams.leaf(self._set(frozenset()))
+        vectors = vectors_with_masks(self._blocks, self._is_silent)
+        effects = {start: effects_of(block, wave_size == 64, vectors) for start, block in self._blocks.items()}
+        self._halves = [_Half(number, self._windows(effects, number)) for number in range(wave_size // 32)]
+        for half in self._halves:
+            self._solve(half)
+
+    # -- what is asked
+
+    def at(self, pc: int) -> tuple[Positions, ...] | None:
+        """The positions before the instruction at ``pc``, for each half; None outside the function's code.
+
+        For a ``pc`` inside a call they hold while the called function runs.
+        """
+        index = bisect_left(self._starts, pc + 1) - 1
+        if index < 0 or pc >= self.function.end:
+            return None
+        block = self._blocks[self._starts[index]]
+        if not block.instructions:  # what is there is no code
+            return None
+        last = block.instructions[-1]
+        if pc >= last.address + last.size:
+            return None
+        return tuple(self._before(half, self._starts[index], pc) for half in self._halves)
+
+    def changes(self) -> list[int]:
+        """The addresses where the positions may become others, ascending, the function's start first."""
+        found = set(self._starts)
+        for flow in self._halves[0].flows.values():
+            found |= {effect.after for effect in flow.effects}
+        return sorted(address for address in found if address < self.function.end)
+
+    def candidates(self, leaf: int) -> frozenset[int]:
+        """The places a leaf of a diagram stands for: addresses, `NOT_ENTERED`, `ANYWHERE`; empty: none, ever."""
+        return self._sets[leaf]
+
+    # -- sets of places
+
+    def _set(self, places: frozenset[int]) -> int:
+        if len(places) > _MOST_CANDIDATES:
+            places = frozenset((ANYWHERE,))
+        number = self._set_numbers.get(places)
+        if number is None:
+            number = self._set_numbers[places] = len(self._sets)
+            self._sets.append(places)
+        return number
+
+    def _unite(self, one: int, other: int) -> int:
+        places = self._sets[one] | self._sets[other]
+        return self._set(frozenset((ANYWHERE,)) if ANYWHERE in places else places)
+
+    def _place(self, place: int) -> int:
+        return self.diagrams.leaf(self._set(frozenset((place,))))
+
+    # -- windows
+
+    def _windows(self, effects: dict[int, list[Effect]], half: int) -> dict[int, _Flow]:
+        """What windows there are, carried forward from block to block."""
+        flows: dict[int, _Flow] = {}
+        entry: dict[int, Window | None] = {}
+        todo: list[int] = list(reversed(self._starts))  # also what nothing seems to lead to
+        while todo:
+            start = todo.pop()
+            if start in flows:
+                continue
+            window = entry.get(start)
+            windows = [window]
+            copy: int | None = None
+            for effect in effects[start]:
+                window, copy = window_after(window, effect, copy, half)
+                windows.append(window)
+            block = self._blocks[start]
+            flows[start] = _Flow(block, effects[start], windows, self._firsts(block, effects[start]))
+            for successor in block.successors:
+                if successor in self._blocks and successor not in flows:
+                    entry.setdefault(successor, window)
+                    todo.append(successor)
+        return flows
+
+    def _firsts(self, block: Block, effects: list[Effect]) -> list[int | None]:
+        found: list[int | None] = []
+        instructions = iter(block.instructions)
+        last = block.instructions[-1].address
+        for end in [*(effect.address for effect in effects), last]:
+            first: int | None = None
+            for instruction in instructions:
+                address = instruction.address
+                if first is None and not self._is_silent(instruction):
+                    first = address
+                if address == end:
+                    break
+            found.append(first)
+        return found
+
+    def _is_silent(self, instruction: Instruction) -> bool:
+        """Whether an instruction is no place where a lane could be said to be."""
+        if not self._silent or instruction.flow in (Flow.CALL, Flow.END, Flow.INDIRECT):
+            return False
+        index = bisect_right(self._silent, instruction.address, key=lambda extent: extent[0]) - 1
+        return index >= 0 and instruction.address < self._silent[index][1]
+
+    # -- the flow backwards
+
+    def _solve(self, half: _Half) -> None:
+        ranks = self._ranks
+        pending = set(half.flows)
+        heap = sorted((ranks[start], start) for start in pending)
+        while heap:
+            start = heappop(heap)[1]
+            if start not in pending:
+                continue
+            pending.discard(start)
+            flow = half.flows[start]
+            found = self._behind(half, flow)
+            history = [found[1]]
+            for index in range(len(flow.effects) - 1, -1, -1):
+                found = self._step(half, flow, index, found)
+                history.append(found[1])
+            history.reverse()
+            half.histories[start] = history  # of the last visit, after which nothing behind the block changes
+            if flow.visits > _PATIENCE and flow.found is not None:
+                # sets that only grow: this ends, whatever the code does
+                found = (
+                    self.diagrams.join(found[0], flow.found[0]), self.diagrams.join(found[1], flow.found[1])
+                )
+            if found == flow.found:
+                continue
+            if len(self.diagrams.support(found[0])) > _MOST_MASKS or (
+                len(self.diagrams.support(found[1])) > _MOST_MASKS
+            ):
+                raise TooLargeError("too many masks are alive at once")
+            flow.found = found
+            flow.visits += 1
+            if flow.visits > _MOST_VISITS:
+                raise TooLargeError("the loops are too involved")
+            for before in self._predecessors.get(start, set()) - pending:
+                pending.add(before)
+                heappush(heap, (ranks[before], before))
+
+    def _behind(self, half: _Half, flow: _Flow) -> Found:
+        """The diagrams behind the last effect of a block."""
+        active, waiting = self._at_end(half, flow)
+        first = flow.firsts[-1]
+        return (active if first is None else self._place(first), waiting)
+
+    def _at_end(self, half: _Half, flow: _Flow) -> Found:
+        last = flow.block.instructions[-1]
+        after = last.address + last.size
+        if last.flow is Flow.END:
+            # a wave that is given up takes its waiting lanes nowhere
+            gives_up = not self.function.is_kernel or any(
+                instruction.flow is Flow.TRAP and instruction.name == "s_trap" and instruction.operands[0].value == 2
+                for instruction in flow.block.instructions
+            )
+            place = self._bottom if gives_up else self._place(last.address)
+            return place, place
+        if last.flow is Flow.INDIRECT and not flow.block.successors:
+            returns = last.name in ("s_setpc_b64", "s_set_pc_i64") and not self.function.is_kernel
+            place = self._place(NOT_ENTERED if returns else ANYWHERE)
+            return place, place
+        if last.flow is Flow.COND_BRANCH and last.branch_target is not None:
+            return self._branch(half, flow, last.name, last.branch_target, after)
+        if not flow.block.successors:
+            return self._place(ANYWHERE), self._place(ANYWHERE)
+        active = waiting = self._bottom
+        for successor in flow.block.successors:
+            found = self._start_of(half, successor)
+            active, waiting = self.diagrams.join(active, found[0]), self.diagrams.join(waiting, found[1])
+        return active, waiting
+
+    def _branch(self, half: _Half, flow: _Flow, name: str, target: int, after: int) -> Found:
+        """The diagrams before a conditional branch."""
+        taken, passed = self._start_of(half, target), self._start_of(half, after)
+        condition = name.removeprefix("s_cbranch_")
+        if condition in ("scc0", "vccz", "execz"):
+            taken, passed = passed, taken
+        diagrams, number = self.diagrams, half.number
+        found = []
+        for active in (1, 0):
+            either = diagrams.join(taken[1 - active], passed[1 - active])
+            if condition in ("scc0", "scc1"):
+                either = diagrams.choose(diagrams.bit(diagrams.variable(SCC)), taken[1 - active], passed[1 - active])
+            elif condition in ("vccz", "vccnz", "execz", "execnz"):
+                # one lane's bit decides, if it is set
+                register = (VCC_LO if condition.startswith("vcc") else EXEC_LO) + number
+                bit = self._masks.value(Source(register), number, flow.windows[-1], bool(active))
+                either = diagrams.choose(bit[0], taken[1 - active], either)
+            found.append(either)
+        return found[0], found[1]
+
+    def _start_of(self, half: _Half, start: int) -> Found:
+        flow = half.flows.get(start)
+        if flow is None:
+            return self._place(ANYWHERE), self._place(ANYWHERE)  # out of the function
+        return (self._bottom, self._bottom) if flow.found is None else flow.found
+
+    def _before(self, half: _Half, start: int, pc: int) -> Positions:
+        flow, history = half.flows[start], half.histories[start]
+        index = bisect_left(flow.effects, pc + 1, key=lambda effect: effect.after)
+        return Positions(history[index], active_register(half.number, flow.windows[index]))
+
+    def _step(self, half: _Half, flow: _Flow, index: int, after: Found) -> Found:
+        """The diagrams before an effect, from those behind it."""
+        waiting = self._carry(half, flow, index, after, False)
+        first = flow.firsts[index]
+        active = self._carry(half, flow, index, after, True) if first is None else self._place(first)
+        return active, waiting
+
+    def _carry(self, half: _Half, flow: _Flow, index: int, after: Found, active: bool) -> int:
+        """The diagram before an effect for a lane that is active there, or is not."""
+        effect, diagrams, masks, number = flow.effects[index], self.diagrams, self._masks, half.number
+        before, behind = flow.windows[index], flow.windows[index + 1]
+        written = masks.written(effect, number, before, active)
+        register = active_register(number, behind)
+        goes_on = written.get(register)
+        if goes_on is None:
+            goes_on = masks.value(Source(register), number, before, active)
+        sure, possible = goes_on
+        result = diagrams.false
+        if possible != diagrams.true or sure != possible:
+            result = masks.before(effect, number, before, active, written, after[1])
+        if possible != diagrams.false:
+            there = masks.before(effect, number, before, active, written, after[0])
+            either = diagrams.join(there, result) if sure != possible else result
+            result = diagrams.choose(sure, there, diagrams.choose(possible, either, result))
+        return masks.known(result, number, before, active)
+
+
+def _predecessors(blocks: dict[int, Block]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for start, block in blocks.items():
+        for successor in block.successors:
+            found.setdefault(successor, set()).add(start)
+    return found
+
+
+def _ranks(blocks: dict[int, Block], starts: list[int]) -> dict[int, int]:
+    """The blocks numbered so that most of those a block leads to come before it."""
+    ranks: dict[int, int] = {}
+    seen: set[int] = set()
+    for root in starts:
+        stack = [(root, iter(blocks[root].successors))] if root not in seen else []
+        seen.add(root)
+        while stack:
+            start, successors = stack[-1]
+            following = next((other for other in successors if other in blocks and other not in seen), None)
+            if following is None:
+                ranks[start] = len(ranks)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(blocks[following].successors)))
+    return ranks

@@ -1,0 +1,476 @@
+"""What single instructions do to the masks of a wave: registers that hold a bit per lane, and copies of them in lanes
+of vector registers and in stack slots.
+
+Masks of 64 lanes lie in two registers; both halves are treated alike, one after the other. All places are named by
+their 32 bits: scalar registers by operand code (vcc 106, exec 126, scc 253), a dword of one lane of a vector register
+by `LaneOf`, of a stack slot by `SlotOf`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from rocdbg.analysis.control_flow import Block, LocalScalars
+from rocdbg.analysis.machine_state import AGPR, EXEC_LO
+from rocdbg.isa import Flow, Instruction, Operand, OperandKind
+
+SCC: Final = 253
+_MASK: Final = 0xFFFFFFFF
+
+
+class LaneOf(Struct, frozen=True):
+    """The dword of one lane of a vector register (accumulation registers: `AGPR` plus number)."""
+
+    register: int
+    lane: int
+
+
+class SlotOf(Struct, frozen=True):
+    """The dword of one lane in a stack slot: ``offset`` bytes of a lane behind what the scalar register ``base`` says.
+
+    Without ``base`` it is the offset in the lane's private memory.
+    """
+
+    base: int | None
+    offset: int
+    lane: int
+
+
+class OwnLane(Struct, frozen=True):
+    """What the lane itself has in a vector register."""
+
+    register: int
+
+
+class OwnSlot(Struct, frozen=True):
+    """What the lane itself has in a stack slot (see `SlotOf`)."""
+
+    base: int | None
+    offset: int
+
+
+class Number(Struct, frozen=True):
+    """A number of 32 bits, unsigned."""
+
+    value: int
+
+
+Term: TypeAlias = int | OwnLane | OwnSlot | Number
+"""What is compared: a scalar register, by its operand code, or one of the others."""
+
+
+class Compare(Struct, frozen=True):
+    """Whether a comparison holds for the lane: ``relation`` as in v_cmp_lt, of terms of ``type`` i32, u32 or f32."""
+
+    relation: str
+    type: str
+    left: Term
+    right: Term
+
+
+Place: TypeAlias = int | LaneOf | SlotOf | Compare
+"""Where a bit of the lane is; of a comparison, in its result."""
+
+
+class Source(Struct, frozen=True):
+    """A source of a mask operation: a register (``register`` and its upper half, if ``wide``), else a constant."""
+
+    register: int | None = None
+    wide: bool = False
+    constant: int = 0
+
+    def place(self, half: int) -> int | None:
+        """The register for lanes of a half."""
+        return None if self.register is None else self.register + (half if self.wide else 0)
+
+    def bit(self, half: int) -> bool | None:
+        """The bit all lanes of a half have in a constant; None: not all the same."""
+        value = self.constant >> (32 * half if self.wide else 0) & _MASK
+        return {0: False, _MASK: True}.get(value)
+
+
+class Kind(Enum):
+    """What kind of effect."""
+
+    LOGIC = auto()
+    """``destination = operation(first, second)``."""
+    SAVE = auto()
+    """As LOGIC with EXEC as second source and destination; ``saved`` gets the old EXEC."""
+    WRITE = auto()
+    """As SAVE, but ``saved`` gets the new EXEC."""
+    SELECT = auto()
+    """``destination = SCC ? first : second``."""
+    COMPARE = auto()
+    """Active lanes get any bit, inactive ones 0, in ``destination``."""
+    NARROW = auto()
+    """v_cmpx: as COMPARE, and EXEC loses any lanes."""
+    QUADS = auto()
+    """s_wqm: ``destination`` has the bits of ``first`` and any others."""
+    LOST = auto()
+    """``lost`` scalar registers hold anything."""
+    WRITE_LANE = auto()
+    """``vector`` [``lane``] = ``first``; without a known lane any lane of it may be lost."""
+    READ_LANE = auto()
+    """``destination`` = ``vector`` [``lane``]."""
+    LOAD = auto()
+    """``vector`` and following = stack slots."""
+    STORE = auto()
+    """Stack slots = ``vector`` and following."""
+    COPY = auto()
+    """``vector`` = ``other``, in active lanes."""
+    VECTOR = auto()
+    """``count`` registers from ``vector`` on hold anything."""
+    STORE_ANYWHERE = auto()
+    """Active lanes write somewhere, maybe into their own stack slots."""
+    CALL = auto()
+
+
+class Effect(Struct):
+    """One instruction's effect; which fields count, its kind says. Registers that are None are none."""
+
+    kind: Kind
+    address: int
+    after: int
+    operation: int = 0
+    """Truth table: bit 2 * first + second."""
+    destination: Source | None = None
+    first: Source = Source()
+    second: Source = Source()
+    saved: Source | None = None
+    lost: range = range(0)
+    sets_scc: bool = False
+    vector: int = 0
+    count: int = 1
+    other: int = 0
+    lane: int | None = None
+    base: int | None = None
+    offset: int = 0
+    condition: Compare | None = None
+    """What a COMPARE or NARROW finds out, if it is simple enough."""
+    term: Term | None = None
+    """What active lanes get into the one register of a VECTOR, if it is known."""
+
+    def writes_exec(self) -> bool:
+        """Whether EXEC, or its lower half, may change."""
+        if self.kind in (Kind.SAVE, Kind.WRITE, Kind.NARROW):
+            return True
+        if self.destination is not None and self.destination.register in (EXEC_LO, EXEC_LO + 1):
+            return True
+        return EXEC_LO in self.lost
+
+    def writes_scalar(self, register: int) -> bool:
+        """Whether a scalar register may change."""
+        for written in (self.destination, self.saved):
+            if written is not None and written.register is not None and (
+                written.register <= register <= written.register + written.wide
+            ):
+                return True
+        return register in self.lost
+
+
+_TABLES: Final = {
+    "and": 0b1000, "or": 0b1110, "xor": 0b0110, "nand": 0b0111, "nor": 0b0001, "xnor": 0b1001,
+    "andn2": 0b0100, "and_not1": 0b0100, "andn1": 0b0010, "and_not0": 0b0010,
+    "orn2": 0b1101, "or_not1": 0b1101, "orn1": 0b1011, "or_not0": 0b1011,
+}
+_MOVE: Final = 0b1100
+_NOT: Final = 0b0011
+_KEEPS_SCC: Final = (
+    "s_mov", "s_cmov", "s_cselect", "s_mul", "s_getpc", "s_get_pc", "s_brev", "s_bitset", "s_bitreplicate", "s_pack",
+    "s_bfm", "s_ff", "s_flbit", "s_cls", "s_clz", "s_ctz", "s_sext", "s_getreg", "s_setreg", "s_swappc", "s_call",
+    "s_cvt", "s_add_f", "s_sub_f", "s_min_num", "s_max_num", "s_fma", "s_rndne", "s_trunc", "s_ceil",
+    "s_floor",
+)
+_VECTOR_COPIES: Final = frozenset({"v_accvgpr_write_b32", "v_accvgpr_read_b32", "v_accvgpr_mov_b32", "v_mov_b32"})
+_SCALAR_KINDS: Final = (OperandKind.SGPR, OperandKind.SPECIAL)
+_WHOLE: Final = ("dword", "_b32", "_b64", "_b96", "_b128")
+
+
+def effects_of(block: Block, wide: bool, vectors: frozenset[int]) -> list[Effect]:
+    """The effects on masks within a block, in order. ``wide``: masks have 64 bits.
+
+    ``vectors`` are the vector registers that may hold masks (`vectors_with_masks`).
+    """
+    found: list[Effect] = []
+    scalars: LocalScalars | None = None
+    position = 0
+    for number, instruction in enumerate(block.instructions):
+        encoding = instruction.encoding
+        effect: Effect | None
+        if encoding in ("SOP2", "SOP1", "SOPK", "SOPC"):
+            effect = _scalar(instruction)
+        elif encoding in ("MUBUF", "SCRATCH"):
+            effect = None
+            base = _stack_base(instruction)
+            if base is not None:
+                scalars = scalars or LocalScalars()
+                while position < number:
+                    earlier = block.instructions[position]
+                    if earlier.flow is Flow.CALL:
+                        scalars.forget()
+                    elif earlier.encoding[:1] == "S" or earlier.encoding in ("VOP3", "VOP1"):
+                        scalars.step(earlier)
+                    position += 1
+                effect = _stack(instruction, base, scalars, 64 if wide else 32)
+            if effect is None:
+                effect = _anywhere(instruction) or _vector(instruction, vectors)
+        elif encoding == "FLAT":
+            effect = _anywhere(instruction) or _vector(instruction, vectors)
+        elif encoding[:1] == "S":
+            effect = _load(instruction)
+        else:
+            effect = _vector(instruction, vectors)
+        if effect is not None:
+            found.append(effect)
+    return found
+
+
+def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instruction], bool]) -> frozenset[int]:
+    """The vector registers whose single lanes are written and read, those that code of no source line compares, and
+    those they are copied to.
+    """
+    found: set[int] = set()
+    copies: list[tuple[int, int]] = []
+    for block in blocks.values():
+        for instruction in block.instructions:
+            name = instruction.name
+            if name == "v_readlane_b32" or name == "v_writelane_b32":
+                vector = instruction.operand("src0" if name == "v_readlane_b32" else "vdst")
+                key = None if vector is None else vector_key(vector)
+                if key is not None:
+                    found.add(key)
+            elif name in _VECTOR_COPIES:
+                copy = _copied(instruction)
+                if copy is not None:
+                    copies.append(copy)
+            elif name.startswith("v_cmp") and is_silent(instruction):
+                condition = _condition(instruction)
+                if condition is not None:
+                    terms = (condition.left, condition.right)
+                    found |= {term.register for term in terms if isinstance(term, OwnLane)}
+    before = -1
+    while before != len(found):
+        before = len(found)
+        for one, other in copies:
+            if one in found or other in found:
+                found |= {one, other}
+    return frozenset(found)
+
+
+def vector_key(operand: Operand) -> int | None:
+    """The number of a vector register, accumulation registers from `AGPR` on; None for anything else."""
+    if operand.kind is OperandKind.VGPR:
+        return operand.index
+    return AGPR + operand.index if operand.kind is OperandKind.AGPR else None
+
+
+_OF_INTEGERS: Final = frozenset({"lt", "eq", "le", "gt", "lg", "ne", "ge"})
+_OF_FLOATS: Final = _OF_INTEGERS - {"ne"} | {"nlt", "neq", "nle", "ngt", "nlg", "nge", "o", "u"}
+
+
+def _condition(instruction: Instruction) -> Compare | None:
+    """What a comparison of 32-bit numbers finds out."""
+    name = instruction.name.replace("v_cmpx_", "v_cmp_", 1)
+    relation, _, kind = name.removeprefix("v_cmp_").partition("_")
+    first = instruction.operand("src0")
+    second = instruction.operand("vsrc1") or instruction.operand("src1")
+    if first is None or second is None or not (
+        (kind in ("i32", "u32") and relation in _OF_INTEGERS) or (kind == "f32" and relation in _OF_FLOATS)
+    ):
+        return None
+    if instruction.modifiers.keys() & {"sdwa", "dpp_ctrl", "dpp8", "clamp"}:
+        return None
+    left, right = _term(first), _term(second)
+    return None if left is None or right is None else Compare(relation, kind, left, right)
+
+
+def _term(operand: Operand) -> Term | None:
+    if operand.neg or operand.abs or operand.sext or operand.half is not None:
+        return None
+    key = vector_key(operand)
+    if key is not None:
+        return OwnLane(key)
+    if operand.kind is OperandKind.SGPR:
+        return operand.index
+    if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL) and operand.bits == 32:
+        return Number(operand.value & _MASK)
+    return None
+
+
+def _copied(instruction: Instruction) -> tuple[int, int] | None:
+    """The destination and the source of a copy of a whole vector register."""
+    name = instruction.name
+    # the modifiers of v_accvgpr are fields of its encoding that it has no use for
+    if name not in _VECTOR_COPIES or (instruction.modifiers and not name.startswith("v_accvgpr")):
+        return None
+    to, origin = instruction.operand("vdst"), instruction.operand("src0")
+    keys = None if to is None else vector_key(to), None if origin is None else vector_key(origin)
+    return None if keys[0] is None or keys[1] is None else (keys[0], keys[1])
+
+
+def _source(operand: Operand | None) -> Source | None:
+    if operand is None:
+        return None
+    if operand.kind in _SCALAR_KINDS:
+        return Source(operand.index, operand.dwords == 2)
+    if operand.kind is OperandKind.IMMEDIATE:
+        return Source(None, False, (operand.value ^ 0x8000) - 0x8000 & _MASK)
+    if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL):
+        return Source(None, operand.dwords == 2, operand.value)
+    return None
+
+
+def _scalar(instruction: Instruction) -> Effect | None:
+    name = instruction.name
+    address, after = instruction.address, instruction.address + instruction.size
+    if instruction.flow is Flow.CALL:
+        return Effect(Kind.CALL, address, after)
+    if instruction.flow is not Flow.NEXT:
+        return None
+    sets_scc = not name.startswith(_KEEPS_SCC)
+    operand = instruction.operand("sdst")
+    destination = _source(operand)
+    if operand is None or destination is None or name.startswith(("s_cmpk", "s_setreg")):
+        return Effect(Kind.LOST, address, after, sets_scc=True) if sets_scc else None
+    first = _source(instruction.operand("ssrc0") or instruction.operand("simm16"))
+    second = _source(instruction.operand("ssrc1"))
+    mask, _, kind = name[2:].rpartition("_")
+    if kind in ("b32", "b64") and first is not None:
+        if mask.endswith(("_saveexec", "_wrexec")):
+            base = mask.removesuffix("_saveexec").removesuffix("_wrexec")
+            if base in _TABLES:
+                return Effect(
+                    Kind.SAVE if mask.endswith("_saveexec") else Kind.WRITE, address, after, _TABLES[base],
+                    destination=Source(EXEC_LO, kind == "b64"), first=first, second=Source(EXEC_LO, kind == "b64"),
+                    saved=destination, sets_scc=True,
+                )
+        elif mask in _TABLES and second is not None:
+            return Effect(
+                Kind.LOGIC, address, after, _TABLES[mask], destination=destination, first=first, second=second,
+                sets_scc=True,
+            )
+        elif mask == "mov":
+            return Effect(Kind.LOGIC, address, after, _MOVE, destination=destination, first=first, second=first)
+        elif mask == "not":
+            return Effect(
+                Kind.LOGIC, address, after, _NOT, destination=destination, first=first, second=first, sets_scc=True
+            )
+        elif mask == "cselect" and second is not None:
+            return Effect(Kind.SELECT, address, after, destination=destination, first=first, second=second)
+        elif mask == "cmov":
+            return Effect(Kind.SELECT, address, after, destination=destination, first=first, second=destination)
+        elif mask == "wqm":
+            return Effect(Kind.QUADS, address, after, destination=destination, first=first, sets_scc=True)
+    if name == "s_movk_i32" and first is not None:
+        return Effect(Kind.LOGIC, address, after, _MOVE, destination=destination, first=first, second=first)
+    return Effect(
+        Kind.LOST, address, after, lost=range(operand.index, operand.index + operand.dwords), sets_scc=sets_scc
+    )
+
+
+def _load(instruction: Instruction) -> Effect | None:
+    """Scalar loads, and whatever else of the scalar unit has results."""
+    operand = instruction.operand("sdata") or instruction.operand("sdst")
+    if operand is None or operand.kind not in _SCALAR_KINDS or "store" in instruction.name:
+        return None
+    return Effect(
+        Kind.LOST, instruction.address, instruction.address + instruction.size,
+        lost=range(operand.index, operand.index + operand.dwords),
+    )
+
+
+def _vector(instruction: Instruction, vectors: frozenset[int]) -> Effect | None:
+    name = instruction.name
+    address, after = instruction.address, instruction.address + instruction.size
+    if name.startswith("v_cmpx"):
+        mask = instruction.operand("sdst")
+        return Effect(Kind.NARROW, address, after, destination=_source(mask), condition=_condition(instruction))
+    if name == "v_writelane_b32":
+        to = instruction.operand("vdst")
+        key = None if to is None else vector_key(to)
+        if key is None:
+            return None
+        lane, first = _source(instruction.operand("src1")), _source(instruction.operand("src0"))
+        known = lane is not None and lane.register is None and first is not None
+        return Effect(
+            Kind.WRITE_LANE, address, after, first=first or Source(), vector=key,
+            lane=lane.constant & 63 if known and lane is not None else None,
+        )
+    if name.startswith(("v_readlane", "v_readfirstlane")):
+        operand = instruction.operand("sdst") or instruction.operand("vdst")
+        destination = None if operand is None else _source(operand)
+        vector, lane = instruction.operand("src0"), _source(instruction.operand("src1"))
+        key = None if vector is None else vector_key(vector)
+        if destination is None or operand is None:
+            return None
+        if name == "v_readlane_b32" and key is not None and lane is not None and lane.register is None:
+            return Effect(
+                Kind.READ_LANE, address, after, destination=destination, vector=key, lane=lane.constant & 63
+            )
+        return Effect(Kind.LOST, address, after, lost=range(operand.index, operand.index + operand.dwords))
+    mask = instruction.operand("sdst")
+    if mask is not None and mask.kind in _SCALAR_KINDS:
+        return Effect(Kind.COMPARE, address, after, destination=_source(mask), condition=_condition(instruction))
+    if not vectors:
+        return None
+    copy = _copied(instruction)
+    if copy is not None and copy[0] in vectors:
+        return Effect(Kind.COPY, address, after, vector=copy[0], other=copy[1])
+    if name == "v_mov_b32" and not instruction.modifiers:
+        to, origin = instruction.operand("vdst"), instruction.operand("src0")
+        key = None if to is None else vector_key(to)
+        if key in vectors and key is not None and origin is not None:
+            return Effect(Kind.VECTOR, address, after, vector=key, term=_term(origin))
+    for operand in instruction.operands:
+        if operand.name in ("vdst", "vdstx", "vdsty") or (operand.name == "vdata" and "store" not in name):
+            key = vector_key(operand)
+            if key is not None and any(register in vectors for register in range(key, key + operand.dwords)):
+                return Effect(Kind.VECTOR, address, after, vector=key, count=operand.dwords)
+    return None
+
+
+def _anywhere(instruction: Instruction) -> Effect | None:
+    if "_store_" not in instruction.name:
+        return None
+    return Effect(Kind.STORE_ANYWHERE, instruction.address, instruction.address + instruction.size)
+
+
+def _stack_base(instruction: Instruction) -> Operand | None:
+    """The operand that says where in the stack a load or store with a fixed place is."""
+    address = instruction.operand("vaddr")
+    if address is None or address.kind is not OperandKind.OFF:
+        return None
+    return instruction.operand("soffset" if instruction.encoding == "MUBUF" else "saddr")
+
+
+def _stack(instruction: Instruction, base: Operand, scalars: LocalScalars, wave_size: int) -> Effect | None:
+    data = instruction.operand("vdata") or instruction.operand("vdst")
+    key = None if data is None else vector_key(data)
+    if data is None or key is None:
+        return None
+    extra = instruction.modifiers.get("offset", 0)
+    offset = extra if isinstance(extra, int) else 0
+    register: int | None = None
+    if base.kind is OperandKind.SGPR:
+        known = scalars.register(base.index)
+        register, distance = base.index, 0
+        if known is not None and (known[0] is None or scalars.register(known[0]) == (known[0], 0)):
+            register, distance = known
+        offset += distance // (wave_size if instruction.encoding == "MUBUF" else 1)
+    elif base.kind in (OperandKind.CONSTANT, OperandKind.LITERAL):
+        offset += base.value // (wave_size if instruction.encoding == "MUBUF" else 1)
+    elif base.kind is not OperandKind.OFF:
+        return None
+    is_store = "_store_" in instruction.name
+    if not any(size in instruction.name for size in _WHOLE):
+        if not is_store:
+            return None
+        key = -1  # stores of parts: nothing whole is there afterwards
+    return Effect(
+        Kind.STORE if is_store else Kind.LOAD, instruction.address, instruction.address + instruction.size,
+        vector=key, count=data.dwords, base=register, offset=offset & ~3,
+    )

@@ -1,0 +1,210 @@
+"""Values that are lost but can be computed again from what they were computed from, where that is still somewhere.
+
+A claim (``value_flow``) says that a value is in a register from an address on. The instruction before it that wrote the
+register says how it was computed. Its sources become values themselves, claimed at that instruction, and are followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct, field
+
+from rocdbg.analysis.control_flow import Block
+from rocdbg.analysis.effects import apply
+from rocdbg.analysis.machine_state import AGPR, EXEC_HI, EXEC_LO, VCC_LO, State
+from rocdbg.analysis.saved_registers import Analysis
+from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim
+from rocdbg.isa import Flow, Instruction, Operand, OperandKind
+
+_MOST_VALUES: Final = 2000
+_DEEPEST: Final = 6
+_LONGEST: Final = 2000
+"""Instructions between a claim and the one that wrote its register."""
+_MASK: Final = 0xFFFFFFFF
+
+
+class Number(Struct, frozen=True):
+    """A constant source."""
+
+    bits: int
+
+
+class Computation(Struct, frozen=True):
+    """How an instruction computes 32 bits: of constants and values, by their numbers."""
+
+    name: str
+    sources: tuple[int | Number, ...]
+
+
+class Computations(Struct):
+    """Ways to compute values. ``markers``: the value that is there where a computed one has been; by its number."""
+
+    ways: dict[int, list[Computation]] = field(default_factory=dict)
+    markers: dict[int, int] = field(default_factory=dict)
+
+    def bits(
+        self, value: int, places: Mapping[tuple[int, int], int], read: Callable[[int], int | None], depth: int = 0
+    ) -> int | None:
+        """The 32 bits of a value; ``places`` is where parts of values are, ``read`` gives what is at a place."""
+        place = places.get((value, 0))
+        if place is not None:
+            return read(place)
+        marker = self.markers.get(value)
+        if depth >= _DEEPEST or (marker is not None and (marker, 0) not in places):
+            return None
+        for way in self.ways.get(value, ()):
+            found = [
+                source.bits if isinstance(source, Number) else self.bits(source, places, read, depth + 1)
+                for source in way.sources
+            ]
+            known = [bits for bits in found if bits is not None]
+            if len(known) == len(found):
+                return _OPERATIONS[way.name](*known) & _MASK
+        return None
+
+
+def computations(analysis: Analysis, claims: Sequence[Claim], first: int) -> tuple[Computations, list[Claim]]:
+    """How claimed values were computed, and claims about the values they were computed from, from ``first`` on."""
+    finder = _Finder(analysis, first)
+    for claim in claims:
+        place = claim.places[0] if len(claim.places) == 1 else None
+        if place is not None and place < CONSTANT and finder.find(claim.low, place, claim.value, 0):
+            marker = finder.found.markers.setdefault(claim.value, finder.next)
+            finder.next = max(finder.next, marker + 1)
+            finder.claims.append(Claim(claim.low, claim.high, marker, (CONSTANT + marker,)))
+    return finder.found, finder.claims
+
+
+class _Finder:
+    def __init__(self, analysis: Analysis, first: int) -> None:
+        self._analysis = analysis
+        self._where: dict[int, tuple[Block, int]] = {}
+        for start, block in analysis.blocks.items():
+            if start in analysis.states:
+                for index, instruction in enumerate(block.instructions):
+                    self._where[instruction.address] = block, index
+        self._values: dict[tuple[int, int], int] = {}
+        self.found = Computations()
+        self.claims: list[Claim] = []
+        self.next = first
+
+    def find(self, address: int, place: int, value: int, depth: int) -> bool:
+        """Find how a value was computed that is at a place when the instruction at an address is about to run."""
+        block, index = self._where.get(address, (None, 0))
+        if block is None or depth >= _DEEPEST:
+            return False
+        for instruction in reversed(block.instructions[max(0, index - _LONGEST) : index]):
+            if instruction.flow is Flow.CALL:
+                return False
+            change = State()
+            apply(change, instruction, self._analysis.machine)
+            changed = {*change.scalars, *(VECTOR + register for register in change.vectors)}
+            if place in changed:
+                way = self._way(instruction, place, depth)
+                if way is not None:
+                    ways = self.found.ways.setdefault(value, [])
+                    if way not in ways:
+                        ways.append(way)
+                return way is not None
+            if {EXEC_LO, EXEC_HI} & changed or instruction.address in self._analysis.rejoins:
+                return False
+        return False
+
+    def _way(self, instruction: Instruction, place: int, depth: int) -> Computation | None:
+        name = instruction.name
+        if name not in _OPERATIONS or instruction.modifiers:
+            return None
+        destination = instruction.operand("vdst" if place >= VECTOR else "sdst")
+        if destination is None or destination.dwords != 1 or _place(destination) != place or destination.half:
+            return None
+        written = instruction.operands.index(destination)
+        skipped = ("vdst", "sdst")
+        operands = [operand for index, operand in enumerate(instruction.operands) if index != written]
+        sources: list[int | Number] = []
+        for operand in operands:
+            if operand.name in skipped:
+                continue
+            if operand.neg or operand.abs or operand.sext or operand.half is not None or operand.dwords != 1:
+                return None
+            if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL):
+                sources.append(Number(operand.value & _MASK))
+                continue
+            origin = _place(operand)
+            if origin is None:
+                return None
+            sources.append(self._value(instruction, origin, depth))
+        if len(sources) != _OPERATIONS[name].__code__.co_argcount or self.next > _MOST_VALUES:
+            return None
+        return Computation(name, tuple(sources))
+
+    def _value(self, instruction: Instruction, place: int, depth: int) -> int:
+        """The value that is at a place before an instruction."""
+        key = instruction.address, place
+        value = self._values.get(key)
+        if value is None:
+            value = self._values[key] = self.next
+            self.next += 1
+            low = instruction.address
+            self.claims.append(Claim(low, low + instruction.size, value, (place,)))
+            self.find(low, place, value, depth + 1)
+        return value
+
+
+def _place(operand: Operand) -> int | None:
+    match operand.kind:
+        case OperandKind.SGPR:
+            return operand.index if operand.index < VCC_LO else None
+        case OperandKind.VGPR:
+            return VECTOR + operand.index
+        case OperandKind.AGPR:
+            return VECTOR + AGPR + operand.index
+    return None
+
+
+def _signed(value: int, bits: int = 32) -> int:
+    value &= (1 << bits) - 1
+    return value - (value >> bits - 1 << bits)
+
+
+def _low24(value: int) -> int:
+    return value & 0xFFFFFF
+
+
+_Binary = Callable[[int, int], int]
+_ADD: Final[_Binary] = lambda a, b: a + b  # noqa: E731
+_OPERATIONS: Final[dict[str, Callable[..., int]]] = {
+    **dict.fromkeys(
+        ("v_add_u32", "v_add_nc_u32", "v_add_co_u32", "s_add_u32", "s_add_i32", "s_add_co_u32", "s_add_co_i32"), _ADD
+    ),
+    **dict.fromkeys(
+        ("v_sub_u32", "v_sub_nc_u32", "v_sub_co_u32", "s_sub_u32", "s_sub_i32", "s_sub_co_u32", "s_sub_co_i32"),
+        lambda a, b: a - b,
+    ),
+    **dict.fromkeys(("v_subrev_u32", "v_subrev_nc_u32", "v_subrev_co_u32"), lambda a, b: b - a),
+    **dict.fromkeys(("v_mul_lo_u32", "s_mul_i32"), lambda a, b: a * b),
+    "v_mul_u32_u24": lambda a, b: _low24(a) * _low24(b),
+    "v_mul_i32_i24": lambda a, b: _signed(a, 24) * _signed(b, 24),
+    **dict.fromkeys(("v_and_b32", "s_and_b32"), lambda a, b: a & b),
+    **dict.fromkeys(("v_or_b32", "s_or_b32"), lambda a, b: a | b),
+    **dict.fromkeys(("v_xor_b32", "s_xor_b32"), lambda a, b: a ^ b),
+    **dict.fromkeys(("v_not_b32", "s_not_b32"), lambda a: ~a),
+    "v_lshlrev_b32": lambda a, b: b << (a & 31),
+    "v_lshrrev_b32": lambda a, b: b >> (a & 31),
+    "v_ashrrev_i32": lambda a, b: _signed(b) >> (a & 31),
+    "s_lshl_b32": lambda a, b: a << (b & 31),
+    "s_lshr_b32": lambda a, b: a >> (b & 31),
+    "s_ashr_i32": lambda a, b: _signed(a) >> (b & 31),
+    "v_lshl_add_u32": lambda a, b, c: (a << (b & 31)) + c,
+    "v_add_lshl_u32": lambda a, b, c: a + b << (c & 31),
+    "v_lshl_or_b32": lambda a, b, c: a << (b & 31) | c,
+    "v_and_or_b32": lambda a, b, c: a & b | c,
+    "v_or3_b32": lambda a, b, c: a | b | c,
+    "v_add3_u32": lambda a, b, c: a + b + c,
+    "v_xad_u32": lambda a, b, c: (a ^ b) + c,
+    "v_mad_u32_u24": lambda a, b, c: _low24(a) * _low24(b) + c,
+    "v_mad_i32_i24": lambda a, b, c: _signed(a, 24) * _signed(b, 24) + c,
+    **dict.fromkeys(("v_mov_b32", "s_mov_b32"), lambda a: a),
+}
+"""What instructions compute from 32-bit sources that are unsigned; the low 32 bits of the result count."""

@@ -1,0 +1,6 @@
+"""Elements of a lane PC vector that are no addresses."""
+
+from typing import Final
+
+UNKNOWN: Final = 0xFFFF_FFFF_FFFF_0000
+"""Elements of a lane PC vector from here on say that a place is not known."""

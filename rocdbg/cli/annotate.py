@@ -1,0 +1,47 @@
+"""`rocdbg annotate IN -o OUT`: debug information of what rocdbg works out, for other tools."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocdbg.cli.argument_parser import ArgumentParser
+from rocdbg.cli.visible import visible
+from rocdbg.debugger.annotation import annotate
+from rocdbg.errors import Error
+
+_DESCRIPTION = """\
+Write a code object with debug information of what its machine code tells: unwind rules (.debug_frame), where the
+lanes of a wave are (DW_AT_LLVM_lane_pc, DW_AT_LLVM_active_lane), frame bases and locations in the operations of the
+DWARF extensions for heterogeneous debugging. Code and data stay as they are, byte for byte.
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command; the exit status."""
+    parser = ArgumentParser(
+        prog="rocdbg annotate", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", metavar="IN", help="a code object, or a file that holds some")
+    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the code object to write")
+    parser.add_argument(
+        "-arch", "--arch", metavar="TARGET-ID", help="which code object of several: gfx90a, gfx90a:xnack+, ..."
+    )
+    options = parser.parse_args(arguments)
+    try:
+        done = annotate(options.file, Path(options.output), options.arch)
+    except Error as error:
+        sys.stderr.write(f"rocdbg annotate: {visible(str(error))}\n")
+        return 1
+    sys.stdout.write(
+        f"{visible(options.output)}: {_count(done.functions, 'function')}, "
+        f"unwind rules for {done.unwound}, positions of lanes for {done.with_lanes}\n"
+    )
+    return 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

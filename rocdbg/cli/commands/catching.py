@@ -1,0 +1,168 @@
+"""Commands that set catchpoints: catch and tcatch with what they catch."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from rocdbg.cli.arguments import Arguments, Kind, optional
+from rocdbg.cli.registry import Category, CommandError, command
+from rocdbg.debugger.patterns import compile_pattern
+from rocdbg.debugger.running.catching import check_trap
+from rocdbg.debugger.running.catchpoints import Event
+from rocdbg.debugger.target.runnable import EXCEPTIONS
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+BREAKPOINTS = Category.BREAKPOINTS
+
+
+class Wanted(Struct, frozen=True):
+    """What `catch` was told: begin or end, which, and the condition."""
+
+    when: tuple[str, ...] = ()
+    argument: str = ""
+    condition: str | None = None
+
+
+_IF = re.compile(r"\bif(?=[\s(]|$)")
+_WHEN = re.compile(r"(begin|end)(?=\s|$)\s*")
+
+
+def _arguments(event: Event) -> Arguments:
+    def read(shell: Shell, text: str) -> Wanted:
+        condition: str | None = None
+        when: tuple[str, ...] = ()
+        found = _IF.search(text)
+        if found is not None:
+            text, condition = text[: found.start()].rstrip(), text[found.end() :].strip()
+            if not condition:
+                raise CommandError("Argument required (expression to compute).")
+        if event.has_ends and (match := _WHEN.match(text)) is not None:
+            when, text = (match[1],), text[match.end() :]
+        return Wanted(when, _checked(event, text), condition)
+
+    which = {
+        Event.DISPATCH: "[begin|end] [REGEXP]", Event.EXCEPTION: "[KIND]", Event.TRAP: "[ID]", Event.LOAD: "[REGEXP]",
+        Event.UNLOAD: "[REGEXP]", Event.SENDMSG: "",
+    }.get(event, "[begin|end]")
+    return Arguments(optional("wanted", Kind(f"{which} [if CONDITION]".strip(), "Wanted", read), Wanted()))
+
+
+def _checked(event: Event, text: str) -> str:
+    """What an event's argument is, if it is one."""
+    if not text:
+        return ""
+    if event in (Event.DISPATCH, Event.LOAD, Event.UNLOAD):
+        compile_pattern(text)
+        return text
+    if event is Event.TRAP:
+        return check_trap(text)
+    if event is Event.EXCEPTION:
+        if text not in EXCEPTIONS:
+            raise CommandError(f"Unknown exception '{text}': it is one of {', '.join(EXCEPTIONS)}.")
+        return text
+    raise CommandError("Junk at end of arguments.")
+
+
+def _set(shell: Shell, event: Event, wanted: Wanted, temporary: bool = False) -> None:
+    made = shell.session.catch(
+        event, wanted.when, wanted.argument, temporary=temporary, condition=wanted.condition
+    )
+    shell.line(f"Catchpoint {made.number} ({made.title})")
+
+
+@command("catch dispatch", category=BREAKPOINTS, args=_arguments(Event.DISPATCH))
+def catch_dispatch(shell: Shell, wanted: Wanted) -> None:
+    """Catch the begin and the end of dispatches.
+
+    "begin" is before the first instruction of the first wave, "end" before the last wave's s_endpgm, when all others
+    have ended. With REGEXP only dispatches of kernels whose name matches.
+    """
+    _set(shell, Event.DISPATCH, wanted)
+
+
+@command("catch workgroup", category=BREAKPOINTS, args=_arguments(Event.WORKGROUP))
+def catch_workgroup(shell: Shell, wanted: Wanted) -> None:
+    """Catch the begin and the end of workgroups.
+
+    "begin" is before the first instruction of the first of its waves that runs, "end" before the s_endpgm of its last.
+    """
+    _set(shell, Event.WORKGROUP, wanted)
+
+
+@command("catch wave", category=BREAKPOINTS, args=_arguments(Event.WAVE))
+def catch_wave(shell: Shell, wanted: Wanted) -> None:
+    """Catch the begin and the end of waves: before their first instruction, and before their s_endpgm.
+
+    A condition is asked for each active lane; of a wave that ends with no lane active for all its lanes.
+    """
+    _set(shell, Event.WAVE, wanted)
+
+
+@command("catch exception", category=BREAKPOINTS, args=_arguments(Event.EXCEPTION))
+def catch_exception(shell: Shell, wanted: Wanted) -> None:
+    """Catch exceptions.
+
+    KIND is memory-violation, aperture-violation, illegal-instruction, unsupported-instruction, internal-error, abort,
+    or of arithmetic, where the kernel has enabled it: invalid, denormal, divide-by-zero, overflow, underflow, inexact,
+    integer-divide-by-zero. An exception that nothing catches stops the program with a signal.
+    """
+    _set(shell, Event.EXCEPTION, wanted)
+
+
+@command("catch sendmsg", category=BREAKPOINTS, args=_arguments(Event.SENDMSG))
+def catch_sendmsg(shell: Shell, wanted: Wanted) -> None:
+    """Catch messages: waves that are about to execute s_sendmsg or one of its variants."""
+    _set(shell, Event.SENDMSG, wanted)
+
+
+@command("catch trap", category=BREAKPOINTS, args=_arguments(Event.TRAP))
+def catch_trap(shell: Shell, wanted: Wanted) -> None:
+    """Catch traps: waves that have executed s_trap, with ID only of that number."""
+    _set(shell, Event.TRAP, wanted)
+
+
+@command("catch load", category=BREAKPOINTS, args=_arguments(Event.LOAD))
+def catch_load(shell: Shell, wanted: Wanted) -> None:
+    """Catch loads of code objects.
+
+    Those of a kernel are loaded when it is started, before its first instruction, those of a whole program when it
+    loads them. With REGEXP only those whose URI (as "info sharedlibrary" shows it) matches.
+    """
+    _set(shell, Event.LOAD, wanted)
+
+
+@command("catch unload", category=BREAKPOINTS, args=_arguments(Event.UNLOAD))
+def catch_unload(shell: Shell, wanted: Wanted) -> None:
+    """Catch unloads of code objects.
+
+    A kernel keeps its code objects for as long as it lives; a whole program unloads them as it likes.
+    """
+    _set(shell, Event.UNLOAD, wanted)
+
+
+def _temporary(event: Event, like: Callable[[Shell, Wanted], None]) -> Callable[[Shell, Wanted], None]:
+    """``tcatch`` for an event, with the text of ``catch``."""
+
+    def tcatch(shell: Shell, wanted: Wanted) -> None:
+        _set(shell, event, wanted, temporary=True)
+
+    summary, _, details = inspect.cleandoc(like.__doc__ or "").partition("\n")
+    tcatch.__doc__ = f"{summary}\n\nThe catchpoint is deleted when it stops the program.\n{details}"
+    return command(f"tcatch {event.value}", category=BREAKPOINTS, args=_arguments(event))(tcatch)
+
+
+tcatch_dispatch = _temporary(Event.DISPATCH, catch_dispatch)
+tcatch_workgroup = _temporary(Event.WORKGROUP, catch_workgroup)
+tcatch_wave = _temporary(Event.WAVE, catch_wave)
+tcatch_exception = _temporary(Event.EXCEPTION, catch_exception)
+tcatch_sendmsg = _temporary(Event.SENDMSG, catch_sendmsg)
+tcatch_trap = _temporary(Event.TRAP, catch_trap)
+tcatch_load = _temporary(Event.LOAD, catch_load)
+tcatch_unload = _temporary(Event.UNLOAD, catch_unload)

@@ -1,0 +1,56 @@
+"""Commands that print what lanes hold without stopping them: dprintf."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.commands.breakpoints import Wanted, set_breakpoint
+from rocdbg.cli.kinds import text_of
+from rocdbg.cli.number_words import lane_as_number
+from rocdbg.cli.options import Option
+from rocdbg.cli.paths import expand
+from rocdbg.cli.registry import Category, CommandError, Completes, command
+from rocdbg.cli.value_kinds import STRING
+from rocdbg.debugger.expr.brackets import at_comma
+from rocdbg.debugger.running.break_arguments import split_location
+from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+
+@command(
+    "dprintf", category=Category.BREAKPOINTS,
+    usage='dprintf [-once-per-wave] [-output FILE] LOCATION,"FORMAT",ARG...',
+    args=Arguments(
+        Option("-once-per-wave", "Print for the first lane of each wave that arrives, not for all."),
+        Option("-output", "Have the lines written to a file, which is made anew.", STRING, default="", gives="str"),
+        optional("text", text_of('LOCATION,"FORMAT",ARG...', Completes.LOCATION), ""),
+    ),
+)
+def dprintf(shell: Shell, text: str, once_per_wave: bool, output: str) -> None:
+    """Set a dynamic printf at specified location.
+
+    Whenever lanes arrive at LOCATION (as "break" takes it, with words like "if CONDITION" behind it), what "printf"
+    would print is printed for each of them, and the program goes on. Conditions and ignore counts apply as to
+    breakpoints. Where the format or an argument is wrong the program stops and says so.
+    """
+    if not text:
+        shell.session.places.resolve("")  # GDB looks for a place first, and then for a text
+    location, _, form = at_comma(text)
+    if not form:
+        raise CommandError("Format string required")
+    if not form.startswith('"'):
+        raise CommandError("Bad format string, missing '\"'.")
+    wanted = Wanted(*split_location(lane_as_number(shell, location)))
+    path = expand(output) if output else None
+    if path is not None:
+        try:
+            path.write_text("", encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}.") from None
+    if set_breakpoint(shell, wanted, temporary=False, form=form, once_per_wave=once_per_wave):
+        made = shell.session.breakpoints.get(shell.session.breakpoints.last_number)
+        assert isinstance(made, DynamicPrintf)
+        made.output = str(path) if path is not None else ""

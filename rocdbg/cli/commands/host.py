@@ -1,0 +1,52 @@
+"""Commands about the host's side of a program that launches kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.kinds import INTEGER
+from rocdbg.cli.registry import Category, CommandError, command
+from rocdbg.debugger.target.process import ProcessTarget
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+    from rocdbg.debugger.target.host_frames import HostFrame
+
+
+@command("info host-backtrace", category=Category.STATUS, args=Arguments(optional("number", INTEGER, 0, "DISPATCH")))
+def info_host_backtrace(shell: Shell, number: int) -> None:
+    """Where in the host program a dispatch was launched.
+
+    The frames of the thread that launched it, as they were then. Without DISPATCH, the one that is selected.
+    """
+    session = shell.session
+    target = session.inferior.target
+    if target is None or target.finished:
+        raise CommandError("The program is not being run.")
+    if not isinstance(target, ProcessTarget):
+        raise CommandError("The kernel was launched by rocdbg: there is no host program.")
+    rows = {row.number: row for row in target.dispatches()}
+    if not rows:
+        raise CommandError("No dispatches are currently active.")
+    if not number:
+        thread = session.focus.current.thread
+        number = session.inferior.wave(thread).id.dispatch if thread is not None else min(rows)
+    if number not in rows:
+        raise CommandError(f"Dispatch {number} not known.")
+    origin = target.origin(number)
+    if origin is None:
+        shell.line(f"Nothing is known of where dispatch {number} was launched.")
+        return
+    shell.line(f"Dispatch {number}, kernel {rows[number].kernel}, was launched by thread {origin.thread}:")
+    for level, frame in enumerate(origin.frames):
+        shell.line(f"#{level:<3}{_text(frame)}")
+
+
+def _text(frame: HostFrame) -> str:
+    """A frame as "backtrace" would show it, but for the values of parameters."""
+    where = f"{frame.address:#018x} in " if frame.address is not None else ""
+    name = f"{frame.function or '??'} ({'...' if frame.parameters else ''})"
+    if frame.line:
+        return f"{where}{name} at {frame.file}:{frame.line}"
+    return f"{where}{name} from {frame.module}" if frame.module else f"{where}{name}"

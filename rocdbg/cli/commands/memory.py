@@ -1,0 +1,241 @@
+"""Commands about stretches of memory: find, dump, append, restore."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.kinds import text_of
+from rocdbg.cli.paths import expand
+from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, Repeat, command
+from rocdbg.cli.value_kinds import split_word
+from rocdbg.debugger.expr.access import place_of
+from rocdbg.debugger.expr.parser import split_arguments
+from rocdbg.debugger.reports.memory_files import (
+    address_operand,
+    dumped_memory,
+    dumped_value,
+    encoded,
+    read_file,
+    restored,
+    write_file,
+    write_memory,
+)
+from rocdbg.debugger.reports.memory_search import SearchSpace, matches
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.storage import Address
+from rocdbg.debugger.values.value import Value
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+DATA = Category.DATA
+ALL = (1 << 64) - 1
+SIZES = {"b": 1, "h": 2, "w": 4, "g": 8}
+LIMITS = re.compile(r"/(\S*)\s*")
+SEARCH = text_of("START, END|+LENGTH, EXPRESSION, ...", Completes.EXPRESSION)
+
+
+@command(
+    "find", category=DATA, args=Arguments(optional("text", SEARCH, "")), repeat=Repeat.NEVER,
+    usage="find [/COUNT SIZE] START, END|+LENGTH, EXPRESSION, ...",
+)
+def find(shell: Shell, text: str) -> None:
+    """Search memory for a sequence of bytes.
+
+    The bytes are those of the expressions' values, one behind the other: "hello" has its null, {char[5]}"hello" has
+    none. After the slash stand the most matches to show and the size of numbers: b byte, h halfword, w word, g giant;
+    without it, numbers are of their type's size. The range ends with END, or is of LENGTH bytes. START may be in any
+    address space (local#0x10). $_ is the last match afterwards, and $numfound how many there are.
+    """
+    if not text:
+        raise CommandError("Missing search parameters.")
+    most, size, text = _limits(text)
+    operands = split_arguments(text)
+    start = _place(shell, operands[0])
+    if len(operands) < 2:
+        raise CommandError("Argument required (expression to compute).")
+    length = _length(shell, start, operands[1])
+    if not length:
+        shell.line("Empty search range.")
+    elif len(operands) < 3:
+        raise CommandError("Missing search pattern.")
+    if operands[-1] == "":
+        operands.pop()  # a comma may end the list
+    pattern = b"".join(_bytes(shell, operand, size) for operand in operands[2:]) if length else b"\0"
+    if not pattern:
+        raise CommandError("Empty search pattern.")
+    if length < len(pattern) and length:
+        raise CommandError("Search space too small to contain pattern.")
+    session = shell.session
+    found = 0
+    space = SearchSpace(start, length)
+    memory = session.data.environment().memory
+    formatter = session.data.formatter()
+    if most:
+        for address in matches(memory, space, pattern, shell.warn):
+            found += 1
+            shell.line(formatter.address(start.space, address, symbol=True))
+            pointer = ctypes.pointer_to(ctypes.VOID, start.space)
+            session.convenience.set("_", Value.of_int(pointer, address))
+            if found == most:
+                break
+    session.convenience.set_int("numfound", found)
+    shell.line("Pattern not found." if not found else f"{found} pattern{'s' if found > 1 else ''} found.")
+
+
+def _limits(text: str) -> tuple[int, str, str]:
+    """The most matches (-1: any number), the size letter, and the rest behind ``/3w``."""
+    match = LIMITS.match(text)
+    if match is None:
+        return -1, "", text
+    counts = re.findall(r"\d+", match[1])
+    letters = re.sub(r"\d", "", match[1])
+    if any(letter not in SIZES for letter in letters):
+        raise CommandError("Invalid size granularity.")
+    most = min(int(counts[-1][:20]), ALL) if counts else -1
+    rest = text[match.end() :]
+    if not rest:
+        raise CommandError("Argument required (expression to compute).")
+    return most, letters[-1:], rest
+
+
+def _place(shell: Shell, expression: str) -> Address:
+    return place_of(shell.session.data.evaluate(expression), shell.session.data.environment())
+
+
+def _length(shell: Shell, start: Address, operand: str) -> int:
+    if operand.startswith("+"):
+        return shell.session.data.integer(operand[1:]) & ALL
+    end = _place(shell, operand).value
+    if start.value > end:
+        raise CommandError("Invalid search space, end precedes start.")
+    if start.value == 0 and end == ALL:
+        raise CommandError("Overflow in address range computation, choose smaller range.")
+    return end - start.value + 1
+
+
+def _bytes(shell: Shell, operand: str, size: str) -> bytes:
+    if not size:
+        return shell.session.data.evaluate(operand).contents()
+    width = SIZES[size]
+    return (shell.session.data.integer(operand) & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+
+
+# -- dump and append
+
+FORMATS = {
+    "": "a raw binary",
+    "binary": "a raw binary",
+    "ihex": "an ihex",
+    "srec": "an srec",
+    "npy": "a NumPy array",
+}
+SUMMARY = {
+    "value": "Write the value of an expression to {} file.",
+    "memory": "Write contents of memory to {} file.",
+}
+DETAILS = {
+    "value": "The file is made or replaced.",
+    "memory": "The bytes are those from START up to STOP, which is not among them. The file is made or replaced.",
+}
+REFUSED = ("tekhex", "verilog")
+
+
+def _written(format_: str, what: str, append: bool) -> Callable[[Shell, str], None]:
+    """The handler of ``dump FORMAT value`` and its like."""
+
+    def handler(shell: Shell, text: str) -> None:
+        name, rest = split_word(text)
+        if not name:
+            raise CommandError("Missing filename.")
+        data = shell.session.data
+        if what == "value":
+            if not rest:
+                raise CommandError(f"No value to {'append' if append else 'dump'}.")
+            found = dumped_value(data, rest, shell.warn if format_ in ("ihex", "srec") else lambda _text: None)
+        else:
+            start, stop = split_word(rest)
+            if not start:
+                raise CommandError("Missing start address.")
+            if not stop:
+                raise CommandError("Missing stop address.")
+            found = dumped_memory(data, start, stop)
+        write_file(expand(name), encoded(found, format_, name), append)
+
+    return handler
+
+
+def _refused(format_: str) -> Callable[[Shell, str], None]:
+    def handler(shell: Shell, text: str) -> None:
+        raise CommandError(f"Files of the {format_} format are not written; ihex, srec, npy and binary are.")
+
+    return handler
+
+
+def add_dumps(registry: Registry) -> None:
+    """Declare ``dump``, ``append`` and everything below them."""
+    for verb, formats in (("dump", tuple(FORMATS)), ("append", ("", "binary"))):
+        for format_ in formats:
+            for what, summary in SUMMARY.items():
+                text = summary.format(FORMATS[format_])
+                details = DETAILS[what]
+                if verb == "append":
+                    text = text.replace("Write", "Append")
+                    details = details.replace("made or replaced", "made if there is none")
+                operands = "EXPRESSION" if what == "value" else "START STOP"
+                words = (verb, *([format_] if format_ else []), what)
+                _add(registry, words, _written(format_, what, verb == "append"), f"{text}\n\n{details}", operands)
+    for format_ in REFUSED:
+        for what in SUMMARY:
+            _add(registry, ("dump", format_, what), _refused(format_), f"Files of {format_} are not written.", "...")
+
+
+def _add(
+    registry: Registry, words: tuple[str, ...], handler: Callable[[Shell, str], None], text: str, operands: str
+) -> None:
+    handler.__doc__ = text
+    operand = optional("text", text_of(f"FILE {operands}", Completes.FILE), "")
+    usage = " ".join([*words, "FILE", operands])
+    declare = command(" ".join(words), category=DATA, args=Arguments(operand), usage=usage, repeat=Repeat.NEVER)
+    spec: CommandSpec = declare(handler).command_spec  # type: ignore[attr-defined]
+    registry.add(replace(spec, hidden=words[1] in REFUSED))
+
+
+@command(
+    "restore", category=DATA, usage="restore FILE [binary] [OFFSET [START [STOP]]]", repeat=Repeat.NEVER,
+    args=Arguments(optional("text", text_of("FILE [binary] [OFFSET [START [STOP]]]", Completes.FILE), "")),
+)
+def restore(shell: Shell, text: str) -> None:
+    """Restore the contents of FILE to target memory.
+
+    Intel HEX and S-records go to the addresses that they name, plus OFFSET; START and STOP are addresses then, and
+    what lies outside is left out. With "binary", and for a NumPy array (.npy), the bytes go to OFFSET, an address in
+    any space, and START and STOP count bytes in the file.
+    """
+    if not shell.session.inferior.running:
+        raise CommandError("You can't do that without a process to debug.")
+    name, rest = split_word(text)
+    if not name:
+        raise CommandError("Missing filename.")
+    data = shell.session.data
+    word, after = split_word(rest)
+    binary = word == "binary"
+    if binary:
+        rest = after
+    first, rest = split_word(rest)
+    offset = address_operand(data, first) if first else Address(0, 0)
+    first, last = split_word(rest)
+    start = data.integer(first) & ALL if first else None
+    stop = data.integer(last) & ALL if last else None
+    if start is not None and stop and start >= stop:
+        raise CommandError("Start must be less than end.")
+    contents = read_file(expand(name), "" if binary else ".")
+    for part in restored(contents, name, binary, offset.value, start, stop):
+        shell.line(part.sentence)
+        if part.data:
+            write_memory(data, offset.space, part, shell.warn)

@@ -1,0 +1,115 @@
+"""Expressions that `display` shows at each stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoRegistersError, NoSymbolError
+from rocdbg.debugger.values.format import Format
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+
+class Display(Struct):
+    """One of them. ``block`` is the innermost block that a name in it belongs to: it is shown inside of that alone."""
+
+    number: int
+    letters: str
+    expression: str
+    block: object = None
+    enabled: bool = True
+
+    @property
+    def format(self) -> Format:
+        """How it is shown. Raises `ExpressionError`."""
+        return Format.parse(self.letters) if self.letters else Format()
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether it is shown as `x` does: as a string, as an instruction, or in a size."""
+        return bool(self.letters) and (self.format.letter in ("i", "s") or bool(self.format.size))
+
+    @property
+    def format_words(self) -> str:
+        """The format as ``info display`` tells it: ``/x `` or ``/2wd ``."""
+        if not self.letters:
+            return ""
+        if not self.is_memory:
+            return f"/{self.letters} "
+        letter = self.format.letter or "x"
+        size = "b" if letter in ("i", "s") else self.format.size
+        return f"/{self.format.count}{size}{letter} "
+
+
+class Displays:
+    """All of a shell, by number."""
+
+    def __init__(self) -> None:
+        self._displays: dict[int, Display] = {}
+        self._next = 1
+
+    def add(self, shell: Shell, letters: str, expression: str) -> None:
+        """`display`: show the expression now and at each stop. Raises when it cannot be parsed."""
+        new = Display(self._next, letters, expression, shell.session.data.innermost_block(expression))
+        _show(shell, new)
+        self._displays[new.number] = new
+        self._next += 1
+
+    def all(self) -> list[Display]:
+        """In order of their numbers."""
+        return list(self._displays.values())
+
+    def get(self, number: int) -> Display:
+        """Raises `DebuggerError` when there is none."""
+        if number not in self._displays:
+            raise DebuggerError(f"No display number {number}.")
+        return self._displays[number]
+
+    def remove(self, number: int) -> None:
+        """Raises `DebuggerError` when there is none."""
+        self.get(number)
+        del self._displays[number]
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._displays.clear()
+
+    def show(self, shell: Shell) -> None:
+        """Those that are enabled and mean something where the focus is."""
+        for display in self.all():
+            if not display.enabled or not is_within(shell, display):
+                continue
+            try:
+                _show(shell, display)
+            except (NoSymbolError, NoRegistersError):
+                continue  # not here: shown again where it means something
+
+
+def is_within(shell: Shell, display: Display) -> bool:
+    """Whether the selected frame is inside of the block that a display belongs to."""
+    return display.block is None or display.block in shell.session.data.blocks()
+
+
+def _show(shell: Shell, display: Display) -> None:
+    """One display. Raises `NoSymbolError` and syntax errors; what cannot be read is shown as ``<error: ...>``."""
+    memory, fmt, letters = display.is_memory, display.format, display.letters
+    slash = f"/{letters}" if letters else ""
+    if memory and not fmt.letter:
+        slash = f"/{fmt.count if fmt.count != 1 else ''}x{fmt.size}"
+    inline = memory and fmt.count == 1 and fmt.letter != "i"
+    try:
+        value = shell.session.data.evaluate(display.expression)
+        if memory:
+            rows = list(shell.session.examiner.examine(value, fmt, fmt.count).whole())
+            text = "  " + "\n".join(row.text for row in rows) if inline else "".join("\n" + row.text for row in rows)
+        else:
+            text = " = " + shell.session.data.format(value, fmt)
+    except (NoSymbolError, ExpressionError):
+        raise
+    except Error as error:
+        text = f"{'  ' if inline else chr(10)}<error: {error}>" if memory else f" = <error: {error}>"
+    shell.line(f"{display.number}: {'x' if memory else ''}{slash}{' ' if slash else ''}{display.expression}{text}")

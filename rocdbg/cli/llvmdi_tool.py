@@ -1,0 +1,60 @@
+"""``rocdbg llvmdi ACTION FILE``: LLVM's debug information extensions without a prompt."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rocdbg.cli.argument_parser import ArgumentParser
+from rocdbg.cli.visible import visible
+from rocdbg.cli.writer import OutputLost, Writer
+from rocdbg.debugger.reports.llvm_debug_info import DIALECTS, report
+from rocdbg.errors import Error
+
+__all__ = ["run"]
+
+_ACTIONS = {
+    "check": "say which rules of the text it breaks; status 1 if any",
+    "print": "list objects, lifetime segments and expressions",
+    "canonical": "the same, expressions in canonical form",
+    "lower": "the DWARF that it becomes; status 1 if something has none",
+    "explain": "say where objects are, and by which operations",
+}
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="rocdbg llvmdi", allow_abbrev=False,
+        description="Read, check and lower LLVM's debug information extensions.",
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, words in _ACTIONS.items():
+        action = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        action.add_argument("file", metavar="FILE", help="LLVM assembly (.ll), or bitcode where llvm-dis is installed")
+        if name == "explain":
+            action.add_argument("name", metavar="NAME", nargs="?", default="", help="a variable or !12; by default all")
+        if name == "lower":
+            action.add_argument("--dialect", choices=DIALECTS, default="amd", help="how the extensions are encoded")
+            action.add_argument("--places", metavar="FILE.toml", help="where registers and stack slots are")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the tool; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        found = report(
+            options.action, options.file, getattr(options, "name", ""), getattr(options, "dialect", "amd"),
+            getattr(options, "places", None),
+        )
+    except Error as error:
+        Writer(sys.stderr).line(visible(str(error)))
+        return 1
+    out = Writer(sys.stdout)
+    try:
+        for line in found.lines:
+            out.line(visible(line))
+        out.flush()
+    except OutputLost:
+        return 1  # the reader left
+    return 0 if found.is_good else 1

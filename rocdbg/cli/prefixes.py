@@ -1,0 +1,155 @@
+"""Commands that are only the beginning of others (`set print`, `show history`, `maintenance`): what they list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.registry import Category, CommandError, CommandSpec, Node, Repeat
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+SUMMARIES = {
+    "set": {
+        "auto-load": "Auto-loading specific settings.",
+        "backtrace": "Set backtrace specific variables.",
+        "breakpoint": "Breakpoint specific settings.",
+        "check": "Set the status of the type/range checker.",
+        "dcache": "Use this command to set number of lines in dcache and line-size.",
+        "debug": "Generic command for setting rocdbg debugging flags.",
+        "debuginfod": "Set debuginfod option.",
+        "history": "Generic command for setting command history parameters.",
+        "index-cache": "Set index-cache options.",
+        "logging": "Set logging options.",
+        "mem": "Memory regions settings.",
+        "print": "Generic command for setting how things print.",
+        "print type": "Generic command for showing type-printing settings.",
+        "record": "Set record options.",
+        "record full": "Set record options.",
+        "serial": "Set default serial/parallel port configuration.",
+        "source": "Generic command for setting how sources are handled.",
+        "style": "Style-specific settings.",
+        "tcp": "TCP protocol specific variables.",
+        "tdesc": "Set target description specific variables.",
+        "tui": "TUI configuration variables.",
+    },
+    "show": {
+        "auto-load": "Show auto-loading specific settings.",
+        "backtrace": "Show backtrace specific variables.",
+        "breakpoint": "Breakpoint specific settings.",
+        "check": "Show the status of the type/range checker.",
+        "dcache": "Show dcachesettings.",
+        "debug": "Generic command for showing rocdbg debugging flags.",
+        "debuginfod": "Show debuginfod option.",
+        "history": "Generic command for showing command history parameters.",
+        "index-cache": "Show index-cache options.",
+        "logging": "Show logging options.",
+        "mem": "Memory regions settings.",
+        "print": "Generic command for showing print settings.",
+        "print type": "Generic command for showing type-printing settings.",
+        "record": "Show record options.",
+        "record full": "Show record options.",
+        "serial": "Show default serial/parallel port configuration.",
+        "source": "Generic command for showing source settings.",
+        "style": "Style-specific settings.",
+        "tcp": "TCP protocol specific variables.",
+        "tdesc": "Show target description specific variables.",
+        "tui": "TUI configuration variables.",
+    },
+}
+# prefixes that are no commands, nor about settings
+OTHERS = {
+    "append": "Append target code/data to a local file.",
+    "append binary": "Append target code/data to a raw binary file.",
+    "catch": "Set catchpoints to catch events.",
+    "dump": "Dump target code/data to a local file.",
+    "dump binary": "Write target code/data to a raw binary file.",
+    "dump ihex": "Write target code/data to an intel hex file.",
+    "dump npy": "Write target code/data to a NumPy array file.",
+    "dump srec": "Write target code/data to an srec file.",
+    "dump tekhex": "Write target code/data to a tekhex file.",
+    "dump verilog": "Write target code/data to a verilog hex file.",
+    "maintenance": "Commands for use by rocdbg maintainers.",
+    "maintenance llvmdi": "LLVM's debug information extensions in files of LLVM assembly.",
+    "macro": "Prefix for commands dealing with C preprocessor macros.",
+    "memory-tag": "Generic command for printing and manipulating memory tag properties.",
+    "overlay": "Commands for debugging overlays.",
+    "save": "Save breakpoint definitions as a script.",
+    "target": "Connect to a target machine or process.",
+    "tcatch": "Set temporary catchpoints to catch events.",
+    "tui": "Text User Interface commands.",
+    "unset": 'Complement to certain "set" commands.',
+}
+"""What `help` says of the prefixes of settings, as GDB words it."""
+
+
+def prefix_summary(path: list[str]) -> str:
+    """The line of `help` for a prefix that is no command by itself."""
+    return SUMMARIES.get(path[0], {}).get(" ".join(path[1:]), "") or OTHERS.get(" ".join(path), "")
+
+
+def prefix_command(path: list[str], node: Node) -> CommandSpec:
+    """What a prefix does when nothing follows it."""
+
+    def handler(shell: Shell, text: str) -> None:
+        if path[0] == "show":
+            show_settings(shell, path, node)
+        else:
+            list_subcommands(shell, path, node)
+
+    return CommandSpec(
+        tuple(path), handler, Category.SUPPORT, prefix_summary(path) or "Prefix of other commands.",
+        usage=" ".join(path), repeat=Repeat.NEVER,
+    )
+
+
+def show_settings(shell: Shell, path: list[str], node: Node) -> None:
+    """The lines of all settings below a ``show`` prefix, headed by their names."""
+    for name, child in _own(node):
+        if child.spec is not None and child.spec.setting is not None:
+            shell.line(f"{' '.join(child.spec.words[1:])}:  {child.spec.setting.shown(shell)}")
+        show_settings(shell, [*path, name], child)
+
+
+def names(path: list[str], spec: CommandSpec | None, shell: Shell) -> str:
+    """A command's name and its other names, the newest first."""
+    aliases = [" ".join(alias) for alias in shell.registry.aliases(tuple(path))]
+    return ", ".join([" ".join(path), *aliases])
+
+
+def list_subcommands(shell: Shell, path: list[str], node: Node) -> None:
+    """What may follow a prefix, each with its summary, and where to read more."""
+    prefix = " ".join(path)
+    shell.line(f"List of {prefix} subcommands:\n")
+    for name, child in _own(node):
+        own = [*path, name]
+        summary = child.spec.summary if child.spec is not None else prefix_summary(own)
+        shell.line(f"{names(own, child.spec, shell)} -- {summary or ', '.join(sorted(child.children))}")
+    shell.line(f'\nType "help {prefix}" followed by {prefix} subcommand name for full documentation.')
+    list_end(shell)
+
+
+def list_end(shell: Shell) -> None:
+    """The last lines of every list of commands."""
+    shell.line('Type "apropos word" to search for commands related to "word".')
+    shell.line('Type "apropos -v word" for full documentation of commands related to "word".')
+    shell.line("Command name abbreviations are allowed if unambiguous.")
+
+
+def _own(node: Node) -> Iterator[tuple[str, Node]]:
+    """The children that are no aliases, by name."""
+    for name, child in sorted(node.children.items()):
+        if not child.is_alias and not (child.spec is not None and child.spec.hidden):
+            yield name, child
+
+
+def only_subcommands(shell: Shell, name: str, text: str) -> None:
+    """A prefix that is a command lists what may follow; anything else that came to it is no subcommand."""
+    if text:
+        raise CommandError(f'Undefined {name} command: "{text}".  Try "help {name}".')
+    path, node = shell.registry.node([name])
+    if name == "show":
+        show_settings(shell, path, node)
+    else:
+        list_subcommands(shell, path, node)

@@ -1,0 +1,224 @@
+"""The prompt on a terminal: prompt_toolkit with history, completion and a status line, or the full-screen mode.
+
+A file of its own, because importing prompt_toolkit takes a tenth of a second that scripts need not pay.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application, create_app_session
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import AnyFormattedText, OneStyleAndTextTuple
+from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import ColorDepth, create_output
+from prompt_toolkit.styles import Style
+
+from rocdbg.cli.prompt_completer import PromptCompleter
+from rocdbg.cli.script import opens_block
+from rocdbg.cli.signals import Interrupted
+from rocdbg.cli.streams import is_dumb, shows_unicode
+
+if TYPE_CHECKING:
+    from rocdbg.cli.screen.terminal import FullScreen
+    from rocdbg.cli.shell import Shell
+
+STYLE = Style.from_dict(
+    {
+        "bottom-toolbar": "noreverse ansibrightblack", "status": "", "status.strong": "bold",
+        "status.function": "ansiyellow", "status.file": "ansigreen", "status.exec": "ansicyan",
+    }
+)
+
+
+def is_open(text: str) -> bool:
+    """Whether a typed text is a block whose `end` is missing (``define``, ``commands``, ``if``)."""
+    lines = text.split("\n")
+    depth = 0
+    verbatim = False
+    for line in lines:
+        stripped = line.strip()
+        if stripped == "end":
+            depth -= 1
+            verbatim = False
+        elif not verbatim and opens_block(stripped):
+            depth += 1
+            verbatim = stripped.split(None, 1)[0] in ("document", "python", "py")
+        if depth <= 0 and line is lines[0]:
+            return False
+    return depth > 0
+
+
+def _plain_output() -> AbstractContextManager[object]:
+    """On a terminal that knows no escape sequences: none, though even showing the cursor is one."""
+    if not is_dumb():
+        return nullcontext()
+    output = create_output(sys.stdout)
+    output.show_cursor = lambda: None  # type: ignore[method-assign]
+    return create_app_session(output=output)
+
+
+class TerminalPrompt:
+    """Reads the lines of a session; knows both the plain prompt and the full screen.
+
+    A text of several lines (a block, something pasted) is given line by line.
+    """
+
+    def __init__(self, shell: Shell, history: History) -> None:
+        self.shell = shell
+        self._history = history
+        self._completer = PromptCompleter(shell)
+        self._lines: deque[str] = deque()
+        self._full: FullScreen | None = None
+        self._toggled = False
+        # with styles off on a dumb terminal nothing is drawn that a screen reader would read again and again
+        with _plain_output():
+            self._session: PromptSession[str] = PromptSession(
+                history=history, completer=self._completer, complete_while_typing=Condition(self._has_popups),
+                enable_open_in_editor=False, multiline=Condition(self._is_open), prompt_continuation=">",
+                bottom_toolbar=self._toolbar if not is_dumb() else None, key_bindings=self._bindings(), style=STYLE,
+                reserve_space_for_menu=6, complete_in_thread=False,
+            )
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        if self._full is not None:
+            self._full.stop()
+
+    def read(self, prompt: str) -> str:
+        """A command line. Raises EOFError at the end of input, `Interrupted` for Ctrl-C."""
+        if self._lines:
+            return self._lines.popleft()
+        return self._read(prompt, asks=False)
+
+    def more(self, prompt: str) -> str:
+        """A line that the command under way wants."""
+        if self._lines:
+            return self._lines.popleft()
+        return self._read(prompt, asks=True)
+
+    def ask(self, question: str) -> str:
+        """The answer to a question, which lines that were pasted are not."""
+        return self._read(question, asks=True)
+
+    def _read(self, prompt: str, asks: bool) -> str:
+        default = ""
+        while True:
+            screen = self.shell.screen
+            full = screen is not None and screen.enabled
+            self._toggled = False
+            if full:
+                text, self._toggled = self._read_full(prompt, default, asks)
+            else:
+                self.close()
+                text = self._guarded(self._session.app, lambda: self._read_plain(prompt, default))  # noqa: B023
+            if not self._toggled:
+                break
+            default = text
+            self.shell.guard(self._toggle, "Ctrl-X A")
+        lines = text.split("\n") if not asks else [text]
+        self._lines.extend(lines[1:])
+        return lines[0]
+
+    def _read_plain(self, prompt: str, default: str) -> str:
+        self.shell.out.flush()
+        colour = None if self.shell.out.colour else ColorDepth.DEPTH_1_BIT
+        self._session.color_depth = colour
+        self._session.app.erase_when_done = False
+        return self._session.prompt(prompt, default=default)
+
+    def _read_full(self, prompt: str, default: str, asks: bool) -> tuple[str, bool]:
+        full = self._full
+        if full is None:
+            from rocdbg.cli.screen.terminal import FullScreen
+
+            assert self.shell.screen is not None
+            self.shell.screen.unicode = shows_unicode()
+            full = FullScreen(self.shell, self.shell.screen, self._history, self._completer, is_open)
+            self._full = self.shell.screen.terminal = full
+        text = self._guarded(full.app, lambda: full.read(prompt, default, asks))
+        return text, full.toggled
+
+    def _guarded(self, app: Application[Any], read: Callable[[], str]) -> str:
+        """Read with an application that signals can end."""
+        signals = self.shell.signals
+        if signals is not None:
+
+            def leave(reason: BaseException) -> None:
+                if app.is_running and app.loop is not None:
+                    app.loop.call_soon_threadsafe(lambda: app.exit(exception=reason))
+
+            signals.leave_prompt = leave
+        try:
+            return read()
+        except KeyboardInterrupt:
+            raise Interrupted from None
+        except OSError:  # the terminal is gone
+            raise EOFError from None
+        finally:
+            if signals is not None:
+                signals.leave_prompt = None
+
+    def _toggle(self) -> None:
+        from rocdbg.cli.commands.tui import set_enabled
+
+        screen = self.shell.screen
+        set_enabled(self.shell, not (screen is not None and screen.enabled))
+
+    # -- how the plain prompt looks
+
+    def _has_popups(self) -> bool:
+        """Completion as one types; not where redrawing is not wanted."""
+        return not is_dumb() and bool(self.shell.settings.get("style enabled", True))
+
+    def _is_open(self) -> bool:
+        return is_open(self._session.default_buffer.text)
+
+    def _toolbar(self) -> AnyFormattedText:
+        """The focus and EXEC, while there is something to say."""
+        if self.shell.settings.get("style enabled", True) is False or self.shell.session.inferior.target is None:
+            return []
+        from rocdbg.cli.screen.status import status_line
+        from rocdbg.cli.screen.view import View
+
+        found: list[OneStyleAndTextTuple] = []
+
+        def look() -> None:
+            width = self._session.app.output.get_size().columns
+            found.extend(status_line(View(self.shell, shows_unicode(), 0, None), width))
+
+        self.shell.guard(look, "the status line")
+        return found
+
+    def _bindings(self) -> KeyBindings:
+        keys = KeyBindings()
+        chooses = Condition(
+            lambda: (state := self._session.default_buffer.complete_state) is not None
+            and state.complete_index is not None
+        )
+
+        def leave(event: KeyPressEvent) -> None:
+            self._toggled = True
+            event.app.erase_when_done = True  # the prompt comes again, on the other screen
+            event.app.exit(result=event.current_buffer.text)
+
+        for last in ("a", "c-a"):
+            keys.add("c-x", last)(leave)
+
+        @keys.add("up", filter=~chooses)
+        def _(event: KeyPressEvent) -> None:
+            event.current_buffer.cancel_completion()
+            event.current_buffer.auto_up(count=event.arg)
+
+        @keys.add("down", filter=~chooses)
+        def _(event: KeyPressEvent) -> None:
+            event.current_buffer.cancel_completion()
+            event.current_buffer.auto_down(count=event.arg)
+
+        return keys

@@ -1,0 +1,103 @@
+"""The disassembly window: the instructions around the selected frame's PC."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.cli.screen.fragments import Fragment, Line
+from rocdbg.cli.screen.pane import Pane
+from rocdbg.cli.screen.view import View
+from rocdbg.debugger.reports.disassembly import DisassemblyLine, function_bounds
+from rocdbg.errors import Error
+
+NO_CODE = "[ No Assembly Available ]"
+REACH = 2048
+"""Bytes on both sides of the PC that are disassembled of a function that is longer than that."""
+
+
+class AssemblyPane(Pane):
+    """Follows the selected frame. A long function is shown around where it stands."""
+
+    name = "asm"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._key: tuple[object, ...] = ()
+        self._lines: list[DisassemblyLine] = []
+        self._pc: tuple[object, ...] = ()
+
+    def title(self, view: View) -> list[Fragment]:
+        lines = self._code(view)
+        name = lines[0].function.partition("(")[0] if lines and lines[0].function else "code"  # without parameters
+        return [("", f"{name}, machine code" if lines else "machine code")]
+
+    def _code(self, view: View) -> list[DisassemblyLine]:
+        """The instructions to scroll through; asked for again when the code has changed."""
+        session = view.session
+        try:
+            program = session.inferior.need_program()
+            address = int(view.frame.pc) if view.frame is not None else None
+            if address is None:
+                place = view.listed
+                address = session.symbols.line(place.file, place.line).low if place is not None else None
+            if address is None:
+                return []
+            low, high = self._range(view, address)
+            program = session.inferior.programs.at(LoadedAddress(low))
+            code = session.data.environment().memory.read(0, low, high - low)
+            key = (id(program), view.life, low, high, code, session.settings.print.asm_demangle)
+            if key != self._key:
+                self._key, self._lines = key, list(session.places.disassemble(low, high))
+        except Error:
+            return []
+        return self._lines
+
+    @staticmethod
+    def _range(view: View, address: int) -> tuple[int, int]:
+        program = view.session.inferior.programs.at(LoadedAddress(address))
+        _, low, high = function_bounds(program, address)
+        if high - low > 4 * REACH:
+            row = program.line_at(LoadedAddress(max(low, address - REACH)))
+            start = int(program.to_loaded(row.address)) if row is not None else address
+            low = start if low <= start <= address else address  # where an instruction begins for sure
+            high = min(high, address + REACH)
+        return low, high
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        code = self._code(view)
+        if not code:
+            self.height = height
+            return [[("class:dim", NO_CODE)]]
+        pc = int(view.frame.pc) if view.frame is not None else None
+        here = next((index for index, line in enumerate(code) if line.address == pc), 0)
+        moved = (view.life, view.stops, view.focus, self._key[2:4])
+        if moved != self._pc:
+            self._pc = moved
+            self.top = max(0, here - height // 3)
+        lanes = _lanes_at(view)
+        found: list[Line] = []
+        for index in self.window(len(code), height):
+            line = code[index]
+            is_current = line.address == pc
+            style = " class:here" if is_current else ""
+            count = lanes.get(line.address, 0)
+            name, _, operands = line.text.partition(" ")
+            found.append([
+                ("class:breakpoint", view.breakpoint_addresses.get(line.address, "  ")),
+                ("class:current", ">" if is_current else " "),
+                ("class:address", f"{line.address:#x} "), ("class:dim", f"<+{line.offset}>".ljust(8)),
+                ("class:others", f"{count or '':>3} " if lanes else ""),
+                (f"class:mnemonic{style}", f"{name} "), (style.strip(), operands),
+                *([("class:here", " " * width)] if is_current else []),
+            ])
+        return found
+
+
+def _lanes_at(view: View) -> Counter[int]:
+    """How many lanes of the wave stand at each address."""
+    counts: Counter[int] = Counter()
+    if view.standing is not None:
+        for place in view.standing.places:
+            counts[place.pc] += place.lanes.bit_count()
+    return counts

@@ -1,0 +1,104 @@
+"""The command window: what commands have written, with scroll-back. The prompt stands below it."""
+
+from __future__ import annotations
+
+import io
+from collections import deque
+from collections.abc import Callable
+
+from prompt_toolkit.formatted_text import ANSI, to_formatted_text
+
+from rocdbg.cli.screen.fragments import Fragment, Line, clean, columns, fitted
+from rocdbg.cli.screen.pane import Pane
+from rocdbg.cli.screen.view import View
+
+MOST_LINES = 10_000
+"""Lines that are kept."""
+MOST_CHARACTERS = 1 << 16
+"""Characters of a line that are kept."""
+
+
+class CommandPane(Pane):
+    """Its text is written through `stream`. `back` counts the rows below what is shown."""
+
+    name = "cmd"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stream = _Stream(self.write)
+        self.back = 0
+        self._done: deque[str] = deque(maxlen=MOST_LINES)
+        self._open = ""
+        self._version = 0
+
+    def write(self, text: str) -> None:
+        """Add text; the newest is shown."""
+        *done, self._open = (self._open + text.replace("\r\n", "\n")).split("\n")
+        self._done.extend(line[:MOST_CHARACTERS] for line in done)
+        self._open = self._open[:MOST_CHARACTERS]
+        self._version += 1
+        self.back = 0
+
+    def take_open_line(self) -> str:
+        """What was written behind the last newline: the prompt goes on there."""
+        text, self._open = self._open, ""
+        self._version += 1
+        return text
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._done.clear()
+        self._open = ""
+        self._version += 1
+
+    def title(self, view: View) -> list[Fragment]:
+        return []
+
+    def state(self) -> object:
+        return self.back, self._version
+
+    def scroll(self, rows: int) -> None:
+        self.back = max(0, self.back - rows)
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        """The rows up to `back` before the end; long lines are wrapped."""
+        self.height = height
+        wanted = height + self.back
+        rows: list[Line] = []
+        texts = [self._open] if self._open else []
+        for text in (*texts, *reversed(self._done)):
+            if len(rows) >= wanted:
+                break
+            rows[:0] = _wrap(_styled(text), width)
+        self.back = max(0, min(self.back, len(rows) - height))
+        end = len(rows) - self.back
+        return rows[max(0, end - height) : end]
+
+
+def _styled(text: str) -> Line:
+    if "\x1b" not in text:
+        return [("", text.expandtabs(8))]
+    return [(part[0], part[1].expandtabs(8)) for part in to_formatted_text(ANSI(text))]
+
+
+def _wrap(line: Line, width: int) -> list[Line]:
+    size = sum(columns(clean(text)) for _, text in line)
+    if size <= width:
+        return [line]
+    return [fitted(line, width, skip=first) for first in range(0, size, max(1, width))]
+
+
+class _Stream(io.StringIO):
+    """A text stream that hands on what is written."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        super().__init__()
+        self._write = write
+        self.flushed: Callable[[], None] = lambda: None
+
+    def write(self, text: str) -> int:
+        self._write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        self.flushed()

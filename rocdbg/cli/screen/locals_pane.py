@@ -1,0 +1,127 @@
+"""Arguments and locals of the selected lane beside those of two other lanes of its wave, differences marked."""
+
+from __future__ import annotations
+
+from rocdbg.cli.screen.fragments import Fragment, Line, columns, shortened
+from rocdbg.cli.screen.pane import Pane
+from rocdbg.cli.screen.view import View
+from rocdbg.debugger import lane_list
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.values.value import Value
+from rocdbg.errors import Error
+
+MOST_NAMES = 20
+ELSEWHERE = "-"
+
+
+class LocalsPane(Pane):
+    """The other lanes are the next active ones of the wave, or those of ``tui compare``."""
+
+    name = "locals"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: tuple[int, ...] = ()
+
+    def state(self) -> object:
+        return self.top, self.left, self.chosen
+
+    def compared(self, view: View) -> list[int]:
+        """The lanes beside the selected one."""
+        standing, lane = view.standing, view.focus.lane
+        if standing is None or lane is None:
+            return []
+        chosen = [other for other in self.chosen if standing.used >> other & 1 and other != lane]
+        if chosen:
+            return chosen[:2]
+        active = [other for other in lane_list(standing.active) if other != lane]
+        rest = [other for other in lane_list(standing.used & ~standing.active) if other != lane]
+        after = sorted(active, key=lambda other: (other < lane, other))
+        return [*after, *sorted(rest, key=lambda other: (other < lane, other))][:2]
+
+    def title(self, view: View) -> list[Fragment]:
+        if view.frame is None:
+            return [("", "locals")]
+        return [("", f"locals of {view.frame.name or '??'}")]
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        self.height = height
+        frame, lane = view.frame, view.focus.lane
+        if frame is None or lane is None or view.focus.thread is None:
+            return [[("class:dim", "[ No Frame ]")]]
+        others = self.compared(view)
+        rows = _variables(view, frame)
+        if not rows:
+            return [[("class:dim", "No locals.")]]
+        there: list[dict[int, Value] | None] = [_at_lane(view, frame, other) for other in others]
+        names = min(MOST_NAMES, max(columns(name) for name, _ in rows), width // 3)
+        cell = max(6, (width - names - 1) // (1 + len(others)))
+        head: Line = [("class:head", " " * (names + 1))]
+        for index, number in enumerate((lane, *others)):
+            state = "" if view.standing is not None and view.standing.active >> number & 1 else " (I)"
+            head.append(("class:head" + (" class:selected" if not index else ""),
+                         f"{shortened(f'lane {number}{state}', cell - 1):<{cell}}"))
+        found = [head]
+        for index in self.window(len(rows), height - 1):
+            name, value = rows[index]
+            text = _text(view, value)
+            line: Line = [("class:variable", f"{shortened(name, names):<{names}} "), ("", _filled(text, cell))]
+            for values in there:
+                other = ELSEWHERE if values is None or index not in values else _text(view, values[index])
+                style = "class:dim" if other in (ELSEWHERE, text) else "class:differs"
+                line.append((style, _filled(other if other in (ELSEWHERE, text) else f"≠{other}" if view.unicode
+                                            else f"!{other}", cell)))
+            found.append(line)
+        return found
+
+
+def _filled(text: str, width: int) -> str:
+    text = shortened(text, width - 1)
+    return text + " " * (width - columns(text))
+
+
+def _variables(view: View, frame: Frame) -> list[tuple[str, Value]]:
+    """The locals, inner blocks first, then the arguments."""
+    data = view.session.data
+    return [*(row for block in data.locals(frame) for row in block.variables), *data.arguments(frame)]
+
+
+def _at_lane(view: View, frame: Frame, lane: int) -> dict[int, Value] | None:
+    """The same variables in another lane's frame of the same function, by their place in the list; else ``None``."""
+    focus = Focus(view.focus.thread, lane, view.focus.frame, view.focus.iteration)
+    try:
+        other = view.session.inferior.frame(focus)
+        if other.function is not frame.function:
+            return None
+        mine = _names(frame)
+        return {
+            mine[key]: value
+            for key, (_, value) in zip(_keys(other), _variables(view, other), strict=False)
+            if key in mine
+        }
+    except Error:
+        return None
+
+
+def _keys(frame: Frame) -> list[tuple[int, str]]:
+    """What tells variables of a frame apart: their block and name, in the order of `_variables`."""
+    blocks = [
+        (scope.die.offset, v.name or "")
+        for scope in frame.scopes
+        for v in scope.variables
+        if not v.is_parameter and v.name and not v.artificial
+    ]
+    last = frame.scopes[-1] if frame.scopes else None
+    return blocks + [(-1, v.name) for v in (last.variables if last else ()) if v.is_parameter and v.name]
+
+
+def _names(frame: Frame) -> dict[tuple[int, str], int]:
+    return {key: index for index, key in enumerate(_keys(frame))}
+
+
+def _text(view: View, value: Value) -> str:
+    try:
+        return view.session.data.format_nested(value)
+    except Error as error:
+        return f"<error: {error}>"

@@ -1,0 +1,309 @@
+"""The full screen as a value: its windows, their layout and focus, and what it shows of the session at the moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from rocdbg.cli.registry import CommandError
+from rocdbg.cli.screen.assembly_pane import AssemblyPane
+from rocdbg.cli.screen.command_pane import CommandPane
+from rocdbg.cli.screen.fragments import Line, columns, fitted
+from rocdbg.cli.screen.lanes_pane import LanesPane
+from rocdbg.cli.screen.layout import (
+    COMMAND,
+    LEAST,
+    LEAST_WIDTH,
+    PREDEFINED,
+    STATUS,
+    Rect,
+    Split,
+    arrange,
+    parse_layout,
+    windows,
+)
+from rocdbg.cli.screen.locals_pane import LocalsPane
+from rocdbg.cli.screen.pane import Pane
+from rocdbg.cli.screen.registers_pane import GROUPS, RegistersPane
+from rocdbg.cli.screen.source_pane import SourcePane
+from rocdbg.cli.screen.status import status_line
+from rocdbg.cli.screen.view import Snapshot, View
+from rocdbg.cli.screen.waves_pane import WavesPane
+from rocdbg.debugger.running.observer import Observer
+from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.errors import Error
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+ONE = ("src", "asm")
+TWO = ("split", "regs", "lanes")
+"""What Ctrl-X 1 and Ctrl-X 2 go round."""
+
+
+class Picture(Struct, frozen=True):
+    """The whole terminal: its lines, the rectangles of the windows, and the row at which the prompt stands."""
+
+    lines: list[Line]
+    rects: dict[str, Rect]
+    prompt_row: int
+
+
+class Lendable(Protocol):
+    """The terminal that shows the screen."""
+
+    def redraw(self) -> None:
+        """Draw everything again."""
+
+    def pause(self) -> None:
+        """Something else takes the terminal for a while."""
+
+    def resume(self) -> None:
+        """It has ended."""
+
+
+class _Stops(Observer):
+    """Counts the stops."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def stopped(self, event: StopEvent) -> None:
+        self.count += 1
+
+
+class Screen:
+    """The full-screen mode of a shell, without a terminal.
+
+    Attributes:
+        enabled: whether the next line is read on it.
+        unicode: whether the terminal shows more than ASCII.
+        layouts: all layouts by name, the predefined ones first.
+        layout: the name of the one that is shown.
+        focus: the name of the window that arrows and pages are about.
+        terminal: what shows it, once it has been shown.
+        frozen: whether a command is under way: windows show what they showed before it.
+    """
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+        self.enabled = False
+        self.unicode = True
+        self.layouts: dict[str, Split] = {name: parse_layout(text) for name, text in PREDEFINED.items()}
+        self.layout = "src"
+        self.focus = "src"
+        self.frozen = False
+        self.terminal: Lendable | None = None
+        self.source = SourcePane()
+        self.registers = RegistersPane()
+        self.lanes = LanesPane()
+        self.locals = LocalsPane()
+        self.waves = WavesPane()
+        self.command = CommandPane()
+        panes = (self.source, AssemblyPane(), self.registers, self.lanes, self.locals, self.waves, self.command)
+        self.panes: dict[str, Pane] = {pane.name: pane for pane in panes}
+        self.size = (80, 24)
+        self._wanted: dict[str, dict[tuple[str, bool], int]] = {}
+        self._stops = _Stops()
+        shell.session.observers.append(self._stops)
+        self._view: View | None = None
+        self._moment = 0  # counts the views; an object's id may come again
+        self._before: dict[tuple[int, int | None], Snapshot] = {}
+        self._cache: dict[str, tuple[object, list[Line], Line]] = {}
+
+    @property
+    def mouse(self) -> bool:
+        """Whether the mouse is ours, or the terminal's (to select text)."""
+        return bool(self.shell.settings.get("tui mouse-events", True))
+
+    # -- the moment
+
+    @property
+    def view(self) -> View:
+        """What there is to see now."""
+        if self._view is None:
+            self._view = View(self.shell, self.unicode, self._stops.count, {})
+            self._view.baseline = self._before.get((self._view.life, self._view.focus.thread))
+        return self._view
+
+    def changed(self) -> None:
+        """A command has run: look again. At a stop, what was seen before it becomes what changes are shown against."""
+        old = self._view
+        if old is not None and old.stops != self._stops.count and "registers" in old.__dict__:
+            self._before = {key: seen for key, seen in self._before.items() if key[0] == old.life}
+            self._before[old.life, old.focus.thread] = old.registers
+        self._view = None
+        self._moment += 1
+
+    # -- layout and focus
+
+    def shown(self) -> list[str]:
+        """The windows of the layout, as far as there is room."""
+        return list(self.rects())
+
+    def rects(self) -> dict[str, Rect]:
+        """Where the windows are."""
+        return arrange(self.layouts[self.layout], *self.size, self._wanted.get(self.layout, {}))
+
+    def set_layout(self, name: str) -> None:
+        """Show a layout. The focus stays where it is, if it can."""
+        self.layout = name
+        names = list(windows(self.layouts[name]))
+        if self.focus not in names:
+            self.set_focus(next((each for each in names if each not in (STATUS,)), COMMAND))
+
+    def cycle_layout(self, step: int) -> None:
+        """``layout next`` and ``layout prev``."""
+        names = list(self.layouts)
+        self.set_layout(names[(names.index(self.layout) + step) % len(names)])
+
+    def cycle_among(self, names: tuple[str, ...]) -> None:
+        """The layout after the present one among some, the first of them when it is none."""
+        index = names.index(self.layout) + 1 if self.layout in names else 0
+        self.set_layout(names[index % len(names)])
+
+    def show_registers(self, group: str) -> None:
+        """``tui reg GROUP``: in a layout that has the window."""
+        self.registers.group, self.registers.top = group, 0
+        if "regs" not in windows(self.layouts[self.layout]):
+            self.set_layout("regs")
+
+    def cycle_registers(self, step: int) -> None:
+        """``tui reg next`` and ``tui reg prev``."""
+        index = GROUPS.index(self.registers.group)
+        self.show_registers(GROUPS[(index + step) % len(GROUPS)])
+
+    def focusable(self) -> list[str]:
+        """The windows that are shown, but for the status line."""
+        return [name for name in self.shown() if name != STATUS]
+
+    def set_focus(self, name: str) -> None:
+        """Arrows and pages are about this window from now on."""
+        self.focus = name
+        self.lanes.has_focus = name == "lanes"
+        self.waves.has_focus = name == "waves"
+
+    def cycle_focus(self, step: int) -> None:
+        """``focus next`` and ``focus prev``."""
+        names = self.focusable()
+        if names:
+            index = names.index(self.focus) if self.focus in names else 0
+            self.set_focus(names[(index + step) % len(names)])
+
+    def resize(self, name: str, horizontal: bool, amount: int, relative: int) -> None:
+        """``winheight`` and ``winwidth``: to ``amount``, or by it with ``relative`` 1 or -1. Raises `CommandError`."""
+        rect = self.rects()[name]
+        now = rect.width if horizontal else rect.height
+        size = now + relative * amount if relative else amount
+        whole = self.size[0] if horizontal else self.size[1]
+        if not (LEAST_WIDTH if horizontal else LEAST) <= size <= whole:
+            raise CommandError(f"Invalid window {'width' if horizontal else 'height'} specified")
+        wanted = self._wanted.setdefault(self.layout, {})
+        wanted[name, horizontal] = size
+
+    # -- drawing
+
+    def draw(self, width: int, height: int, prompt_rows: int = 1) -> Picture:
+        """The terminal's lines. ``prompt_rows`` of the command window are left for the prompt."""
+        self.size = (width, height)
+        rects = self.rects()
+        segments: list[list[tuple[int, Line]]] = [[] for _ in range(height)]
+        prompt_row = height - prompt_rows
+        for name, rect in rects.items():
+            if name == COMMAND:
+                rows = self._rows(name, rect.width, max(0, rect.height - prompt_rows))
+                prompt_row = min(rect.y + len(rows), rect.y + max(0, rect.height - prompt_rows))
+            elif name == STATUS:
+                rows = [self._status(rect.width)] * rect.height
+            else:
+                rows = self._framed(name, rect)
+            for index in range(rect.height):
+                line = fitted(rows[index], rect.width) if index < len(rows) else [("", " " * rect.width)]
+                segments[rect.y + index].append((rect.x, line))
+        return Picture([_joined(row, width, "│" if self.unicode else "|") for row in segments], rects, prompt_row)
+
+    def _framed(self, name: str, rect: Rect) -> list[Line]:
+        """A window below its title."""
+        body = self._rows(name, rect.width, rect.height - 1)
+        title = self._cache[name][2] if name in self._cache else []
+        has_focus = name == self.focus
+        rule = ("━" if has_focus else "─") if self.unicode else ("=" if has_focus else "-")
+        style = "class:title.focus" if has_focus else "class:title"
+        size = sum(len(text) for _, text in title)
+        head: Line = [(style, rule + " "), *((f"{style} {own}", text) for own, text in title), (style, " ")]
+        return [fitted([*head, (style, rule * max(0, rect.width - size - 2))], rect.width), *body]
+
+    def _rows(self, name: str, width: int, height: int) -> list[Line]:
+        """What a window shows; kept while nothing of it changes."""
+        pane = self.panes[name]
+        kept = self._cache.get(name)
+        if self.frozen and name != COMMAND:
+            return kept[1] if kept is not None else []
+        key = (self._moment, width, height, pane.state())
+        if kept is not None and kept[0] == key:
+            return kept[1]
+        title: Line = []
+        rows: list[Line] = []
+        trouble: list[Line] = []
+
+        def look() -> None:
+            nonlocal title, rows
+            try:
+                rows = pane.lines(self.view, width, height) if height > 0 else []
+                title = pane.title(self.view)
+            except Error as error:
+                trouble.append([("class:dim", f"[ {error} ]")])
+
+        if not self.shell.guard(look, f"drawing the {name} window"):
+            trouble.append([("class:dim", "[ error ]")])
+        rows = trouble or rows
+        # the window may have moved to where there is something
+        self._cache[name] = ((*key[:3], pane.state()), rows, title)
+        return rows
+
+    def _status(self, width: int) -> Line:
+        if self.frozen:
+            kept = self._cache.get(STATUS)
+            busy = fitted([("", " running ")], width, "class:status")
+            return kept[1][0] if kept is not None else busy
+        line = status_line(self.view, width)
+        self._cache[STATUS] = ((), [line], [])
+        return line
+
+    # -- keys and mouse
+
+    def key(self, name: str) -> str | None:
+        """A key for the window that has the focus; gives the command it stands for."""
+        return self.panes[self.focus].key(self.view, name)
+
+    def click(self, x: int, y: int) -> str | None:
+        """A click: the window gets the focus; gives the command it stands for."""
+        for name, rect in self.rects().items():
+            if rect.holds(x, y) and name != STATUS:
+                self.set_focus(name)
+                if name != COMMAND and y > rect.y:
+                    return self.panes[name].click(self.view, x - rect.x, y - rect.y - 1)
+        return None
+
+    def wheel(self, x: int, y: int, rows: int) -> None:
+        """The mouse wheel: scrolls the window it is over."""
+        for name, rect in self.rects().items():
+            if rect.holds(x, y) and name != STATUS:
+                self.panes[name].scroll(rows)
+
+
+def _joined(segments: Iterable[tuple[int, Line]], width: int, rule: str) -> Line:
+    """The parts of a row beside each other, a line between them."""
+    found: Line = []
+    at = 0
+    for x, line in sorted(segments, key=lambda segment: segment[0]):
+        if x > at:
+            found.append(("class:rule", rule * (x - at)))
+        found += line
+        at = x + sum(columns(text) for _, text in line)
+    if at < width:
+        found.append(("", " " * (width - at)))
+    return found
+

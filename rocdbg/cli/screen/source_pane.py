@@ -1,0 +1,144 @@
+"""The source window: lines, breakpoints, and in the margin how many lanes stand at each."""
+
+from __future__ import annotations
+
+from prompt_toolkit.formatted_text import ANSI, to_formatted_text
+
+from rocdbg.cli.highlight import shown_lines
+from rocdbg.cli.screen.fragments import Fragment, Line
+from rocdbg.cli.screen.pane import Pane
+from rocdbg.cli.screen.view import View
+from rocdbg.debugger import lane_ranges
+from rocdbg.debugger.program.source import SourceText
+from rocdbg.debugger.reports.places import SourcePlace
+from rocdbg.errors import Error
+
+NO_SOURCE = "[ No Source Available ]"
+
+
+class SourcePane(Pane):
+    """Follows the selected frame, or what `list` showed since it was selected."""
+
+    name = "src"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: tuple[object, ...] = ()
+        self._shown: SourcePlace | None = None
+        self._coloured: tuple[SourceText, tuple[bool, int], list[Line]] | None = None
+
+    def place(self, view: View) -> SourcePlace | None:
+        """The line that has to be visible. What changed last decides: the selection, or what was listed."""
+        key = (view.life, view.stops, view.focus)
+        if self._seen[:3] != key:
+            self._shown = view.frame_place or (None if view.frame is not None else view.listed)
+            self._seen = (*key, view.listed)
+            self.top = -1
+        elif self._seen[3] != view.listed:
+            self._shown = view.listed
+            self._seen = (*key, view.listed)
+            self.top = -1
+        return self._shown
+
+    def follow(self) -> None:
+        """Show where the selected frame stands, wherever it was scrolled."""
+        self._seen = ()
+        self.top = -1
+
+    def title(self, view: View) -> list[Fragment]:
+        place = self.place(view)
+        if place is None:
+            return [("", "source")]
+        parts: list[Fragment] = [("", place.file.name)]
+        current = view.frame_place
+        is_current = current is not None and (current.file, current.line) == (place.file, place.line)
+        if view.standing is not None and is_current:
+            here = view.standing.at_line(place.file.path, place.line)
+            if here:
+                used = view.standing.used.bit_count()
+                parts.append(("", f"  {here.bit_count()} of {used} lanes at line {place.line}: {lane_ranges(here)}"))
+        return parts
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        self.height = height
+        place = self.place(view)
+        if place is None:
+            return [[("class:dim", NO_SOURCE)]]
+        try:
+            text = view.session.sources.text(place.file)
+        except Error:
+            return [[("class:dim", NO_SOURCE)], [("class:dim", f"{place.file.name}:{place.line}")]]
+        if self.top < 0:
+            self.top = max(0, min(place.line - 1 - height // 2, len(text.lines) - height))
+        rows = self.window(len(text.lines), height)
+        digits = len(str(len(text.lines)))
+        body = self._body(view, text, rows)
+        standing, current = view.standing, view.frame_place
+        mine = {row: standing.at_line(place.file.path, row + 1) for row in rows} if standing is not None else {}
+        others = {row: view.others.get((place.file.path, row + 1), 0) for row in rows}
+        other_width = max(len(f"+{count}") for count in (*others.values(), 0)) if any(others.values()) else 0
+        found: list[Line] = []
+        for row, source in zip(rows, body, strict=True):
+            number = row + 1
+            is_current = current is not None and current.line == number and current.file.path == place.file.path
+            mark = view.breakpoints.get((place.file.path, number), "  ")
+            line: Line = [("class:breakpoint", mark), ("class:current", ">" if is_current else " ")]
+            line.append(("class:number", f"{number:>{digits}} "))
+            line += self._margin(view, mine.get(row, 0), others[row], other_width)
+            if is_current:
+                line += [(f"{style} class:here", part) for style, part in source] + [("class:here", " " * width)]
+            else:
+                line += source
+            found.append(line)
+        return found
+
+    def _margin(self, view: View, mine: int, others: int, other_width: int) -> Line:
+        """``▂ 9 +5``: lanes of this wave that stand here, and how many of other waves."""
+        line: Line = []
+        standing = view.standing
+        if standing is not None:
+            count = mine.bit_count()
+            index = standing.place_of((mine & -mine).bit_length() - 1) if mine else None
+            style = view.place_style(index) if index is not None else ""
+            whole = standing.used.bit_count()
+            line.append((style, f"{view.bar(count, whole)}{count or '':>{len(str(whole))}}"))
+        if other_width:
+            line.append(("class:others", f" {f'+{others}' if others else '':>{other_width}}"))
+        if line:
+            line.append(("class:rule", " │" if view.unicode else " |"))
+        return line
+
+    def _body(self, view: View, text: SourceText, rows: range) -> list[Line]:
+        colour = view.shell.out.colour
+        width = view.shell.settings.get("tui tab-width", 8)
+        how = (colour, min(width, 64) if isinstance(width, int) else 8)
+        if self._coloured is None or self._coloured[0] is not text or self._coloured[1] != how:
+            expanded = [line.expandtabs(how[1]) for line in text.lines]
+            shown = shown_lines(expanded, text.file.name, 0, len(expanded), colour)
+            self._coloured = (text, how, [[("", line)] for line in shown])
+        kept = self._coloured[2]
+        found = []
+        for row in rows:
+            if colour and len(kept[row]) == 1 and "\x1b" in kept[row][0][1]:
+                kept[row] = [(part[0], part[1]) for part in to_formatted_text(ANSI(kept[row][0][1]))]
+            found.append(_shifted(kept[row], self.left))
+        return found
+
+    def click(self, view: View, x: int, y: int) -> str | None:
+        """The margin sets a breakpoint, or takes away those of the line."""
+        place = self.place(view)
+        if place is None or x > 8:
+            return None
+        where = f"{place.file.name}:{self.top + y + 1}"
+        return f"clear {where}" if (place.file.path, self.top + y + 1) in view.breakpoints else f"break {where}"
+
+
+def _shifted(line: Line, left: int) -> Line:
+    """A line without its first columns, of which each character has one."""
+    if not left:
+        return line
+    found: Line = []
+    for style, text in line:
+        found.append((style, text[left:]))
+        left = max(0, left - len(text))
+    return found

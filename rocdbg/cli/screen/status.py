@@ -1,0 +1,62 @@
+"""The status line: what has the focus, and EXEC as a small picture. The prompt shows it too."""
+
+from __future__ import annotations
+
+from rocdbg.cli.screen.fragments import Fragment, Line, columns, fitted
+from rocdbg.cli.screen.view import View
+
+DOT_ORDER = (0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80)
+"""The same downwards: lanes 0-3 are the left column of a character, lanes 4-7 the right one."""
+
+
+def exec_picture(mask: int, lanes: int, unicode: bool) -> str:
+    """A mask of lanes, eight to a character, lane 0 first; in hexadecimal where there is only ASCII."""
+    if not unicode:
+        return f"{mask:0{max(1, lanes // 4)}x}"
+    found = ""
+    for first in range(0, lanes, 8):
+        byte = mask >> first & 0xFF
+        found += chr(0x2800 + sum(dot for index, dot in enumerate(DOT_ORDER) if byte >> index & 1))
+    return found
+
+
+def status_parts(view: View) -> list[tuple[int, Line]]:
+    """The parts of the line, each with how dispensable it is (0: not at all)."""
+    wave = view.wave
+    if wave is None:
+        program = view.session.inferior.program
+        name = view.session.launch.spec.kernel if program is not None else None
+        text = f"kernel {name}, not running" if name else "not running" if program is not None else "no file"
+        return [(0, [("", f" {text}")])]
+    frame = view.frame
+    parts: list[tuple[int, Line]] = [
+        (3, [("", f" dispatch {wave.id.agent}:{wave.id.queue}:{wave.id.dispatch}")]),
+        (2, [("", f" group ({','.join(map(str, wave.workgroup))})")]),
+        (0, [("class:status.strong", f" wave {wave.number}"), ("class:status.strong", f" lane {view.focus.lane}")]),
+    ]
+    if frame is not None:
+        name = frame.name or "??"
+        level = f"#{frame.level} " if frame.level else ""
+        parts.append((4, [("class:status.function", f" {level}{name if len(name) <= 24 else name[:21] + '...'}")]))
+        if frame.file is not None and frame.line is not None:
+            parts.append((1, [("class:status.file", f" {frame.file.name}:{frame.line}")]))
+        else:
+            parts.append((1, [("class:status.file", f" {int(frame.pc):#x}")]))
+    standing = view.standing
+    if standing is not None:
+        picture = exec_picture(standing.active, standing.lane_count, view.unicode)
+        edge = ("▕", "▏") if view.unicode else ("", "")
+        count = f"{standing.active.bit_count()}/{standing.used.bit_count()}"
+        parts.append((1, [("", f" EXEC {edge[0]}"), ("class:status.exec", picture), ("", edge[1])]))
+        parts.append((2, [("", f" {count}")]))
+    return parts
+
+
+def status_line(view: View, width: int) -> Line:
+    """As much of the parts as there is room for, in ``width`` columns."""
+    parts = status_parts(view)
+    while sum(columns(text) for _, line in parts for _, text in line) > width and any(rank for rank, _ in parts):
+        most = max(rank for rank, _ in parts)
+        parts = [part for part in parts if part[0] != most]
+    flat: list[Fragment] = [fragment for _, line in parts for fragment in line]
+    return fitted(flat, width, "class:status")

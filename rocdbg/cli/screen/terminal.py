@@ -1,0 +1,356 @@
+"""The full screen on a terminal: prompt_toolkit shows what `Screen` draws, and reads lines below it.
+
+Every line is a run of the application of its own, as at the plain prompt: commands run outside of it, in the
+terminal's usual mode, where Ctrl-C is a signal. The alternate screen stays between the runs (`_KeptRenderer`).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.application.current import set_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import Completer
+from prompt_toolkit.data_structures import Point
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition, has_completions
+from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout import (
+    BufferControl,
+    CompletionsMenu,
+    ConditionalContainer,
+    Float,
+    FloatContainer,
+    HSplit,
+    Layout,
+    Window,
+)
+from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
+from prompt_toolkit.output import ColorDepth, create_output
+from prompt_toolkit.renderer import Renderer
+from prompt_toolkit.styles import Style
+from prompt_toolkit.widgets import SearchToolbar
+
+from rocdbg.cli.screen.canvas import Canvas
+from rocdbg.cli.screen.fragments import columns
+from rocdbg.cli.screen.screen import ONE, TWO, Picture, Screen
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+REPAINT_SECONDS = 0.1
+"""How often output of a command under way is shown, at most."""
+MOST_PROMPT_ROWS = 8
+
+STYLE = Style.from_dict(
+    {
+        "title": "ansicyan", "title.focus": "ansicyan bold", "rule": "ansibrightblack", "dim": "ansibrightblack",
+        "number": "ansibrightblack", "here": "bg:ansibrightblack", "current": "ansigreen bold",
+        "breakpoint": "ansired bold", "others": "ansibrightblack", "address": "ansiblue", "mnemonic": "bold",
+        "register": "ansicyan", "changed": "ansired bold", "differs": "ansiyellow", "variable": "ansicyan",
+        "head": "underline", "file": "ansigreen", "function": "ansiyellow", "active": "bold", "selected": "bold",
+        "cursor": "reverse", "status": "reverse", "status.strong": "bold", "place0": "ansigreen",
+        "place1": "ansiyellow", "place2": "ansimagenta", "place3": "ansicyan", "place4": "ansiblue",
+        "place5": "ansired", "prompt": "",
+    }
+)
+
+
+class _KeptRenderer(Renderer):
+    """Leaves the terminal as it is when a run of the application ends, until told to `leave`."""
+
+    leaving = True
+
+    def reset(self, _scroll: bool = False, leave_alternate_screen: bool = True) -> None:
+        if self.leaving:
+            super().reset(_scroll, leave_alternate_screen)
+
+    def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
+        super().render(app, layout, is_done=False)
+
+    def enter(self) -> None:
+        """Take the terminal."""
+        self.leaving = False
+        self.output.enter_alternate_screen()
+        self._in_alternate_screen = True
+        self.forget()
+
+    def leave(self) -> None:
+        """Give the terminal back."""
+        self.leaving = True
+        self.reset()
+
+    def forget(self) -> None:
+        """Draw everything again the next time: something else has written to the terminal."""
+        self._last_screen = None
+        self._last_style = None
+        self.output.reset_attributes()
+        self.output.erase_screen()
+        self.output.cursor_goto(0, 0)
+        self._cursor_pos = Point(0, 0)
+
+    def erase(self, leave_alternate_screen: bool = True) -> None:
+        if self.leaving:
+            super().erase(leave_alternate_screen)
+        else:  # the size has changed
+            self.forget()
+
+
+class FullScreen:
+    """Reads lines on the full screen.
+
+    ``history`` and ``completer`` are those of the plain prompt; ``is_open`` says whether a text needs more lines.
+    """
+
+    def __init__(
+        self, shell: Shell, screen: Screen, history: History, completer: Completer, is_open: Callable[[str], bool]
+    ) -> None:
+        self.shell = shell
+        self.screen = screen
+        self._prompt = ""
+        self._kept = ""  # what stood at the prompt when a key ran a command
+        self._painted = 0.0
+        self.toggled = False
+        """Whether the last read ended by Ctrl-X A instead of Enter."""
+        self._buffer = Buffer(
+            history=history, completer=completer, complete_while_typing=True, name="DEFAULT_BUFFER",
+            multiline=Condition(lambda: is_open(self._buffer.text)),
+            accept_handler=self._accept,
+        )
+        output = create_output(sys.stdout)
+        search = SearchToolbar(ignore_case=True)
+        control = BufferControl(
+            self._buffer, input_processors=[BeforeInput(lambda: [("class:prompt", self._prompt)])],
+            search_buffer_control=search.control, preview_search=True,
+        )
+        entry = HSplit([Window(control, wrap_lines=True, style="class:input"), search])
+        # the buffer needs the loop that runs while a line is read; output is shown without it
+        entry_now = ConditionalContainer(entry, Condition(lambda: self.app.is_running))
+        self._input = Float(entry_now, left=0, top=0, width=80, height=1)
+        container = FloatContainer(
+            Canvas(self._draw, self._on_mouse),
+            [self._input, Float(CompletionsMenu(max_height=8), xcursor=True, ycursor=True)],
+        )
+        self.app: Application[str] = Application(
+            layout=Layout(container, focused_element=control), key_bindings=self._bindings(), full_screen=True,
+            mouse_support=Condition(lambda: self.screen.mouse), style=STYLE, output=output,
+            color_depth=self._depth, enable_page_navigation_bindings=False,
+        )
+        self._renderer = _KeptRenderer(STYLE, output, full_screen=True,
+                                       mouse_support=Condition(lambda: self.screen.mouse))
+        self.app.renderer = self._renderer
+        self.started = False
+
+    def _depth(self) -> ColorDepth | None:
+        """The terminal's colours, or none with ``NO_COLOR`` and ``set style enabled off``."""
+        return None if self.shell.out.colour else ColorDepth.DEPTH_1_BIT
+
+    # -- on and off
+
+    def start(self) -> None:
+        """Take the terminal: what is written goes to the command window from now on."""
+        if not self.started:
+            self.started = True
+            stream = self.screen.command.stream
+            stream.flushed = self._repaint
+            self.shell.out.redirect(stream, self.shell.out.colour)
+            self.shell.err.redirect(stream, False)
+            self._echo(False)
+            self._renderer.enter()
+
+    def stop(self) -> None:
+        """Give the terminal back."""
+        if self.started:
+            self.started = False
+            self.shell.out.redirect(sys.stdout, self.shell.out.colour)
+            self.shell.err.redirect(sys.stderr, False)
+            self._renderer.leave()
+            self._echo(True)
+
+    def pause(self) -> None:
+        """Something else takes the terminal for a while (`shell`)."""
+        self._renderer.leave()
+        self._echo(True)
+
+    def resume(self) -> None:
+        """It has ended: what it wrote can be read until Enter."""
+        with suppress(KeyboardInterrupt, OSError, ValueError):
+            sys.stdout.write("[Press RETURN to go on] ")
+            sys.stdout.flush()
+            sys.stdin.readline()
+        self._echo(False)
+        self._renderer.enter()
+
+    def redraw(self) -> None:
+        """``refresh``: draw everything again."""
+        self._renderer.forget()
+
+    @staticmethod
+    def _echo(on: bool) -> None:
+        """Whether the terminal shows what is typed while a command runs."""
+        import termios
+
+        with suppress(termios.error, OSError, ValueError):
+            attributes = termios.tcgetattr(0)
+            attributes[3] = attributes[3] | termios.ECHO if on else attributes[3] & ~termios.ECHO
+            termios.tcsetattr(0, termios.TCSANOW, attributes)
+
+    # -- reading
+
+    def read(self, prompt: str, default: str = "", asks: bool = False) -> str:
+        """A line, or a block of lines. ``asks``: a command under way wants it, so that windows stay as they are.
+
+        Raises EOFError and KeyboardInterrupt as prompt_toolkit's prompt does.
+        """
+        self.start()
+        screen = self.screen
+        screen.frozen = asks
+        if not asks:
+            screen.changed()
+            default, self._kept = default or self._kept, ""
+        self.toggled = False
+        self._prompt = screen.command.take_open_line() + prompt
+        self._buffer.reset(Document(default))
+        try:
+            text = self.app.run(handle_sigint=False)
+        finally:
+            screen.frozen = True
+        if not self.toggled:
+            screen.command.write("".join(f"{lead}{line}\n" for lead, line in zip(
+                (self._prompt, *(">" for _ in text)), text.split("\n"), strict=False)))
+            self._prompt = ""
+            self._buffer.reset()
+            self._paint()
+        return text
+
+    def _accept(self, buffer: Buffer) -> bool:
+        self.app.exit(result=buffer.text)
+        return True
+
+    def _run(self, line: str | None) -> None:
+        """Run a command that a key or a click stands for, as if typed; what stands at the prompt comes back."""
+        if line is not None:
+            self._kept = self._buffer.text
+            self.app.exit(result=line)
+
+    # -- drawing
+
+    def _draw(self, width: int, height: int) -> Picture:
+        rows = self._prompt_rows(width)
+        picture = self.screen.draw(width, height, rows)
+        rect = picture.rects.get("cmd")
+        if rect is not None:
+            self._input.left, self._input.width = rect.x, rect.width
+            self._input.top, self._input.height = picture.prompt_row, rows
+        return picture
+
+    def _prompt_rows(self, width: int) -> int:
+        rect = self.screen.rects().get("cmd")
+        across = max(1, rect.width if rect is not None else width)
+        rows = 0
+        for number, line in enumerate(self._buffer.text.split("\n")):
+            rows += 1 + columns(line + (self._prompt if not number else "")) // across
+        searching = int(self.app.layout.is_searching)
+        most = min(MOST_PROMPT_ROWS, rect.height if rect is not None else 1)
+        return max(1, min(rows + searching, most))
+
+    def _paint(self) -> None:
+        self._painted = time.monotonic()
+        with set_app(self.app):
+            self._renderer.render(self.app, self.app.layout)
+
+    def _repaint(self) -> None:
+        """A command has written something."""
+        if self.started and not self.app.is_running and time.monotonic() - self._painted > REPAINT_SECONDS:
+            self._paint()
+
+    # -- keys and mouse
+
+    def _on_mouse(self, event: MouseEvent) -> None:
+        x, y = event.position
+        if event.event_type is MouseEventType.SCROLL_UP:
+            self.screen.wheel(x, y, -3)
+        elif event.event_type is MouseEventType.SCROLL_DOWN:
+            self.screen.wheel(x, y, 3)
+        elif event.event_type is MouseEventType.MOUSE_UP and not self.screen.frozen:
+            self._run(self.screen.click(x, y))
+
+    def _bindings(self) -> KeyBindings:
+        keys = KeyBindings()
+        screen = self.screen
+        in_window = Condition(lambda: screen.focus != "cmd" and not self.app.layout.is_searching)
+        is_empty = Condition(lambda: not self._buffer.text)
+        chooses = Condition(
+            lambda: self._buffer.complete_state is not None and self._buffer.complete_state.complete_index is not None
+        )
+        free = in_window & ~chooses
+
+        def press(name: str) -> Callable[[KeyPressEvent], None]:
+            return lambda event: self._run(screen.key(name))
+
+        for name in ("up", "down"):
+            keys.add(name, filter=free)(press(name))
+            keys.add(name, filter=~in_window & ~chooses)(history_step(-1 if name == "up" else 1))
+        for name in ("left", "right"):
+            keys.add(name, filter=free & is_empty)(press(name))
+        for name in ("pageup", "pagedown"):
+            keys.add(name)(press(name))
+
+        @keys.add("enter", filter=free & is_empty & Condition(lambda: not screen.frozen))
+        def _(event: KeyPressEvent) -> None:
+            line = screen.key("enter") if screen.focus in ("lanes", "waves") else None
+            if line is not None:
+                self._run(line)
+            else:
+                self._buffer.validate_and_handle()
+
+        def leave(event: KeyPressEvent) -> None:
+            self.toggled = True
+            event.app.exit(result=self._buffer.text)
+
+        for last in ("a", "c-a"):
+            keys.add("c-x", last, filter=Condition(lambda: not screen.frozen))(leave)
+        keys.add("c-x", "1")(lambda event: screen.cycle_among(ONE))
+        keys.add("c-x", "2")(lambda event: screen.cycle_among(TWO))
+        keys.add("c-x", "o")(lambda event: screen.cycle_focus(1))
+        keys.add("c-l")(lambda event: self._renderer.forget())
+        keys.add("c-p")(history_step(-1))
+        keys.add("c-n")(history_step(1))
+
+        @keys.add("c-c")
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(exception=KeyboardInterrupt)
+
+        @keys.add("c-d", filter=is_empty)
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(exception=EOFError)
+
+        @keys.add("tab", filter=~has_completions)
+        def _(event: KeyPressEvent) -> None:
+            event.current_buffer.start_completion(insert_common_part=True)
+
+        return keys
+
+
+def history_step(step: int) -> Callable[[KeyPressEvent], None]:
+    """Up and down: in a text of several lines, then in the history."""
+
+    def move(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if step < 0:
+            buffer.auto_up(count=event.arg)
+        else:
+            buffer.auto_down(count=event.arg)
+
+    def handler(event: KeyPressEvent) -> None:
+        event.current_buffer.cancel_completion()
+        move(event)
+
+    return handler

@@ -1,0 +1,66 @@
+"""$_gdb_setting and $_gdb_setting_str: what settings are, in expressions; $_gdb_major and $_gdb_minor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.registry import CommandError
+from rocdbg.cli.setting import Setting
+from rocdbg.cli.value_kinds import Boolean, Number
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr.convenience import EvaluationHost, string_value
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+GDB_VERSION = (13, 1)
+"""The version whose commands and words these are, which is what scripts ask for."""
+
+
+def add_setting_functions(shell: Shell) -> None:
+    """Give expressions of the shell's session these functions and variables."""
+    convenience = shell.session.convenience
+    for name, number in zip(("_gdb_major", "_gdb_minor"), GDB_VERSION, strict=True):
+        convenience.define_dynamic(name, _constant(number))
+    convenience.functions["_gdb_setting"] = lambda host, given: _value(
+        shell, _named(shell, "_gdb_setting", host, given)
+    )
+    convenience.functions["_gdb_setting_str"] = lambda host, given: string_value(
+        _text(shell, _named(shell, "_gdb_setting_str", host, given)).encode()
+    )
+
+
+def _constant(number: int) -> Callable[[object], Value]:
+    return lambda focus: Value.of_int(ctypes.INT, number)
+
+
+def _named(shell: Shell, function: str, host: EvaluationHost, given: Sequence[Value]) -> Setting:
+    """The setting that the one argument names. Raises `ExpressionError`."""
+    if len(given) != 1:
+        raise ExpressionError(f"You must provide an argument to ${function}")
+    name = host.read_string(given[0]).decode("utf-8", "replace")
+    try:
+        setting = shell.registry.find(f"show {name}").spec.setting
+    except CommandError:
+        setting = None
+    if setting is None:
+        raise ExpressionError(f"First argument of ${function} must be a valid setting of the 'show' command.")
+    return setting
+
+
+def _text(shell: Shell, setting: Setting) -> str:
+    return setting.kind.show(setting.place.read(shell))
+
+
+def _value(shell: Shell, setting: Setting) -> Value:
+    """A number for a switch or a number (0 for no limit), else its text."""
+    value = setting.place.read(shell)
+    if isinstance(setting.kind, Boolean):
+        return Value.of_int(ctypes.INT, int(bool(value)))
+    if isinstance(setting.kind, Number):
+        signed = setting.kind.signed or setting.kind.unlimited == -1
+        return Value.of_int(ctypes.INT if signed else ctypes.UNSIGNED_INT, int(str(value)))
+    return string_value(_text(shell, setting).encode())

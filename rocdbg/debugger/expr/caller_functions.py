@@ -1,0 +1,69 @@
+"""``$_caller_is`` and its like: convenience functions about the callers of the selected frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr.convenience import Convenience, EvaluationHost
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value
+
+Fits = Callable[[str, str], bool]
+
+
+def add_caller_functions(convenience: Convenience, inferior: Inferior) -> None:
+    """Give expressions ``$_caller_is``, ``$_caller_matches``, ``$_any_caller_is`` and ``$_any_caller_matches``."""
+    for name, fits in (("is", _is), ("matches", _matches)):
+        convenience.functions[f"_caller_{name}"] = _function(inferior, fits, f"_caller_{name}", False)
+        convenience.functions[f"_any_caller_{name}"] = _function(inferior, fits, f"_any_caller_{name}", True)
+
+
+def _function(
+    inferior: Inferior, fits: Fits, name: str, any_: bool
+) -> Callable[[EvaluationHost, Sequence[Value]], Value]:
+    def answer(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+        if not 1 <= len(arguments) <= 2:
+            raise ExpressionError(f"${name} takes a name and, if wanted, a number of frames.")
+        count = arguments[1].as_int() if len(arguments) == 2 else 1
+        if count < 0:
+            raise ExpressionError("nframes must be >= 0")
+        frame = host.frame
+        if frame is None:
+            raise ExpressionError("No frame is currently selected.")
+        wanted = host.read_string(arguments[0]).decode("utf-8", "replace")
+        found = _any(_names(inferior, frame), wanted, fits, count, any_)
+        return Value.of_int(ctypes.INT, found)
+
+    return answer
+
+
+def _names(inferior: Inferior, frame: Frame) -> Iterable[str]:
+    """The names of the functions from a frame outwards; of each function the name that debug information gives."""
+    for other in inferior.frames(frame.scope):
+        if other.level >= frame.level:
+            yield (other.function.qualified_name or other.function.name or "") if other.function is not None else ""
+
+
+def _any(names: Iterable[str], wanted: str, fits: Fits, count: int, any_: bool) -> bool:
+    """Whether the name so many frames outside fits, or with ``any_`` one up to there."""
+    for distance, name in enumerate(names):
+        if distance > count:
+            break
+        if (any_ or distance == count) and fits(name, wanted):
+            return True
+    return False
+
+
+def _is(name: str, wanted: str) -> bool:
+    return name == wanted
+
+
+def _matches(name: str, pattern: str) -> bool:
+    try:
+        return re.match(pattern, name) is not None
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ExpressionError(f"Bad regular expression: {error}.") from None

@@ -1,0 +1,98 @@
+"""Casts between a class and its bases: of objects, of pointers to them, of references."""
+
+from __future__ import annotations
+
+from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import ClassType, PointerType, Type
+
+
+def same_class(left: Type, right: Type) -> bool:
+    """Whether two types are one class, maybe described in two units."""
+    a, b = left.strip_typedefs().strip_qualifiers(), right.strip_typedefs().strip_qualifiers()
+    if not (isinstance(a, ClassType) and isinstance(b, ClassType)):
+        return False
+    return a is b or (a.qualified_name is not None and a.qualified_name == b.qualified_name)
+
+
+def base_part(object_: Value, wanted: Type, environment: Environment) -> Value | None:
+    """An object as one of its classes; ``None`` where it has no such base."""
+    if same_class(object_.type, wanted):
+        return object_
+    complete = environment.complete_type(object_.bare)
+    if not isinstance(complete, ClassType):
+        return None
+    for base in complete.bases:
+        if base.byte_offset is not None:
+            found = base_part(object_.part(base.type, base.byte_offset), wanted, environment)
+            if found is not None:
+                return found
+    return None
+
+
+def base_offset(class_: Type, wanted: Type, environment: Environment) -> int | None:
+    """Where a base that is not virtual lies in a class, in bytes; ``None`` where it has no such base."""
+    if same_class(class_, wanted):
+        return 0
+    complete = environment.complete_type(class_.strip_typedefs().strip_qualifiers())
+    if not isinstance(complete, ClassType):
+        return None
+    for base in complete.bases:
+        if base.byte_offset is None or base.virtual:
+            continue
+        inner = base_offset(base.type, wanted, environment)
+        if inner is not None:
+            return base.byte_offset + inner
+    return None
+
+
+def cast_pointer(pointer: Value, target: PointerType, environment: Environment) -> Value:
+    """A pointer to an object of a class as one to a base of it, or to a class that it is a base of.
+
+    Other pointers, and null ones, are given back as they are: the number is right for them.
+    """
+    source = pointer.bare
+    assert isinstance(source, PointerType)
+    have, want = source.target, target.target
+    if not (_is_class(have) and _is_class(want)) or same_class(have, want) or pointer.as_int() == 0:
+        return pointer
+    space = source.address_class or 0
+    down = base_offset(want, have, environment)
+    if down is not None:
+        return Value.of_int(ctypes.pointer_to(want, space), pointer.as_int() - down)
+    if not _derives(have, want, environment):
+        return pointer if not _derives(want, have, environment) else _whole(pointer, want, environment)
+    part = base_part(environment.at_address(have, space, pointer.as_int()), want, environment)
+    if part is None or part.address is None:
+        return pointer
+    return Value.of_int(ctypes.pointer_to(want, part.address.space), part.address.value)
+
+
+def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
+    """A pointer to a virtual base as one to the class that it is in, by the object's own type."""
+    from rocdbg.debugger.expr.runtime_types import whole_object
+
+    source = pointer.bare
+    assert isinstance(source, PointerType)
+    object_ = environment.at_address(source.target, source.address_class or 0, pointer.as_int())
+    whole = whole_object(object_, environment)
+    if whole is None:
+        # nothing tells where the base is in its object; GDB asks the table of an object at null, which fails
+        base = base_part(environment.at_address(want, source.address_class or 0, 0), source.target, environment)
+        return base if base is not None else pointer
+    part = base_part(whole, want, environment)
+    if part is None or part.address is None:
+        return pointer
+    return Value.of_int(ctypes.pointer_to(want, part.address.space), part.address.value)
+
+
+def _derives(class_: Type, base: Type, environment: Environment, depth: int = 100) -> bool:
+    complete = environment.complete_type(class_.strip_typedefs().strip_qualifiers())
+    if not isinstance(complete, ClassType) or depth == 0:
+        return False
+    return any(same_class(b.type, base) or _derives(b.type, base, environment, depth - 1) for b in complete.bases)
+
+
+def _is_class(type_: Type) -> bool:
+    return isinstance(type_.strip_typedefs().strip_qualifiers(), ClassType)

@@ -1,0 +1,50 @@
+"""Expressions that are constant by their form: GDB watches none of them, whatever else never changes."""
+
+from __future__ import annotations
+
+from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.environment import Environment
+from rocdbg.dwarf.info.types import FunctionType
+
+_LITERALS = (ast.Integer, ast.Float, ast.Char, ast.Bool, ast.TypeExpression, ast.TypeName)
+
+
+def is_constant(tree: ast.Expression, environment: Environment) -> bool:
+    """Whether a tree is made of literals, names of functions and constants, and operators that read nothing.
+
+    Raises a `rocdbg.Error` for a name that means nothing.
+    """
+    waiting: list[ast.Expression] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _LITERALS):
+            continue
+        if isinstance(node, ast.Name):
+            if not _is_constant_name(node, environment):
+                return False
+        elif isinstance(node, ast.Unary) and node.operator not in ("*", "++", "--"):
+            waiting.append(node.operand)
+        elif isinstance(node, ast.Binary) and node.operator != "@":
+            waiting += node.left, node.right
+        elif isinstance(node, ast.Conditional):
+            waiting += node.condition, node.then, node.otherwise
+        elif isinstance(node, ast.Cast):
+            waiting.append(node.operand)
+        elif isinstance(node, ast.SpaceAddress):
+            waiting.append(node.address)
+        elif isinstance(node, ast.Sizeof) and isinstance(node.operand, ast.TypeExpression):
+            continue
+        else:
+            return False
+    return True
+
+
+def _is_constant_name(node: ast.Name, environment: Environment) -> bool:
+    """Whether a name is that of a function, of an enumerator, or of a variable that has a value and no place."""
+    value = environment.global_symbol(node.name, True) if node.global_ else environment.variable(node.name)
+    if value is None:
+        return False
+    return isinstance(value.bare, FunctionType) or (value.storage is None and value.absence is None)
+
+
+__all__ = ["is_constant"]

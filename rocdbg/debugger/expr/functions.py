@@ -1,0 +1,195 @@
+"""Functions that expressions call: which one a call means, by C++'s overload resolution as GDB does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info import Function
+from rocdbg.dwarf.info.types import (
+    VOID,
+    ArrayType,
+    ClassType,
+    EnumType,
+    FunctionType,
+    PointerKind,
+    PointerType,
+    QualifiedType,
+    Qualifier,
+    Type,
+    VectorType,
+    VoidType,
+)
+
+
+class Callee(Struct, frozen=True):
+    """A function to be called: its entry as loaded, and its interface.
+
+    ``function`` is ``None`` for one that is known by a pointer alone.
+    """
+
+    name: str
+    address: LoadedAddress
+    program: Program
+    return_type: Type = VOID
+    parameters: tuple[Type, ...] = ()
+    is_variadic: bool = False
+    function: Function | None = None
+
+    @classmethod
+    def of(cls, function: Function, program: Program) -> Callee | None:
+        """A function of the program; ``None`` for one without code of its own."""
+        entry = function.entry_pc if function.entry_pc is not None else function.low_pc
+        if entry is None:
+            return None
+        type_ = function.type
+        return cls(
+            program.function_title(function), program.to_loaded(entry), program, type_.return_type,
+            tuple(parameter.type for parameter in type_.parameters), type_.variadic, function,
+        )
+
+    @classmethod
+    def at(cls, address: LoadedAddress, type_: FunctionType, program: Program) -> Callee:
+        """What is behind a function pointer: the pointer's type is the interface."""
+        function = program.function_at(address)
+        if function is not None and function.low_pc is not None and program.to_loaded(function.low_pc) != address:
+            function = None
+        name = program.function_title(function) if function is not None else f"at {address:#x}"
+        return cls(
+            name, address, program, type_.return_type, tuple(parameter.type for parameter in type_.parameters),
+            type_.variadic, function,
+        )
+
+
+class FunctionCaller(Protocol):
+    """Runs functions of the program where expressions are evaluated."""
+
+    def call(self, callee: Callee, arguments: Sequence[Value], environment: Environment) -> Value:
+        """What the function returns to the environment's lane; void has no bytes. Raises `rocdbg.Error`."""
+
+
+# -- overload resolution: for each parameter how bad the conversion is, 0 for none needed
+
+_EXACT, _PROMOTION, _CONVERSION, _BASE = 0, 1, 2, 2
+_IMPOSSIBLE = 100
+
+
+def best(name: str, candidates: Iterable[Callee], arguments: Sequence[Value]) -> Callee:
+    """The candidate whose parameters fit the arguments best; of equally good ones the first.
+
+    ``name`` is for the error: ``function f``, ``method C::f``. Raises `ExpressionError` in GDB's words when none fits.
+    """
+    found: tuple[Callee, list[int]] | None = None
+    every = list(candidates)
+    if all(len(candidate.parameters) > len(arguments) for candidate in every):
+        raise ExpressionError("Too few arguments in function call.")
+    for candidate in every:
+        ranks = _ranks(candidate, arguments)
+        if ranks is None:
+            continue
+        if found is None or (
+            all(one <= other for one, other in zip(ranks, found[1], strict=False)) and ranks != found[1]
+        ):
+            found = candidate, ranks
+    if found is None:
+        raise ExpressionError(f"Cannot resolve {name} to any overloaded instance")
+    return found[0]
+
+
+def _ranks(candidate: Callee, arguments: Sequence[Value]) -> list[int] | None:
+    """How bad each conversion is; ``None`` when the candidate cannot take the arguments."""
+    expected = candidate.parameters
+    if len(expected) > len(arguments) or (len(expected) < len(arguments) and not candidate.is_variadic):
+        return None
+    ranks = [_rank(type_, value) for type_, value in zip(expected, arguments, strict=False)]
+    return None if any(rank >= _IMPOSSIBLE for rank in ranks) else ranks
+
+
+def _rank(wanted: Type, value: Value) -> int:
+    type_ = wanted.bare
+    if isinstance(type_, PointerType) and type_.kind is not PointerKind.POINTER:
+        if value.is_lvalue:
+            return _rank(type_.target, value) if type_.kind is PointerKind.REFERENCE else _CONVERSION
+        # as in GDB, what has no address fits any reference that it can be bound to; converting it may fail
+        return _CONVERSION if type_.kind is not PointerKind.REFERENCE or _is_const(type_.target) else _IMPOSSIBLE
+    have = value.bare
+    if type_ == have:
+        return _EXACT
+    if isinstance(type_, ClassType):
+        return _rank_class(type_, have)
+    if isinstance(have, ClassType) or isinstance(type_, VectorType) or isinstance(have, VectorType):
+        return _IMPOSSIBLE
+    if isinstance(type_, PointerType):
+        return _rank_pointer(type_, value)
+    if isinstance(have, PointerType | ArrayType | FunctionType):
+        return _CONVERSION + 1 if ctypes.is_bool(type_) else _IMPOSSIBLE
+    return _rank_number(type_, have)
+
+
+def _is_const(type_: Type) -> bool:
+    return isinstance(type_, QualifiedType) and (
+        type_.qualifier is Qualifier.CONST or _is_const(type_.target)
+    )
+
+
+def _rank_number(wanted: Type, have: Type) -> int:
+    if isinstance(wanted, EnumType) or (isinstance(have, EnumType) and have.scoped):
+        return _IMPOSSIBLE
+    if not ctypes.is_scalar(wanted) or not ctypes.is_scalar(have):
+        return _IMPOSSIBLE
+    if ctypes.is_float(wanted) != ctypes.is_float(have):
+        return _CONVERSION
+    if ctypes.size_of(wanted) == ctypes.size_of(have) and ctypes.is_signed(wanted) == ctypes.is_signed(have):
+        return _EXACT if not ctypes.is_bool(wanted) and not isinstance(have, EnumType) else _CONVERSION
+    promoted = ctypes.DOUBLE if ctypes.is_float(have) else ctypes.promote(have)
+    same = ctypes.size_of(promoted) == ctypes.size_of(wanted) and ctypes.is_signed(promoted) == ctypes.is_signed(wanted)
+    return _PROMOTION if same and ctypes.size_of(have) < ctypes.size_of(wanted) else _CONVERSION
+
+
+def _rank_pointer(wanted: PointerType, value: Value) -> int:
+    have = value.bare
+    if isinstance(have, ArrayType):
+        target: Type = have.element
+    elif isinstance(have, FunctionType):
+        target = have
+    elif isinstance(have, PointerType):
+        target = have.target
+    else:
+        null = ctypes.is_integral(have) and value.storage is None and value.as_int() == 0
+        return _CONVERSION if null else _IMPOSSIBLE
+    if wanted.target.bare == target.bare:
+        return _EXACT
+    if isinstance(wanted.target.bare, VoidType):
+        return _CONVERSION
+    if isinstance(wanted.target.bare, ClassType) and isinstance(target.bare, ClassType):
+        return _rank_class(wanted.target.bare, target.bare)
+    return _IMPOSSIBLE
+
+
+def _rank_class(wanted: ClassType, have: Type) -> int:
+    """An object as one of its class or, worse the further up, of a base."""
+    if not isinstance(have, ClassType):
+        return _IMPOSSIBLE
+    level = [have]
+    for distance in range(64):
+        if any(_same(wanted, type_) for type_ in level):
+            return _BASE + distance if distance else _EXACT
+        bases = (base.type.bare for type_ in level for base in type_.bases)
+        level = [base for base in bases if isinstance(base, ClassType)]
+        if not level:
+            break
+    return _IMPOSSIBLE
+
+
+def _same(one: ClassType, other: ClassType) -> bool:
+    if one.qualified_name is None:
+        return one == other
+    return one.qualified_name == other.qualified_name

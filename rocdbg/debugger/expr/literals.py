@@ -1,0 +1,96 @@
+"""Values written out: vectors, arrays, addresses in a named space."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from rocdbg.arch.address_spaces import UnknownAddressSpaceError, address_space_by_name
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr import ast
+from rocdbg.debugger.expr.access import place_of
+from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.operators import convert
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import ArrayType, PointerType, Type, VectorType
+
+_HEXADECIMAL = re.compile("[0-9a-fA-F]{1,16}")
+
+
+def vector_literal(
+    type_: Type, elements: Sequence[ast.Expression], operand: Callable[[ast.Expression], Value]
+) -> Value:
+    """``(float4)(1, 2, 3, 4)``, or ``(float4)(1)`` for the same in each element; ``(float4)(pair, pair)``.
+
+    ``type_`` is a vector type, ``operand`` evaluates an element. Raises `ExpressionError` for another number of them.
+    """
+    vector = type_.strip_typedefs()
+    assert isinstance(vector, VectorType)
+    given: list[Value] = []
+    for value in map(operand, elements):
+        given += value.each_element() if isinstance(value.bare, VectorType) else [value]
+    if len(given) not in (1, vector.count):
+        raise ExpressionError(f"A {type_} takes {vector.count} elements.")
+    values = [convert(value, vector.element).contents() for value in given]
+    if len(values) == 1:
+        values *= vector.count
+    return Value(type_, data=b"".join(values).ljust(vector.byte_size, b"\0"))
+
+
+def space_number(name: str) -> int:
+    """The DWARF number of a named address space. Raises `ExpressionError`."""
+    try:
+        return int(address_space_by_name(name).space)
+    except UnknownAddressSpaceError:
+        raise ExpressionError(f"Address space {name} not recognised by the architecture") from None
+
+
+def array_literal(values: Sequence[Value]) -> Value:
+    """``{1, 2, 3}``. Raises `ExpressionError` for elements of different sizes, and for none."""
+    if not values:
+        raise ExpressionError("bad array bounds (0, -1)")
+    first = values[0]
+    if any(value.size != first.size for value in values):
+        raise ExpressionError("array elements must all be the same size")
+    return Value(ctypes.array_of(first.type, len(values)), data=b"".join(value.contents() for value in values))
+
+
+def space_address(space: str, address: Value) -> Value:
+    """``local#0x10``: a pointer into a named address space, with the target of ``address`` if that is one."""
+    target: Type = address.bare.target if isinstance(address.bare, PointerType) else ctypes.VOID
+    return Value.of_int(ctypes.pointer_to(target, space_number(space)), address.as_int())
+
+
+def comma_list(node: ast.Expression) -> list[ast.Expression]:
+    """The operands of a chain of commas."""
+    elements = []
+    while isinstance(node, ast.Binary) and node.operator == ",":
+        elements.append(node.right)
+        node = node.left
+    return [node, *reversed(elements)]
+
+
+def hexadecimal(name: str, environment: Environment) -> Value:
+    """The number that a name is which means nothing else, where numbers are hexadecimal. Raises `NoSymbolError`."""
+    if environment.input_radix == 16 and _HEXADECIMAL.fullmatch(name):
+        number = int(name, 16)
+        return Value.of_int(ctypes.literal_type(number, "", 16), number)
+    raise environment.types.missing(name)
+
+
+def size_value(type_: Type, align: bool, environment: Environment) -> Value:
+    """``sizeof`` a type, or its alignment. The size of a reference is that of what it refers to."""
+    type_ = environment.complete_type(type_ if align else ctypes.referred(type_))
+    return Value.of_int(ctypes.INT, ctypes.alignment_of(type_) if align else ctypes.size_of(type_))  # GDB's size_t
+
+
+def typed_memory(type_: Type, address: Value, environment: Environment) -> Value:
+    """``{type} address``. Raises `ExpressionError` for a string that is shorter than the type."""
+    if isinstance(address.bare, ArrayType) and address.address is None:  # a string's own bytes
+        size = ctypes.size_of(type_)
+        if size > address.size:
+            raise ExpressionError(f"The operand has {address.size} bytes, the type {size}.")
+        return Value(type_, data=address.contents()[:size])
+    place = place_of(address, environment)
+    return environment.at_address(type_, place.space, place.value)

@@ -1,0 +1,255 @@
+"""Which registers values travel in, by the amdgcn calling convention of clang's functions.
+
+Every scalar of the flattened LLVM type takes one vector register (two when it has 64 bits), except that pairs of
+16-bit vector elements share one. Padding that clang spells out as bytes counts too. Larger classes, and those that
+cannot be copied byte by byte, are in memory. (clang, AMDGPUABIInfo::classifyArgumentType and classifyReturnType; LLVM,
+CC_AMDGPU_Func and SITargetLowering::getRegisterTypeForCallingConv.)
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.values import ctypes
+from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.types import Access, ArrayType, ClassKind, ClassType, Type, VectorType
+
+MAX_COUNTED = 16
+"""Registers an aggregate may take by clang's own count (`counted`), else it is in memory. Arguments share them."""
+MAX_REGISTERS = 32
+"""Vector registers for a returned value; what takes more goes through memory as well."""
+ARGUMENT_REGISTERS = 31
+"""Vector registers for arguments, from v0 on (v31 has the work-item ids); what follows goes on the stack."""
+
+NOCALL = 3
+"""DW_CC_nocall: the optimiser has changed the function's interface, such as dropped members nobody reads."""
+PASS_BY_REFERENCE = 4
+"""DW_CC_pass_by_reference of a class."""
+
+Parts = list[tuple[int, int]]
+"""(offset, size) in bytes of what gets registers of its own."""
+
+
+class UnknownPassingError(DebuggerError):
+    """How values of a type travel cannot be told from its description (bit-fields, virtual bases)."""
+
+    def __init__(self, type_: Type) -> None:
+        super().__init__(f"How values of type {type_} are passed is not known.")
+
+
+def returned_parts(type_: Type, by_reference: bool) -> Parts | None:
+    """The parts of a value as it is returned; ``None`` where that is in memory. Raises `UnknownPassingError`."""
+    if by_reference:
+        return None
+    found = parts(type_, ctypes.size_of(type_))
+    if found is None or sum((part + 3) // 4 for _, part in found) > MAX_REGISTERS:
+        return None
+    return found
+
+
+def is_by_reference(die: Die | None) -> bool:
+    """Whether the class that a type's entry leads to says that it is not passed as a value."""
+    while die is not None:
+        convention = die.number(At.CALLING_CONVENTION)
+        if convention is not None:
+            return convention == PASS_BY_REFERENCE
+        die = die.find_reference(At.TYPE)
+    return False
+
+
+def parts(type_: Type, size: int) -> Parts | None:
+    """The parts of a value in registers; ``None`` where it is in memory. Raises `UnknownPassingError`."""
+    stripped = type_.strip_typedefs()
+    if isinstance(stripped, ClassType):
+        if _is_flexible(stripped) or counted(stripped) > MAX_COUNTED:
+            return None
+        if size <= 8:  # small structures are packed into one or two registers
+            return [] if _is_empty(stripped) else [(at, min(4, size - at)) for at in range(0, size, 4)]
+    return _flatten(stripped, 0)
+
+
+def counted(type_: Type) -> int:
+    """Registers as clang counts them when it decides between registers and memory: 32 bits of a member each."""
+    stripped = type_.strip_typedefs()
+    if isinstance(stripped, ClassType):
+        return sum(counted(member.type) for member in stripped.members)
+    return (ctypes.size_of(stripped) + 3) // 4
+
+
+def _is_flexible(type_: ClassType) -> bool:
+    last = type_.members[-1].type.strip_typedefs() if type_.members else None
+    return isinstance(last, ArrayType) and last.count is None
+
+
+def _is_empty(type_: ClassType) -> bool:
+    """A class without data: it has no place of its own in another."""
+    if type_.members:
+        return False
+    return all(isinstance(base := b.type.strip_typedefs(), ClassType) and _is_empty(base) for b in type_.bases)
+
+
+def _flatten(type_: Type, offset: int) -> Parts:
+    """The scalars of a type at an offset. Raises `UnknownPassingError`."""
+    stripped = type_.strip_typedefs()
+    if isinstance(stripped, ClassType):
+        return _flatten_class(stripped, offset, as_base=False)
+    if isinstance(stripped, ArrayType | VectorType):
+        element, count = stripped.element, stripped.count
+        if not isinstance(count, int):
+            raise UnknownPassingError(type_)
+        size = ctypes.size_of(element)
+        if isinstance(stripped, VectorType) and size == 2:
+            return [(offset + at, min(4, 2 * count - at)) for at in range(0, 2 * count, 4)]
+        return [part for index in range(count) for part in _flatten(element, offset + index * size)]
+    return [(offset, ctypes.size_of(stripped))]
+
+
+def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
+    """The scalars of a class, with padding where clang spells it out (CGRecordLowering); as a base it ends earlier."""
+    if any(member.bit_offset is None or member.bit_size is not None for member in type_.members):
+        raise UnknownPassingError(type_)
+    placed = sorted(_placed(type_), key=lambda entry: entry.at)
+    if type_.kind is ClassKind.UNION and placed:
+        # LLVM knows a union as its most aligned, then largest member, and bytes behind it
+        placed = [max(placed, key=lambda entry: (_alignment(entry.type), ctypes.size_of(entry.type)))]
+    alignment = max((_alignment(entry.type) for entry in placed), default=1)
+    data_end = _data_size(type_)
+    packed = data_end % alignment != 0 and type_.kind is not ClassKind.UNION
+    parts: Parts = []
+    end = 0
+    for entry in placed:
+        if entry.at < end:
+            raise UnknownPassingError(type_)
+        parts += _padding(end, entry.at, 1 if packed else _alignment(entry.type), offset)
+        inner = entry.type.strip_typedefs()
+        if entry.is_base and isinstance(inner, ClassType):
+            parts += _flatten_class(inner, offset + entry.at, as_base=True)
+        else:
+            parts += _flatten(inner, offset + entry.at)
+        end = entry.end
+    if as_base:
+        return parts + _padding(end, data_end, 1 if packed else alignment, offset)
+    exact = packed or type_.kind is ClassKind.UNION
+    return parts + _padding(end, ctypes.size_of(type_), 1 if exact else alignment, offset)
+
+
+class _Placed(Struct, frozen=True):
+    """A base or member of a class that takes room in it: where it begins, and where the next may begin."""
+
+    at: int
+    end: int
+    type: Type
+    is_base: bool = False
+
+
+def _placed(type_: ClassType) -> list[_Placed]:
+    found = []
+    for base in type_.bases:
+        inner = base.type.strip_typedefs()
+        if base.virtual or base.byte_offset is None or not isinstance(inner, ClassType):
+            raise UnknownPassingError(type_)
+        if not _is_empty(inner):
+            found.append(_Placed(base.byte_offset, base.byte_offset + _data_size(inner), inner, is_base=True))
+    for member in type_.members:
+        if not _is_empty_class(member.type):
+            at = (member.bit_offset or 0) // 8
+            found.append(_Placed(at, at + ctypes.size_of(member.type), member.type))
+    return found
+
+
+def _data_size(type_: ClassType) -> int:
+    """Bytes of a class without padding at its end, which what derives from it may use; all of them of a plain one."""
+    if _is_plain(type_):
+        return ctypes.size_of(type_)
+    return max((entry.end for entry in _placed(type_)), default=0)
+
+
+def _is_plain(type_: ClassType) -> bool:
+    """Whether a class is POD in the sense of C++03, by which the ABI decides on its padding."""
+    own = {type_.name, f"~{type_.name}"}
+    if type_.bases or any((method.name in own and not method.artificial) or method.virtual for method in type_.methods):
+        return False
+    for member in type_.members:
+        inner = member.type.strip_typedefs()
+        while isinstance(inner, ArrayType):
+            inner = inner.element.strip_typedefs()
+        if member.access is not Access.PUBLIC or ctypes.is_reference(inner):
+            return False
+        if isinstance(inner, ClassType) and not _is_plain(inner):
+            return False
+    return True
+
+
+def _padding(end: int, start: int, alignment: int, offset: int) -> Parts:
+    """Bytes that are members of the LLVM type because alignment alone does not lead to where the next one is."""
+    natural = -(-end // alignment) * alignment
+    return [] if start == natural else [(offset + at, 1) for at in range(end, start)]
+
+
+def _is_empty_class(type_: Type) -> bool:
+    stripped = type_.strip_typedefs()
+    return isinstance(stripped, ClassType) and _is_empty(stripped)
+
+
+def _alignment(type_: Type) -> int:
+    """The alignment LLVM gives a type by itself, in bytes."""
+    stripped = type_.strip_typedefs()
+    if isinstance(stripped, ClassType):
+        return max((_alignment(member.type) for member in stripped.members), default=1)
+    if isinstance(stripped, ArrayType):
+        return _alignment(stripped.element)
+    size = ctypes.size_of(stripped)
+    return 1 << max(size - 1, 0).bit_length()
+
+
+def registers_counted(type_: Type) -> int:
+    """Registers of `MAX_COUNTED` that an argument uses up."""
+    stripped = type_.strip_typedefs()
+    if isinstance(stripped, ClassType) and ctypes.size_of(stripped) <= 8:
+        return (ctypes.size_of(stripped) + 3) // 4
+    return counted(stripped)
+
+
+def in_memory(type_: Type, left: int) -> bool:
+    """Whether an argument is passed as the private address of a copy; ``left``: registers of `MAX_COUNTED` not used."""
+    stripped = type_.strip_typedefs()
+    if not isinstance(stripped, ClassType) or ctypes.size_of(stripped) <= 8 or _is_empty(stripped):
+        return False
+    if _is_flexible(stripped):
+        return True
+    return not _is_single(stripped) and (left == 0 or counted(stripped) > left)
+
+
+def _is_single(type_: ClassType) -> bool:
+    """Whether a class is nothing but one scalar or vector, which is passed in its stead."""
+    placed = [m.type.strip_typedefs() for m in type_.members if not _is_empty_class(m.type)]
+    placed += [b.type.strip_typedefs() for b in type_.bases if not _is_empty_class(b.type)]
+    if len(placed) != 1:
+        return False
+    inner = placed[0]
+    while isinstance(inner, ArrayType) and inner.count == 1:
+        inner = inner.element.strip_typedefs()
+    if ctypes.size_of(inner) != ctypes.size_of(type_) or isinstance(inner, ArrayType):
+        return False
+    return _is_single(inner) if isinstance(inner, ClassType) else True
+
+
+def argument_words(type_: Type, data: bytes) -> list[bytes]:
+    """The dwords an argument is passed in, each for a register or stack slot. Raises `UnknownPassingError`.
+
+    Small integers are extended to 32 bits as their type says.
+    """
+    stripped = type_.strip_typedefs()
+    if not isinstance(stripped, ClassType | ArrayType | VectorType) and len(data) < 4:
+        signed = ctypes.is_signed(stripped) and not ctypes.is_float(stripped) and bool(data) and data[-1] >> 7
+        return [data.ljust(4, b"\xff" if signed else b"\0")]
+    if isinstance(stripped, ClassType) and len(data) <= 8:
+        found = [] if _is_empty(stripped) else [(at, min(4, len(data) - at)) for at in range(0, len(data), 4)]
+    else:
+        found = _flatten(stripped, 0)
+    return [
+        data[offset + at : offset + min(size, at + 4)].ljust(4, b"\0")
+        for offset, size in found for at in range(0, size, 4)
+    ]

@@ -1,0 +1,37 @@
+"""Which lanes are active at an instruction, for any wave that comes to it: `active_lanes` as an expression."""
+
+from __future__ import annotations
+
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames import simt
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.lane_locations import compile_location
+from rocdbg.debugger.frames.lane_places import InRegister, Pieces, Untranslatable, join
+from rocdbg.dwarf.info.expressions import as_written
+from rocdbg.sim.builder import I64, Op
+from rocdbg.sim.lane_expressions import Node, Scalar, apply, constant, exec_mask, unsigned
+
+
+def lanes_there(inferior: Inferior, thread: int) -> Node:
+    """The mask of active lanes (I64) where a wave stands. Raises `Untranslatable`."""
+    wave = inferior.wave(thread)
+    program = inferior.program_of(thread)
+    context = inferior.chain(Focus(thread, 0)).get(0)
+    assert context is not None
+    function = context.context.function
+    for entry in simt.entries_at(program, function, wave.pc):
+        told = simt.expression_of(entry, simt.ACTIVE_LANE)
+        if told is not None:
+            place = compile_location(as_written(told, entry.unit), context.context)
+            if not isinstance(place, InRegister | Pieces):
+                raise Untranslatable("active lanes that are in no register")
+            mask = place.read(0, wave.lane_count)
+            return apply(Op.AND, mask, constant((1 << inferior.lane_count(thread)) - 1))
+    saved = inferior.exec_map(program).saved_mask(program.to_file(wave.pc), wave.lane_count)
+    if saved is None:
+        mask = exec_mask(wave.lane_count)
+    else:
+        mask = unsigned(Scalar(saved), I64)
+        if wave.lane_count == 64:
+            mask = join(mask, unsigned(Scalar(saved + 1), I64), 32)
+    return apply(Op.AND, mask, constant((1 << inferior.lane_count(thread)) - 1))

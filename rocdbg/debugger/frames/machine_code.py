@@ -1,0 +1,239 @@
+"""What machine code tells where debug information does not: unwind rules and lane PCs, in its own forms for them.
+
+Positions of lanes are made per function when asked for, and kept on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocdbg import analysis, isa
+from rocdbg.addresses import FileAddress
+from rocdbg.analysis.control_flow import FunctionCode
+from rocdbg.analysis.effects import BY_CONVENTION, Clobbers
+from rocdbg.analysis.prologue import PrologueRows
+from rocdbg.analysis.unknown_places import UNKNOWN
+from rocdbg.arch import targets
+from rocdbg.arch.targets import ScratchKind
+from rocdbg.codeobject.elf import SHF_EXECINSTR
+from rocdbg.codeobject.symbols import SymbolType
+from rocdbg.debugger.program.exec_map import ExecMap
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.context import Expression, LocationListEntry
+from rocdbg.dwarf.encoding import Item
+from rocdbg.dwarf.info import SourceFile
+from rocdbg.errors import Error
+from rocdbg.sim.object_cache import default_cache_directory, open_cache
+
+if TYPE_CHECKING:
+    from rocdbg.analysis.lane_table import LaneTable
+    from rocdbg.debugger.program.bookkeeping import Bookkeeping
+
+_DIALECT = "amd"
+_WAVE_SIZES = (32, 64)
+_WORTH_KEEPING = 2000
+"""Bytes of code from which on a table is kept on disk: below, finding it takes as long as making it."""
+
+
+class MachineCode:
+    """What is worked out from a program's machine code: unwind rules, positions of lanes, what is no statement.
+
+    The first two are made for a function when first asked for, once per wave size: it may be run by waves of both.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._find = _function_finder(program)
+        self._tables: dict[tuple[int, int], LaneTable] = {}
+        self._rows: dict[int, PrologueRows] = {}
+        self.source_line: Callable[[SourceFile, int], str | None] = lambda file, line: None
+
+    @cached_property
+    def bookkeeping(self) -> Bookkeeping:
+        """Which code is the compiler's own affair, and no statement."""
+        from rocdbg.debugger.program.bookkeeping import Bookkeeping  # late: for stepping alone
+
+        return Bookkeeping(self._program, ExecMap(self._program), self.source_line)
+
+    def rows(self, wave_size: int) -> PrologueRows:
+        """Unwind rows by file address for the functions that the symbol table names, run by waves of a size."""
+        found = self._rows.get(wave_size)
+        if found is None:
+            code_object = self._program.code_object
+
+            def entered(pc: int) -> tuple[Item, ...] | None:
+                table = self._table(FileAddress(pc), wave_size)
+                return None if table is None else table.entered(pc)
+
+            found = self._rows[wave_size] = PrologueRows(
+                code_object.target, wave_size, self._find, code_object.read, entered
+            )
+        return found
+
+    def lane_pc(self, pc: FileAddress, wave_size: int) -> Expression | None:
+        """What DW_AT_LLVM_lane_pc would say at an address; ``None`` outside functions that could be analysed."""
+        table = self._table(pc, wave_size)
+        found = table.lane_pc(pc) if table is not None else None
+        return None if found is None else Expression(found, _DIALECT)
+
+    def lane_pc_list(self, start: FileAddress, wave_size: int) -> Sequence[LocationListEntry]:
+        """DW_AT_LLVM_lane_pc of the function at an address, for all of its code; empty where `lane_pc` tells nothing.
+
+        Where several addresses are the same place of the source, it is the first of them.
+        """
+        table = self._table(start, wave_size)
+        if table is None:
+            return []
+        first = {
+            number: place for number in range(len(table.leaves))
+            if (place := self.place(UNKNOWN + number, start, wave_size)) is not None
+        }
+        return table.with_places(first).lane_pc_list()
+
+    def active_lanes(self, pc: FileAddress, wave_size: int) -> Expression | None:
+        """What DW_AT_LLVM_active_lane would say; ``None`` where EXEC has the active lanes."""
+        table = self._table(pc, wave_size)
+        found = table.active_lanes(pc) if table is not None else None
+        return None if found is None else Expression(found, _DIALECT)
+
+    def place(self, element: int, pc: FileAddress, wave_size: int) -> FileAddress | None:
+        """One address for an element that stands for several, if they are the same place of the source."""
+        places = self.candidates(element, pc, wave_size)
+        if not places:
+            return None
+        first = self._source_place(places[0])
+        if first is not None and all(self._source_place(other) == first for other in places[1:]):
+            return places[0]
+        return None
+
+    def candidates(self, element: int, pc: FileAddress, wave_size: int) -> list[FileAddress]:
+        """Where a lane may be whose place is not known, as far as that is known."""
+        table = self._table(pc, wave_size)
+        if table is None:
+            return []
+        return [FileAddress(place) for place in table.candidates(element)]
+
+    def reason(self, pc: FileAddress, wave_size: int) -> str:
+        """Why nothing is known of the function's lanes; empty when something is."""
+        table = self._table(pc, wave_size)
+        return table.reason if table is not None else "the code belongs to no function of the symbol table"
+
+    def _source_place(self, address: FileAddress) -> tuple[object, ...] | None:
+        program = self._program
+        if not program.has_debug_info:
+            return None
+        row = program.info.line_at(address)
+        if row is None or not row.line:
+            return None
+        inlined = tuple(call.offset for call in program.info.inline_frames_at(address))
+        return row.file.path, row.line, inlined
+
+    def _table(self, pc: FileAddress, wave_size: int) -> LaneTable | None:
+        function = self._find(pc) if wave_size in _WAVE_SIZES else None
+        if function is None:
+            return None
+        key = function.start, wave_size
+        if key not in self._tables:
+            self._tables[key] = self._make(function, wave_size)
+        return self._tables[key]
+
+    def _make(self, function: FunctionCode, wave_size: int) -> LaneTable:
+        # Imported late: most sessions end without a look at a lane that waits.
+        from rocdbg.analysis.diagrams import TooLargeError
+        from rocdbg.analysis.lane_positions import LanePositions
+        from rocdbg.analysis.lane_table import from_bytes, no_table, table_of, to_bytes
+
+        code_object = self._program.code_object
+        try:
+            code = code_object.read(function.start, function.end - function.start)
+        except Error as error:
+            return no_table(function.start, function.end, wave_size, str(error))
+        target = code_object.target
+        cache = open_cache(default_cache_directory()) if len(code) > _WORTH_KEEPING else None
+        # what calls change is not part of the code: functions that call others are known by the whole file
+        digest = hashlib.sha256(_analysis_identity())
+        digest.update(f"{target.name} {wave_size} {function}".encode())
+        digest.update(code)
+        digest.update(self._calls_identity)
+        silent = self._silent(function)
+        digest.update(repr(silent).encode())
+        key = digest.hexdigest()
+        entry = cache.read(key) if cache is not None else None
+        table = from_bytes(entry[1]) if entry is not None else None
+        if table is not None and (table.start, table.end, table.wave_size) == (
+            function.start, function.end, wave_size
+        ):
+            return table
+        unswizzled = target.scratch is ScratchKind.BUFFER
+        try:
+            positions = LanePositions(function, code, target.name, wave_size, self._clobbers(wave_size), silent)
+            table = table_of(positions, unswizzled)
+        except (TooLargeError, RecursionError) as error:
+            reason = str(error) if isinstance(error, TooLargeError) else "the control flow is too deep"
+            return no_table(function.start, function.end, wave_size, reason)
+        if cache is not None:
+            cache.write(key, b"lanes", to_bytes(table))
+        return table
+
+    def _clobbers(self, wave_size: int) -> Callable[[int | None], Clobbers]:
+        """What calls change, by what the called functions do; worked out when there are calls."""
+
+        return lambda target: BY_CONVENTION if target is None else self.rows(wave_size).clobbers(target)
+
+    def _silent(self, function: FunctionCode) -> list[tuple[int, int]]:
+        """The code of a function that the line table gives no line; nothing if it has no line at all."""
+        program = self._program
+        unit = program.info.unit_at(FileAddress(function.start)) if program.has_debug_info else None
+        table = unit.line_table if unit is not None else None
+        found: list[tuple[int, int]] = []
+        lines = 0
+        for row in table.rows_between(function.start, function.end) if table is not None else ():
+            if row.line:
+                lines += 1
+            elif row.end_address == row.address:
+                continue
+            elif found and found[-1][1] == row.address:
+                found[-1] = found[-1][0], row.end_address
+            else:
+                found.append((row.address, row.end_address))
+        return found if lines else []
+
+    @cached_property
+    def _calls_identity(self) -> bytes:
+        digest = hashlib.sha256()
+        for section in self._program.code_object.container.section_list:
+            if section.flags & SHF_EXECINSTR:  # one, but of an unlinked object a section for each function
+                digest.update(section.data)
+        return digest.digest()
+
+
+@lru_cache(maxsize=1)
+def _analysis_identity() -> bytes:
+    """What the analysis is made of: another version of it may find something else."""
+    digest = hashlib.sha256()
+    for folder in (Path(module.__file__ or "").parent for module in (analysis, isa, targets)):
+        for file in sorted([*folder.glob("*.py"), *folder.glob("*/*.json")]):
+            info = file.stat()
+            digest.update(f"{file} {info.st_size} {info.st_mtime_ns} {info.st_ctime_ns} {info.st_ino}\n".encode())
+    return digest.digest()
+
+
+def _function_finder(program: Program) -> Callable[[int], FunctionCode | None]:
+    """Finds the function that the symbol table names at a file address."""
+    code_object = program.code_object
+
+    def find(address: int) -> FunctionCode | None:
+        symbol = code_object.symbols.at(address)
+        if symbol is None or not symbol.is_defined or symbol.type not in (
+            SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL,
+        ):
+            return None
+        start = code_object.address_of(symbol)
+        is_kernel = code_object.kernels.find(symbol.name) is not None
+        return FunctionCode(start, start + symbol.size, is_kernel)
+
+    return find

@@ -1,0 +1,93 @@
+"""Where machine code may have written a register: behind each instruction that names it.
+
+What an instruction only reads counts too, so that no list of what writes has to be right. Registers that instructions
+write without naming them (through M0 or an index mode) are written by all that could.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct, field
+
+from rocdbg import isa
+from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.codeobject.symbols import SymbolType
+from rocdbg.debugger.program.program import Program
+from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
+
+Named = tuple[OperandKind, int]
+"""A register; a vector register's number without the bits that some targets have in MODE."""
+_FILES = frozenset((OperandKind.VGPR, OperandKind.AGPR, OperandKind.SGPR))
+_INDEXED = frozenset(("s_set_gpr_idx_on", "s_set_gpr_idx_mode"))
+_BANK = 256
+
+
+class RegisterUses(Struct, frozen=True):
+    """Loaded addresses in the code of one program.
+
+    ``behind``: those that may be next after an instruction that names a register. ``anyhow``: those behind one that may
+    write any. ``every``: all instructions.
+    """
+
+    behind: dict[Named, set[int]] = field(default_factory=dict)
+    anyhow: set[int] = field(default_factory=set)
+    every: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, program: Program) -> RegisterUses:
+        """Read all of a program's text."""
+        section = program.code_object.sections.get(".text")
+        uses = cls()
+        if section is None:
+            return uses
+        code = program.code_object.read(section.address, section.size)
+        base = program.to_loaded(FileAddress(section.address)) - section.address
+        instructions = list(
+            isa.disassemble(code, program.code_object.target.name, section.address, wave_size=program.wave_size)
+        )
+        indexed = any(one.mnemonic in _INDEXED for one in instructions)
+        entries = [
+            LoadedAddress(program.code_object.address_of(symbol) + base) for symbol in program.code_object.symbols
+            if symbol.type == SymbolType.FUNC and symbol.is_defined
+        ]
+        for one in instructions:
+            uses.every.add(one.address + base)
+            following = {one.address + one.size + base}
+            if one.flow is not Flow.NEXT:
+                following.update(entries if one.flow in (Flow.CALL, Flow.INDIRECT) else ())
+                if one.branch_target is not None:
+                    following.add(one.branch_target + base)
+            if _may_write_any(one, indexed):
+                uses.anyhow.update(following)
+            for named in _named(one):
+                uses.behind.setdefault(named, set()).update(following)
+        return uses
+
+    def after(self, registers: Iterable[Named]) -> set[int]:
+        """Where one of the registers may just have been written."""
+        found = set(self.anyhow)
+        for kind, index in registers:
+            found |= self.behind.get((kind, index if kind is OperandKind.SGPR else index % _BANK), set())
+        return found
+
+
+def _named(instruction: Instruction) -> Iterable[Named]:
+    extra = 1 if instruction.modifiers.get("tfe") else 0  # a status behind the data
+    for operand in instruction.operands:
+        if operand.kind in _FILES:
+            for index in range(operand.index, operand.index + operand.dwords + extra):
+                yield operand.kind, index if operand.kind is OperandKind.SGPR else index % _BANK
+
+
+def _may_write_any(instruction: Instruction, indexed: bool) -> bool:
+    if "movrel" in instruction.mnemonic or "swaprel" in instruction.mnemonic:
+        return True
+    return indexed and any(_is_vector_result(operand) for operand in instruction.operands)
+
+
+def _is_vector_result(operand: Operand) -> bool:
+    return operand.kind is OperandKind.VGPR and operand.name == "vdst"
+
+
+__all__ = ["Named", "RegisterUses"]

@@ -1,0 +1,58 @@
+"""What `info image` and `info sampler` say: descriptors in memory, in registers or as values."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from rocdbg.arch.targets import Generation
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.expr.data import Data
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.values.descriptor_text import image_lines, sampler_lines, words_at
+from rocdbg.dwarf.info.types import PointerType
+from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS
+
+_REGISTERS = re.compile(r"\s*\$?(s|ttmp)\[\s*(\d{1,3})\s*:\s*(\d{1,3})\s*\]\s*")
+
+
+def described_image(data: Data, inferior: Inferior, text: str) -> list[str]:
+    """About the image whose descriptor ``text`` names. Raises `Error` where there is none."""
+    words = _words(data, inferior, text, IMAGE_DWORDS)
+    return image_lines(words, inferior.need_program().code_object.target)
+
+
+def described_sampler(data: Data, inferior: Inferior, text: str) -> list[str]:
+    """About the sampler whose descriptor ``text`` names. Raises `Error` where there is none."""
+    words = _words(data, inferior, text, SAMPLER_DWORDS)
+    return sampler_lines(words, inferior.need_program().code_object.target)
+
+
+def _words(data: Data, inferior: Inferior, text: str, count: int) -> list[int]:
+    """The dwords of a descriptor: registers as an instruction names them, a value that is long enough, or what lies at
+    an address. An image of four dwords has zeros behind them."""
+    target = inferior.need_program().code_object.target
+    if target.generation < Generation.GFX9:
+        raise DebuggerError(f"Descriptors of {target.name} are not known.")
+    match = _REGISTERS.fullmatch(text)
+    if match is not None:
+        first, last = int(match[2]), int(match[3])
+        given = last - first + 1
+        if given not in (SAMPLER_DWORDS, count):
+            raise DebuggerError(f"A descriptor has {count} registers, {text.strip()} are {max(0, given)}.")
+        found = [data.integer(f"(unsigned int) ${match[1]}{n}") & 0xFFFFFFFF for n in range(first, last + 1)]
+        return found + [0] * (count - given)
+    value = data.evaluate(text)
+    size = value.bare.size or 0
+    if not isinstance(value.bare, PointerType) and size >= 4 * SAMPLER_DWORDS:
+        body = value.contents()[: 4 * count]
+        return [int(word) for word in np.frombuffer(body.ljust(4 * count, b"\0"), "<u4")]
+    memory = data.environment().memory
+    if memory is None:
+        raise DebuggerError("There is no memory to read a descriptor from.")
+    space = value.bare.address_class or 0 if isinstance(value.bare, PointerType) else 0
+    return words_at(memory, space, data.integer(text), count)
+
+
+__all__ = ["described_image", "described_sampler"]

@@ -1,0 +1,65 @@
+"""LLVM's debug information extensions in files of LLVM assembly: what the tool and ``maint llvmdi`` show, as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from rocdbg import llvmdi
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.dwarf.operations import DIALECTS
+
+__all__ = ["ACTIONS", "DIALECTS", "Report", "report"]
+
+ACTIONS = ("check", "print", "canonical", "lower", "explain")
+
+
+class Report(Struct, frozen=True):
+    """The lines of an action, and whether what was checked is well-formed."""
+
+    lines: Sequence[str]
+    is_good: bool = True
+
+
+def report(
+    action: str, path: str | Path, name: str = "", dialect: str = "amd", places: str | Path | None = None
+) -> Report:
+    """What an action of `ACTIONS` says of a file; `name` picks an object to explain, `places` is a placement file.
+
+    Raises `llvmdi.ReadError` for a file that cannot be read, and `DebuggerError` for an object that is not there.
+    """
+    module = llvmdi.read(path)
+    if action == "check":
+        return _check(module)
+    from rocdbg.llvmdi.listing import lowered_lines, object_lines
+
+    info = llvmdi.DebugInfo(module)
+    if action in ("print", "canonical"):
+        return Report(list(object_lines(info, canonical=action == "canonical")))
+    if action == "lower":
+        placement = llvmdi.Placement({}) if places is None else llvmdi.read_placement(places)
+        lowered = llvmdi.lower(info, placement, dialect)
+        return Report(list(lowered_lines(lowered)), all(entry.trouble is None for entry in lowered.entries))
+    if action == "explain":
+        return _explain(info, name)
+    raise DebuggerError(f'Undefined llvmdi action: "{action}".  There are {", ".join(ACTIONS)}.')
+
+
+def _check(module: llvmdi.Module) -> Report:
+    findings = llvmdi.check(module)
+    wrong = sum(not finding.is_note for finding in findings)
+    notes = len(findings) - wrong
+    words = f"{wrong} rule{'s' * (wrong != 1)} broken" if wrong else "well-formed"
+    end = f", {notes} note{'s' * (notes != 1)}" if notes else ""
+    return Report([*map(str, findings), f"{words}{end}."], not wrong)
+
+
+def _explain(info: llvmdi.DebugInfo, name: str) -> Report:
+    from rocdbg.llvmdi.explaining import explanation_lines
+
+    nodes = [node for node in info.objects if not name or name in (info.name_of(node), f"!{node.name}")]
+    if name and not nodes:
+        raise DebuggerError(f'No object "{name}" in the debug information.')
+    return Report(list(explanation_lines(info, nodes)))

@@ -1,0 +1,46 @@
+"""Patterns of bytes in memory: ``find``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from rocdbg.debugger.values.storage import Address, Memory
+from rocdbg.errors import Error
+
+CHUNK = 16000
+"""Bytes that are read at once; GDB's number, which its warning tells."""
+
+
+class SearchSpace(Struct, frozen=True):
+    """Where to look: the first byte, and how many."""
+
+    start: Address
+    size: int
+
+
+def matches(memory: Memory, space: SearchSpace, pattern: bytes, warn: Callable[[str], None]) -> Iterator[int]:
+    """The addresses where the pattern begins, in order; they may overlap.
+
+    Where memory ends, ``warn`` is told and the search is over.
+    """
+    address, left = space.start.value, space.size
+    kept = b""
+    while len(kept) + left >= len(pattern):
+        more = min(left, CHUNK if kept else CHUNK + len(pattern) - 1)
+        try:
+            text = kept + memory.read(space.start.space, address, more)
+        except Error:
+            warn(f"Unable to access {more} bytes of target memory at {address:#x}, halting search.")
+            return
+        first = address - len(kept)
+        found = text.find(pattern)
+        while found >= 0:
+            yield first + found
+            found = text.find(pattern, found + 1)
+        address += more
+        left -= more
+        kept = text[max(0, len(text) - len(pattern) + 1) :]
+        if not left:
+            return

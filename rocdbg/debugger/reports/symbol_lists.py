@@ -1,0 +1,149 @@
+"""What `info functions`, `info variables` and `info types` list: symbols by file, as GDB groups, sorts and writes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from rocdbg.codeobject.demangle import demangle
+from rocdbg.debugger.patterns import Pattern
+from rocdbg.debugger.program.program import Program
+from rocdbg.dwarf.info import Function, SourceFile, Type, Variable
+from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.types import BaseType, ClassType, EnumType, FunctionType, TypedefType
+
+_MARKS = re.compile(r" ([*&]+)$")
+
+
+class SymbolRow(Struct, frozen=True):
+    """A symbol with its declaration's place and text; ``function`` where it is one.
+
+    ``rank`` orders before the name: what is visible outside of its unit comes first.
+    """
+
+    file: SourceFile | None
+    line: int | None
+    text: str
+    name: str
+    rank: int = 0
+    function: Function | None = None
+    type: Type | None = None
+
+    @property
+    def order(self) -> tuple[str, int, str, int]:
+        """By file, then by name."""
+        return self.file.name if self.file is not None else "", self.rank, self.name, self.line or 0
+
+
+def function_rows(programs: Iterable[Program], pattern: Pattern, of_type: Pattern) -> list[SymbolRow]:
+    """Functions with code whose name (in C++ with parameters) and type the expressions are found in."""
+    rows = []
+    for program in _described(programs):
+        for function in program.info.functions_matching(""):
+            if function.low_pc is None:
+                continue
+            name = Program.function_title(function)
+            if pattern.search(name) and of_type.search(function_type_text(function)):
+                text = function_text(function)
+                rows.append(
+                    SymbolRow(function.decl_file, function.decl_line, text, name, int(not function.external), function)
+                )
+    return sorted(rows, key=lambda row: row.order)
+
+
+def variable_rows(programs: Iterable[Program], pattern: Pattern, of_type: Pattern) -> list[SymbolRow]:
+    """Global and static variables whose name and type the expressions are found in."""
+    rows = []
+    for program in _described(programs):
+        for variable in program.info.global_variables_matching(pattern.compiled):
+            if of_type.search(str(variable.type)):
+                name = variable.qualified_name or ""
+                if variable.linkage_name is not None and variable.decl_line is None:  # `vtable for T`
+                    name = demangle(variable.linkage_name)
+                hidden = not variable.external or "(anonymous namespace)" in variable.scope_names
+                text = f"{'static ' if hidden else ''}{declaration(variable.type, name)};"
+                files = variable.unit.files
+                file = variable.decl_file or (files[0] if files else None)
+                rows.append(SymbolRow(file, variable.decl_line, text, name, int(hidden)))
+        known = {row.name for row in rows}
+        rows += [row for row in _constant_rows(program, pattern, of_type) if row.name not in known]
+    return sorted(rows, key=lambda row: row.order)
+
+
+def _constant_rows(program: Program, pattern: Pattern, of_type: Pattern) -> Iterator[SymbolRow]:
+    """Static members whose value their class gives: they are defined nowhere else."""
+    for class_ in program.info.types_matching():
+        if not isinstance(class_, ClassType):
+            continue
+        for member in class_.static_members:
+            name = f"{class_.qualified_name or class_.name}::{member.name}"
+            if member.const_value is None or member.offset is None:
+                continue
+            if pattern.search(name) and of_type.search(str(member.type)):
+                entity = Variable(program.info.die(member.offset))
+                text = f"{declaration(member.type, name)};"
+                yield SymbolRow(entity.decl_file, entity.decl_line, text, name)
+
+
+def type_rows(programs: Iterable[Program], pattern: Pattern) -> list[SymbolRow]:
+    """Named types whose name the expression is found in; in C++ classes and enumerations before the others."""
+    rows = []
+    for program in _described(programs):
+        for type_ in program.info.types_matching(pattern.compiled):
+            file, line, is_cxx = program.info.declared_at(type_)
+            own = isinstance(type_, ClassType | EnumType)
+            name = _type_name(type_)
+            text = f"typedef {type_.target} {name};" if isinstance(type_, TypedefType) else str(type_)
+            if own:
+                text += ";"
+            rows.append(SymbolRow(file, line, text, name, int(is_cxx and not own), type=type_))
+        rows += _namespace_rows(program, pattern)
+    distinct: dict[object, SymbolRow] = {}
+    # of `typedef struct s s;` and the structure itself GDB lists what comes first in the debug information
+    for row in sorted(rows, key=lambda row: (row.type.offset or 0) if row.type is not None else 0):
+        distinct.setdefault((row.file, row.name), row)
+    return sorted(distinct.values(), key=lambda row: row.order)
+
+
+def _namespace_rows(program: Program, pattern: Pattern) -> Iterator[SymbolRow]:
+    """Namespaces and other names of them, which GDB counts among the types."""
+    for die, name, meant in program.info.namespaces.entries():
+        if pattern.search(name):
+            files = die.unit.files
+            yield SymbolRow(files[0] if files else None, die.number(At.DECL_LINE), meant, name)
+
+
+def _described(programs: Iterable[Program]) -> Iterator[Program]:
+    return (program for program in programs if program.has_debug_info)
+
+
+def _type_name(type_: Type) -> str:
+    if isinstance(type_, ClassType | EnumType | TypedefType):
+        return type_.qualified_name or type_.name or ""
+    return type_.name if isinstance(type_, BaseType) else str(type_)
+
+
+def function_type_text(function: Function) -> str:
+    """``int (int, float)``."""
+    parameters = ", ".join(str(p.type) for p in function.type.parameters) or "void"
+    return f"{function.return_type} ({parameters})"
+
+
+def function_text(function: Function) -> str:
+    """``static float scale(float, int);``: as ``info functions`` lists it."""
+    name = Program.function_title(function)
+    static = "" if function.external else "static "
+    returned = _MARKS.sub(r" \1", str(function.return_type))
+    if "(" not in name:
+        name += f"({', '.join(str(p.type) for p in function.type.parameters) or 'void'})"
+    return f"{static}{returned}{'' if returned.endswith(('*', '&')) else ' '}{name};"
+
+
+def declaration(type_: Type, name: str) -> str:
+    """A declaration of ``name``: ``float tile[64]``, ``int (*f)(int)``."""
+    if isinstance(type_, FunctionType):
+        return f"{type_} {name}"
+    return type_.declare(name)

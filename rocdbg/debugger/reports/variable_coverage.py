@@ -1,0 +1,75 @@
+"""At how many instructions of its scope each variable has a value: the rows of ``maint dwarf coverage``."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.errors import NoSymbolError
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.recovered import Recovery, coverage
+from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.program import lds
+from rocdbg.debugger.program.opencl import is_kernel_wrapper
+from rocdbg.dwarf.info import Function, Variable
+from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
+
+
+class CoverageRow(Struct, frozen=True):
+    """A variable of a function: of ``total`` instructions in its scope, those where the compiler says where it is, and
+    those where its value is recovered."""
+
+    function: str
+    name: str
+    told: int
+    recovered: int
+    total: int
+
+
+def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name: str) -> list[CoverageRow]:
+    """Of the functions called ``name``, without it of the selected frame's, else of all; not of inlined calls.
+
+    Raises `NoSymbolError`.
+    """
+    program = inferior.need_program()
+    functions: list[Function] = []
+    if name:
+        functions = program.info.functions_named(name) if program.has_debug_info else []
+    elif inferior.target is not None and focus.current.thread is not None:
+        frame = focus.frame()
+        program = frame.program
+        found = program.function_at(LoadedAddress(frame.pc))
+        functions = [found] if found is not None else []
+    elif program.has_debug_info:
+        functions = program.info.functions_matching()
+    if name and not any(function.ranges for function in functions):
+        raise NoSymbolError(name)
+    rows: list[CoverageRow] = []
+    for function in functions:
+        if function.low_pc is None or is_kernel_wrapper(program, function):  # whose variables are never shown
+            continue
+        analysis = inferior.machine_code(program).rows(program.wave_size).analysis(function.low_pc)
+        if analysis is None:
+            continue
+        addresses = sorted(i.address for block in analysis.blocks.values() for i in block.instructions)
+        in_lds = lds.place_variables(program, function)
+        for scope, variable in _variables(function, 0):
+            inside = [
+                address for part in scope.ranges
+                for address in addresses[bisect_left(addresses, part.low) : bisect_left(addresses, part.high)]
+            ]
+            if inside and variable.name and variable.offset not in in_lds:
+                told, recovered, _ = coverage(recovery, program, function, variable, inside)
+                rows.append(CoverageRow(function.display_name, variable.name, told, recovered, len(inside)))
+    return rows
+
+
+def _variables(scope: Scope, depth: int) -> Iterator[tuple[Scope, Variable]]:
+    for variable in scope.variables:
+        yield scope, variable
+    for child in scope.children if depth < 64 else ():
+        if isinstance(child, LexicalBlock):
+            yield from _variables(child, depth + 1)

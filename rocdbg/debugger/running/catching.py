@@ -1,0 +1,238 @@
+"""Makes catchpoints, and finds out which events happen where.
+
+Waves begin at one address and end at s_endpgm: that they do is seen by stopping there, so it costs nothing where no
+catchpoint is set, and whatever runs the program (natively, step by step, again from a recording) stops at the same
+instruction. Exceptions and traps stop the target in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rocdbg import isa
+from rocdbg.addresses import LoadedAddress
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.debugger.errors import BreakpointError
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.program.instruction_places import instruction_places
+from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable, Disposition, Hit
+from rocdbg.debugger.running.catchpoints import BEGIN, END, Catchpoint, Event
+from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.target.state import DispatchInfo, LoadedCodeObject, Target, WaveInfo
+from rocdbg.sim.builder import Op
+from rocdbg.sim.lane_expressions import Field, Node, apply, both, constant
+
+_ENDS = frozenset({"s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done"})
+_MESSAGES = frozenset({"s_sendmsg", "s_sendmsghalt", "s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64"})
+_NONE: frozenset[LoadedAddress] = frozenset()
+
+
+class Catcher:
+    """The catchpoints of a session's table."""
+
+    def __init__(self, inferior: Inferior, table: BreakpointTable) -> None:
+        self._inferior, self._table = inferior, table
+        self._loaded: Sequence[LoadedCodeObject] = ()
+        self._found: dict[frozenset[str], frozenset[LoadedAddress]] = {}
+        self._ended: set[int] = set()
+        """The waves whose end was told, or looked at where they stood."""
+        self.over: set[int] = set()
+        """Those of them that need not tell it when the target stops them there."""
+
+    def make(self, event: Event, when: tuple[str, ...] = (), argument: str = "", temporary: bool = False) -> Catchpoint:
+        """A catchpoint that is in no table yet; ``when`` () means begin and end of what has both."""
+        made = Catchpoint(0, "", event=event, when=when or ((BEGIN, END) if event.has_ends else ()), argument=argument)
+        made.disposition = Disposition.DELETE if temporary else Disposition.KEEP
+        made.places, made.happening, made.guard = self._places, self._happening, self._guard
+        return made
+
+    # -- events that waves come to
+
+    def _instructions(self, names: frozenset[str]) -> frozenset[LoadedAddress]:
+        """Where instructions of these names are in what the target has loaded."""
+        target = self._inferior.need_target()
+        loaded = target.code_objects()
+        if loaded is not self._loaded:
+            self._loaded = loaded
+            self._found.clear()
+            self._ended.clear()
+            self.over.clear()
+        if names not in self._found:
+            self._found[names] = frozenset(
+                LoadedAddress(each.base + address)
+                for each in loaded
+                for address in instruction_places(each.code_object, names)
+            )
+        return self._found[names]
+
+    def _dispatches(self, made: Catchpoint) -> list[DispatchInfo]:
+        """The dispatches under way that a catchpoint is about."""
+        target = self._inferior.target
+        rows = target.dispatches() if target is not None else ()
+        return [row for row in rows if made.event is not Event.DISPATCH or made.matches(row.kernel)]
+
+    def _places(self, made: Catchpoint) -> frozenset[LoadedAddress]:
+        dispatches = self._dispatches(made)
+        if not dispatches:
+            return _NONE
+        if made.event is Event.SENDMSG:
+            return self._instructions(_MESSAGES)
+        return _NONE.union(*(self._places_of(made, row) for row in dispatches))
+
+    def _places_of(self, made: Catchpoint, dispatch: DispatchInfo) -> frozenset[LoadedAddress]:
+        if not made.event.has_ends:
+            return _NONE
+        begins, ends = BEGIN in made.when, END in made.when
+        if made.event is Event.DISPATCH:
+            begins = begins and not dispatch.instructions
+            if ends and not self._all_there(dispatch):
+                begins, ends = True, False  # the last cannot end yet: the beginning of one of the last group will tell
+        places = frozenset({dispatch.entry}) if begins else _NONE
+        return places | self._instructions(_ENDS) if ends else places
+
+    def _all_there(self, dispatch: DispatchInfo) -> bool:
+        """Whether no workgroup is yet to come."""
+        return len({wave.workgroup for wave in self._waves(dispatch)}) == dispatch.groups_left
+
+    def _waves(self, dispatch: DispatchInfo) -> list[WaveInfo]:
+        return [wave for wave in self._inferior.need_target().waves() if wave.id.dispatch == dispatch.number]
+
+    def _guard(self, made: Catchpoint, address: int) -> Node | None:
+        dispatches = [row for row in self._dispatches(made) if row.entry == address]
+        if not dispatches or not made.event.has_ends:
+            return None
+        if END in made.when and address in self._instructions(_ENDS):
+            return None  # a kernel that does nothing
+        fresh = _is("instructions", 0)
+        dispatch = dispatches[0]
+        if made.event is not Event.DISPATCH or not dispatch.instructions or len(dispatches) > 1:
+            return fresh
+        groups = [-(-total // size) for total, size in zip(dispatch.grid, dispatch.workgroup, strict=True)]
+        last = [_is(f"workgroup_{axis}", count - 1) for axis, count in zip("xyz", groups, strict=True)]
+        return both(fresh, *last)
+
+    def _happening(self, made: Catchpoint, thread: int) -> str:
+        target = self._inferior.need_target()
+        wave = target.wave(thread)
+        dispatch = next((row for row in self._dispatches(made) if row.number == wave.id.dispatch), None)
+        if dispatch is None:
+            return ""
+        if made.event is Event.SENDMSG:
+            return self._text(target, wave)
+        begins, ends = _EVENTS[made.event]
+        words, fresh = [], wave.pc == dispatch.entry and not wave.instructions
+        waves = self._waves(dispatch)
+        if BEGIN in made.when and fresh and begins(waves, wave, dispatch):
+            words.append(BEGIN)
+        at_end = thread not in self.over and wave.pc in self._instructions(_ENDS)
+        if END in made.when and at_end and ends(self, waves, wave, dispatch):
+            words.append(END)
+        return f"{made.event.value} {' and '.join(words)}" if words else ""
+
+    def tell(self, made: Catchpoint, thread: int) -> str:
+        """What is happening at a wave's place, which is told now."""
+        self._ended.add(thread)
+        return made.happening(made, thread)
+
+    def look(self, thread: int) -> None:
+        """A wave's end is looked at where it stands."""
+        self._ended.add(thread)
+
+    def forget(self) -> None:
+        """The target is elsewhere in time: waves come to their ends again, and stop there."""
+        self.over.clear()
+
+    def ending(self) -> list[WaveInfo]:
+        """Waves that stand at their end, which is that of something that is caught, and was not told."""
+        made = [one for one in self._all(Event.DISPATCH, Event.WORKGROUP) if END in one.when]
+        target = self._inferior.target
+        if not made or target is None:
+            return []
+        ends = self._instructions(_ENDS)
+        return [
+            wave for wave in target.waves()
+            if wave.pc in ends and wave.number not in self._ended and wave.instructions
+            and any(END in one.happening(one, wave.number) for one in made)
+        ]
+
+    def _text(self, target: Target, wave: WaveInfo) -> str:
+        code = target.read_memory(AddressSpace.GLOBAL, wave.pc, 4)
+        return isa.decode(code, target.architecture.name, address=wave.pc).text
+
+    # -- events that the target stops at
+
+    def caught(self, stop: TargetStop, arrival: Arrival, problem: Callable[[str], None]) -> tuple[list[Hit], str]:
+        """The catchpoints for an exception or trap, counted, and what the first has caught."""
+        hits: list[Hit] = []
+        words = ""
+        for made in self._all(Event.EXCEPTION, Event.TRAP):
+            if made.event is Event.TRAP:
+                what = "" if stop.trap_id is None else str(stop.trap_id)
+            else:
+                what = made.argument if made.argument in stop.exceptions else "" if made.argument else ", ".join(
+                    stop.exceptions
+                )
+            if what and made.argument in ("", what) and self._table.counts(made, arrival, stop.lanes, problem):
+                words = words or f"{made.event.value} {what}"
+                hits.append(Hit(made, stop.lanes))
+        return hits, words
+
+    def loaded(self, arrival: Arrival, problem: Callable[[str], None]) -> tuple[list[Hit], str]:
+        """The catchpoints for what a target that has just been made has loaded, counted, and its names."""
+        names = [program.uri for program in self._inferior.programs if program.loaded]
+        return self.code_change(names, (), arrival, problem)
+
+    def code_change(
+        self, come: Sequence[str], gone: Sequence[str], arrival: Arrival, problem: Callable[[str], None]
+    ) -> tuple[list[Hit], str]:
+        """The catchpoints for code objects that have come or gone, counted, and their names."""
+        hits = [
+            Hit(made, 0)
+            for event, names in ((Event.LOAD, come), (Event.UNLOAD, gone))
+            for made in self._all(event)
+            if any(made.matches(name) for name in names) and self._table.counts(made, arrival, 0, problem)
+        ]
+        lines = [*(f"\n  Inferior loaded {name}" for name in come), *(f"\n  Inferior unloaded {name}" for name in gone)]
+        return hits, "".join(lines)
+
+    def _all(self, *events: Event) -> list[Catchpoint]:
+        return [one for one in self._table if isinstance(one, Catchpoint) and one.enabled and one.event in events]
+
+
+def _is(name: str, value: int) -> Node:
+    return apply(Op.EQ, Field(name), constant(value))
+
+
+def _first_of_group(waves: Sequence[WaveInfo], wave: WaveInfo, dispatch: DispatchInfo) -> bool:
+    group = [other for other in waves if other.workgroup == wave.workgroup]
+    x, y, z = wave.workgroup_size
+    return len(group) == -(-x * y * z // wave.lane_count) and not any(other.instructions for other in group)
+
+
+def _last_of_group(catcher: Catcher, waves: Sequence[WaveInfo], wave: WaveInfo, dispatch: DispatchInfo) -> bool:
+    return sum(other.workgroup == wave.workgroup for other in waves) == 1
+
+
+def _last_of_all(catcher: Catcher, waves: Sequence[WaveInfo], wave: WaveInfo, dispatch: DispatchInfo) -> bool:
+    return len(waves) == 1 and catcher._all_there(dispatch)
+
+
+_Begins = Callable[[Sequence[WaveInfo], WaveInfo, DispatchInfo], bool]
+_Ends = Callable[[Catcher, Sequence[WaveInfo], WaveInfo, DispatchInfo], bool]
+_EVENTS: dict[Event, tuple[_Begins, _Ends]] = {
+    Event.DISPATCH: (lambda waves, wave, dispatch: not dispatch.instructions, _last_of_all),
+    Event.WORKGROUP: (_first_of_group, _last_of_group),
+    Event.WAVE: (lambda waves, wave, dispatch: True, lambda catcher, waves, wave, dispatch: True),
+}
+"""Whether the beginning, and the end, of a wave is one of these things' too."""
+
+
+def check_trap(text: str) -> str:
+    """The number of a trap as it is kept. Raises `BreakpointError`."""
+    try:
+        number = int(text, 0)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 0xFF:
+        raise BreakpointError(f"Invalid trap ID: {text} (0 to 255)")
+    return str(number)

@@ -1,0 +1,98 @@
+"""Catchpoints: events in the life of a program that stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from msgspec import field
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.patterns import compile_pattern
+from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint
+from rocdbg.sim.lane_expressions import Node
+
+
+class Event(Enum):
+    """What can be caught; the value is the word for it."""
+
+    DISPATCH = "dispatch"
+    WORKGROUP = "workgroup"
+    WAVE = "wave"
+    SENDMSG = "sendmsg"
+    EXCEPTION = "exception"
+    TRAP = "trap"
+    LOAD = "load"
+    UNLOAD = "unload"
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether it has a beginning and an end."""
+        return self in (Event.DISPATCH, Event.WORKGROUP, Event.WAVE)
+
+
+BEGIN, END = "begin", "end"
+
+
+class Catchpoint(Breakpoint):
+    """What the user asked to catch. ``when`` is `BEGIN`, `END` or both where the event has them.
+
+    ``argument`` says which: a kind of exception, the number of a trap, an expression for the name of a kernel or code
+    object; "" means any. ``places`` and ``happening`` belong to `Catcher`.
+    """
+
+    event: Event = Event.WAVE
+    when: tuple[str, ...] = ()
+    argument: str = ""
+    places: Callable[[Catchpoint], frozenset[LoadedAddress]] = field(default=lambda made: frozenset())
+    """Where waves have to stop for it."""
+    happening: Callable[[Catchpoint, int], str] = field(default=lambda made, thread: "")
+    """What of it a wave at one of the places is about to do, in words; "": nothing."""
+    guard: Callable[[Catchpoint, int], Node | None] = field(default=lambda made, address: None)
+    """A condition (I1) for a place, the same for all lanes, without which nothing of it happens there."""
+
+    @property
+    def at_places(self) -> bool:
+        """It is about events."""
+        return False
+
+    @property
+    def kind(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return "catchpoint"
+
+    @property
+    def title(self) -> str:
+        """As it is announced."""
+        return " ".join((self.event.value, *([self.when[0]] if len(self.when) == 1 else []), *self._which))
+
+    @property
+    def _which(self) -> tuple[str, ...]:
+        return (self.argument,) if self.argument and self.event in (Event.EXCEPTION, Event.TRAP) else ()
+
+    @property
+    def what(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        if self.event in (Event.EXCEPTION, Event.TRAP):
+            return f"{self.event.value} {self.argument}" if self.argument else f"any {self.event.value}"
+        text = f"{self.event.value} of code object" if self.event in (Event.LOAD, Event.UNLOAD) else self.event.value
+        text = " ".join((text, " and ".join(self.when))) if self.when else text
+        return f"{text} matching {self.argument}" if self.argument else text
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        words = ["tcatch" if self.temporary else "catch", self.event.value]
+        words += self.when if len(self.when) == 1 else ()
+        return " ".join((*words, self.argument) if self.argument else words)
+
+    def matches(self, name: str) -> bool:
+        """Whether it is about a kernel or code object of this name."""
+        return not self.argument or compile_pattern(self.argument).search(name) is not None
+
+    def addresses(self) -> frozenset[LoadedAddress]:
+        return self.places(self)
+
+    def lanes_of(self, arrival: Arrival) -> int:
+        """All that are active, else all: a wave does these things with any EXEC."""
+        return (arrival.active or arrival.used) if self.happening(self, arrival.thread) else 0

@@ -1,0 +1,130 @@
+"""The same launch under other schedules, until its buffers end up different: races show themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from rocdbg.debugger.running.launch import LaunchControl
+from rocdbg.debugger.running.runner import Runner
+from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.launch.elements import ELEMENT_TYPES, decode
+
+_PIECE = 1 << 20
+"""Bytes of buffers that are compared at once."""
+
+
+class Difference(Struct, frozen=True):
+    """A run that is not as the first one. ``run`` counts from 1 behind that, ``schedule`` is its.
+
+    ``buffer`` and ``index`` name the first element that differs, by argument and position: it is ``got`` and was
+    ``first``; ``differing`` of ``count`` do. Where a run ended otherwise, ``stop`` says by what, the first's being
+    ``first``.
+    """
+
+    run: int
+    schedule: str
+    buffer: str = ""
+    index: int = 0
+    got: Any = None
+    first: Any = None
+    differing: int = 0
+    count: int = 0
+    stop: str = ""
+
+
+class _Result(Struct, frozen=True):
+    stop: str
+    buffers: list[tuple[str, str, NDArray[np.uint8]]]
+
+
+class DifferingRuns(Struct):
+    """Runs what ``launch`` describes; no breakpoint stops it."""
+
+    runner: Runner
+    launch: LaunchControl
+
+    def find(self, count: int) -> Difference | None:
+        """Up to ``count`` runs, each under `random SEED` from 1 on; the first that differs from one as set before.
+
+        The schedule of that one is set then; else it is as before. The last run's buffers stay readable. Raises a
+        `rocdbg.Error` for a launch that cannot be made.
+        """
+        launch, kept = self.launch, self.launch.schedule
+        found: Difference | None = None
+        record, launch.record = launch.record, False
+        try:
+            first = self._run()
+            for seed in range(1, count + 1):
+                launch.schedule = f"random {seed}"
+                found = self._compare(seed, first, self._run())
+                if found is not None:
+                    return found
+            return None
+        finally:
+            launch.record = record
+            if found is None:
+                launch.schedule = kept
+
+    def _run(self) -> _Result:
+        """Run once; what the buffers hold then."""
+        runner, target = self.runner, self.launch.start()
+        runner.inferior.attach(target)
+        try:
+            with runner.drive():
+                stop = self._to_the_end()
+            stopped = "" if stop.kind is TargetStopKind.DONE else f"{stop.signal}: {stop.detail}"
+            bound = self.launch.bound
+            assert bound is not None
+            return _Result(stopped, [
+                (
+                    each.buffer.name or f"arg{each.index}",
+                    each.buffer.array.element if each.buffer.array is not None else "u8", each.contents.copy(),
+                )
+                for each in bound.buffers
+            ])
+        finally:
+            runner.inferior.leave()
+
+    def _to_the_end(self) -> TargetStop:
+        runnable = self.runner.inferior.need_runnable()
+        while True:
+            stop = runnable.resume(Resume(ResumeMode.RUN, budget=self.runner.state.budget))
+            if stop.kind is TargetStopKind.INTERRUPTED:
+                raise KeyboardInterrupt
+            if stop.kind is TargetStopKind.DONE or (stop.signal and stop.signal != "SIGTRAP"):
+                return stop
+            if stop.kind is TargetStopKind.BUDGET:
+                return TargetStop(stop.kind, stop.thread, stop.pc, detail="the budget of instructions is used up")
+
+    def _compare(self, run: int, first: _Result, now: _Result) -> Difference | None:
+        schedule = self.launch.schedule
+        if bool(now.stop) != bool(first.stop):
+            return Difference(run, schedule, stop=now.stop or "its end", first=first.stop or "its end")
+        for (name, element, before), (_, _, after) in zip(first.buffers, now.buffers, strict=True):
+            kind = ELEMENT_TYPES[element]
+            width = kind.itemsize
+            places = _differing(before, after, width)
+            if places.size:
+                index = int(places[0])
+                part = slice(index * width, (index + 1) * width)
+                got, was = (decode(data[part].copy().view(kind), element)[0] for data in (after, before))
+                return Difference(run, schedule, name, index, got, was, int(places.size), before.size // width)
+        return None
+
+
+def _differing(before: NDArray[np.uint8], after: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
+    """Numbers of the elements of ``width`` bytes that are not the same, bit for bit."""
+    found = []
+    step = _PIECE // width * width
+    for start in range(0, before.size, step):
+        one, other = before[start : start + step], after[start : start + step]
+        if not np.array_equal(one, other):
+            found.append(np.flatnonzero((one != other).reshape(-1, width).any(axis=1)) + start // width)
+    return np.concatenate(found) if found else np.empty(0, np.int64)
+
+
+__all__ = ["Difference", "DifferingRuns"]

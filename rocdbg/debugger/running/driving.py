@@ -1,0 +1,111 @@
+"""What commands have in common that run the program: they can be interrupted, and who wants to know is told of their
+stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from rocdbg.debugger.expr.convenience import Convenience
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.running.observer import Observer
+from rocdbg.debugger.running.run_state import RunState
+from rocdbg.debugger.running.runner import Runner
+from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.target.runnable import ProcessEnd
+from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.values.history import ValueHistory
+
+T = TypeVar("T")
+
+
+class Driving:
+    """Runs the program under a `Runner`. ``observers`` are told of it."""
+
+    def __init__(
+        self, runner: Runner, inferior: Inferior, focus: Selection, history: ValueHistory, convenience: Convenience,
+        state: RunState, observers: Sequence[Observer],
+    ) -> None:
+        self._runner = runner
+        self._inferior = inferior
+        self._focus = focus
+        self._history = history
+        self._convenience = convenience
+        self._state = state
+        self._observers = observers
+
+    def _need_lane(self) -> Focus:
+        focus = self._focus.need_running()
+        self._inferior.need_runnable()
+        return focus
+
+    def perform(self, action: Callable[[], StopEvent | None]) -> StopEvent:
+        """Do something that moves the program in time, so that `interrupt` stops it, and tell of the stop."""
+        return self._done(self._driven(action))
+
+    def repeat(self, count: int, step: Callable[[Focus], StopEvent]) -> StopEvent:
+        """Step so often with the focused lane, or until something else stops it."""
+        self._need_lane()
+        event = None
+        new_thread = new_lane = False
+        if count <= 0:  # where it stands, as after a stop
+            return self._done(self._runner.step_event(StopReason.STEP, True))
+        with self._runner.drive():
+            for _ in range(count):
+                event = step(self._need_lane().with_frame(0))
+                new_thread |= event.new_thread
+                new_lane |= event.new_lane
+                if event.reason is not StopReason.STEP:
+                    break
+        assert event is not None
+        return self._done(replace(event, new_thread=new_thread, new_lane=new_lane))
+
+    def _driven(self, action: Callable[[], T]) -> T:
+        """Do something that runs the program, so that `interrupt` stops it."""
+        with self._runner.drive():
+            return action()
+
+    def _done(self, event: StopEvent | None) -> StopEvent:
+        """Record what a stop leaves behind and tell who wants to know."""
+        assert event is not None, "an internal stop is not for the session"
+        if event.returned is not None:
+            event = replace(event, returned_number=self._history.record(event.returned))
+        focus = self._focus.current
+        if focus.iteration and not focus.iteration < self._inferior.iteration_count(focus):
+            event = replace(event, scope=self._focus.move(replace(focus, iteration=0)))  # the loop is left
+        self._state.last_stop = event
+        if event.breakpoints:
+            self._convenience.set_int("_hit_bpnum", event.breakpoints[0])
+        if event.reason is StopReason.EXITED:
+            self._note_exit(event.exit.process if event.exit is not None else None)
+        for observer in tuple(self._observers):
+            observer.stopped(event)
+        return event
+
+    def _note_exit(self, end: ProcessEnd | None) -> None:
+        """``$_exitcode``, or ``$_exitsignal`` for a process that a signal has ended."""
+        for name in ("_exitcode", "_exitsignal"):
+            self._convenience.forget(name)
+        if end is not None and end.signal:
+            self._convenience.set_int("_exitsignal", end.signal)
+        else:
+            self._convenience.set_int("_exitcode", end.code if end is not None else 0)
+
+    def return_to(self, target: Target) -> None:
+        """The program whose end was told is there again."""
+        self._inferior.attach(target)
+        self._state.attached = True
+
+    @property
+    def last_stop(self) -> StopEvent | None:
+        """The last stop that was told."""
+        return self._state.last_stop
+
+    @property
+    def runner(self) -> Runner:
+        """What resumes the target."""
+        return self._runner

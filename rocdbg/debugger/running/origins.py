@@ -1,0 +1,334 @@
+"""Where a value comes from: its last write, the last write of what that took it from, and so on through moves, loads
+and stores, to the arithmetic that made it or to what the launch has put there."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from rocdbg.arch.registers import register_number
+from rocdbg.debugger.digits import decimal
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.focus import Focus
+from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.running.lane_past import WavePast
+from rocdbg.debugger.running.past_writes import FoundWrite, PastWrites, register_of
+from rocdbg.debugger.running.value_sources import (
+    End,
+    Loaded,
+    Source,
+    is_two_addresses,
+    second_distance,
+    source_of,
+)
+from rocdbg.debugger.target.recording import HostAccess, Recording, Spans, Write
+from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import Type, VectorType
+from rocdbg.isa.instruction import Instruction, Operand, OperandKind
+from rocdbg.isa.results import ignores_exec, results
+
+MAX_STEPS = 200
+"""Writes that are followed."""
+_FILES = {OperandKind.VGPR: "v", OperandKind.AGPR: "a", OperandKind.SGPR: "s", OperandKind.TTMP: "ttmp"}
+_VECTORS = (OperandKind.VGPR, OperandKind.AGPR)
+
+
+_VECTOR = re.compile(r"\$([va])(\d+)(\s*\[.*\])?", re.DOTALL)
+
+
+class OriginStep(Struct, frozen=True):
+    """A write of the value: the instruction, the lane (``None``: a scalar one), and what it wrote.
+
+    ``value`` is of the value's type, or where only a dword of it went this way, that.
+    """
+
+    write: FoundWrite
+    lane: int | None
+    value: Value
+
+
+class Origin(Struct, frozen=True):
+    """The writes of a value, the latest first, and where it comes from, in a few words; ``operands`` are those of the
+    arithmetic, by text. ``cut``: there are more writes than are followed."""
+
+    steps: tuple[OriginStep, ...]
+    end: str
+    operands: tuple[tuple[str, Value], ...] = ()
+    cut: bool = False
+
+
+class _Register(Struct, frozen=True):
+    """A dword of a register of a wave, in a lane if it is a vector register."""
+
+    kind: OperandKind
+    index: int
+    lane: int | None
+    thread: int
+
+
+class _Memory(Struct, frozen=True):
+    """Bytes on the host, ``own`` of the wave or its workgroup; ``whole``: all of the value, if that is all there."""
+
+    spans: Spans
+    own: bool
+    thread: int | None
+    whole: Spans = ()
+
+
+_Place = _Register | _Memory
+
+
+class _State:
+    """What a wave holds where the target stands."""
+
+    def __init__(self, inferior: Inferior, thread: int) -> None:
+        self._target, self._thread = inferior.need_target(), thread
+        self.wave_size = inferior.wave(thread).lane_count
+
+    def dword(self, operand: Operand, offset: int, lane: int) -> int:
+        """A dword of an operand; 0 of what cannot be read."""
+        if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE):
+            return operand.value >> 32 * offset & 0xFFFF_FFFF
+        if operand.kind is OperandKind.SPECIAL:
+            name, at = {106: ("vcc", 0), 107: ("vcc", 1), 126: ("exec", 0), 127: ("exec", 1)}.get(
+                operand.index, ("", 0)
+            )
+            if not name:
+                return (self._target.read_special(self._thread, "m0") or 0) if operand.text == "m0" else 0
+            offset += at
+        else:
+            name = f"{_FILES[operand.kind]}{operand.index + offset}"
+            offset = lane if operand.kind in _VECTORS else 0
+        if name.startswith("ttmp"):
+            return self._target.read_special(self._thread, name) or 0
+        data = self._target.read_register(self._thread, register_number(name, self.wave_size))
+        return int.from_bytes(data[4 * offset : 4 * offset + 4], "little")
+
+    def scc(self) -> bool:
+        """SCC."""
+        return bool(self._target.read_special(self._thread, "scc"))
+
+    def active(self) -> int:
+        """EXEC."""
+        data = self._target.read_register(self._thread, register_number("exec", self.wave_size))
+        return int.from_bytes(data, "little")
+
+
+class Origins(Struct):
+    """Searches the past of a target. The target is elsewhere in time afterwards."""
+
+    inferior: Inferior
+    recording: Recording
+
+    def find(self, text: str, value: Value, focus: Focus) -> Origin:
+        """Where the value of an expression comes from. Raises `DebuggerError` for what cannot be followed."""
+        vector = _VECTOR.fullmatch(text.strip())
+        if vector is not None and isinstance(value.type.bare, VectorType) and focus.lane is not None:
+            value = value.part(value.type.bare.element, 4 * focus.lane)  # of $v3, the lane's
+        size = value.size
+        if size not in (1, 2, 4, 8) or not ctypes.is_scalar(value.type):
+            raise DebuggerError("Only numbers and pointers have an origin: name a part of the value.")
+        target = self.inferior.need_target()
+        if target.architecture.vgpr_file > 256:
+            raise DebuggerError(f"Origins are not known on {target.architecture.name}: MODE numbers its registers.")
+        # Of eight bytes one dword is followed: that which tells most of the value.
+        tracked = 1 if size == 8 and ctypes.is_float(value.type) else 0
+        place = self._place(text, value, focus, tracked)
+        steps: list[OriginStep] = []
+        while True:
+            write = self._write(place)
+            if write is None:
+                return Origin(tuple(steps), self._unwritten(place))
+            if len(steps) == MAX_STEPS:
+                return Origin(tuple(steps), "", cut=True)
+            step, following = self._step(place, write, value.type, tracked)
+            steps.append(step)
+            if isinstance(following, End):
+                operands = self._operands(write, step.lane, value.type) if following.why == "arithmetic" else ()
+                return Origin(tuple(steps), following.why, operands)
+            place = following
+
+    def _place(self, text: str, value: Value, focus: Focus, tracked: int) -> _Place:
+        vector = _VECTOR.fullmatch(text.strip())
+        if vector is not None and focus.thread is not None:  # $v3, $v3[5]
+            kind = OperandKind.VGPR if vector[1] == "v" else OperandKind.AGPR
+            return _Register(kind, decimal(vector[2]), value.offset // 4, focus.thread)
+        register = register_of(text, value)
+        if register is not None:
+            kind, index = register
+            assert focus.thread is not None
+            lane = focus.lane
+            return _Register(kind, index + tracked, lane if kind in _VECTORS else None, focus.thread)
+        address = value.address
+        if address is None:
+            raise DebuggerError("Its origin cannot be found: it is in neither memory nor a register of the wave.")
+        where = address.space, address.value
+        whole = self.recording.spans(*where, value.size, focus.thread, focus.lane)
+        spans = self.recording.spans(
+            address.space, address.value + 4 * tracked, min(value.size, 4), focus.thread, focus.lane
+        )
+        return _Memory(spans, self.recording.is_own(spans, focus.thread), focus.thread, whole)
+
+    # -- one write
+
+    def _write(self, place: _Place) -> Write | None:
+        """The last write of a place before where the target stands; it stands before it then."""
+        recording = self.recording
+        if isinstance(place, _Memory):
+            return recording.find_store(place.spans, place.thread if place.own else None, recording.position)
+        writes = PastWrites(self.inferior, recording)
+        while True:
+            past = WavePast(self.inferior, recording, place.thread)
+            found = past.last_of(
+                lambda pc: self._result(writes.instruction(pc), place) is not None, place.lane, False,
+                lambda pc: (one := writes.instruction(pc)) is not None and ignores_exec(one),
+            )
+            if found is None:
+                return None
+            recording.go_before(place.thread, found.count, past.present)
+            instruction = writes.instruction(found.pc)
+            assert instruction is not None
+            if instruction.name == "v_writelane_b32":
+                state = _State(self.inferior, place.thread)
+                select = instruction.operand("src1")
+                if select is not None and state.dword(select, 0, 0) % state.wave_size != place.lane:
+                    continue  # it wrote another lane
+            lanes = 0 if place.lane is None else found.active
+            return Write(recording.position, place.thread, lanes, found.pc)
+
+    @staticmethod
+    def _result(instruction: Instruction | None, place: _Register) -> Operand | None:
+        """The result of an instruction that has a register in it."""
+        for operand in results(instruction) if instruction is not None else ():
+            if operand.kind is place.kind and operand.index <= place.index < operand.index + operand.dwords:
+                return operand
+        return None
+
+    def _step(self, place: _Place, write: Write, type_: Type, tracked: int) -> tuple[OriginStep, _Place | End]:
+        """The row of a write, which the target stands before, and where its value comes from. The target stands
+        before the write afterwards."""
+        writes = PastWrites(self.inferior, self.recording)
+        instruction, state = writes.instruction(write.pc), _State(self.inferior, write.thread)
+        told = writes.told(write)
+        if instruction is None:
+            raise DebuggerError(f"The instruction at {write.pc:#x} cannot be read.")
+        lane: int | None = None
+        following: _Place | End
+        access: HostAccess | None = None
+        if isinstance(place, _Register):
+            result = self._result(instruction, place)
+            assert result is not None
+            lane = place.lane
+            low = place.index - tracked
+            whole = result.index <= low and low + ctypes.size_of(type_) // 4 <= result.index + result.dwords
+            source = source_of(instruction, result, place.index - result.index, lane, state.wave_size, state)
+            if isinstance(source, Source):
+                following = _Register(
+                    source.operand.kind, source.operand.index + source.dword, source.lane, write.thread
+                )
+            elif isinstance(source, End):
+                following = source
+            else:
+                access = self.recording.access(write.position)
+                following = self._loaded(instruction, source, access, lane, write.thread, type_, tracked)
+        else:
+            access = self.recording.access(write.position)
+            whole = access is not None and access.size >= ctypes.size_of(type_) and not is_two_addresses(instruction)
+            lane, following = self._stored(instruction, access, place, write.thread)
+        self.recording.go_to(write.position + 1)
+        value = self._value(place, type_, tracked, whole)
+        self.recording.go_to(write.position)
+        return OriginStep(told, lane, value), following
+
+    def _loaded(
+        self, instruction: Instruction, source: Loaded, access: HostAccess | None, lane: int | None, thread: int,
+        type_: Type, tracked: int,
+    ) -> _Memory | End:
+        """The memory of a loaded dword; the target stands behind the load."""
+        if access is None:
+            return End("a load")
+        size = ctypes.size_of(type_)
+        first = 4 * source.dword + (second_distance(instruction) if source.second else 0)
+        each = access.size if not is_two_addresses(instruction) else 8
+        spans = access.spans(lane or 0, first, min(size, each, 4))
+        if not spans:
+            return End("a load from nowhere, which gives 0")
+        begin = first - 4 * tracked
+        whole = access.spans(lane or 0, begin, size) if begin >= 0 and begin + size <= each else ()
+        return _Memory(spans, self.recording.is_own(spans, thread), thread, whole)
+
+    def _stored(
+        self, instruction: Instruction, access: HostAccess | None, place: _Memory, thread: int
+    ) -> tuple[int | None, _Register | End]:
+        """The lane that stored to a place last, and the register it had the value in; the target stands behind."""
+        name = instruction.name
+        if access is None or ("_store" not in name and "ds_write" not in name) or "format" in name:
+            return None, End("an atomic operation" if "atomic" in name or name.startswith("ds_") else "a store")
+        second = is_two_addresses(instruction)
+        distance, width = second_distance(instruction) if second else 0, access.size
+        begin = place.spans[0][0]
+        for lane in range(63, -1, -1):
+            if not access.lanes >> lane & 1:
+                continue
+            for number in (1, 0) if second else (0,):
+                for byte in range(0, width, 4):
+                    for low, high in access.spans(lane, byte + number * distance, min(4, width - byte)):
+                        if low <= begin < high:
+                            data = instruction.operand(("data0", "data1")[number]) or instruction.operand("vdata")
+                            data = data or instruction.operand("sdata")
+                            if data is None or data.kind not in _FILES:
+                                return lane, End("a store")
+                            if name.endswith("_hi") or "_d16_hi" in name:
+                                return lane, End("the upper half of a register")
+                            vector = data.kind in _VECTORS
+                            return lane if vector else None, _Register(
+                                data.kind, data.index + byte // 4, lane if vector else None, thread
+                            )
+        return None, End("a store")
+
+    # -- values
+
+    def _value(self, place: _Place, type_: Type, tracked: int, whole: bool) -> Value:
+        """What a place holds where the target stands; ``whole``: the rest of the value was written with it."""
+        size = ctypes.size_of(type_)
+        if isinstance(place, _Memory):
+            whole = whole and bool(place.whole)
+            data = self.recording.contents(place.whole if whole else place.spans)
+        else:
+            state = _State(self.inferior, place.thread)
+            first = place.index - tracked if whole else place.index
+            dwords = range(first, first + (max(1, size // 4) if whole else 1))
+            data = b"".join(
+                state.dword(Operand("", place.kind, n), 0, place.lane or 0).to_bytes(4, "little") for n in dwords
+            )
+        if size <= 4 or whole:
+            return Value(type_, data=data[:size].ljust(size, b"\0"))
+        return Value(ctypes.UNSIGNED_INT, data=data)
+
+    def _operands(self, write: Write, lane: int | None, type_: Type) -> tuple[tuple[str, Value], ...]:
+        """What the sources of an instruction are before it, as numbers of the value's type if they are as wide."""
+        instruction = PastWrites(self.inferior, self.recording).instruction(write.pc)
+        state, found = _State(self.inferior, write.thread), dict[str, Value]()
+        shown = type_ if ctypes.size_of(type_) == 4 else ctypes.UNSIGNED_INT
+        written = [operand.name for operand in results(instruction)] if instruction is not None else []
+        for operand in instruction.operands if instruction is not None else ():
+            if operand.kind in _VECTORS or operand.kind is OperandKind.SGPR:
+                if operand.name in written or operand.dwords > 2:
+                    continue
+                for offset in range(operand.dwords):
+                    name = f"{_FILES[operand.kind]}{operand.index + offset}"
+                    number = state.dword(operand, offset, lane or 0)
+                    found[name] = Value(shown, data=number.to_bytes(4, "little"))
+        return tuple(found.items())
+
+    def _unwritten(self, place: _Place) -> str:
+        """Why nothing has written a place."""
+        if isinstance(place, _Memory):
+            return self.recording.home_of(place.spans, place.thread)
+        name = f"{_FILES.get(place.kind, 'register ')}{place.index}"
+        return f"{name}, as the launch has set it up"
+
+
+__all__ = ["MAX_STEPS", "Origin", "OriginStep", "Origins"]

@@ -1,0 +1,137 @@
+"""What the next ``run`` starts where whole programs are debugged: the program, its arguments, environment and GPUs."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocdbg.codeobject.host_program import find_program
+from rocdbg.debugger.errors import LaunchError
+from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.target.state import Target
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.target.hosted import HostedProcess
+    from rocdbg.sim.device.dispatch import Dispatch
+
+
+class ProgramLaunch:
+    """Starts a program with its own runtime (`Launcher`).
+
+    Attributes:
+        path: the program, "" where none was named.
+        arguments: what it is given, as a shell reads it, with redirections.
+        environment: gives its environment.
+        directory: where it starts, "" for the debugger's own.
+        gpu: its GPUs, "" for what its device code is for.
+        titles: gives what the kernel of a dispatch is called.
+        skips: gives whether kernels that runtimes launch for themselves run unseen.
+        holds: gives whether the program stops when its GPUs do.
+        report: gets sentences about kernels that fail.
+    """
+
+    needs_program = False
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.arguments = ""
+        self.environment: Callable[[], dict[str, str]] = lambda: dict(os.environ)
+        self.directory = ""
+        self.gpu = ""
+        self.titles: Callable[[Dispatch], str] | None = None
+        self.skips: Callable[[], bool] = lambda: True
+        self.holds: Callable[[], bool] = lambda: False
+        self.report: Callable[[str], None] = lambda text: None
+        self._process: HostedProcess | None = None
+        self._target: ProcessTarget | None = None
+        self._detached: list[HostedProcess] = []
+
+    @property
+    def command(self) -> str:
+        """Program and arguments. Raises `LaunchError` where no program was named."""
+        if not self.path:
+            raise LaunchError("No executable file specified.\nUse the \"file\" or \"exec-file\" command.")
+        return f"{self.path} {self.arguments}".rstrip()
+
+    def first_gpu(self, path: str) -> str:
+        """The first GPU that a program is going to have."""
+        from rocdbg.host.program_code import default_gpu
+
+        return (self.gpu or default_gpu(path)).partition(",")[0]
+
+    def start(self) -> Target:
+        """Start it; nothing that it launches has run. Raises a `rocdbg.Error`."""
+        from rocdbg.debugger.target.hosted import HostedProcess  # late: most sessions have no such program
+        from rocdbg.host.agents import parse_agents
+        from rocdbg.host.program_code import default_gpu
+
+        command = f"{shlex.quote(self.path)} {self.arguments}" if self.command else ""
+        self.release()
+        agents = parse_agents(self.gpu or default_gpu(self.path))
+        directory = str(Path(self.directory).expanduser()) if self.directory else None
+        self._process = HostedProcess(command, agents, self.environment(), directory, self.report)
+        self._target = ProcessTarget(self._process, self.titles, self.skips, self.holds)
+        return self._target
+
+    def follow(self, settings: Settings) -> None:
+        """Let settings say what runs unseen and what stops."""
+        self.skips = lambda: settings.skip_runtime_kernels
+        self.holds = lambda: settings.host == "stop"
+
+    def hold(self) -> None:
+        """What `holds` says has changed while the GPUs stand still."""
+        if self._target is not None:
+            self._target.hold()
+
+    @property
+    def pid(self) -> int:
+        """The process under way; 0: there is none."""
+        return self._process.pid if self._process is not None else 0
+
+    def detach(self) -> None:
+        """Let the program go on by itself, as long as the debugger is there to serve it."""
+        if self._process is not None:
+            self._process.let_go()
+            self._detached.append(self._process)
+            self._process = self._target = None
+
+    @property
+    def detached(self) -> list[int]:
+        """The processes that go on by themselves and have not ended."""
+        self._detached = [process for process in self._detached if process.alive]
+        return [process.pid for process in self._detached]
+
+    def wait_for_detached(self) -> None:
+        """Return when they have ended. An exception that interrupts this ends them."""
+        try:
+            for process in self._detached:
+                process.wait_for_end()
+        finally:
+            for process in self._detached:
+                process.kill()
+            self._detached.clear()
+
+    def remains(self) -> Target | None:
+        """The last program's target; its memory stays readable until the next."""
+        return self._target
+
+    def release(self) -> None:
+        """End the program, if it has not ended, and let its memory go."""
+        if self._process is not None:
+            self._process.kill()
+        self._process = self._target = None
+
+
+def need_program(name: str) -> str:
+    """The path of a program. Raises `LaunchError`."""
+    found = find_program(name)
+    if found is None:
+        raise LaunchError(f"{name}: No such file or directory.")
+    return found
+
+
+__all__ = ["ProgramLaunch", "need_program"]

@@ -1,0 +1,86 @@
+"""How running the program stands, and the positions in time that the user keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.running.dynamic_printf import Print
+from rocdbg.debugger.running.stops import StopEvent
+from rocdbg.debugger.running.suspended import SuspendedPlace
+from rocdbg.debugger.target.runnable import TargetStop
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.running.tracing import Tracing
+
+
+class Internal(Struct):
+    """A stop of the engine's own: loaded addresses, and whether an arrival there is the awaited one."""
+
+    addresses: frozenset[int] = frozenset()
+    accept: Callable[[TargetStop], bool] = field(default=lambda stop: True)
+    returned: bool = False
+    """Whether the return of a function that the debugger called is awaited."""
+
+
+class Bookmark(Struct, frozen=True):
+    """A position in time that the user keeps (``checkpoint``), and where it was: wave, lane, PC. ``life``: of the
+    inferior."""
+
+    number: int
+    life: int
+    position: int
+    thread: int | None
+    lane: int | None
+    pc: LoadedAddress
+
+
+class RunState(Struct):
+    """How running stands; one for a session, wherever its commands look from."""
+
+    attached: bool = False
+    """Whether a target was announced whose end was not."""
+    pending_signal: str = ""
+    """The fatal signal of the last stop: after it the program cannot go on."""
+    driving: bool = False
+    """Whether the session runs the program: while this is so, an interrupt stops it."""
+    interrupting: bool = False
+    """Whether it was interrupted and has not stopped yet."""
+    alone: bool = False
+    """Whether other waves stand still now, whatever ``scheduler-locking`` says."""
+    last_stop: StopEvent | None = None
+    """The last of this program's stops that was told."""
+    evaluating: bool = False
+    """Whether a breakpoint's condition is evaluated: Ctrl-C ends that, and the program stops there."""
+    started: Callable[[], None] | None = None
+    """Called before the target goes on, and ``ended`` when it has stopped."""
+    ended: Callable[[], None] | None = None
+    change: StopEvent | None = None
+    """The event of code objects that have come or gone, until it is told."""
+    bookmarks: list[Bookmark] = field(default_factory=list)
+    """Positions that the user keeps, of this life of the program and of earlier ones."""
+    last_bookmark: int = 0
+    tracing: Tracing | None = None
+    """The trace experiment, once there is a tracepoint."""
+    printf: Print | None = None
+    """Prints for ``dprintf``."""
+    budget: int | None = None
+    """Instructions that the command may still execute, however often it resumes the target; ``None``: any number."""
+    calls: list[SuspendedPlace] = field(default_factory=list)
+    """What the functions that the debugger has called and that have not returned keep waiting, in order of calls."""
+    stopped_inside: Callable[[StopEvent], None] | None = None
+    """Told where a function that the debugger called has stopped, before its expression is given up."""
+
+
+@contextmanager
+def aside(state: RunState) -> Iterator[None]:
+    """What a front end shows while the program runs is away while this is open."""
+    if state.ended is not None:
+        state.ended()
+    yield
+    if state.started is not None:
+        state.started()

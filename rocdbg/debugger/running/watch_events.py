@@ -1,0 +1,88 @@
+"""Stops of a program that watchpoints are about: something that is watched has another value, or was accessed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from rocdbg.debugger.running.breakpoints import Breakpoint, Hit
+from rocdbg.debugger.running.catchpoints import Catchpoint
+from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.debugger.running.watchpoints import Trigger
+from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.values.value import Value
+
+if TYPE_CHECKING:
+    from rocdbg.debugger.running.runner import Runner
+
+
+def changed(runner: Runner, stop: TargetStop) -> StopEvent | None:
+    """An event where a watched value is another one, and its watchpoint says that this matters.
+
+    With that the wave has come to its next instruction: breakpoints there are hit by the same stop, as in GDB.
+    """
+    assert stop.thread is not None
+    problems: list[str] = []
+    triggers = _triggers(runner, stop, runner.watcher.changed(stop), problems.append)
+    told_later = stop.pc in runner.watcher.ends() or any(
+        isinstance(one, Catchpoint) for one in runner.breakpoints.at(stop.pc)
+    )
+    hits: list[Hit] = []
+    if not told_later:
+        if stop.pc in runner.stop_addresses():
+            hits, more = runner.hits_here(stop.thread, stop.pc)
+            problems += more
+        runner.inferior.need_runnable().pass_over(stop.thread)
+    if not triggers:
+        return runner.hit_event(hits, stop.thread, stop.pc, problems) if hits else None
+    return _event(runner, stop, triggers, hits, problems)
+
+
+def undone(runner: Runner, stop: TargetStop, after: Mapping[int, list[Value | None]]) -> StopEvent | None:
+    """An event before an instruction that changes watched values to those ``after`` it, by watchpoint's number."""
+    for watchpoint in runner.watcher.all():
+        watchpoint.values = after.get(watchpoint.number, watchpoint.values)
+    problems: list[str] = []
+    known = [each for each in runner.watcher.changed(stop) if each.old is not None and each.new is not None]
+    triggers = _triggers(runner, stop, known, problems.append)
+    return _event(runner, stop, triggers, [], problems) if triggers else None
+
+
+def _triggers(
+    runner: Runner, stop: TargetStop, changes: Sequence[Trigger], problem: Callable[[str], None]
+) -> list[Trigger]:
+    """The changes that matter, counted."""
+    assert stop.thread is not None
+    found = []
+    for trigger in changes:
+        watchpoint = trigger.watchpoint
+        thread = watchpoint.wave if watchpoint.wave is not None and watchpoint.scoped else stop.thread
+        lanes = stop.lanes if trigger.lane is None or thread != stop.thread else 1 << trigger.lane
+        if runner.breakpoints.counts(watchpoint, runner.arrival(stop.thread, stop.pc), lanes, problem):
+            found.append(trigger)
+    return found
+
+
+def _event(
+    runner: Runner, stop: TargetStop, triggers: Sequence[Trigger], hits: Sequence[Hit], problems: Sequence[str]
+) -> StopEvent:
+    by_number: dict[int, Breakpoint] = {one.watchpoint.number: one.watchpoint for one in triggers}
+    by_number |= {hit.breakpoint.number: hit.breakpoint for hit in hits}
+    numbers = sorted(by_number)
+    runner.breakpoints.retire([*hits, *(Hit(one.watchpoint, 0) for one in triggers)])
+    is_first = numbers[0] == triggers[0].watchpoint.number
+    lanes = 0
+    for hit in hits:
+        lanes |= hit.lanes
+    return runner.stopped_at(
+        StopReason.WATCHPOINT if is_first else StopReason.BREAKPOINT,
+        stop if is_first else replace(stop, lanes=lanes), triggers=tuple(triggers), hit_lanes=lanes,
+        breakpoints=tuple(numbers), commands=tuple(tuple(by_number[number].commands) for number in numbers),
+        problems=tuple(problems), temporary=bool(hits) and hits[0].breakpoint.temporary,
+        location=hits[0].location_at(stop.pc) if hits else None,
+    )
+
+
+__all__ = ["changed", "undone"]

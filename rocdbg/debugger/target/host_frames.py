@@ -1,0 +1,138 @@
+"""Frames of a host's program by their addresses: which file, function and line.
+
+What the program has mapped where is read from /proc; the files' own symbols and debug information say the rest. All of
+it is the program's, and taken as far as it makes sense.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.addresses import FileAddress
+from rocdbg.codeobject.demangle import demangle
+from rocdbg.codeobject.elf import Elf
+from rocdbg.codeobject.regular_file import open_regular
+from rocdbg.codeobject.source import Source
+from rocdbg.codeobject.symbols import SymbolTable
+from rocdbg.dwarf.info import DebugInfo
+from rocdbg.errors import Error
+from rocdbg.launch.debug_sections import DebugSections
+
+_LARGEST: Final = 1 << 30
+_LOADED: Final = 1
+_TABLES: Final = (2, 11)  # kinds of sections: symbols, dynamic symbols
+
+
+class HostFrame(Struct, frozen=True):
+    """A frame. ``address`` is None where a call was inlined: the frame inside has it."""
+
+    address: int | None
+    function: str | None
+    """As the file's debug information names it, with ``parameters``, else as its symbols do."""
+    parameters: bool
+    file: str | None
+    line: int | None
+    module: str
+    """The file that the code is from, "" if it is from none."""
+
+
+class _Mapped(Struct, frozen=True):
+    start: int
+    end: int
+    offset: int
+    path: str
+
+
+class HostModules:
+    """The files that a process has code of. What is read of a file is kept as long as this lives."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._modules: dict[str, _Module | None] = {}
+
+    def frames(self, returns: Sequence[int]) -> list[HostFrame]:
+        """The frames of return addresses, innermost first; inlined calls are frames of their own."""
+        mapped = list(self._mapped())
+        return [frame for address in returns for frame in self._at(address, mapped)]
+
+    def _mapped(self) -> Iterator[_Mapped]:
+        with suppress(OSError):
+            for line in Path(f"/proc/{self._pid}/maps").read_text(errors="surrogateescape").splitlines():
+                bounds, access, offset, _, _, *path = line.split(maxsplit=5)
+                if "x" in access:
+                    start, end = (int(word, 16) for word in bounds.split("-"))
+                    yield _Mapped(start, end, int(offset, 16), path[0] if path else "")
+
+    def _at(self, address: int, mapped: Sequence[_Mapped]) -> list[HostFrame]:
+        found = next((each for each in mapped if each.start < address <= each.end), None)
+        plain = HostFrame(address, None, False, None, None, found.path if found is not None else "")
+        if found is None or not found.path.startswith("/"):
+            return [plain]
+        if found.path not in self._modules:
+            self._modules[found.path] = _open(found.path)
+        module = self._modules[found.path]
+        frames: list[HostFrame] = []
+        if module is not None:
+            with suppress(Error):
+                frames = module.frames(address, address - found.start + found.offset)
+        return frames or [plain]
+
+
+def _open(path: str) -> _Module | None:
+    with suppress(Error, OSError, ValueError), open_regular(path, _LARGEST) as file:
+        return _Module(path, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    return None
+
+
+class _Module:
+    """One file."""
+
+    def __init__(self, path: str, data: mmap.mmap) -> None:
+        source = Source(path, data)
+        self.path, self._elf = path, Elf(source)
+        self._info = DebugInfo(DebugSections(self._elf))
+        sections = self._elf.section_list
+        self._tables = [
+            SymbolTable(source, section.name, section.data, sections[section.link].data)
+            for section in sorted(sections, key=lambda section: section.type)
+            if section.type in _TABLES and 0 < section.link < len(sections)
+        ]
+
+    def frames(self, address: int, offset: int) -> list[HostFrame]:
+        """Those of a return address, which is at an offset in the file."""
+        for segment in self._elf.segments:
+            if segment.type == _LOADED and segment.offset < offset <= segment.offset + segment.file_size:
+                # The call is before the address that it returns to, which may be another function's already.
+                place = offset - segment.offset + segment.address - 1
+                return self._by_debug_info(address, FileAddress(place)) or self._by_symbols(address, place)
+        return []
+
+    def _by_debug_info(self, address: int, place: FileAddress) -> list[HostFrame]:
+        row, function = self._info.line_at(place), self._info.function_at(place)
+        if function is None:
+            return []
+        file, line = (row.file.name, row.line) if row is not None else (None, None)
+        found: list[HostFrame] = []
+        shown: int | None = address
+        for call in self._info.inline_frames_at(place):
+            name, parameters = call.function.qualified_name, bool(call.function.type.parameters)
+            found.append(HostFrame(shown, name, parameters, file, line, self.path))
+            file, line, shown = call.call_file.name if call.call_file is not None else None, call.call_line, None
+        name = function.qualified_name
+        return [*found, HostFrame(shown, name, bool(function.type.parameters), file, line, self.path)]
+
+    def _by_symbols(self, address: int, place: int) -> list[HostFrame]:
+        for table in self._tables:
+            symbol = table.at(place)
+            if symbol is not None:
+                return [HostFrame(address, demangle(symbol.name), False, None, None, self.path)]
+        return []
+
+
+__all__ = ["HostFrame", "HostModules"]

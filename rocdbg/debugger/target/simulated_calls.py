@@ -1,0 +1,136 @@
+"""The functions that the debugger has called on the simulated device, by wave, and which of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+from weakref import ref
+
+from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.target.calling import CallPlace
+from rocdbg.debugger.target.state import Target
+from rocdbg.sim.device.excursion import RETURN_ADDRESS, Excursion
+from rocdbg.sim.options import RunOptions
+from rocdbg.sim.stops import Stop
+from rocdbg.sim.wave import Wave
+
+T = TypeVar("T")
+
+MOST_CALLS = 64
+"""Calls under way at once on all waves: each has registers and private memory of its own."""
+
+
+class Caller(Protocol):
+    """What functions run on: a dispatch, or several."""
+
+    def excursion(self, wave: Wave, room: int) -> Excursion:
+        """See `Dispatch.excursion`."""
+
+    def take_interrupt(self) -> bool:
+        """See `Dispatch.take_interrupt`."""
+
+
+class CallStacks:
+    """The calls under way on waves, outermost first (`rocdbg.debugger.target.calling.Calls`).
+
+    ``dispatch`` runs them, ``current`` gives a wave as it is now by number, ``seen_with`` the target as it is with
+    other calls under way.
+    """
+
+    def __init__(
+        self, dispatch: Caller, current: Callable[[int], Wave], seen_with: Callable[[CallStacks], Target]
+    ) -> None:
+        self._dispatch = dispatch
+        self._current = current
+        self._seen_with = seen_with
+        self._calls: dict[int, list[Excursion]] = {}
+        self._hidden: dict[int, int] = {}  # by wave: how many of its innermost calls a view leaves out
+
+    @classmethod
+    def of(
+        cls, target: T, dispatch: Caller, current: Callable[[T, int], Wave],
+        seen_with: Callable[[T, CallStacks], Target],
+    ) -> CallStacks:
+        """Those of a target; it is not held, so that what it holds is free as soon as nobody uses it."""
+        this = ref(target)
+
+        def alive() -> T:
+            found = this()
+            assert found is not None, "calls are asked for through their target"
+            return found
+
+        return cls(dispatch, lambda thread: current(alive(), thread), lambda calls: seen_with(alive(), calls))
+
+    @property
+    def return_address(self) -> int:
+        """Where functions return to."""
+        return RETURN_ADDRESS
+
+    def wave(self, thread: int | None) -> Wave | None:
+        """The copy of a wave that the innermost call shown here runs on; ``None`` without any."""
+        calls = self._calls.get(thread or 0)
+        if not calls:
+            return None
+        shown = len(calls) - self._hidden.get(thread or 0, 0)
+        return calls[shown - 1].wave if shown > 0 else None
+
+    def innermost(self, thread: int | None) -> Wave | None:
+        """The copy with the private memory that is in use."""
+        calls = self._calls.get(thread or 0)
+        return calls[-1].wave if calls else None
+
+    def before(self, thread: int) -> Target:
+        """The target without the innermost call on a wave that is shown here."""
+        other = CallStacks(self._dispatch, self._current, self._seen_with)
+        other._calls = self._calls
+        other._hidden = {**self._hidden, thread: self._hidden.get(thread, 0) + 1}
+        return self._seen_with(other)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether there are any."""
+        return bool(self._calls)
+
+    def depth(self, thread: int) -> int:
+        """How many calls of a wave are shown here."""
+        return max(0, len(self._calls.get(thread, ())) - self._hidden.get(thread, 0))
+
+    def begin(self, thread: int, room: int) -> CallPlace:
+        """A new innermost call on a wave. Raises `DebuggerError` when there are too many."""
+        wave = self._current(thread)
+        if sum(map(len, self._calls.values())) >= MOST_CALLS:
+            raise DebuggerError(f"{MOST_CALLS} functions called from the debugger have not returned: no more can be.")
+        excursion = self._dispatch.excursion(wave, room)
+        calls = self._calls.pop(wave.number, [])
+        self._calls[wave.number] = [*calls, excursion]  # last: the call that was begun last goes on first
+        return CallPlace(excursion.stack, room)
+
+    def place_stack(self, thread: int, offset: int) -> None:
+        """Where the stack of the innermost call begins."""
+        self._calls[thread][-1].set_stack(offset)
+
+    def end(self, thread: int) -> None:
+        """The innermost call is over."""
+        calls = self._calls.get(thread)
+        if not calls:
+            return
+        calls.pop().end()
+        if not calls:
+            del self._calls[thread]
+
+    def run(self, options: RunOptions) -> Stop | None:
+        """Go on with the call that is concerned, if any: of the wave, else the one begun last.
+
+        Raises `DebuggerError` for a step of another wave: its group may need the one that is in a call.
+        """
+        if not self._calls:
+            return None
+        calls = self._calls.get(options.wave or 0)
+        if calls is None:
+            thread = next(reversed(self._calls))
+            if options.step or options.range is not None:
+                raise DebuggerError(
+                    f"Thread {thread} is in a function called from the debugger, which has to return first."
+                )
+            calls = self._calls[thread]
+        return calls[-1].run(options, self._dispatch.take_interrupt)

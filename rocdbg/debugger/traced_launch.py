@@ -1,0 +1,73 @@
+"""Tracepoints on a launch that was made without a session: what `rocdbg.load(...)` launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from rocdbg.codeobject import CodeObject, Kernel
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.running.stops import StopReason
+from rocdbg.debugger.running.tracepoints import Tracepoint
+from rocdbg.debugger.running.tracing import TraceOptions
+from rocdbg.debugger.session import Session
+from rocdbg.debugger.target.runnable import Resume, TargetStop
+from rocdbg.debugger.target.simulated import SimTarget
+from rocdbg.debugger.target.state import LoadedCodeObject
+from rocdbg.errors import Error
+from rocdbg.launch.binding import BoundLaunch
+from rocdbg.sim.options import RunOptions
+from rocdbg.sim.stops import Stop
+
+
+class TraceError(Error):
+    """A trace that cannot be made, or that has ended before the kernel."""
+
+
+class _Target(SimTarget):
+    """Keeps the last stop as the device tells it."""
+
+    last: Stop | None = None
+
+    def _run(self, request: Resume, run: Callable[[RunOptions], Stop]) -> TargetStop:
+        def kept(options: RunOptions) -> Stop:
+            self.last = run(options)
+            return self.last
+
+        return super()._run(request, kept)
+
+
+def trace_launch(
+    launch: BoundLaunch, loaded: Sequence[tuple[CodeObject, int]], kernel: Kernel, location: str,
+    expressions: Sequence[str], condition: str | None, budget: int | None,
+) -> tuple[NDArray[Any], Stop | None]:
+    """Run a launch to its end, or to a stop that is none of ours, which is given; and what was collected on the way.
+
+    ``loaded``: the code objects, the kernel's first, and where they are; ``budget``: instructions it may execute.
+    Raises a `rocdbg.Error` for a bad location or expression.
+    """
+    session = Session()
+    programs = [Program(code_object, code_object.path or Path(code_object.name)) for code_object, _ in loaded]
+    session.launch.set_programs(programs)
+    session.launch.set_kernel(kernel.name)
+    session.inferior.use(programs[0], programs)
+    objects = [LoadedCodeObject(code_object, base) for code_object, base in loaded]
+    target = _Target(launch, programs[0].kernel_title(kernel), objects)
+    session.running.attach(target)
+    made = session.break_at(location, condition=condition, form=Tracepoint)
+    assert isinstance(made, Tracepoint)
+    session.set_actions(made, [f"collect {text}" for text in expressions])
+    tracing = session.tracing
+    tracing.start(TraceOptions())
+    session.settings.instruction_budget = budget or 0
+    while True:
+        event = session.running.proceed()
+        if event.signal is None or event.signal.name != "SIGTRAP":
+            break
+    if tracing.status.why:
+        raise TraceError(f"The trace at {location} has stopped {tracing.status.why}.")
+    stop = None if event.reason is StopReason.EXITED else target.last
+    return tracing.buffer.array(made.number), stop

@@ -1,0 +1,63 @@
+"""How values are to look, and what their text takes from the program besides their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct, field
+
+from rocdbg.arch.address_spaces import address_space
+from rocdbg.debugger.settings import PrintSettings
+from rocdbg.debugger.values.pretty import PrettyPrinter
+from rocdbg.debugger.values.storage import Memory, MemoryStorage
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import ClassType, Type
+
+
+class Symbolizer(Protocol):
+    """Names for addresses."""
+
+    def symbolize(self, address: int, data: bool = True) -> str | None:
+        """``fn+12`` for an address of code, or of data when ``data``; ``None`` when nothing is there."""
+
+
+class Appearance(Struct):
+    """The settings, and what to ask of the program. ``printers`` is asked for each value before the built-in rules."""
+
+    settings: PrintSettings = field(default_factory=PrintSettings)
+    symbols: Symbolizer | None = None
+    memory: Memory | None = None
+    printers: PrettyPrinter | None = None
+    complete: Callable[[Type], Type] = lambda type_: type_
+    static_member: Callable[[ClassType, str], Value | None] = lambda type_, name: None
+    whole: Callable[[Value], Value | None] = lambda value: None
+    """A pointer, reference or object as what the object really is; ``None`` where nothing tells."""
+    referred: Callable[[Type, int, int], Value] | None = None
+    """The value of a type at an address of a space, whatever is known of that object only."""
+    described: Callable[[str, int, int], str | None] = lambda name, space, address: None
+    """What an object that the language hides is, given the name of its structure; ``None`` where nothing tells."""
+
+    def at_address(self, type_: Type, space: int, address: int) -> Value:
+        """What a reference refers to."""
+        if self.referred is not None:
+            return self.referred(type_, space, address)
+        assert self.memory is not None
+        return Value(self.complete(type_), MemoryStorage(self.memory, space, address))
+
+    def address(self, space: int, address: int, symbol: bool = False) -> str:
+        """An address as text: ``0x...`` or ``local#0x10``, with ``<symbol+offset>`` where asked."""
+        prefix = "" if space == 0 else address_space(space).name + "#"
+        text = f"{prefix}{address:#x}"
+        if symbol and space in (0, 1) and self.symbols is not None:
+            name = self.symbols.symbolize(address)
+            if name is not None:
+                text += f" <{name}>"
+        return text
+
+    def pointer(self, space: int, address: int, symbol: bool) -> str:
+        """As `address`, with what the settings leave of it: nothing without addresses and symbols."""
+        text = self.address(space, address, symbol)
+        if self.settings.address:
+            return text
+        return text[text.index("<") :] if text.endswith(">") else ""

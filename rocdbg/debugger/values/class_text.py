@@ -1,0 +1,130 @@
+"""Text of structures, unions and classes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from msgspec.structs import replace
+
+from rocdbg.debugger.values.appearance import Appearance
+from rocdbg.debugger.values.format import Format
+from rocdbg.debugger.values.storage import AbsentError, Address
+from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.info.types import BaseClass, ClassKind, ClassType, Member, StaticMember
+
+
+class ClassText:
+    """The part of a formatting that shows classes; ``value`` shows the parts."""
+
+    def __init__(self, formatter: Appearance, fmt: Format) -> None:
+        self.formatter = formatter
+        self.settings = formatter.settings
+        self.fmt = fmt
+        self.letter = fmt.letter if fmt.letter != "s" else ""
+        self.strings = not self.letter
+        self.shown = 0
+        self.unnamed = 0
+        """Levels of anonymous members around this one: they do not count for `max_depth`."""
+        self.virtual_bases: set[str] = set()
+        """Virtual bases of the object that were shown: there is one of each."""
+        self.statics: set[Address] = set()
+        """Where the static members are that are shown around this value."""
+
+    @abstractmethod
+    def value(self, value: Value, depth: int) -> str:
+        """A value as a part of something."""
+
+    def _class(self, value: Value, depth: int) -> str:
+        complete = self.formatter.complete(value.bare)
+        if complete is not value.bare:
+            value = replace(value, type=complete, data=None) if value.storage is not None else value
+        type_ = value.bare
+        assert isinstance(type_, ClassType)
+        if type_.byte_size is None or type_.is_declaration:
+            return "<incomplete type>"
+        if depth and type_.kind is ClassKind.UNION and not self.settings.union:
+            return "{...}"
+        if 0 <= self.settings.max_depth <= depth - self.unnamed:
+            return "{...}"
+        value = try_fetch(value)
+        parts = [f"<{base.type}> = {text}" for base, text in self._bases(value, type_, depth)]
+        after = len(parts) if type_.bases and (type_.members or type_.static_members) else -1
+        around, self.virtual_bases = self.virtual_bases, set()
+        statics = type_.static_members if self.settings.static_members else ()
+        own: list[Member | StaticMember] = [*type_.members, *statics]
+        for member in sorted(own, key=lambda member: member.offset or 0):
+            if isinstance(member, StaticMember):
+                parts.append(f"static {member.name} = {self._static(type_, member, depth)}")
+                continue
+            parts.append(self._member(value, member, depth))
+        self.virtual_bases = around
+        if not parts:
+            return "{<No data fields>}"
+        return self._braced(parts, depth, members_after=after, name=str(type_))
+
+    def _bases(self, value: Value, type_: ClassType, depth: int) -> list[tuple[BaseClass, str]]:
+        """The base classes with their text, virtual ones where they are met first."""
+        found = []
+        for base in type_.bases:
+            if base.byte_offset is None:
+                continue
+            if base.virtual:
+                if str(base.type) in self.virtual_bases:
+                    continue
+                self.virtual_bases.add(str(base.type))
+            part = value.part(base.type, base.byte_offset)
+            complete = self.formatter.complete(part.bare)
+            is_empty = isinstance(complete, ClassType) and not (
+                complete.members or complete.bases or complete.static_members
+            )
+            found.append((base, "{<No data fields>}" if is_empty else self.value(part, depth + 1)))
+        return found
+
+    def _member(self, value: Value, member: Member, depth: int) -> str:
+        """``name = text``; of an anonymous member its text."""
+        part = value.field(member)
+        if not member.name:
+            self.unnamed += 1
+            text = self.value(part, depth + 1)
+            self.unnamed -= 1
+            return text
+        if member.artificial and member.name.startswith("_vptr"):
+            # an address whatever the format
+            return f"{member.name} = {self.formatter.pointer(0, part.as_int(), symbol=True)}"
+        return f"{member.name} = {self.value(part, depth + 1)}"
+
+    def _static(self, type_: ClassType, member: StaticMember, depth: int) -> str:
+        """A static member; one of a class is shown in itself once."""
+        found = self.formatter.static_member(type_, member.name)
+        if found is None:
+            return "<optimized out>"
+        address = found.address
+        if not isinstance(found.bare, ClassType) or address is None:
+            return self.value(found, depth + 1)
+        if address in self.statics:
+            return "<same as static member of an already seen type>"
+        self.statics.add(address)
+        text = self.value(found, depth + 1)
+        self.statics.discard(address)
+        return text
+
+    def _braced(self, parts: list[str], depth: int, members_after: int = -1, name: str = "") -> str:
+        if not self.settings.pretty:
+            return "{" + ", ".join(parts) + "}"
+        inner = "  " * (depth + 1)
+        lines = []
+        for index, part in enumerate(parts):
+            last = index == len(parts) - 1
+            separator = "" if last else (", " if index < members_after else ",")
+            if index == members_after:
+                lines.append(f"{inner}members of {name}:")
+            lines.append(f"{inner}{part}{separator}")
+        return "{\n" + "\n".join(lines) + "\n" + "  " * depth + "}"
+
+
+def try_fetch(value: Value) -> Value:
+    """The value with its bytes read at once where all of them are there; else its parts are read singly."""
+    try:
+        return value.fetched()
+    except AbsentError:
+        return value

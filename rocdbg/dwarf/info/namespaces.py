@@ -1,0 +1,92 @@
+"""Namespaces of an object: which there are, what other names they go by, and what is visible in which."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+
+from rocdbg.dwarf.info.constants import At, Tag
+from rocdbg.dwarf.info.die import Die
+from rocdbg.dwarf.info.entries import Entries
+from rocdbg.dwarf.info.scopes import enclosing_names
+from rocdbg.dwarf.info.types import EnumType
+
+ANONYMOUS = "(anonymous namespace)"
+
+
+class Namespaces:
+    """Namespaces and declarations of using, by qualified names; the global namespace is the empty one."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+
+    def _tagged(self, *tags: int) -> Iterator[Die]:
+        for unit in self._entries.units:
+            for offset in unit.index.tagged(*tags):
+                yield Die(unit, offset)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The namespaces."""
+        return frozenset(qualified(die) for die in self._tagged(Tag.NAMESPACE))
+
+    @cached_property
+    def declared(self) -> dict[str, str]:
+        """What a using-declaration (``using std::sort;``) or an alias (``namespace n = a::b;``) stands for."""
+        found = {}
+        for die in self._tagged(Tag.IMPORTED_DECLARATION):
+            target = die.reference(At.IMPORT)
+            if target is not None and target.name is not None:
+                name = die.name or target.name
+                found["::".join((*enclosing_names(die), name))] = qualified(target)
+        return found
+
+    def entries(self) -> Iterator[tuple[Die, str, str]]:
+        """Namespaces and aliases of some: the entry, its name, and that of the namespace it stands for."""
+        for die in self._tagged(Tag.NAMESPACE, Tag.IMPORTED_DECLARATION):
+            target = die if die.tag == Tag.NAMESPACE else die.reference(At.IMPORT)
+            if target is not None and target.tag == Tag.NAMESPACE:
+                yield die, qualified(die), qualified(target)
+
+    @cached_property
+    def imports(self) -> dict[str, tuple[str, ...]]:
+        """The namespaces whose names are visible in another: by using-directives, anonymous and inline ones."""
+        found: dict[str, dict[str, None]] = defaultdict(dict)
+        for die in self._tagged(Tag.IMPORTED_MODULE):
+            target = die.reference(At.IMPORT)
+            if target is not None and target.tag == Tag.NAMESPACE:
+                found["::".join(enclosing_names(die))][qualified(target)] = None
+        for die in self._tagged(Tag.NAMESPACE):
+            if die.name is None or die.flag(At.EXPORT_SYMBOLS):
+                found["::".join(enclosing_names(die))][qualified(die)] = None
+        return {scope: tuple(namespaces) for scope, namespaces in found.items()}
+
+    @cached_property
+    def _enumerators(self) -> dict[str, list[Die]]:
+        """The enumerations that have an enumerator of a name."""
+        found: dict[str, list[Die]] = defaultdict(list)
+        for die in self._tagged(Tag.ENUMERATOR):
+            around = die.parent
+            if die.name is not None and around is not None:
+                found[die.name].append(around)
+        return found
+
+    def enumerations(self, enumerator: str) -> list[EnumType]:
+        """The enumerations outside functions that have an enumerator called so."""
+        types = (self._entries.types.at(die.offset) for die in self._enumerators.get(enumerator, ()))
+        return [type_ for type_ in types if isinstance(type_, EnumType)]
+
+
+def qualified(die: Die) -> str:
+    """The name of an entry with what is around it."""
+    name = die.name
+    if name is None and die.tag == Tag.NAMESPACE:
+        name = ANONYMOUS
+    return "::".join((*enclosing_names(die), name or ""))
+
+
+def imported(scope: Die) -> list[str]:
+    """The namespaces that using-directives directly in a function or block name."""
+    targets = (child.reference(At.IMPORT) for child in scope.children if child.tag == Tag.IMPORTED_MODULE)
+    return [qualified(target) for target in targets if target is not None and target.tag == Tag.NAMESPACE]

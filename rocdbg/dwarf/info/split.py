@@ -1,0 +1,129 @@
+"""Split debug information: what a skeleton unit names, and the sections of the split unit it stands for.
+
+DWARF 5 sections 3.1.2 and 3.1.3 (skeleton units), 7.3.2 (split object files) and 7.3.5 (packages); before DWARF 5
+the same with attributes of GNU's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.sections import Sections
+
+SUFFIX: Final = ".dwo"
+CU_INDEX: Final = ".debug_cu_index"
+TU_INDEX: Final = ".debug_tu_index"
+_SHARED: Final = frozenset({".debug_addr", ".debug_ranges", ".debug_frame"})
+"""Sections of the linked object that split units refer to."""
+_COMMON: Final = (".debug_str.dwo", ".debug_line_str.dwo")
+"""Sections of a package that all its units share: they are not in its indexes."""
+_MOST_UNITS: Final = 1_000_000
+_COLUMNS: Final = {
+    2: {
+        1: ".debug_info", 2: ".debug_types", 3: ".debug_abbrev", 4: ".debug_line", 5: ".debug_loc",
+        6: ".debug_str_offsets", 7: ".debug_macinfo", 8: ".debug_macro",
+    },
+    5: {
+        1: ".debug_info", 3: ".debug_abbrev", 4: ".debug_line", 5: ".debug_loclists", 6: ".debug_str_offsets",
+        7: ".debug_macro", 8: ".debug_rnglists",
+    },
+}
+"""DW_SECT_* by the version of a package's index: 2 is GNU's, before DWARF 5."""
+
+
+class SplitName(Struct, frozen=True):
+    """What a skeleton unit says of the unit that it stands for: file, folder of the compilation, identity (64 bits),
+    and the skeleton's own offset in ``.debug_info``."""
+
+    name: str
+    comp_dir: str
+    id: int
+    offset: int
+
+
+class SplitFiles(Protocol):
+    """Knows the files that split units are in."""
+
+    def find(self, name: SplitName) -> Mapping[str, bytes] | None:
+        """The sections of a split object or package, by their names in the file (``.debug_info.dwo``), the same
+        mapping for the same file; ``None`` if there is none. Raises `rocdbg.Error` for one that cannot be read."""
+
+    def unread(self, name: SplitName, reason: str) -> None:
+        """Be told that what was found cannot be used."""
+
+
+class SplitSections(Sections):
+    """The sections that a split unit refers to, by their usual names: its own, and those of the linked object that it
+    shares."""
+
+    def __init__(self, own: Mapping[str, bytes], linked: Sections) -> None:
+        super().__init__(own)
+        self._linked = linked
+
+    def __getitem__(self, name: str) -> bytes:
+        return self._linked[name] if name in _SHARED else super().__getitem__(name + SUFFIX)
+
+
+class Contribution(Mapping[str, bytes]):
+    """The parts of a package's sections that are about one unit."""
+
+    def __init__(self, package: Mapping[str, bytes], parts: Mapping[str, tuple[int, int]]) -> None:
+        self._package, self._parts = package, parts
+
+    def __getitem__(self, name: str) -> bytes:
+        if name in _COMMON:
+            return self._package[name]
+        start, size = self._parts[name]
+        data = self._package[name]
+        if start + size > len(data):
+            raise DebugInfoError(name, start, f"the package's index gives {size} bytes, there are {len(data) - start}")
+        return data[start:start + size]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._parts
+        yield from (name for name in _COMMON if name in self._package)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contribution]:
+    """The units of a package by their identity: ``index`` is ``.debug_cu_index`` or, with signatures of types,
+    ``.debug_tu_index`` (DWARF 5 section 7.3.5.3). Raises DebugInfoError for a damaged one."""
+    data = package.get(index, b"")
+    if not data:
+        return {}
+
+    def word(at: int, size: int = 4) -> int:
+        if at + size > len(data):
+            raise DebugInfoError(index, at, "the package's index is truncated")
+        return int.from_bytes(data[at:at + size], "little")
+
+    version = word(0) if word(0) == 2 else word(0, 2)
+    names = _COLUMNS.get(version)
+    if names is None:
+        raise DebugInfoError(index, 0, f"version {version} of package indexes is not known")
+    columns, units, slots = word(4), word(8), word(12)
+    rows = 16 + 12 * slots  # behind the identities and the row numbers of the slots
+    offsets = rows + 4 * columns
+    sizes = offsets + 4 * columns * units
+    if units > _MOST_UNITS or columns > len(_COLUMNS[2]) or sizes + 4 * columns * units > len(data):
+        raise DebugInfoError(index, 0, f"{units} units of {columns} sections in {slots} slots do not fit")
+    kinds = [names.get(word(rows + 4 * column), "") for column in range(columns)]
+    found = {}
+    for slot in range(slots):
+        row = word(16 + 8 * slots + 4 * slot)
+        if not row:
+            continue
+        if row > units:
+            raise DebugInfoError(index, 16 + 8 * slots + 4 * slot, f"there are {units} rows, none is {row}")
+        at = 4 * columns * (row - 1)
+        found[word(16 + 8 * slot, 8)] = Contribution(package, {
+            kind + SUFFIX: (word(offsets + at + 4 * column), word(sizes + at + 4 * column))
+            for column, kind in enumerate(kinds) if kind
+        })
+    return found

@@ -1,0 +1,84 @@
+"""What a GPU tells programs of itself, for each target that can be simulated."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocdbg.arch.target_id import Feature, TargetId
+from rocdbg.errors import Error
+from rocdbg.host.protocol import AGENT_RECORD, MAX_AGENTS
+
+COMPUTE_UNITS: Final = 4
+WAVES_PER_UNIT: Final = 32
+RESIDENT_WAVES: Final = COMPUTE_UNITS * WAVES_PER_UNIT
+"""Runtimes reckon how large a cooperative launch may be from the two; so many waves have to be resident at once."""
+_SIMDS_PER_UNIT: Final = 4
+_CACHE_LINE: Final = 64
+MEMORY_SIZE: Final = 16 << 30
+"""Bytes of each GPU."""
+
+# PCI device numbers of cards, for programs that look at them.
+_CHIPS: Final = {
+    "gfx900": 0x6860, "gfx906": 0x66A1, "gfx908": 0x738C, "gfx90a": 0x740F, "gfx942": 0x74A1, "gfx950": 0x75A0,
+    "gfx1010": 0x731F, "gfx1030": 0x73BF, "gfx1100": 0x744C, "gfx1101": 0x747E, "gfx1102": 0x7480, "gfx1200": 0x7590,
+    "gfx1201": 0x7550,
+}  # fmt: skip
+
+
+class AgentError(Error):
+    """A GPU that cannot be offered to programs."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(f"cannot simulate the GPU {text}: {reason}")
+
+
+def parse_agents(text: str) -> tuple[TargetId, ...]:
+    """GPUs of a list such as ``gfx90a,gfx1100`` or ``gfx90a:xnack+``; what is not said has its usual setting.
+
+    Raises AgentError and the errors of `TargetId.parse`.
+    """
+    names = [name.strip() for name in text.split(",")]
+    if not 1 <= len(names) <= MAX_AGENTS or not all(names):
+        raise AgentError(repr(text), f"a list of 1 to {MAX_AGENTS} names such as gfx90a,gfx1100 is needed")
+    return tuple(_parse(name) for name in names)
+
+
+def _parse(name: str) -> TargetId:
+    found = TargetId.parse(name)
+    target = found.target
+    if target.is_generic:
+        raise AgentError(name, f"it is no GPU but a family of them: {', '.join(target.members)}")
+    if target.is_r600 or not target.generation >= 9:
+        raise AgentError(name, "GPUs from gfx900 on are simulated")
+    return TargetId.of(
+        target,
+        sramecc=Feature.ON if found.sramecc is Feature.ANY else found.sramecc,
+        xnack=Feature.OFF if found.xnack is Feature.ANY else found.xnack,
+    )
+
+
+def isa_name(agent: TargetId) -> str:
+    """As runtimes compare it with the entries of bundles: ``amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-``."""
+    features = {"sramecc": agent.sramecc, "xnack": agent.xnack}
+    said = {name: value for name, value in features.items() if value in (Feature.ON, Feature.OFF)}
+    settings = "".join(f":{name}{value.value}" for name, value in said.items())
+    return f"amdgcn-amd-amdhsa--{agent.target.name}{settings}"
+
+
+def agent_record(agent: TargetId) -> bytes:
+    """What the runtime library is told of a GPU."""
+    target = agent.target
+    return AGENT_RECORD.pack(
+        target.name.encode(),
+        isa_name(agent).encode(),
+        f"rocdbg {target.name}".encode(),
+        target.default_wave_size,
+        COMPUTE_UNITS,
+        WAVES_PER_UNIT,
+        _SIMDS_PER_UNIT,
+        target.lds_size,
+        _CHIPS.get(target.name, 0),
+        _CACHE_LINE,
+        1,
+        MEMORY_SIZE,
+    )

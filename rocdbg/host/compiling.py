@@ -1,0 +1,92 @@
+"""Builds the runtime library for programs, and rocdbg's own half of it, from the C sources beside this module.
+
+This needs nothing but a C compiler and what rocdbg's package holds: packages may bring the libraries along.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from rocdbg.errors import Error
+from rocdbg.host import protocol
+
+RUNTIME: Final = "libhsa-runtime64.so.1"
+"""What HIP, OpenCL and OpenMP link against."""
+UNVERSIONED: Final = "libhsa-runtime64.so"
+"""What LLVM's OpenMP opens."""
+GPU_SIDE: Final = "librocdbg-gpu-side.so"
+"""What rocdbg itself loads, see runtime/gpu_side.c."""
+
+SOURCES: Final = Path(__file__).parent / "runtime"
+OPTIONS: Final = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", "-pthread", "-w")
+COMPILERS: Final = ("cc", "gcc", "clang", "hipcc", "amdclang", "/opt/rocm/llvm/bin/clang")
+_SECONDS: Final = 120
+
+
+class RuntimeLibraryError(Error):
+    """The runtime library cannot be had."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"cannot build the runtime library for programs: {reason}")
+
+
+def compilers() -> list[list[str]]:
+    """Commands of compilers, the one that CC names alone if it does."""
+    if named := os.environ.get("CC", "").strip():
+        try:
+            return [shlex.split(named)]
+        except ValueError:
+            raise RuntimeLibraryError(f"CC is no command: {named}") from None
+    return [[found] for name in COMPILERS if (found := shutil.which(name))]
+
+
+def source_files() -> list[Path]:
+    """The C sources of the programs' library, by name."""
+    return sorted(path for path in SOURCES.glob("*.c") if path.name != "gpu_side.c")
+
+
+def exported_names() -> list[str]:
+    """Every function that a runtime may import; those that no source defines are made by `stubs`."""
+    return (SOURCES / "exports.txt").read_text().split()
+
+
+def stubs() -> str:
+    """C text with each exported function once more, weak: it says its name and fails where there is no better one."""
+    lines = ['#include "runtime.h"']
+    lines += [f"EXPORT __attribute__((weak)) hsa_status_t {name}(void) {{ return unsupported(__func__); }}"
+              for name in exported_names()]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def compile_into(compiler: list[str], folder: Path) -> None:
+    """Build all into a folder. Raises RuntimeLibraryError with what the compiler says, OSError."""
+    (folder / "protocol.h").write_text(protocol.header())
+    (folder / "stubs.c").write_text(stubs())
+    include = ["-I", str(folder), "-I", str(SOURCES)]
+    linking = [f"-Wl,-soname,{RUNTIME}", f"-Wl,--version-script={SOURCES / 'exports.map'}"]
+    _compile([*compiler, *OPTIONS, *include, *linking, "-o", str(folder / RUNTIME),
+              *map(str, source_files()), str(folder / "stubs.c")])  # fmt: skip
+    _compile([*compiler, *OPTIONS, *include, "-o", str(folder / GPU_SIDE), str(SOURCES / "gpu_side.c")])
+    (folder / UNVERSIONED).symlink_to(RUNTIME)
+
+
+def _compile(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise RuntimeLibraryError(f"{command[0]}: {error}") from None
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()
+        telling = next((line for line in said if "error" in line), said[0])
+        raise RuntimeLibraryError(f"{command[0]} says: {telling}")
+
+
+__all__ = [
+    "COMPILERS", "GPU_SIDE", "OPTIONS", "RUNTIME", "SOURCES", "UNVERSIONED", "RuntimeLibraryError", "compile_into",
+    "compilers", "exported_names", "source_files", "stubs",
+]  # fmt: skip

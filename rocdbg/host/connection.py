@@ -1,0 +1,166 @@
+"""The server's end of a program's connection: requests in, replies out."""
+
+from __future__ import annotations
+
+import array
+import socket
+from collections.abc import Callable
+
+from rocdbg.errors import Error
+from rocdbg.host import protocol
+from rocdbg.host.agents import agent_record
+from rocdbg.host.device import symbol_records
+from rocdbg.host.process import ProgramProcess, RequestError
+from rocdbg.host.protocol import DEFINITION, LOAD_HEAD, REPLY, REQUEST, Request, Status
+from rocdbg.sim.memory import AllocationError
+
+_CHUNK = 1 << 20
+
+
+class Disconnected(Exception):
+    """The other side has gone, or says what makes no sense."""
+
+
+def receive(connection: socket.socket, size: int) -> bytearray:
+    """``size`` bytes, which take memory only as they come. Raises Disconnected."""
+    data = bytearray()
+    while len(data) < size:
+        try:
+            part = connection.recv(min(size - len(data), _CHUNK))
+        except OSError:
+            part = b""
+        if not part:
+            raise Disconnected
+        data += part
+    return data
+
+
+def send(connection: socket.socket, status: int, values: tuple[int, ...] = (), payload: bytes = b"") -> None:
+    """A reply. Raises Disconnected."""
+    padded = (*values, *(0,) * (6 - len(values)))
+    try:
+        connection.sendall(REPLY.pack(status, len(payload), *padded) + payload)
+    except OSError:
+        raise Disconnected from None
+
+
+def greet(connection: socket.socket, process: ProgramProcess) -> None:
+    """The reply to HELLO, with the window's file. Raises Disconnected."""
+    memory = process.memory
+    payload = b"".join(agent_record(device.agent) for device in process.devices)
+    window = memory.window
+    head = REPLY.pack(0, len(payload), window.base, window.size, memory.control, process.token, 0, 0)
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [window.file]))]
+    try:
+        connection.sendmsg([head], rights)
+        connection.sendall(payload)
+    except OSError:
+        raise Disconnected from None
+
+
+class Requests:
+    """Answers the requests of one process until it disconnects."""
+
+    def __init__(self, process: ProgramProcess, connection: socket.socket) -> None:
+        self._process, self._connection = process, connection
+        self._answers: dict[int, Callable[[tuple[int, ...], bytearray], tuple[tuple[int, ...], bytes]]] = {
+            Request.ALLOCATE: self._allocate,
+            Request.FREE: self._free,
+            Request.PIN: self._pin,
+            Request.LOAD: self._load,
+            Request.UNLOAD: self._unload,
+            Request.CODE_WRITTEN: self._code_written,
+            Request.QUEUE: self._queue,
+            Request.QUEUE_FREE: self._queue_free,
+            Request.QUEUE_STOP: self._queue_stop,
+        }
+
+    def serve(self) -> None:
+        """Returns when the program has gone."""
+        try:
+            while True:
+                self._one()
+        except Disconnected:
+            pass
+
+    def _one(self) -> None:
+        operation, size, *arguments = REQUEST.unpack(receive(self._connection, REQUEST.size))
+        payload = receive(self._connection, size) if size else bytearray()
+        answer = self._answers.get(operation)
+        if answer is None:
+            raise Disconnected
+        try:
+            with self._process.exclusive():
+                values, reply = answer(tuple(arguments), payload)
+        except RequestError as error:
+            send(self._connection, error.status, (), str(error).encode())
+        except AllocationError as error:
+            send(self._connection, Status.OUT_OF_RESOURCES, (), str(error).encode())
+        except Error as error:
+            send(self._connection, Status.INVALID_CODE_OBJECT, (), str(error).encode())
+        else:
+            send(self._connection, Status.SUCCESS, values, reply)
+
+    # -- what each does --------------------------------------------------------------------------------------
+
+    def _allocate(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        return (self._process.allocate(a[0], a[1]).address,), b""
+
+    def _free(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        self._process.free(a[0])
+        return (), b""
+
+    def _pin(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        return (self._process.pin(a[0]).address,), b""
+
+    def _load(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        defined, uri, data = _split_load(payload)
+        code = self._process.load(a[0], data, uri, defined)
+        try:
+            count, records = symbol_records(code)
+        except Error:
+            self._process.unload(code.number)
+            raise
+        base = code.loaded.base
+        return (code.number, base, code.load_size, base, count), records
+
+    def _unload(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        self._process.unload(a[0])
+        return (), b""
+
+    def _code_written(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        self._process.code_written(a[0], min(a[1], protocol.MAX_PAYLOAD))
+        return (), b""
+
+    def _queue(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        queue = self._process.create_queue(a[0], a[1], a[2] & 0xFFFF_FFFF, a[3])
+        return (queue.address, queue.traces), b""
+
+    def _queue_free(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        self._process.destroy_queue(a[0])
+        return (), b""
+
+    def _queue_stop(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        self._process.queue(a[0]).stopped = True
+        return (), b""
+
+
+def _split_load(payload: bytearray) -> tuple[dict[str, int], str, bytes]:
+    """Definitions, URI and bytes of a LOAD. Raises RequestError."""
+    view = memoryview(payload)
+    at = 0
+
+    def take(size: int) -> memoryview:
+        nonlocal at
+        if size > len(view) - at:
+            raise RequestError(Status.INVALID_ARGUMENT, "a code object was cut short on its way")
+        at += size
+        return view[at - size : at]
+
+    count, uri_size, code_size = LOAD_HEAD.unpack(take(LOAD_HEAD.size))
+    defined = {}
+    for _ in range(count):
+        address, size = DEFINITION.unpack(take(DEFINITION.size))
+        defined[bytes(take(size)).decode(errors="replace")] = address
+    uri = bytes(take(uri_size)).decode(errors="replace")
+    return defined, uri, bytes(take(code_size))

@@ -1,0 +1,129 @@
+"""The runtime library for programs, and rocdbg's own half of it: found ready-made, or built once into the user's cache.
+
+Packages may bring the libraries along (setup.py). Else what is built is kept under a key of the sources and the
+compiler, in a folder that only the user can write to, because programs and rocdbg execute it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.host import protocol
+from rocdbg.host.compiling import (
+    COMPILERS,
+    GPU_SIDE,
+    OPTIONS,
+    RUNTIME,
+    SOURCES,
+    UNVERSIONED,
+    RuntimeLibraryError,
+    compile_into,
+    compilers,
+)
+from rocdbg.sim.object_cache import default_cache_directory
+from rocdbg.sim.private_folder import UntrustedFolder, close, open_private, open_private_below
+
+_PREBUILT: Final = Path(__file__).parent / "prebuilt"
+
+
+class RuntimeLibrary(Struct, frozen=True):
+    """A folder with the built libraries."""
+
+    folder: Path
+
+    @property
+    def runtime(self) -> Path:
+        """What programs load."""
+        return self.folder / RUNTIME
+
+    @property
+    def gpu_side(self) -> Path:
+        """What rocdbg itself loads, see runtime/gpu_side.c."""
+        return self.folder / GPU_SIDE
+
+    @property
+    def complete(self) -> bool:
+        return all((self.folder / name).is_file() for name in (RUNTIME, UNVERSIONED, GPU_SIDE))
+
+
+def runtime_library() -> RuntimeLibrary:
+    """The libraries, built if they are not there yet. Raises RuntimeLibraryError."""
+    prebuilt = RuntimeLibrary(_PREBUILT)
+    if prebuilt.complete:
+        return prebuilt
+    found = compilers()
+    if not found:
+        named = ", ".join(COMPILERS[:5])
+        raise RuntimeLibraryError(
+            f"no C compiler was found ({named}); install one, or name yours in the environment variable CC"
+        )
+    folder = _cache_folder()
+    reason = ""
+    for compiler in found:
+        library = RuntimeLibrary(folder / f"runtime-{_key(compiler)}")
+        if library.complete:
+            return library
+        reason = _build(compiler, folder, library)
+        if not reason:
+            return library
+    raise RuntimeLibraryError(reason)
+
+
+def _build(compiler: list[str], folder: Path, library: RuntimeLibrary) -> str:
+    """Build under another name and rename, so that nobody sees half of it. Returns what went wrong, if anything."""
+    try:
+        fresh = Path(tempfile.mkdtemp(prefix="building-", dir=folder))
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+    try:
+        compile_into(compiler, fresh)
+        os.rename(fresh, library.folder)  # noqa: PTH104 (it fails where another process was faster)
+    except RuntimeLibraryError as error:
+        return str(error).removeprefix("cannot build the runtime library for programs: ")
+    except OSError as error:
+        return "" if library.complete else f"{library.folder}: {error.strerror}"
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return ""
+
+
+def _key(compiler: list[str]) -> str:
+    """Of the sources, and of which compiler builds them."""
+    digest = hashlib.sha256()
+    for path in sorted(SOURCES.iterdir()):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    digest.update(protocol.header().encode() + repr(OPTIONS).encode() + repr(compiler).encode())
+    found = shutil.which(compiler[0])
+    if found:
+        real = Path(found).resolve()
+        status = real.stat()
+        digest.update(f"{real} {status.st_size} {status.st_mtime_ns}".encode())
+    return digest.hexdigest()[:32]
+
+
+def _cache_folder() -> Path:
+    """A folder of the user's own."""
+    base = default_cache_directory()
+    if base is None:
+        raise RuntimeLibraryError("there is no home directory to keep it in; name a folder in ROCDBG_CACHE_DIR")
+    try:
+        outer = open_private(base)
+        try:
+            close(open_private_below(outer, "host"))
+        finally:
+            close(outer)
+    except UntrustedFolder as problem:
+        raise RuntimeLibraryError(f"{base} is not to be trusted: {problem}") from None
+    except (OSError, ValueError) as error:
+        raise RuntimeLibraryError(f"{base}: {getattr(error, 'strerror', None) or error}") from None
+    return base / "host"
+
+
+__all__ = ["RUNTIME", "RuntimeLibrary", "RuntimeLibraryError", "runtime_library"]

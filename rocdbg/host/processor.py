@@ -1,0 +1,89 @@
+"""Runs what the queues of a process launch, and gives the program the errors that hardware would give it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from rocdbg.codeobject.demangle import demangle
+from rocdbg.host.process import ProgramProcess
+from rocdbg.host.protocol import FAULT_NOT_PRESENT, FAULT_READ_ONLY, Event, Status
+from rocdbg.host.queues import ProgramQueue
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.queue_runner import QueueStop
+from rocdbg.sim.options import RunOptions
+from rocdbg.sim.stops import Access, Space, Stop, StopKind
+
+_SHARE: Final = 250_000
+"""Wave-instructions between two looks whether threads of the program wait for a signal that a kernel has changed."""
+_IDLE: Final = 1.0
+_POLL: Final = 0.01
+"""Seconds: while packets wait for signals, which a program can change without telling anybody."""
+
+
+class PacketProcessor:
+    """Processes the queues of one process. ``report`` gets a sentence about each error."""
+
+    def __init__(self, process: ProgramProcess, report: Callable[[str], None]) -> None:
+        self.process = process
+        self._report = report
+        process.failed = self._fail
+        process.runner.resolve = self._resolve
+
+    def run(self) -> None:
+        """Until the process has gone."""
+        process, seen = self.process, 0
+        while not process.closed:
+            stop = process.runner.run(RunOptions(budget=_SHARE))
+            if stop is not None:
+                if stop.stop.kind in (StopKind.BUDGET, StopKind.INTERRUPTED):
+                    process.memory.signals_changed()
+                elif stop.stop.is_exception:
+                    self.deliver(stop)
+                # Else the debug trap, which does nothing where there is no debugger (AMDGPU ABI, trap handler).
+                continue
+            with process.exclusive():
+                waiting = any(queue.has_packet for queue in process.queues.values())
+            seen = process.memory.wait_for_work(seen, _POLL if waiting else _IDLE)
+        for queue in process.runner.queues:
+            process.runner.abandon(queue)
+
+    def _resolve(self, dispatch: Dispatch, stop: Stop) -> bool:
+        """Whether a fault is one in pinned memory, whose pages are there now."""
+        return stop.fault is not None and self.process.share_pinned(stop.fault.address)
+
+    def deliver(self, stop: QueueStop) -> None:
+        """Give the program what a kernel's error means to it: its queue takes no more packets."""
+        queue, dispatch, why = stop.queue, stop.dispatch, stop.stop
+        if not isinstance(queue, ProgramQueue) or dispatch is None:
+            return
+        wave = why.wave
+        where = f" in wave {wave.workgroup}/{wave.index}" if wave is not None else ""
+        message = f"kernel {demangle(dispatch.kernel.name)}{where}: {why.message}"
+        if status_of(why) is not Status.MEMORY_FAULT or why.fault is None:
+            self._fail(queue, status_of(why), message)
+            return
+        self._stop(queue, message)
+        there = self.process.memory.global_memory.find(why.fault.address) is not None
+        reason = FAULT_READ_ONLY if there and why.fault.access is Access.WRITE else FAULT_NOT_PRESENT
+        self.process.tell(Event.FAULT, queue.device.node, why.fault.address, reason)
+
+    def _stop(self, queue: ProgramQueue, message: str) -> None:
+        queue.stopped = True
+        self.process.runner.abandon(queue)
+        self._report(message)
+
+    def _fail(self, queue: ProgramQueue, status: Status, message: str) -> None:
+        """A queue takes no more packets, and the program hears of it."""
+        self._stop(queue, message)
+        self.process.tell(Event.QUEUE_ERROR, queue.address, status)
+
+
+def status_of(stop: Stop) -> Status:
+    """What a program is told of a kernel that cannot go on."""
+    if stop.kind is StopKind.FAULT:
+        elsewhere = stop.fault is not None and stop.fault.space is not Space.GLOBAL
+        return Status.MEMORY_APERTURE_VIOLATION if elsewhere or stop.is_aperture_violation else Status.MEMORY_FAULT
+    if stop.kind in (StopKind.ILLEGAL, StopKind.UNSUPPORTED):
+        return Status.ILLEGAL_INSTRUCTION
+    return Status.EXCEPTION

@@ -1,0 +1,35 @@
+"""Which GPUs a program's own device code is for, before it has run."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from typing import Final
+
+from rocdbg.arch.target_id import TargetId
+from rocdbg.codeobject.container import list_entries
+from rocdbg.errors import Error
+from rocdbg.host.agents import parse_agents
+
+DEFAULT_GPU: Final = "gfx90a"
+"""Where neither the caller nor the program's own code says which."""
+
+
+def default_gpu(program: str) -> str:
+    """The first GPU that a program's code is for and that can be simulated, else `DEFAULT_GPU`."""
+    path = shutil.which(program)
+    for target_id in program_targets(path) if path is not None else ():
+        target = target_id.target
+        name = str(target_id) if not target.is_generic else target.device(None)
+        with suppress(Error):
+            parse_agents(name)
+            return name
+    return DEFAULT_GPU
+
+
+def program_targets(path: str) -> list[TargetId]:
+    """What the device code in a file is for, in order; nothing for files that cannot be read or have none."""
+    with suppress(Error):
+        entries = list_entries(path)
+        return [entry.target_id for entry in entries if entry.target_id is not None and entry.is_code_object]
+    return []

@@ -1,0 +1,223 @@
+"""The queues of a process: what is in them, and what becomes of each packet.
+
+A queue is an ``amd_queue_t`` and a ring of packets, in memory that the program writes to. What rocdbg relies on (place
+and size of the ring, the type) it keeps itself.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.errors import Error
+from rocdbg.host.device import Device
+from rocdbg.host.packets import Barrier, BarrierValue, Malformed, Packet, PacketType, decode_packet
+from rocdbg.host.protocol import TRACE, Status
+from rocdbg.host.shared_memory import SharedMemory
+from rocdbg.sim.device.aql import PACKET_SIZE, QUEUE_SIZE, READ_INDEX, WRITE_INDEX
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.machine import Machine
+from rocdbg.sim.device.packets import KernelPacket, PacketPlace
+from rocdbg.sim.layout import PRIVATE_APERTURE, SHARED_APERTURE
+from rocdbg.sim.memory import Allocation, AllocationKind
+
+_FEATURE_KERNEL_DISPATCH: Final = 1
+_IS_PTR64: Final = 1 << 1
+_INVALID: Final = int(PacketType.INVALID)
+_MAX_WAVE: Final = 31
+_MAX_UNIT: Final = 3
+_AT_ONCE: Final = 64
+"""Packets that one turn takes at most, so that other queues have theirs."""
+# hsa_queue_t (type, features, base, doorbell, size, reserved, id), reserved, write index, aperture bases, largest unit
+# and wave; the offset of the read index; the properties.
+_HEAD = struct.Struct("<IIQQIIQ16xQIIII")
+
+
+class Head(Struct, frozen=True):
+    """The packet that is next in a queue. ``index`` counts the packets of the queue from 0, ``start`` is when it was
+    taken, in nanoseconds of CLOCK_BOOTTIME."""
+
+    index: int
+    address: int
+    packet: Packet
+    start: int
+
+
+class Origin(Struct, frozen=True):
+    """Where in a program a packet was announced: the thread, and the return addresses on its stack, innermost first."""
+
+    thread: int
+    frames: tuple[int, ...]
+
+
+class ProgramQueue:
+    """A queue of a program on one of its devices; `rocdbg.sim.device.queue_runner` runs what it launches.
+
+    ``number`` counts those of the process from 1. ``failed`` is told of packets that cannot be processed, in a
+    sentence, with the status for the program. ``traced``: the program notes where packets come from.
+    """
+
+    def __init__(
+        self, number: int, device: Device, memory: SharedMemory, size: int, kind: int, doorbell: int, traced: bool,
+        failed: Callable[[ProgramQueue, Status, str], None],
+    ) -> None:  # fmt: skip
+        self.number, self.device, self.size, self.kind = number, device, size, kind
+        self.first_wave: Callable[[], int] = lambda: 1
+        """The number of the next dispatch's first wave."""
+        self.stopped = False
+        """Whether it takes no more packets: an error has occurred, or the program says so."""
+        self.current: Head | None = None
+        """The packet of the dispatch that is under way."""
+        self._memory, self._failed = memory, failed
+        self._structure = memory.allocate(QUEUE_SIZE, f"queue {number}", AllocationKind.QUEUE)
+        try:
+            self._ring = memory.allocate(size * PACKET_SIZE, f"packets of queue {number}", AllocationKind.PACKET)
+        except BaseException:
+            memory.global_memory.free(self._structure)
+            raise
+        self._traces: Allocation | None = None
+        try:
+            if traced:
+                self._traces = memory.allocate(size * TRACE.size, f"traces of queue {number}", AllocationKind.RUNTIME)
+        except BaseException:
+            for allocation in self.allocations:
+                memory.global_memory.free(allocation)
+            raise
+        self._ring.data[::PACKET_SIZE] = PacketType.INVALID
+        self._structure.data[: _HEAD.size] = memoryview(_HEAD.pack(
+            kind, _FEATURE_KERNEL_DISPATCH, self._ring.address, doorbell, size, 0, number, 0,
+            SHARED_APERTURE >> 32, PRIVATE_APERTURE >> 32, _MAX_UNIT, _MAX_WAVE,
+        ))  # fmt: skip
+        self._put(136, READ_INDEX)
+        self._put(180, _IS_PTR64)
+        # What is read for each packet, without a look into the page table: it is there as long as the queue is.
+        self._words, self._packets = self._structure.data.data, self._ring.data.data
+
+    def _put(self, offset: int, value: int) -> None:
+        self._structure.data[offset : offset + 4] = memoryview(struct.pack("<I", value))
+
+    @property
+    def address(self) -> int:
+        """Of the ``amd_queue_t``."""
+        return self._structure.address
+
+    @property
+    def ring(self) -> int:
+        """Address of the packets."""
+        return self._ring.address
+
+    @property
+    def machine(self) -> Machine:
+        """The simulated device."""
+        return self.device.machine
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """Structure, ring, and records of where packets come from."""
+        return (self._structure, self._ring, *([self._traces] if self._traces is not None else []))
+
+    @property
+    def traces(self) -> int:
+        """Address of the records of where packets come from; 0: there are none."""
+        return self._traces.address if self._traces is not None else 0
+
+    def origin(self, packet: int) -> Origin | None:
+        """Where the packet with an index comes from, as far as that was noted and has not been overwritten."""
+        if self._traces is None:
+            return None
+        place = packet % self.size * TRACE.size
+        index, thread, count, *frames = TRACE.unpack_from(self._traces.data.data, place)
+        if index != packet + 1 or not 0 < count <= len(frames):
+            return None
+        return Origin(thread, tuple(frames[:count]))
+
+    @property
+    def read_index(self) -> int:
+        """Packets that were taken."""
+        return self._word(READ_INDEX)
+
+    @property
+    def write_index(self) -> int:
+        """Packets that the program has reserved slots for."""
+        return self._word(WRITE_INDEX)
+
+    def _word(self, offset: int) -> int:
+        return int.from_bytes(self._words[offset : offset + 8], "little")
+
+    @property
+    def has_packet(self) -> bool:
+        """Whether there is a packet that could be processed, now or when signals have changed."""
+        return not self.stopped and self._head() is not None
+
+    def _head(self) -> Head | None:
+        """The next packet, None if there is none yet."""
+        index = self.read_index
+        offset = index % self.size * PACKET_SIZE
+        # The header is written last: the rest counts only when it is seen.
+        if self._packets[offset] == _INVALID or index >= self.write_index:
+            return None
+        packet = decode_packet(bytes(self._packets[offset : offset + PACKET_SIZE]))
+        now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        return Head(index, self._ring.address + offset, packet, now) if packet is not None else None
+
+    # -- processing ------------------------------------------------------------------------------------------
+
+    def take(self) -> Dispatch | None:
+        """Process packets up to the first kernel's, and start that one; None if none is ready."""
+        for _ in range(_AT_ONCE):
+            head = None if self.stopped else self._head()
+            if head is None:
+                break
+            packet = head.packet
+            if isinstance(packet, Malformed):
+                self._failed(self, Status.INVALID_PACKET_FORMAT, f"queue {self.number}: {packet.reason}")
+                break
+            try:
+                if isinstance(packet, KernelPacket):
+                    return self._launch(head, packet)
+                if not self._passes(packet):
+                    break
+                self._finish(head, packet.completion_signal)
+            except Error as error:
+                self._failed(self, Status.EXCEPTION, f"queue {self.number}: {error}")
+                break
+        return None
+
+    def _launch(self, head: Head, packet: KernelPacket) -> Dispatch:
+        place = PacketPlace(head.address, self.address, head.index)
+        dispatch = self.device.machine.dispatch_packet(packet, place, self.first_wave())
+        self.current = head
+        return dispatch
+
+    def complete(self, dispatch: Dispatch) -> None:
+        """The dispatch that was taken last has run to its end."""
+        head, self.current = self.current, None
+        if head is None or not isinstance(head.packet, KernelPacket):
+            return
+        try:
+            self._finish(head, head.packet.completion_signal)
+        except Error as error:
+            self._failed(self, Status.EXCEPTION, f"queue {self.number}: {error}")
+
+    def _passes(self, packet: Barrier | BarrierValue) -> bool:
+        memory = self._memory
+        if isinstance(packet, BarrierValue):
+            if not packet.signal:
+                return True
+            return packet.condition.holds(memory.signal_value(packet.signal) & packet.mask, packet.value)
+        zeros = (memory.signal_value(signal) == 0 for signal in packet.signals)
+        return not packet.signals or (any(zeros) if packet.any else all(zeros))
+
+    def _finish(self, head: Head, signal: int) -> None:
+        """The packet is done: first its slot, then who waits."""
+        header = self._ring.host_address + head.address - self._ring.address
+        self._memory.finish(header, self._structure.host_address + READ_INDEX, head.index + 1, signal, head.start)
+
+    def free(self) -> None:
+        """Give the memory back."""
+        for allocation in self.allocations:
+            self._memory.global_memory.free(allocation)

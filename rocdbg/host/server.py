@@ -1,0 +1,178 @@
+"""Where programs find their GPUs: a socket, and for each process that connects, simulated devices of its own."""
+
+from __future__ import annotations
+
+import gc
+import os
+import secrets
+import socket
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import count
+from typing import Final
+
+from rocdbg.arch.target_id import TargetId
+from rocdbg.errors import Error
+from rocdbg.host import protocol
+from rocdbg.host.connection import Disconnected, Requests, greet, receive, send
+from rocdbg.host.gpu_side import load_gpu_side
+from rocdbg.host.library import RuntimeLibrary
+from rocdbg.host.process import ProgramProcess
+from rocdbg.host.processor import PacketProcessor
+from rocdbg.host.protocol import REQUEST, Request, Status
+
+_CREDENTIALS = struct.Struct("3i")
+_COLLECTED: Final = 16
+"""Processes between two looks for garbage: each leaves a terabyte of addresses to it, of which there are 128."""
+_ended = count(1)
+_PATIENCE: Final = 10.0
+"""Seconds for a new connection to say what it wants."""
+
+
+class Server:
+    """Listens until it is closed. ``report`` gets sentences about kernels and requests that fail.
+
+    The socket is abstract, so that nothing of it is left whatever ends first; only processes of the same user are
+    served. ``prepared`` is for the first process that connects: whoever has made it runs its queues (a debugger).
+    Raises Error if the host has no such sockets.
+    """
+
+    def __init__(
+        self, agents: Sequence[TargetId], library: RuntimeLibrary, report: Callable[[str], None],
+        prepared: PacketProcessor | None = None,
+    ) -> None:
+        self.agents = tuple(agents)
+        self._library = library
+        self._report = report
+        self.name = f"rocdbg-{os.getpid()}-{secrets.token_hex(8)}"
+        self.processes: list[ProgramProcess] = []
+        """Those that are connected, in order."""
+        self._connections: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+        self._prepared = prepared
+        try:
+            self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+            self._listener.bind("\0" + self.name)
+            self._listener.listen(64)
+        except OSError as error:
+            raise Error(f"cannot listen for programs: {error.strerror}") from None
+        self._start(self._accept, "rocdbg-accept")
+
+    def environment(self, base: dict[str, str]) -> dict[str, str]:
+        """The environment for a program: ``base``, and what makes it load the runtime library and find this server."""
+        runtime = str(self._library.runtime)
+        result = dict(base)
+        result["LD_PRELOAD"] = f"{runtime}:{base['LD_PRELOAD']}" if base.get("LD_PRELOAD") else runtime
+        folder = str(self._library.folder)
+        result["LD_LIBRARY_PATH"] = f"{folder}:{base['LD_LIBRARY_PATH']}" if base.get("LD_LIBRARY_PATH") else folder
+        # AddressSanitizer as a shared library wants to be the first one; where it is does not matter to it here.
+        options = [*filter(None, [base.get("ASAN_OPTIONS")]), "verify_asan_link_order=0"]
+        result["ASAN_OPTIONS"] = ":".join(options)
+        result[protocol.SOCKET_VARIABLE] = self.name
+        result[protocol.PARENT_VARIABLE] = str(os.getpid())
+        return result
+
+    def close(self) -> None:
+        """End all connections: programs that use a GPU end with them."""
+        self._closed = True
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            connections, processes = list(self._connections), list(self.processes)
+        for process in processes:
+            process.close()
+        for connection in connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def _start(self, body: Callable[[], None], name: str) -> threading.Thread:
+        thread = threading.Thread(target=body, name=name, daemon=True)
+        thread.start()
+        return thread
+
+    def _accept(self) -> None:
+        while not self._closed:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self._start(partial(self._serve, connection), "rocdbg-program")
+
+    def _serve(self, connection: socket.socket) -> None:
+        """One connection, whichever of the two kinds it is."""
+        with self._lock:
+            self._connections.add(connection)
+        keep = False
+        try:
+            _, user, _ = _CREDENTIALS.unpack(
+                connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+            )
+            if user != os.geteuid():
+                return
+            connection.settimeout(_PATIENCE)
+            operation, _, first, second, *_ = REQUEST.unpack(receive(connection, REQUEST.size))
+            connection.settimeout(None)
+            if operation == Request.HELLO:
+                self._program(connection, first, second)
+            elif operation == Request.EVENTS:
+                keep = self._events(connection, first)
+        except (Disconnected, OSError):
+            pass
+        finally:
+            with self._lock:
+                self._connections.discard(connection)
+            if not keep:
+                connection.close()
+
+    def _events(self, connection: socket.socket, token: int) -> bool:
+        with self._lock:
+            found = [process for process in self.processes if process.token == token]
+        if found:
+            found[0].take_events(connection)
+        return bool(found)
+
+    def _program(self, connection: socket.socket, version: int, pid: int) -> None:
+        """All that a process asks for, until it disconnects."""
+        if version != protocol.VERSION:
+            send(connection, Status.ERROR, (), b"the runtime library is of another version of rocdbg")
+            return
+        with self._lock:
+            processor, self._prepared = self._prepared, None
+        prepared = processor is not None
+        try:
+            if processor is None:
+                process = ProgramProcess(pid, self.agents, load_gpu_side(self._library.gpu_side))
+                processor = PacketProcessor(process, self._report)
+        except Error as error:
+            send(connection, Status.OUT_OF_RESOURCES, (), str(error).encode())
+            return
+        process = processor.process
+        process.pid = pid
+        with self._lock:
+            self.processes.append(process)
+        working = processor
+
+        def work() -> None:
+            try:
+                working.run()
+            finally:  # the program must not wait for a GPU that is not there any more
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+        worker = None if prepared else self._start(work, "rocdbg-gpu")
+        try:
+            greet(connection, process)
+            Requests(process, connection).serve()
+        finally:
+            process.close()
+            if worker is not None:
+                worker.join()
+            with self._lock:
+                self.processes.remove(process)
+            if next(_ended) % _COLLECTED == 0:
+                gc.collect()

@@ -1,0 +1,5 @@
+"""An assembler that reads the decoder's tables the other way round: what is printed gives the same bytes again.
+
+``syntax`` takes a line apart, ``encoder`` finds the row of the table that it belongs to, ``operand_fields`` and
+``modifier_fields`` set the bits of each of the row's items, ``numbers`` and ``named`` read what is no register.
+"""

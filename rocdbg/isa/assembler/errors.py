@@ -1,0 +1,25 @@
+"""What is wrong with a line of assembler."""
+
+from __future__ import annotations
+
+from rocdbg.errors import Error
+
+
+class AssemblyError(Error):
+    """A line that is no instruction of the target: ``text`` is the line, ``reason`` what is wrong with it."""
+
+    def __init__(self, text: str, target: str, reason: str) -> None:
+        shown = text if len(text) <= 120 else text[:117] + "..."
+        super().__init__(f"Cannot assemble `{shown}' for {target}: {reason}.")
+        self.text = text
+        self.target = target
+        self.reason = reason
+
+
+class Mismatch(Exception):
+    """A row of the encoding table is not what was typed: after ``matched`` operands, because of ``reason``."""
+
+    def __init__(self, reason: str, matched: int = 0) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.matched = matched

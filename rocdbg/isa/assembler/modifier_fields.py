@@ -1,0 +1,221 @@
+"""Modifiers and numbers of an instruction word set from what was typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from rocdbg.isa.assembler import named
+from rocdbg.isa.assembler.errors import Mismatch
+from rocdbg.isa.assembler.numbers import absolute, fits, integer
+from rocdbg.isa.assembler.syntax import words_of
+from rocdbg.isa.assembler.word import Place, Word
+from rocdbg.isa.formats import Bits, insert, width
+from rocdbg.isa.table import WHOLE_REGISTERS, Texts
+
+_LIST = re.compile(r"^([a-z_0-9]+):\[([01](?:,[01])*)\]$")
+_DEFAULTS = {
+    "row_mask": "row_mask:0xf", "bank_mask": "bank_mask:0xf",
+    "dst_sel": "dst_sel:DWORD", "src0_sel": "src0_sel:DWORD", "src1_sel": "src1_sel:DWORD",
+    "dst_unused": "dst_unused:UNUSED_PRESERVE",
+}
+"""What a modifier that is always printed says if it is not typed."""
+
+
+class ModifierField:
+    """A modifier whose text is chosen by bits."""
+
+    def __init__(self, name: str, bits: Bits, texts: Texts, unused_set: bool) -> None:
+        """``unused_set``: the highest of the codes that mean the same is taken, not the lowest."""
+        self.name, self._bits, self._mask = name, bits, insert(bits, -1)
+        self._codes: dict[frozenset[str], list[int]] = {}
+        self._whole: set[int] = set()
+        self.words: set[str] = set()
+        for code, text in enumerate(texts):
+            if text is None:
+                continue
+            if text.startswith(WHOLE_REGISTERS):
+                text = text.removeprefix(WHOLE_REGISTERS)
+                self._whole.add(code)
+            words = words_of(text)
+            self.words.update(words)
+            self._codes.setdefault(frozenset(words), []).append(code)
+        self.heads = {_head(word) for word in self.words}
+        self._places = self._list_places()
+        default = _DEFAULTS.get(name)
+        if default is None and not self._places and frozenset() not in self._codes:
+            default = next((word for word in sorted(self.words) if word.endswith(":DWORD")), None)
+        self._default = frozenset({default} if default in self.words else ())
+        if unused_set:
+            for codes in self._codes.values():
+                codes.reverse()
+
+    def _list_places(self) -> list[int]:
+        """For lists of bits, ``op_sel:[0,1]``: the code with nothing but a place's bit set."""
+        places: dict[int, int] = {}
+        length = 0
+        for words, codes in self._codes.items():
+            for word in words:
+                if match := _LIST.match(word):
+                    bits = match[2].split(",")
+                    length = len(bits)
+                    if bits.count("1") == 1:
+                        places[bits.index("1")] = codes[0]
+        return [places[i] for i in range(length)] if len(places) == length else []
+
+    def take(self, typed: list[str], place: Place) -> list[int] | None:
+        """Remove what belongs to this modifier from the words typed; its codes, or None if nothing does."""
+        mine = []
+        for word in list(typed):
+            known = self._normal(word, place)
+            if known is not None:
+                mine.append(known)
+                typed.remove(word)
+        if not mine:
+            return None
+        if len(mine) == 1 and (codes := self._list_codes(mine[0])):
+            return codes
+        found = self._codes.get(frozenset(mine))
+        if found is None or len(set(mine)) != len(mine):
+            raise Mismatch(f"`{' '.join(mine)}' cannot stand together" if len(mine) > 1 else f"`{mine[0]}' is no value")
+        return found
+
+    def _list_codes(self, word: str) -> list[int]:
+        match = _LIST.match(word)
+        if match is None or not self._places:
+            return []
+        bits = match[2].split(",")
+        if len(bits) != len(self._places):
+            raise Mismatch(f"`{word}' must have {len(self._places)} elements")
+        code = 0
+        for place, bit in zip(self._places, bits, strict=True):
+            code |= place if bit == "1" else 0
+        for codes in self._codes.values():
+            if code in codes:
+                return codes if not self._whole.intersection(codes) else [code]
+        return []
+
+    def _normal(self, word: str, place: Place) -> str | None:
+        """A word of this modifier as the table spells it; None if it is none. Raises Mismatch for a bad value."""
+        if word in self.words:
+            return word
+        head = _head(word)
+        if head not in self.heads:
+            return None
+        if ":" not in word:
+            return None
+        name, _, value = word.partition(":")
+        name, value = name.lower(), value.strip()
+        if value.startswith("["):
+            text = f"{name}:[{','.join(value[1:-1].replace(' ', '').split(','))}]"
+            if text in self.words or (_LIST.match(text) and self._places):
+                return text
+        for spelled in (f"{name}:{value}", f"{name}:SQ_RSRC_IMG_{value}"):
+            if spelled in self.words:
+                return spelled
+        if re.match(r"[-+~!(0-9]", value):
+            number = absolute(value, place.lookup)
+            for text in (f"{name}:{number}", f"{name}:{number:#x}"):
+                if text in self.words:
+                    return text
+            if number == 0 and frozenset() in self._codes:
+                return "" if "" in self.words else None
+        values = sorted(w.partition(":")[2] for w in self.words if _head(w) == head)
+        shown = ", ".join(values[:8]) + (", ..." if len(values) > 8 else "")
+        raise Mismatch(f"`{word}': {name} can be {shown}")
+
+    def defaults(self) -> list[int]:
+        """Codes that hold if nothing is typed: the one an assembler takes first."""
+        codes = self._codes.get(frozenset()) or self._codes.get(self._default) or []
+        return [code for code in codes if code not in self._whole] or codes
+
+    def any_code(self, word: Word) -> int | None:
+        """A code that agrees with the bits known."""
+        for codes in self._codes.values():
+            for code in codes:
+                if code not in self._whole and word.agrees(self._mask, insert(self._bits, code)):
+                    return code
+        return None
+
+    def put(self, codes: list[int], word: Word) -> bool:
+        """Set the first of some codes that agrees with what is known; whether there is one."""
+        for code in codes:
+            value = insert(self._bits, code)
+            if word.agrees(self._mask, value):
+                word.put(self._mask, value)
+                word.whole |= code in self._whole
+                return True
+        return False
+
+
+class NumberField:
+    """A field that is a number in some style: an immediate operand or a modifier."""
+
+    def __init__(
+        self, name: str, bits: Bits, style: str, prefix: str, silent: bool, names: Mapping[int, str], branch: bool
+    ) -> None:
+        self.name, self._bits, self._mask, self._style = name, bits, insert(bits, -1), style
+        self.prefix, self._names, self._branch = prefix, names, branch
+        self.silent = silent or style == "optional_unsigned"
+        self.head = _head(prefix) if prefix else ""
+        self.counts = style.startswith(("waitcnt", "depctr"))
+        self._values: dict[str, int] = {}
+        for code, text in names.items() if style != "hwreg" else ():
+            self._values.setdefault(text.replace(" ", ""), code)
+
+    def read(self, typed: str, word: Word) -> None:
+        """Set the number; raises Mismatch if it is none, or too large."""
+        size = width(self._bits)
+        text = typed
+        if self.prefix and text.lower().startswith(self.prefix):
+            text = text[len(self.prefix) :].strip()
+        try:
+            value = self._number(text, word)
+        except Mismatch:
+            known = self._values.get(typed.replace(" ", ""))
+            if known is None:
+                raise
+            value = known
+        word.put(self._mask, insert(self._bits, value & (1 << size) - 1))
+
+    def _number(self, text: str, word: Word) -> int:
+        size, place = width(self._bits), word.place
+        value = named.named(self._style, text, self._names, lambda part: absolute(part, place.lookup))
+        if value is not None:
+            return value
+        value = self._distance(text, word) if self._branch else absolute(text, place.lookup)
+        if self._style.startswith("signed") and self.name != "simm16":
+            if not -(1 << size - 1) <= value < 1 << size - 1:
+                raise Mismatch(f"{self.name} must be {-(1 << size - 1)} to {(1 << size - 1) - 1}, not {value}")
+        elif not (fits(value, size) if self.name == "simm16" else 0 <= value < 1 << size):
+            raise Mismatch(f"{self.name} must be 0 to {(1 << size) - 1:#x}, not {value}")
+        return value
+
+    def _distance(self, text: str, word: Word) -> int:
+        """Dwords to a branch target: a label, or the number itself."""
+        place = word.place
+        value = integer(text, place.lookup)
+        if value is None:
+            raise Mismatch(f"`{text}' is not a branch target")
+        if not value.addresses:
+            return value.value
+        if value.addresses != 1:
+            raise Mismatch(f"`{text}' is no address")
+        distance, rest = divmod(value.value - place.address - 4, 4)
+        if rest:
+            raise Mismatch(f"the branch target {value.value:#x} is not at a multiple of 4 bytes from the instruction")
+        if not -0x8000 <= distance < 0x8000:
+            raise Mismatch(f"the branch target {value.value:#x} is too far away from {place.address:#x}")
+        return distance
+
+    def absent(self, word: Word) -> None:
+        """Nothing was typed."""
+        if not self.silent:
+            raise Mismatch(f"{self.head or self.name} is missing")
+        word.put(self._mask, 0)
+
+
+def _head(word: str) -> str:
+    """What tells a modifier: its name up to the colon."""
+    name, colon, _ = word.partition(":")
+    return name.lower() + colon

@@ -1,0 +1,291 @@
+"""Operands of an instruction word set from what was typed: for each item of a signature the reverse of reading it."""
+
+from __future__ import annotations
+
+import re
+
+from rocdbg.isa.assembler.errors import Mismatch
+from rocdbg.isa.assembler.numbers import Number, constant_bits_of, literal_of, read
+from rocdbg.isa.assembler.syntax import elements
+from rocdbg.isa.assembler.word import Place, Word
+from rocdbg.isa.constants import constant_bits
+from rocdbg.isa.formats import Bits, extract, insert
+from rocdbg.isa.instruction import OperandKind
+from rocdbg.isa.operand_text import register_operand
+from rocdbg.isa.operands import OperandSyntaxError, Register, parse_register
+from rocdbg.isa.table import Texts
+
+_HALF = re.compile(r"(?<=[\d\]])\.[lh]\b")
+_INVALID = "/*Invalid immediate*/"
+"""How a literal is printed that the operand does not allow; with this mark it is taken for what it is."""
+
+
+class TextCodes:
+    """A vector of texts from the other side: the codes of a text, of a register, of a constant."""
+
+    def __init__(self, texts: Texts, family: str) -> None:
+        self.texts = texts
+        self.codes: dict[str, list[int]] = {}
+        for code, text in enumerate(texts):
+            if text is not None:
+                self.codes.setdefault(text, []).append(code)
+        self._family = family
+        self._registers: dict[tuple[OperandKind, int, int, int | None], list[int]] | None = None
+        self._whole: dict[str, list[int]] | None = None
+        self._constants: dict[str, dict[int, list[int]]] = {}
+
+    def whole(self, text: str) -> list[int]:
+        """Codes of a text without halves."""
+        if self._whole is None:
+            self._whole = {}
+            for known, codes in self.codes.items():
+                self._whole.setdefault(_HALF.sub("", known), []).extend(codes)
+        return sorted(self._whole.get(text, ()))
+
+    def register(self, register: Register) -> list[int]:
+        """Codes of a register, however it was written."""
+        if self._registers is None:
+            self._registers = {}
+            for text, codes in self.codes.items():
+                operand = None if "/*" in text else register_operand("", text, self._family)
+                if operand is not None:
+                    key = operand.kind, operand.index, operand.dwords, operand.half
+                    self._registers.setdefault(key, []).extend(codes)
+        index, dwords, kind = register.index, register.dwords, register.kind
+        found = self._registers.get((kind, index, dwords, register.half), ())
+        if not found and register.half is None:
+            found = self._registers.get((kind, index, dwords, 0), ())
+        return sorted(found)
+
+    def constant(self, bits: int, type: str) -> list[int]:
+        """Codes of the inline constant with these bits in an operand of a type."""
+        if type not in self._constants:
+            known = self._constants[type] = {}
+            for text, codes in self.codes.items():
+                if "/*" in text or text.startswith("LITERAL") or register_operand("", text, self._family):
+                    continue
+                for code in codes:
+                    if type == "b16" and code & 0x1FF >= 240:
+                        continue
+                    if (value := constant_bits(code & 0x1FF, type, text)) is not None:
+                        known.setdefault(value, []).append(code)
+        return self._constants[type].get(bits, [])
+
+
+class OperandField:
+    """An operand whose text is chosen by bits."""
+
+    def __init__(
+        self, name: str, bits: Bits, texts: TextCodes, literal: str, neg: int, abs: int, sext: int, type: str,
+        wide: bool,
+    ) -> None:
+        """``wide``: the encoding may have literals of 64 bits that are not typed as such."""
+        self._wide = wide
+        self.name, self._bits, self._mask = name, bits, insert(bits, -1)
+        self._texts, self._literal, self._type = texts, literal, type
+        self._neg, self._abs, self._sext = (1 << bit if bit >= 0 else 0 for bit in (neg, abs, sext))
+
+    def read(self, typed: str, word: Word) -> None:
+        """Set the bits of what was typed; raises Mismatch if it cannot stand here."""
+        # Inline constants of short integers are printed as the bits that arrive, like literals.
+        codes = None if self._literal and typed.startswith("0x") else self._texts.codes.get(typed)
+        if codes is None:
+            typed, neg, absolute_, sext = _signs(typed)
+            for sign, bit, what in ((neg, self._neg, "neg"), (absolute_, self._abs, "abs"), (sext, self._sext, "sext")):
+                if sign and not bit:
+                    raise Mismatch(f"{self.name} cannot have the modifier {what}")
+                word.put(bit, bit if sign else 0)
+            codes = self._texts.codes.get(typed) or self._codes(typed, word)
+        else:
+            for bit in (self._neg, self._abs, self._sext):
+                word.put(bit, 0)
+        if codes is None:
+            return
+        agreeing = [code for code in codes if word.agrees(self._mask, insert(self._bits, code))]
+        if not agreeing:
+            raise Mismatch(f"`{typed}' contradicts a modifier")
+        # Bits that say nothing are left to other operands (halves of exports share registers).
+        same = agreeing[0]
+        differ = 0
+        for code in agreeing[1:]:
+            differ |= code ^ same
+        if agreeing[0] & differ:
+            differ = 0
+        word.put(insert(self._bits, ~differ), insert(self._bits, agreeing[0]))
+
+    def _codes(self, typed: str, word: Word) -> list[int] | None:
+        """Codes of a register or number; None if a literal was set."""
+        if not (self._literal and typed.startswith("0x")) and (codes := self._texts.whole(typed)):
+            return codes
+        register = typed_register(typed, word.place)
+        if register is not None:
+            if codes := self._texts.register(register):
+                return codes
+            raise Mismatch(f"{self.name} cannot be `{typed}': it takes {self.takes()}")
+        marked = self._literal == "invalid" and typed.endswith(_INVALID)
+        number = read(typed.removesuffix(_INVALID) if marked else typed, word.place.lookup)
+        if number is None:
+            raise Mismatch(f"`{typed}' is neither a register nor a number")
+        if marked:
+            word.put_literal(*literal_of(number, "b32", False))
+            return self._texts.codes["LITERAL"]
+        return self._number(number, typed, word)
+
+    def _number(self, number: Number, typed: str, word: Word) -> list[int] | None:
+        plain = number.floating is None and not number.literal and not number.addresses
+        if plain and (codes := self._texts.codes.get(str(number.integer))):
+            return codes
+        bits = constant_bits_of(number, self._type)
+        if bits is not None and (codes := self._texts.constant(bits, self._type)):
+            return codes
+        wide = "LITERAL64" in self._texts.codes
+        if ("LITERAL" not in self._texts.codes and not wide) or self._literal in ("", "invalid"):
+            if not self._texts.constant(0, self._type):
+                raise Mismatch(f"{self.name} cannot be `{typed}': it takes {self.takes()}")
+            raise Mismatch(f"{self.name} cannot be `{typed}', which is no inline constant: it takes {self.takes()}")
+        if number.addresses:
+            if number.addresses != 1 or self._type not in ("b32", "b16"):
+                raise Mismatch(f"{self.name} cannot be an address: only 32-bit integers and branch targets can")
+            word.put_literal(number.integer, 4, True)
+            return self._texts.codes["LITERAL"]
+        value, size = literal_of(number, self._type, wide and (self._wide or number.wide))
+        word.put_literal(value, size)
+        return self._texts.codes["LITERAL64" if size == 8 else "LITERAL"]
+
+    def takes(self) -> str:
+        """What may stand here, in words."""
+        return describe(self._texts, bool(self._literal) and self._literal != "invalid")
+
+
+def describe(texts: TextCodes, literal: bool) -> str:
+    """The kinds of operand that a vector of texts has, in words."""
+    kinds: dict[str, int] = {}
+    for text in texts.codes:
+        operand = None if "/*" in text else register_operand("", text, texts._family)
+        if operand is None:
+            if text.lstrip("-").isdigit():
+                kinds["inline constants"] = 0
+            elif text in ("LITERAL", "LITERAL64") and literal:
+                kinds["literals"] = 0
+            continue
+        file = {
+            OperandKind.VGPR: "vector", OperandKind.AGPR: "accumulation", OperandKind.SGPR: "scalar",
+        }.get(operand.kind)
+        if file:
+            kinds.setdefault(f"{file} registers", operand.dwords)
+        elif operand.kind is OperandKind.OFF:
+            kinds["off"] = 0
+    words = [f"{kind} in groups of {count}" if count > 1 else kind for kind, count in kinds.items()]
+    if not words:
+        words = [f"`{text}'" for text in list(texts.codes)[:8]]
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def typed_register(typed: str, place: Place) -> Register | None:
+    """The register that a text names; None if it is no register. Raises Mismatch for one the target has not."""
+    if not re.match(r"^\[|^(?:v|a|acc|s|ttmp)\s*\[|^(?:v|a|acc|s|ttmp)\d+(\.[lh])?$|^[a-z]", typed, re.IGNORECASE):
+        return None
+    if re.match(r"^lit(64)?\s*\(", typed, re.IGNORECASE):
+        return None
+    try:
+        register = parse_register(typed, place.target, 64)
+    except OperandSyntaxError as error:
+        if error.reason.startswith("it is neither"):
+            return None
+        raise Mismatch(f"`{typed}': {error.reason}") from None
+    return None if register.kind is OperandKind.CONSTANT else register
+
+
+def _signs(typed: str) -> tuple[str, bool, bool, bool]:
+    """The operand without source modifiers: neg, abs, sext."""
+    neg = absolute_ = sext = False
+    if match := re.match(r"^neg\s*\((.*)\)$", typed, re.IGNORECASE | re.DOTALL):
+        typed, neg = match[1].strip(), True
+    elif re.match(r"^-\s*(?![\d.(~!+\-\s])", typed):
+        typed, neg = typed[1:].strip(), True
+    if typed.startswith("|") and typed.endswith("|") and len(typed) > 2:
+        typed, absolute_ = typed[1:-1].strip(), True
+    elif match := re.match(r"^abs\s*\((.*)\)$", typed, re.IGNORECASE | re.DOTALL):
+        typed, absolute_ = match[1].strip(), True
+    if match := re.match(r"^sext\s*\((.*)\)$", typed, re.IGNORECASE | re.DOTALL):
+        typed, sext = match[1].strip(), True
+    return typed, neg, absolute_, sext
+
+
+class RegistersField:
+    """Vector registers of an image instruction: other fields say how many."""
+
+    def __init__(self, name: str, bits: Bits, controls: Bits, counts: tuple[int, ...], default: int) -> None:
+        self.name, self._bits, self._mask = name, bits, insert(bits, -1)
+        self._controls, self._counts, self._default = controls, counts, default
+
+    def count(self, word: Word) -> int:
+        """How many registers there are; raises Mismatch if the modifiers allow none."""
+        count = self._counts[extract(word.value, self._controls)] if self._controls else self._counts[0]
+        if count < 0:
+            raise Mismatch("its modifiers do not go together")
+        return count
+
+    def read(self, typed: str, word: Word) -> None:
+        """Set the first register."""
+        count = self.count(word)
+        register = typed_register(typed, word.place)
+        if register is None or register.kind is not OperandKind.VGPR or register.half is not None:
+            raise Mismatch(f"{self.name} cannot be `{typed}': it takes vector registers")
+        overflows = register.index + count > 256 and register.dwords == self._default
+        if register.dwords != count and not overflows:
+            raise Mismatch(f"{self.name} must be {count} registers by its modifiers, not {register.dwords}")
+        word.put(self._mask, insert(self._bits, register.index))
+
+
+class FixedField:
+    """An operand that no bits choose."""
+
+    def __init__(self, text: str, family: str) -> None:
+        self.name = text
+        self._text = text
+        self._operand = register_operand("", text, family)
+
+    def read(self, typed: str, word: Word) -> None:
+        """Check that it is what must stand here."""
+        if typed == self._text:
+            return
+        register = typed_register(typed, word.place)
+        operand = self._operand
+        if register is None or operand is None or (register.kind, register.index, register.dwords) != (
+            operand.kind, operand.index, operand.dwords,
+        ):
+            number = None if register or operand else read(typed, word.place.lookup)
+            if number is None or str(number.integer) != self._text or number.floating is not None:
+                raise Mismatch(f"`{self._text}' must stand where `{typed}' does")
+
+
+class LiteralField:
+    """A literal that the instruction always has."""
+
+    def __init__(self, style: str, short: bool) -> None:
+        self.name = "literal"
+        self._wide = style == "k64"
+        self._type = "f64" if self._wide else "f16" if short else "b32"
+
+    def read(self, typed: str, word: Word) -> None:
+        """Set the literal."""
+        number = read(typed, word.place.lookup)
+        if number is None:
+            raise Mismatch(f"`{typed}' must be a number")
+        if number.addresses:
+            if number.addresses != 1 or self._type != "b32":
+                raise Mismatch("the literal cannot be an address")
+            word.put_literal(number.integer, 4, True)
+            return
+        # A short K is printed with all bits of its dword, so it is read with them too.
+        type = "b32" if self._type == "f16" and number.floating is None and number.integer >= 0 else self._type
+        value, size = literal_of(number, type, self._wide)
+        if self._wide and size == 4:
+            value, size = value << 32, 8
+        word.put_literal(value, size)
+
+
+def split_list(typed: str) -> list[str]:
+    """The elements of a bracketed list of operands; a single operand is a list of one."""
+    return elements(typed) if typed.startswith("[") and typed.endswith("]") else [typed]

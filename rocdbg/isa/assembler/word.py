@@ -1,0 +1,51 @@
+"""An instruction word in the making, and where the instruction will be."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from rocdbg.arch.targets import Target
+from rocdbg.isa.assembler.errors import Mismatch
+from rocdbg.isa.expressions import Lookup
+
+
+class Place(Struct, frozen=True):
+    """Where the instruction will be: ``address``, and what ``symbols`` stand for there."""
+
+    target: Target
+    wave_size: int
+    address: int
+    symbols: Lookup
+
+    def lookup(self, name: str) -> int | None:
+        """The address a name stands for; ``.`` is the instruction itself."""
+        return self.address if name == "." else self.symbols(name.partition("@")[0])
+
+
+class Word:
+    """An instruction word in the making: ``known`` are the bits that are set already."""
+
+    __slots__ = ("known", "literal", "literal_size", "place", "relocations", "value", "whole")
+
+    def __init__(self, value: int, known: int, place: Place) -> None:
+        self.value, self.known, self.place = value, known, place
+        self.literal: int | None = None
+        self.literal_size = 0
+        self.relocations = False
+        self.whole = False
+
+    def agrees(self, mask: int, value: int) -> bool:
+        return not (self.value ^ value) & mask & self.known
+
+    def put(self, mask: int, value: int) -> None:
+        """Set bits; raises Mismatch if they are something else already."""
+        if not self.agrees(mask, value):
+            raise Mismatch("its operands and modifiers contradict each other")
+        self.value = self.value & ~mask | value
+        self.known |= mask
+
+    def put_literal(self, value: int, size: int, relocatable: bool = False) -> None:
+        """Set the literal; raises Mismatch if there is another one."""
+        if self.literal is not None and (self.literal, self.literal_size) != (value, size):
+            raise Mismatch("an instruction has only one literal")
+        self.literal, self.literal_size, self.relocations = value, size, relocatable

@@ -1,0 +1,81 @@
+"""Bit layouts: which fields an encoding has, and reading and writing them.
+
+A bit range is ``(lowest bit, width)``, counted from bit 0 of the first dword; a field is a tuple of ranges, least
+significant first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct, field
+
+Bits = tuple[tuple[int, int], ...]
+
+
+class Selector(Struct, frozen=True):
+    """Bits that decide which operands an opcode has. Case 0 is any other value, case i is ``codes[i - 1]``."""
+
+    name: str
+    bits: Bits
+    codes: tuple[int, ...] = (1,)
+    other: int = 0
+    """A value of case 0, for probing."""
+
+
+class Layout(Struct, frozen=True):
+    """One encoding.
+
+    ``value``/``mask`` recognise the first dword; ``src0`` (if not empty) are the codes of the low 9 bits
+    of the dword that holds
+    src0 (dword ``src0_dword``) that select this DPP or SDWA form of ``encoding``.
+    """
+
+    name: str
+    encoding: str
+    mask: int
+    value: int
+    dwords: int
+    opcode: Bits
+    operands: dict[str, Bits] = field(default_factory=dict)
+    modifiers: dict[str, Bits] = field(default_factory=dict)
+    immediates: dict[str, Bits] = field(default_factory=dict)
+    selectors: tuple[Selector, ...] = ()
+    src0: tuple[int, ...] = ()
+    src0_dword: int = 0
+    operand_cases: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Operands that exist in one case of the selectors only."""
+    opcodes: Sequence[int] | None = None
+    """Opcodes this layout holds, when the same prefix has two layouts."""
+
+
+def extract(word: int, bits: Bits) -> int:
+    """The value of a field in an instruction word."""
+    value = shift = 0
+    for low, width in bits:
+        value |= ((word >> low) & ((1 << width) - 1)) << shift
+        shift += width
+    return value
+
+
+def extractor(bits: Bits) -> Callable[[int], int]:
+    """A function that does what :func:`extract` does for one field, faster."""
+    if len(bits) == 1:
+        ((low, size),) = bits
+        mask = (1 << size) - 1
+        return lambda word: word >> low & mask
+    return lambda word: extract(word, bits)
+
+
+def insert(bits: Bits, value: int) -> int:
+    """An instruction word with a field set to ``value`` and zeros elsewhere."""
+    word = 0
+    for low, width in bits:
+        word |= (value & ((1 << width) - 1)) << low
+        value >>= width
+    return word
+
+
+def width(bits: Bits) -> int:
+    """Number of bits of a field."""
+    return sum(size for _, size in bits)

@@ -1,0 +1,41 @@
+"""Which operands of an instruction are results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocdbg.isa.instruction import Instruction, Operand
+
+_ALWAYS = frozenset({"vdst", "vdstx", "vdsty"})
+_SWAPS = ("v_swap_", "v_permlane16_swap", "v_permlane32_swap")
+_MATRIX = ("v_mfma", "v_smfmac", "v_wmma", "v_swmmac")
+
+
+def results(instruction: Instruction) -> Iterator[Operand]:
+    """The operands that it writes. What it writes without naming it (EXEC, SCC) is not among them."""
+    name, modifiers = instruction.name, instruction.modifiers
+    returns = bool(modifiers.get("glc") or modifiers.get("sc0") or int(modifiers.get("th", 0)) & 1)
+    atomic, stores = "_atomic" in name, "_store" in name
+    for operand in instruction.operands:
+        match operand.name:
+            case word if word in _ALWAYS:
+                if not (atomic and instruction.encoding in ("FLAT", "GLOBAL", "SCRATCH") and not returns):
+                    yield operand
+            case "sdst":
+                if not name.startswith("s_setreg"):
+                    yield operand
+            case "sdata" if not stores and (not atomic or returns):
+                yield operand
+            case "vdata" if instruction.encoding.startswith(("MUBUF", "MTBUF", "MIMG", "VIMAGE", "VSAMPLE", "VBUFFER")):
+                if not stores and (not atomic or returns) and not modifiers.get("lds"):
+                    yield operand
+            case "src0" if name.startswith(_SWAPS):
+                yield operand
+
+
+def ignores_exec(instruction: Instruction) -> bool:
+    """Whether lanes that EXEC switches off get results too."""
+    return instruction.name == "v_writelane_b32" or instruction.name.startswith(_MATRIX)
+
+
+__all__ = ["ignores_exec", "results"]

@@ -1,0 +1,174 @@
+"""Debug information that is in other files than the code object: split objects (``.dwo``) and packages (``.dwp``), and
+the separate debug files that ``.gnu_debuglink`` and build ids name. Where GDB looks for them, they are looked for here.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.codeobject import CodeObject
+from rocdbg.codeobject.elf import Elf
+from rocdbg.codeobject.regular_file import FileAccessError, read_regular
+from rocdbg.codeobject.source import Source
+from rocdbg.dwarf.info.split import SplitName
+from rocdbg.errors import Error
+from rocdbg.launch.debug_sections import DebugSections, has_debug_info
+from rocdbg.text import decode_text
+
+_LARGEST: Final = 1 << 30
+_DEBUG_LINK: Final = ".gnu_debuglink"
+_GNU_BUILD_ID: Final = 3
+
+
+class DebugContents(Struct, frozen=True):
+    """The file that debug information is in, and its debug sections."""
+
+    file: CodeObject
+    sections: DebugSections
+
+
+class DebugFiles:
+    """Finds them for code objects. ``directories`` gives the folders of separate debug files, joined by colons
+    (GDB's debug-file-directory), ``warn`` takes what is wrong."""
+
+    def __init__(
+        self, directories: Callable[[], str] = lambda: "", warn: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self._directories = directories
+        self.warn = warn
+
+    @property
+    def directories(self) -> list[Path]:
+        """The folders to look in."""
+        return [Path(name) for name in self._directories().split(":") if name]
+
+    def separate(self, code_object: CodeObject) -> CodeObject | None:
+        """The separate debug file of a code object that has no debug information itself."""
+        if has_debug_info(code_object) or code_object.path is None:
+            return None
+        return self._by_build_id(code_object) or self._by_link(code_object, code_object.path)
+
+    def contents(self, code_object: CodeObject) -> DebugContents:
+        """Where a code object's debug information is. It gets the symbols of a separate debug file if it has none."""
+        separate = self.separate(code_object)
+        if separate is None:
+            return DebugContents(code_object, DebugSections(code_object))
+        code_object.adopt_symbols(separate)
+        return DebugContents(separate, DebugSections(separate))
+
+    def split_of(self, code_object: CodeObject) -> SplitDebugFiles:
+        """The split objects that a code object's skeleton units name."""
+        return SplitDebugFiles(self, code_object)
+
+    def _by_build_id(self, code_object: CodeObject) -> CodeObject | None:
+        ids = {note.description for note in code_object.notes if note.owner == "GNU" and note.type == _GNU_BUILD_ID}
+        for build_id in ids:
+            text = build_id.hex()
+            for folder in self.directories:
+                found = self._opened(folder / ".build-id" / text[:2] / f"{text[2:]}.debug")
+                if found is not None and has_debug_info(found):
+                    return found
+        return None
+
+    def _by_link(self, code_object: CodeObject, path: Path) -> CodeObject | None:
+        section = code_object.sections.get(_DEBUG_LINK)
+        if section is None:
+            return None
+        name, _, rest = section.data.partition(b"\0")
+        checksum = rest[(3 - len(name)) % 4 :][:4]  # behind the name comes padding to a multiple of 4
+        if not name or len(checksum) < 4:
+            self.warn(f"{_DEBUG_LINK} of {path} is damaged")
+            return None
+        own = path.absolute().parent
+        file = decode_text(name)
+        places = [own / file, own / ".debug" / file]
+        places += [folder / str(own).lstrip("/") / file for folder in self.directories]
+        for place in places:
+            data = self._content(place)
+            if data is None or place == path.absolute():
+                continue
+            if zlib.crc32(data) != int.from_bytes(checksum, "little"):
+                self.warn(f'the debug information found in "{place}" does not match "{path}" (CRC mismatch).\n')
+                continue
+            found = self._code_object(data, place)
+            if found is not None and has_debug_info(found):
+                return found
+        return None
+
+    def _content(self, path: Path) -> bytes | None:
+        """The bytes of a file, if it is there; with a warning if it cannot be read."""
+        try:
+            return read_regular(path, _LARGEST) if path.exists() else None
+        except FileAccessError as error:
+            self.warn(str(error))
+        except (OSError, ValueError):  # names that no path can have, folders that may not be looked into
+            pass
+        return None
+
+    def _opened(self, path: Path) -> CodeObject | None:
+        data = self._content(path)
+        return None if data is None else self._code_object(data, path)
+
+    def _code_object(self, data: bytes, path: Path) -> CodeObject | None:
+        try:
+            return CodeObject(data, name=str(path), path=path)
+        except Error as error:
+            self.warn(str(error))
+            return None
+
+    def sections(self, path: Path) -> Mapping[str, bytes] | None:
+        """The debug sections of a split object or package, if there is one."""
+        data = self._content(path)
+        if data is None:
+            return None
+        try:
+            return DebugSections(Elf(Source(str(path), data)))
+        except Error as error:
+            self.warn(str(error))
+            return None
+
+
+class SplitDebugFiles:
+    """The split objects of one code object: see `rocdbg.dwarf.info.split.SplitFiles`."""
+
+    def __init__(self, files: DebugFiles, code_object: CodeObject) -> None:
+        self._files = files
+        self._code_object = code_object
+        self._read: dict[Path, Mapping[str, bytes] | None] = {}
+
+    def find(self, name: SplitName) -> Mapping[str, bytes] | None:
+        """A package that goes with the code object, or the split object that was named."""
+        for place in self._places(name.name, name.comp_dir):
+            if place not in self._read:
+                self._read[place] = self._files.sections(place)
+            found = self._read[place]
+            if found is not None:
+                return found
+        self._missing(name)
+        return None
+
+    def unread(self, name: SplitName, reason: str) -> None:
+        """Warn of what was found and cannot be used."""
+        self._files.warn(reason)
+        self._missing(name)
+
+    def _missing(self, name: SplitName) -> None:
+        self._files.warn(
+            f"Could not find DWO CU {name.name}({name.id:#x}) referenced by CU at offset {name.offset:#x} "
+            f"[in module {self._code_object.name}]"
+        )
+
+    def _places(self, name: str, comp_dir: str) -> Iterator[Path]:
+        path = self._code_object.path
+        if path is not None:
+            package = path.absolute()
+            yield package.with_name(package.name + ".dwp")
+        yield Path(comp_dir) / name
+        if path is not None:  # it was built elsewhere, and all of it moved
+            yield path.absolute().parent / name
+            yield path.absolute().parent / Path(name).name

@@ -1,0 +1,295 @@
+"""Images and samplers as arguments: how launches write them, and the objects that kernels get.
+
+An image's contents are given and read without the padding of its rows: level by level, layer by layer (or plane by
+plane), row by row. On the device they lie as the target's linear layout has it. The argument is the address of an
+object as ROCm's runtime lays it out: the descriptor, in eight dwords, the numbers of channel type and order and the
+width. A sampler's object begins with its descriptor; a HIP texture is an image's object with a sampler's behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from rocdbg.arch.targets import Generation, Target
+from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
+from rocdbg.launch.errors import LaunchError, shown
+from rocdbg.launch.image_formats import FormatName, format_of_array, parse_format
+from rocdbg.sim.images.buffers import buffer_words
+from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
+from rocdbg.sim.images.fields import Rules, rules_of
+from rocdbg.sim.images.formats import code_of
+from rocdbg.sim.images.layout import Level, LinearLayout
+from rocdbg.sim.images.sampler import LINEAR, MIP_LINEAR, MIP_POINT, Border, Clamp, SamplerDescriptor
+
+KINDS = {
+    "1d": (ImageType.ONE, 1), "2d": (ImageType.TWO, 2), "3d": (ImageType.THREE, 3),
+    "1d_array": (ImageType.ONE_ARRAY, 2), "2d_array": (ImageType.TWO_ARRAY, 3), "cube": (ImageType.CUBE, 3),
+    "buffer": (None, 1),
+}
+"""By name: the type, and how many sizes it has. A cube's third is its faces. A buffer has a resource of buffers (V#) as
+its descriptor."""
+OBJECT_SIZE = 48
+SAMPLER_SIZE = 32
+_TEXT = re.compile(
+    r"\s*(\w+?)\s*(?:\s(1d|2d|3d|1d_array|2d_array|cube|buffer)\s*)?\[([^\]]*)\]\s*(?:levels\s+(\d{1,4})\s*)?", re.ASCII
+)
+_MOST_LEVELS = 15
+_ROW = 256
+"""Bytes to a multiple of which rows are aligned, at most."""
+
+
+def rules_for(target: Target, where: str) -> Rules:
+    """The rules of a target's images. Raises LaunchError if it has none, or none that are simulated."""
+    if target.name.startswith(("gfx94", "gfx95")) or target.is_gfx125:
+        raise LaunchError(where, f"{target.name} has no images")
+    if target.generation < Generation.GFX9:
+        raise LaunchError(where, f"images of {target.name} are not simulated")
+    return rules_of(target)
+
+
+class ImageSpec(Struct, frozen=True, dict=True):
+    """An image without its contents; written ``rgba8[64,64]``, ``r32f 2d_array[64,64,5]``, ``r8[64,64] levels 7``."""
+
+    format: FormatName
+    kind: str
+    sizes: tuple[int, ...]
+    """Width, then height, then depth or layers, as far as the kind has them."""
+    levels: int = 1
+
+    @classmethod
+    def parse(cls, text: str, where: str) -> ImageSpec:
+        """Raises LaunchError."""
+        match = _TEXT.fullmatch(text)
+        if match is None:
+            raise LaunchError(
+                where, f"`{shown(text)[1:-1]}`: write an image as FORMAT[WIDTH,HEIGHT], for example rgba8[64,64]"
+            )
+        words = [word.strip() for word in match[3].split(",")]
+        if not all(word.isascii() and word.isdecimal() and len(word) < 10 for word in words):
+            raise LaunchError(where, f"`{shown(match[3])[1:-1]}` are no sizes; write [64,64]")
+        kind = match[2] or ("1d", "2d", "3d")[min(len(words), 3) - 1]
+        sizes = tuple(int(word) for word in words)
+        if kind == "cube" and len(sizes) == 2:
+            sizes = (*sizes, 6)
+        return cls.of(parse_format(match[1], where), kind, sizes, int(match[4] or 1), where)
+
+    @classmethod
+    def of(cls, form: FormatName, kind: str, sizes: tuple[int, ...], levels: int, where: str) -> ImageSpec:
+        """Checked. Raises LaunchError."""
+        count = KINDS[kind][1]
+        if len(sizes) != count:
+            raise LaunchError(where, f"a {kind} image has {count} sizes, {len(sizes)} are given")
+        if not all(sizes):
+            raise LaunchError(where, "an image's sizes are at least 1")
+        if kind == "cube" and (sizes[0] != sizes[1] or sizes[2] % 6):
+            raise LaunchError(where, "a cube's faces are square, and six to a cube")
+        most = max(sizes[: 1 if kind == "1d_array" else 2 if kind != "3d" else 3]).bit_length()
+        most = min(most, _MOST_LEVELS) if kind != "buffer" else 1
+        if not 1 <= levels <= most:
+            raise LaunchError(where, f"{shown(levels)} levels, an image of this size has 1 to {most}")
+        found = cls(form, kind, sizes, levels)
+        if found.array.nbytes > MAX_BUFFER_SIZE:
+            raise LaunchError(where, f"an image of {found.array.nbytes} bytes, the limit is {MAX_BUFFER_SIZE}")
+        return found
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Of each level the slices, rows, texels and elements of a texel."""
+        width, height, deep = (*self.sizes, 1, 1)[:3]
+        if self.kind == "1d_array":
+            height, deep = 1, self.sizes[1]
+        found = []
+        for n in range(self.levels):
+            slices = max(1, deep >> n) if self.kind == "3d" else deep
+            found.append((slices, max(1, height >> n), max(1, width >> n), self.format.elements))
+        return tuple(found)
+
+    @cached_property
+    def array(self) -> ArrayType:
+        """Its contents as an array of elements."""
+        return ArrayType(self.format.element, sum(prod(shape) for shape in self.shapes))
+
+    @property
+    def padded_size(self) -> int:
+        """Bytes on a device, or somewhat more: rows are aligned."""
+        size = self.array.dtype.itemsize
+        return sum(
+            slices * rows * (-(-texels * elements * size // _ROW) * _ROW)
+            for slices, rows, texels, elements in self.shapes
+        )
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """The array's shape as a user sees it: [layers,] [rows,] texels[, elements]; flat where there are levels."""
+        if self.levels > 1:
+            return (self.array.count,)
+        elements = (self.format.elements,) if self.format.elements > 1 else ()
+        return (*reversed(self.sizes), *elements)
+
+    def __str__(self) -> str:
+        kind = "" if self.kind == ("1d", "2d", "3d")[len(self.sizes) - 1] else f" {self.kind}"
+        levels = f" levels {self.levels}" if self.levels > 1 else ""
+        return f"{self.format.name}{kind}[{','.join(map(str, self.sizes))}]{levels}"
+
+    # -- on a device --------------------
+
+    def layout(self, rules: Rules, where: str) -> LinearLayout:
+        """How it lies in a device's memory. Raises LaunchError for what a target cannot have."""
+        if self.kind == "buffer":
+            width = self.sizes[0]
+            return LinearLayout((Level(0, width, width, 1, 1),), self.array.nbytes, 1)
+        found = self._descriptor(rules, 0, where).layout()
+        assert found is not None
+        return found
+
+    def object_words(self, rules: Rules, base: int, where: str) -> list[int]:
+        """The twelve dwords of the object of the image at ``base``. Raises LaunchError."""
+        if self.kind == "buffer":
+            words = buffer_words(rules, base, self.format.data, self.sizes[0], self.format.select)
+            if words is None:
+                raise LaunchError(where, f"buffers have no format for {self.format.name}")
+        else:
+            words = self._descriptor(rules, base, where).encode()
+        return [*words, self.format.hsa_type, self.format.hsa_order, self.sizes[0], 0]
+
+    def _descriptor(self, rules: Rules, base: int, where: str) -> ImageDescriptor:
+        code = code_of(rules, self.format.data)
+        if code is None:
+            raise LaunchError(where, f"the target has no format for {self.format.name}")
+        kind, _ = KINDS[self.kind]
+        assert kind is not None
+        slices, height, width, _ = self.shapes[0]
+        image = ImageDescriptor(
+            rules, int(kind), base, width, height, code, depth=slices if kind is ImageType.THREE else 1,
+            last_array=slices - 1 if kind.is_array else 0, last_level=self.levels - 1, max_mip=self.levels - 1,
+            select=self.format.select, border_swizzle=self.format.border,
+        )
+        layout = image.layout()
+        assert layout is not None
+        if layout.size > 2 * MAX_BUFFER_SIZE:
+            raise LaunchError(where, f"with its padding it takes {layout.size} bytes on the device, too many")
+        own = kind in (ImageType.ONE, ImageType.TWO) and self.levels == 1 and rules >= Rules.GFX10_3
+        if rules is Rules.GFX9 or own:
+            image = ImageDescriptor(**{**_fields(image), "pitch": layout.field_pitch})
+        try:
+            image.encode()
+        except ValueError as error:
+            raise LaunchError(where, f"too large for the target ({error})") from None
+        return image
+
+
+def _fields(image: ImageDescriptor) -> dict[str, Any]:
+    return {name: getattr(image, name) for name in image.__struct_fields__}
+
+
+def _rows(spec: ImageSpec, layout: LinearLayout, padded: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+    """Per level a view of its texels, [slice][row][byte]."""
+    size = spec.array.dtype.itemsize * spec.format.elements
+    found = []
+    for level, shape in zip(layout.levels, spec.shapes, strict=True):
+        strides = (layout.slice, level.pitch * size, 1)
+        view = np.lib.stride_tricks.as_strided(
+            padded[level.offset :], (shape[0], shape[1], shape[2] * size), strides, writeable=padded.flags.writeable
+        )
+        found.append(view)
+    return found
+
+
+def spread(spec: ImageSpec, layout: LinearLayout, dense: NDArray[np.uint8], padded: NDArray[np.uint8]) -> None:
+    """Put contents without padding into device memory."""
+    at = 0
+    for rows in _rows(spec, layout, padded):
+        rows[:] = dense[at : at + rows.size].reshape(rows.shape)
+        at += rows.size
+
+
+def gathered(spec: ImageSpec, layout: LinearLayout, padded: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Contents without padding, a copy, uint8[n]."""
+    return np.concatenate([rows.reshape(-1) for rows in _rows(spec, layout, padded)])
+
+
+IMAGE_TYPES = {
+    "image1d_t": "1d", "image2d_t": "2d", "image3d_t": "3d", "image1d_array_t": "1d_array",
+    "image1d_buffer_t": "buffer", "image2d_array_t": "2d_array", "image2d_depth_t": "2d",
+    "image2d_array_depth_t": "2d_array",
+}
+"""OpenCL's types of images, as metadata have them."""
+
+
+def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, where: str) -> ImageSpec:
+    """The image that an array is the contents of. Raises LaunchError."""
+    if kind is not None and kind not in KINDS:
+        raise LaunchError(where, f"`{shown(kind)[1:-1]}` is no kind of image; there are {', '.join(KINDS)}")
+    axes = KINDS[kind][1] if kind is not None else None
+    form = parse_format(format, where) if format is not None else None
+    if axes is None:
+        axes = array.ndim - (form.elements > 1 if form is not None else array.ndim > 2)
+    channels = array.shape[axes] if array.ndim == axes + 1 else 1
+    if form is None:
+        form = parse_format(format_of_array(array.dtype.kind, array.dtype.itemsize, channels, where), where)
+    if array.ndim not in (axes, axes + 1) or channels != form.elements or not 1 <= axes <= 3:
+        shape = "x".join(map(str, array.shape))
+        raise LaunchError(where, f"an array of {shape} is no {kind or ''} image of {form.name}".replace("  ", " "))
+    if array.dtype.itemsize != ArrayType(form.element, 1).nbytes:
+        raise LaunchError(where, f"{form.name} has elements of type {form.element}, the array of {array.dtype}")
+    return ImageSpec.of(form, kind or ("1d", "2d", "3d")[axes - 1], tuple(reversed(array.shape[:axes])), 1, where)
+
+
+class SamplerSpec(Struct, frozen=True):
+    """A sampler; written as words in any order: ``linear clamp``, ``nearest wrap unnormalized``."""
+
+    text: str
+    clamp: Clamp = Clamp.EDGE
+    linear: bool = False
+    mip: int = 0
+    unnormalized: bool = False
+    border: Border = Border.TRANSPARENT_BLACK
+
+    @classmethod
+    def parse(cls, text: str, where: str) -> SamplerSpec:
+        """Raises LaunchError."""
+        values: dict[str, Any] = {}
+        for word in text.split():
+            found = _WORDS.get(word)
+            if found is None:
+                known = ", ".join(_WORDS)
+                raise LaunchError(where, f"`{shown(word)[1:-1]}` says nothing of a sampler; there are {known}")
+            name, value = found
+            if values.setdefault(name, value) != value:
+                raise LaunchError(where, f"`{word}` contradicts a word before it")
+        return cls(" ".join(text.split()), **values)
+
+    def descriptor(self, rules: Rules) -> SamplerDescriptor:
+        """For a target."""
+        filter = LINEAR if self.linear else 0
+        clamp = (self.clamp, self.clamp, self.clamp)
+        return SamplerDescriptor(
+            rules, clamp, filter, filter, self.mip, unnormalized=self.unnormalized, border=self.border
+        )
+
+    def object_words(self, rules: Rules) -> list[int]:
+        """The eight dwords of the object."""
+        return [*self.descriptor(rules).encode(), 0, 0, 0, 0]
+
+
+_WORDS: dict[str, tuple[str, Any]] = {
+    "nearest": ("linear", False), "linear": ("linear", True), "wrap": ("clamp", Clamp.WRAP),
+    "mirror": ("clamp", Clamp.MIRROR), "clamp": ("clamp", Clamp.EDGE), "border": ("clamp", Clamp.BORDER),
+    "mirror-once": ("clamp", Clamp.MIRROR_ONCE_EDGE), "normalized": ("unnormalized", False),
+    "unnormalized": ("unnormalized", True), "mip-nearest": ("mip", MIP_POINT), "mip-linear": ("mip", MIP_LINEAR),
+    "transparent-black": ("border", Border.TRANSPARENT_BLACK), "opaque-black": ("border", Border.OPAQUE_BLACK),
+    "opaque-white": ("border", Border.OPAQUE_WHITE),
+}
+
+
+__all__ = [
+    "IMAGE_TYPES", "KINDS", "OBJECT_SIZE", "SAMPLER_SIZE", "ImageSpec", "SamplerSpec", "gathered", "image_of_array",
+    "rules_for", "spread",
+]

@@ -1,0 +1,59 @@
+"""The kernarg segment byte by byte, for kernels whose arguments no metadata describes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from rocdbg.codeobject import KernelArg, ValueKind
+from rocdbg.launch.errors import LaunchError
+from rocdbg.launch.spec import ArgumentSpec
+from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
+
+_POINTER_SIZE = 8
+
+
+class RawKernarg(Struct, frozen=True):
+    """The beginning of the segment, and where in it each argument goes; what neither says is 0."""
+
+    data: bytes
+    offsets: tuple[int, ...] = ()
+    """In bytes, one for each argument."""
+
+    @classmethod
+    def of(cls, data: bytes | None, arguments: Sequence[ArgumentSpec]) -> RawKernarg | None:
+        """What a launch describes; ``None`` if it leaves places to the metadata.
+
+        Raises `LaunchError` if only some of it is described so.
+        """
+        offsets = []
+        for argument in arguments:
+            if (argument.offset is None) != (data is None):
+                reason = "`offset` needs `kernarg`" if data is None else "needs an `offset` where `kernarg` is given"
+                raise LaunchError(argument.where, reason)
+            if argument.offset is not None:
+                if argument.type is None and isinstance(argument.value, int | float):
+                    raise LaunchError(argument.where, 'its size is not known; add a `type`, for example "u32"')
+                offsets.append(argument.offset)
+        return None if data is None else cls(data, tuple(offsets))
+
+    def parameters(self, arguments: Sequence[Any], is_local: Sequence[bool]) -> tuple[KernelArg, ...]:
+        """The parameters that metadata would name for these arguments: pointers, LDS offsets, or bytes by value."""
+        found = []
+        for index, (argument, offset, local) in enumerate(zip(arguments, self.offsets, is_local, strict=True)):
+            size = len(argument) if isinstance(argument, bytes) else 4 if local else _POINTER_SIZE
+            kind = ValueKind.DYNAMIC_SHARED_POINTER if local else ValueKind.BY_VALUE
+            found.append(KernelArg(index, None, None, kind, kind.value, size, offset))
+        return tuple(found)
+
+    def segment(self, values: Sequence[bytes]) -> bytes:
+        """The bytes of the segment with each argument's in its place. Raises `LaunchError` if that is too large."""
+        end = max([len(self.data), *(offset + len(value) for offset, value in zip(self.offsets, values, strict=True))])
+        if end > MAX_SEGMENT_SIZE:
+            raise LaunchError("kernarg", f"a segment of {end} bytes is beyond the limit of {MAX_SEGMENT_SIZE}")
+        made = bytearray(self.data.ljust(end, b"\0"))
+        for offset, value in zip(self.offsets, values, strict=True):
+            made[offset : offset + len(value)] = value
+        return bytes(made)

@@ -1,0 +1,289 @@
+"""The rules of the text: what "is not well-formed" and what is "required", one method per section.
+
+    for finding in rocdbg.llvmdi.check(module): print(finding)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from rocdbg.llvmdi.control_flow import contains
+from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.errors import NotWellFormed, Position
+from rocdbg.llvmdi.lifetime_graph import LifetimeGraph
+from rocdbg.llvmdi.module import Function, Module, Node, Operand, Ref
+from rocdbg.llvmdi.overlap import overlapping
+from rocdbg.llvmdi.segments import CODES, OBJECTS, Occurrence, Segment
+from rocdbg.llvmdi.types import Type
+from rocdbg.text import printable
+
+__all__ = ["Finding", "check", "check_debug_info"]
+
+_DISTINCT = ("DIFragment", "DIExprCode", "DILifetime")
+
+
+class Finding(Struct, frozen=True):
+    """Something that is wrong. `rule` names the section or operation whose rule it is.
+
+    Notes are no breach of a rule: the text is silent, or the listing is spelled otherwise than its definition.
+    """
+
+    rule: str
+    reason: str
+    position: Position
+    is_note: bool = False
+
+    def __str__(self) -> str:
+        kind = "note" if self.is_note else "not well-formed"
+        return printable(f"{self.position}: {kind}: {self.reason} [{self.rule}]")
+
+
+def check(module: Module) -> list[Finding]:
+    """Everything that is wrong with a module's debug information, in the order of the text."""
+    return check_debug_info(DebugInfo(module))
+
+
+def check_debug_info(info: DebugInfo) -> list[Finding]:
+    """`check`, of debug information that is put together already."""
+    found = sorted(
+        _Checker(info).findings(), key=lambda item: (item.position.line, item.position.column, item.rule, item.reason)
+    )
+    return list(dict.fromkeys(found))
+
+
+class _Checker:
+    """One check of a module."""
+
+    def __init__(self, info: DebugInfo) -> None:
+        self.info = info
+        self.module = info.module
+        self.graph = LifetimeGraph(info)
+        self.types: dict[str, dict[str, Type | None]] = {}
+        self.is_document = any(node.kind == "DILifetime" for node in info.nodes)
+
+    def findings(self) -> Iterator[Finding]:
+        yield from self._references()
+        yield from self._instructions()
+        yield from self._nodes()
+        for segment in self.info.segments:
+            if segment.node is not None:
+                yield from self._lifetime(segment, segment.node)
+            yield from self._expression(segment)
+        yield from self._graph()
+        if self.is_document:
+            yield from self._retention()
+        yield from self._spellings()  # last: those of expressions are known when these have been looked at
+
+    def _at(self, rule: str, reason: str, offset: int, is_note: bool = False) -> Finding:
+        return Finding(rule, reason, self.module.position(offset), is_note)
+
+    def _offset(self, occurrence: Occurrence) -> int:
+        return self.info.flows[occurrence.function.name].instructions[occurrence.index].offset
+
+    def _references(self) -> Iterator[Finding]:
+        """Every `!12` that debug information follows leads somewhere."""
+        for node in self.info.nodes:
+            values = [*node.fields.items(), *(("", element) for element in node.elements)]
+            while values:
+                field, value = values.pop()
+                if isinstance(value, tuple):
+                    values += [(field, item) for item in value]
+                elif isinstance(value, Ref) and self.module.resolve(value) is None:
+                    yield self._at("metadata", f"there is no !{value.name}", value.offset)
+
+    def _spellings(self) -> Iterator[Finding]:
+        for offset, words in self.module.spellings:
+            yield self._at("spelling", words, offset, is_note=True)
+
+    # Instructions and intrinsics
+
+    def _instructions(self) -> Iterator[Finding]:
+        for occurrence, words in self.info.stray:
+            yield self._at("intrinsics", words, self._offset(occurrence))
+        for flow in self.info.flows.values():
+            for index, label in flow.unknown:
+                yield self._at("control flow", f"there is no block '{label}'", flow.instructions[index].offset)
+
+    # Nodes
+
+    def _nodes(self) -> Iterator[Finding]:
+        for node in self.info.nodes:
+            if node.kind in _DISTINCT and not node.distinct:
+                yield self._at(node.kind, f"a {node.kind} is distinct", node.offset)
+            if node.kind in ("DIExprCode", "DILabel") and self.is_document:
+                count = len(self.info.labels.get(node, ()))
+                if count != 1:
+                    name = self.info.name_of(node)
+                    yield self._at(
+                        "llvm.dbg.label", f"{name} is referenced by {count} calls of llvm.dbg.label, not 1", node.offset
+                    )
+            if node.kind == "DIFragment":
+                yield from self._fragment(node)
+
+    def _fragment(self, node: Node) -> Iterator[Finding]:
+        owners = self.info.global_fragments.get(node, [])
+        name = self.info.name_of(node)
+        if len(owners) > 1:
+            yield self._at("global variable", f"{name} is the fragment of {len(owners)} global variables", node.offset)
+        if owners and self.info.segments_of.get(node):
+            yield self._at("global variable", f"{name}, of {owners[0].name}, is the object of a lifetime", node.offset)
+        fields = self.info.properties.get(node, [])
+        if len(fields) > 1:
+            yield self._at("DICompositeType", f"{name} is the property of {len(fields)} fields", node.offset)
+        for type, field in fields:
+            tag = getattr(type.fields.get("tag"), "text", "")
+            if tag != "DW_TAG_array_type":
+                yield self._at("DICompositeType", f"'{field}' of a type that is no array names {name}", type.offset)
+
+    # Lifetimes
+
+    def _lifetime(self, segment: Segment, node: Node) -> Iterator[Finding]:
+        name = self.info.name_of(node)
+        if segment.object is None or segment.object.kind not in OBJECTS:
+            yield self._at("DILifetime", f"the object of {name} is no DIObject", node.offset)
+        for index, argument in enumerate(segment.arguments):
+            kind = argument.kind if isinstance(argument, Node) else ""
+            if kind not in OBJECTS and kind not in CODES:
+                yield self._at("DILifetime", f"input {index} of {name} is neither DIObject nor DICode", node.offset)
+            if isinstance(argument, Node) and argument in self.info.properties:
+                words = f"input {index} of {name} is a type property fragment"
+                yield self._at("DICompositeType", words, node.offset)
+        if segment.is_bounded:
+            yield from self._bounds(segment, node, name)
+        else:
+            same = [s for s in self.info.segments_of.get(segment.object, []) if not s.is_bounded and s.node]  # type: ignore[arg-type]
+            if segment.object is not None and len(same) > 1 and same[0] is segment:
+                words = f"{self.info.name_of(segment.object)} has {len(same)} computed lifetime segments"
+                yield self._at("DILifetime", words, node.offset, is_note=True)
+
+    def _bounds(self, segment: Segment, node: Node, name: str) -> Iterator[Finding]:
+        if len(segment.definitions) != 1:
+            words = f"{name} is referenced by {len(segment.definitions)} calls of llvm.dbg.def, not 1"
+            yield self._at("bounded lifetime segment", words, node.offset)
+            return
+        definition = segment.definitions[0]
+        flow = self.info.flows[definition.function.name]
+        anywhere = flow.reach(definition.index, ()).ranges if segment.kills else ()
+        for kill in segment.kills:
+            if kill.function is not definition.function or not contains(anywhere, kill.index):
+                words = f"this llvm.dbg.kill of {name} is not reachable from its llvm.dbg.def"
+                yield self._at("llvm.dbg.kill", words, self._offset(kill))
+            elif kill.index not in segment.killed_by:
+                words = f"every path to this llvm.dbg.kill of {name} passes through another one"
+                yield self._at("llvm.dbg.kill", words, self._offset(kill))
+
+    def _expression(self, segment: Segment) -> Iterator[Finding]:
+        if segment.trouble is not None:
+            trouble = segment.trouble
+            position = trouble.position or self.module.position(0)
+            yield Finding(trouble.rule, f"not translated: {trouble.reason}", position, is_note=True)
+            return
+        try:
+            tree = self.info.tree(segment)
+        except NotWellFormed as error:
+            position = error.position or self.module.position(segment.node.offset if segment.node else 0)
+            yield Finding(error.rule or "DIExpr", error.reason, position)
+            return
+        same = overlapping(self.info, segment, tree)
+        if same is not None:
+            offset = next(item.offset for item in tree.flat() if item.name == "DIOpComposite")
+            yield self._at("DIOpComposite", f"two parts are the same bits of {same}", offset)
+        if segment.definitions and isinstance(segment.referrer, Operand):
+            yield from self._referrer(segment, segment.referrer)
+
+    def _referrer(self, segment: Segment, referrer: Operand) -> Iterator[Finding]:
+        """The referrer is a value of the function, of the type it is said to have."""
+        function = segment.definitions[0].function
+        if referrer.kind != "entity" or not referrer.name.startswith("%") or function.pseudo:
+            return
+        types = self._values_of(function)
+        if referrer.name not in types:
+            yield self._at("llvm.dbg.def", f"{function.name} has no value {referrer.name}", referrer.offset)
+            return
+        type = types[referrer.name]
+        if referrer.type is not None and type is not None and type != referrer.type:
+            words = f"{referrer.name} is of type {type}, not {referrer.type}"
+            yield self._at("llvm.dbg.def", words, referrer.offset)
+
+    def _values_of(self, function: Function) -> dict[str, Type | None]:
+        """The values of a function, with their types where those are known."""
+        types = self.types.get(function.name)
+        if types is None:
+            types = {parameter.name: parameter.type for parameter in function.parameters}
+            types |= {i.name: i.type for i in self.info.flows[function.name].instructions if i.name}
+            self.types[function.name] = types
+        return types
+
+    # The graph
+
+    def _graph(self) -> Iterator[Finding]:
+        if self.graph.cycle is not None:
+            name = self.info.name_of(self.graph.cycle)
+            yield self._at("lifetime graph", f"{name} is found by way of itself", self.graph.cycle.offset)
+        for node in self.info.nodes:
+            if node.kind in _DISTINCT and node not in self.graph.reached:
+                yield self._at("lifetime graph", f"no variable leads to {self.info.name_of(node)}", node.offset)
+
+    # What has to be retained
+
+    def _retention(self) -> Iterator[Finding]:
+        module = self.module
+        units = self._items(module.named.get("llvm.dbg.cu"))
+        globals_of: set[Node] = set()
+        for node in self.info.nodes:
+            if node.kind == "DICompileUnit":
+                globals_of |= self._items(module.node(node.fields.get("globals")) or node.fields.get("globals"))
+                if node not in units:
+                    yield self._at("DICompileUnit", "the unit is not in !llvm.dbg.cu", node.offset)
+        for node in list(globals_of):
+            if node.kind == "DIGlobalVariableExpression":  # as LLVM has it today
+                variable = module.node(node.fields.get("var"))
+                globals_of |= {variable} if variable is not None else set()
+        for node in self.info.nodes:
+            if node.kind == "DIGlobalVariable" and units and node not in globals_of:
+                words = f"{self.info.name_of(node)} is not in the globals of a DICompileUnit"
+                yield self._at("DICompileUnit", words, node.offset)
+            elif node.kind in ("DILocalVariable", "DILabel", "DIExprCode"):
+                yield from self._retained(node)
+        kept = self._items(module.named.get("llvm.dbg.retainedNodes"))
+        for segment in self.info.segments:
+            if segment.node is not None and not segment.is_bounded and segment.node in self.graph.reached:
+                yield from self._computed(segment, segment.node, kept)
+
+    def _items(self, value: object) -> set[Node]:
+        items = self.module.items(value)  # type: ignore[arg-type]
+        return {node for node in map(self.module.node, items) if node is not None}
+
+    def _retained(self, node: Node) -> Iterator[Finding]:
+        owner = self.graph.owner_of(node)
+        if owner is None:
+            functions = {occurrence.function for occurrence in self.info.labels.get(node, ())}
+            owner = self.info.subprogram_of(functions.pop()) if len(functions) == 1 else None
+        if owner is not None and node not in self._items(owner.fields.get("retainedNodes")):
+            words = f"{self.info.name_of(node)} is not in the retainedNodes of its DISubprogram"
+            yield self._at("DISubprogram", words, node.offset)
+
+    def _computed(self, segment: Segment, node: Node, kept: set[Node]) -> Iterator[Finding]:
+        functions, is_global = self.graph.involved(segment)
+        name = self.info.name_of(node)
+        if is_global or len(functions) > 1:
+            if node not in kept:
+                yield self._at("DISubprogram", f"{name} is not in !llvm.dbg.retainedNodes", node.offset)
+            return
+        owner = next(iter(functions), None)
+        if isinstance(owner, Function) or (owner is None and not self._subprograms):
+            return  # a listing without a DISubprogram
+        if owner is None:
+            everywhere = kept.union(*(self._items(s.fields.get("retainedNodes")) for s in self._subprograms))
+            if node not in everywhere:
+                yield self._at("DISubprogram", f"{name} is retained nowhere", node.offset)
+        elif node not in self._items(owner.fields.get("retainedNodes")):
+            words = f"{name} is not in the retainedNodes of its DISubprogram"
+            yield self._at("DISubprogram", words, node.offset)
+
+    @cached_property
+    def _subprograms(self) -> list[Node]:
+        return [node for node in self.info.nodes if node.kind == "DISubprogram"]

@@ -1,0 +1,205 @@
+"""Literal values of LLVM assembly: their bits."""
+
+from __future__ import annotations
+
+import struct
+
+from rocdbg.llvmdi.cursor import Cursor, unquoted
+from rocdbg.llvmdi.lexer import Kind, Token
+from rocdbg.llvmdi.module import Operand
+from rocdbg.llvmdi.types import (
+    FLOAT_BITS,
+    ArrayType,
+    FloatType,
+    IntType,
+    PointerType,
+    Type,
+    VectorType,
+    parse_type,
+)
+
+__all__ = ["parse_operand", "parse_value"]
+
+_UNDEFINED = frozenset({"undef", "poison"})
+_HEX_PREFIX = {"half": "0xH", "bfloat": "0xR", "x86_fp80": "0xK", "fp128": "0xL", "ppc_fp128": "0xM"}
+_HEX = {"half": 4, "bfloat": 4, "x86_fp80": 20, "fp128": 32, "ppc_fp128": 32}
+_PACKED = {"half": "<e", "float": "<f", "double": "<d"}
+_MAX_ELEMENTS = 1 << 16
+_MAX_CONSTANT_BITS = 1 << 20
+
+
+def parse_operand(cursor: Cursor) -> Operand:
+    """A type and a value; a physical register of MIR stands without a type."""
+    token = cursor.token
+    if token.kind == Kind.REGISTER:
+        return _entity(cursor.take(), None)
+    if token.kind == Kind.LOCAL and not _is_value_ahead(cursor.ahead()):
+        return _entity(cursor.take(), None)  # MIR: a virtual register or a stack slot alone
+    return parse_value(cursor, parse_type(cursor))
+
+
+def _is_value_ahead(token: Token) -> bool:
+    """Whether a name before this token is a named type."""
+    return token.kind in (Kind.LOCAL, Kind.GLOBAL, Kind.NUMBER, Kind.ELLIPSIS) or token.text in (
+        "undef", "poison", "zeroinitializer", "null", "{", "*", "addrspace",
+    )  # fmt: skip
+
+
+def _entity(token: Token, type: Type | None) -> Operand:
+    name = unquoted(token.text)
+    if name == "$noreg":
+        return Operand("undef", type, name, offset=token.offset)
+    return Operand("entity", type, token.text, name, offset=token.offset)
+
+
+def parse_value(cursor: Cursor, type: Type) -> Operand:
+    """The value of a known type at the cursor."""
+    cursor.deeper()
+    operand = _value(cursor, type)
+    cursor.depth -= 1
+    return operand
+
+
+def _value(cursor: Cursor, type: Type) -> Operand:
+    token = cursor.token
+    if token.kind in (Kind.LOCAL, Kind.GLOBAL, Kind.REGISTER):
+        return _entity(cursor.take(), type)
+    if token.kind == Kind.ELLIPSIS:
+        cursor.take()
+        return Operand("elided", type, "...", offset=token.offset)
+    if token.kind == Kind.NUMBER:
+        cursor.take()
+        return Operand("constant", type, token.text, value=_number(cursor, token, type), offset=token.offset)
+    if token.kind == Kind.WORD:
+        cursor.take()
+        if token.text in _UNDEFINED:
+            return Operand("undef", type, token.text, offset=token.offset)
+        if token.text in ("true", "false"):
+            if type != IntType(1):
+                raise cursor.error(f"'{token.text}' is of type i1, not {type}", token)
+            return Operand("constant", type, token.text, value=int(token.text == "true"), offset=token.offset)
+        if token.text in ("null", "none", "zeroinitializer"):
+            return Operand("constant", type, token.text, offset=token.offset)
+        if token.text == "splat" and isinstance(type, VectorType | ArrayType):
+            cursor.expect("(")
+            element = parse_operand(cursor)
+            cursor.expect(")")
+            if element.type != type.element:
+                raise cursor.error(f"a splat of {element.type} is no {type}", token)
+            return _joined(cursor, token, type, [element] * min(type.count, _MAX_ELEMENTS + 1))
+        start = token.offset
+        while cursor.token.kind in (Kind.WORD, Kind.GLOBAL) or cursor.text == "(":
+            # `inbounds inrange(-16, 24) (i8, ptr @g, i64 16)`, `no_cfi @f`
+            if cursor.text == "(":
+                cursor.skip_group()
+            else:
+                cursor.take()
+        last = cursor.tokens[cursor.index - 1]
+        text = cursor.source.text[start : last.offset + len(last.text)]
+        return Operand("other", type, text, offset=start)
+    if token.text in ("<", "[") and isinstance(type, VectorType | ArrayType):
+        closing = {"<": ">", "[": "]"}[cursor.take().text]
+        elements: list[Operand] = []
+        while not cursor.accept(closing):
+            if elements:
+                cursor.expect(",")
+            elements.append(parse_operand(cursor))
+            if elements[-1].type != type.element:
+                raise cursor.error(f"an element of type {elements[-1].type} in a {type}", token)
+        if len(elements) != type.count:
+            raise cursor.error(f"{len(elements)} elements in a {type}", token)
+        return _joined(cursor, token, type, elements)
+    if token.text in "<[{" or token.kind == Kind.STRING:
+        start_index = cursor.index
+        if token.kind == Kind.STRING:
+            cursor.take()
+        else:
+            cursor.skip_group()
+        last = cursor.tokens[cursor.index - 1]
+        assert start_index < cursor.index
+        return Operand(
+            "other", type, cursor.source.text[token.offset : last.offset + len(last.text)], offset=token.offset
+        )
+    raise cursor.error(f"a value of type {type} expected")
+
+
+def _joined(cursor: Cursor, token: Token, type: VectorType | ArrayType, elements: list[Operand]) -> Operand:
+    """The constant of a vector; of anything whose elements are not all constants only the text is known."""
+    last = cursor.tokens[cursor.index - 1]
+    text = cursor.source.text[token.offset : last.offset + len(last.text)]
+    bits = _scalar_bits(type.element)
+    known = all(element.kind == "constant" for element in elements)
+    if not known or bits is None or len(elements) > _MAX_ELEMENTS:
+        undefined = elements and all(element.kind == "undef" for element in elements)
+        return Operand("undef" if undefined else "other", type, text, offset=token.offset)
+    if bits * len(elements) > _MAX_CONSTANT_BITS:
+        raise cursor.error(f"a constant of more than {_MAX_CONSTANT_BITS} bits", token)
+    value = 0
+    for element in reversed(elements):
+        value = value << bits | element.value
+    return Operand("constant", type, text, value=value, offset=token.offset)
+
+
+def _scalar_bits(type: Type) -> int | None:
+    if isinstance(type, IntType):
+        return type.bits
+    return FLOAT_BITS[type.name] if isinstance(type, FloatType) else None
+
+
+def _number(cursor: Cursor, token: Token, type: Type) -> int:
+    text = token.text
+    if isinstance(type, IntType):
+        if "." in text or "x" in text:
+            raise cursor.error(f"'{text[:40]}' is no literal of type {type}", token)
+        if len(text) > 4000:
+            raise cursor.error(f"a literal of {len(text)} digits", token)
+        value = int(text)
+        if not -(1 << type.bits - 1) <= value < 1 << type.bits:
+            raise cursor.error(f"{text[:40]} does not fit {type}", token)
+        return value & (1 << type.bits) - 1
+    if isinstance(type, FloatType):
+        return _float(cursor, token, type)
+    if isinstance(type, PointerType):
+        raise cursor.error("a pointer has no literal but null; write inttoptr", token)
+    raise cursor.error(f"'{text[:40]}' is no literal of type {type}", token)
+
+
+def _float(cursor: Cursor, token: Token, type: FloatType) -> int:
+    text = token.text
+    if text.startswith("0x"):
+        prefix = _HEX_PREFIX.get(type.name)
+        if prefix is not None:
+            digits = text[3:]
+            if text[:3] != prefix or len(digits) > _HEX[type.name]:
+                raise cursor.error(f"a {type} in hexadecimal begins with {prefix}", token)
+            value = int(digits, 16)
+            if type.name == "fp128":  # the low half is written first
+                digits = digits.rjust(32, "0")
+                value = int(digits[16:] + digits[:16], 16)
+            return value
+        if text[2:3] in "KLMHR" or len(text) > 18:
+            raise cursor.error(f"a {type} in hexadecimal has 16 digits", token)
+        number: float = struct.unpack("<d", int(text, 16).to_bytes(8, "little"))[0]
+        if type.name == "double":
+            return int(text, 16)
+    else:
+        if len(text) > 4000:
+            raise cursor.error(f"a literal of {len(text)} characters", token)
+        number = float(text)
+    return _packed(cursor, token, type, number)
+
+
+def _packed(cursor: Cursor, token: Token, type: FloatType, number: float) -> int:
+    if type.name == "bfloat":
+        bits = int.from_bytes(struct.pack("<f", number) if abs(number) < 3.4e38 else b"\0\0\1\0", "little")
+        if bits & 0xFFFF:
+            raise cursor.error(f"{token.text[:40]} is not exact in a bfloat", token)
+        return bits >> 16
+    form = _PACKED.get(type.name)
+    if form is None:
+        raise cursor.error(f"a {type} is written in hexadecimal", token)
+    try:
+        data = struct.pack(form, number)
+    except OverflowError:
+        raise cursor.error(f"{token.text[:40]} does not fit {type}", token) from None
+    return int.from_bytes(data, "little")

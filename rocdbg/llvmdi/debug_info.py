@@ -1,0 +1,224 @@
+"""The debug information of a module, put together: objects, lifetime segments, code locations, fragments.
+
+`DebugInfo` collects without judging: what breaks a rule is left as it is, for `rocdbg.llvmdi.checker` to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from rocdbg.llvmdi.control_flow import ControlFlow
+from rocdbg.llvmdi.errors import NotWellFormed
+from rocdbg.llvmdi.expressions import Expression, Inputs, Tree, parse_expression, typed_tree
+from rocdbg.llvmdi.module import Function, GlobalVariable, Module, Node, Operand, Words
+from rocdbg.llvmdi.reader import subprogram
+from rocdbg.llvmdi.records import global_segment, record_segments
+from rocdbg.llvmdi.segments import CODES, OBJECTS, PROPERTIES, VARIABLES, Occurrence, Segment, type_bits
+
+__all__ = ["DebugInfo"]
+
+
+class DebugInfo:
+    """Everything that debug information says, by object."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.flows: dict[str, ControlFlow] = {
+            name: ControlFlow(function) for name, function in module.functions.items() if function.blocks
+        }
+        self.nodes = list(module.all_nodes())
+        self.segments: list[Segment] = []
+        self.by_node: dict[Node, Segment] = {}
+        self.labels: dict[Node, list[Occurrence]] = {}
+        self.global_fragments: dict[Node, list[GlobalVariable]] = {}
+        self.properties: dict[Node, list[tuple[Node, str]]] = {}
+        self.stray: list[tuple[Occurrence, str]] = []
+        """Debug instructions whose first argument is not what it has to be, and the words for that."""
+        self._sizes: dict[Node, int | None] = {}
+        self._pending: set[Node] = set()
+        self._trees: dict[int, Tree | NotWellFormed] = {}
+        self._collect()
+
+    # Collecting
+
+    def _collect(self) -> None:
+        module = self.module
+        for node in self.nodes:
+            if node.kind == "DILifetime":
+                location = module.node(node.fields.get("location"))
+                items = module.items(node.fields.get("argObjects"))
+                arguments = tuple(module.node(item) for item in items)
+                segment = Segment(module.node(node.fields.get("object")), node, location, arguments)
+                self.by_node[node] = segment
+                self.segments.append(segment)
+            elif node.kind == "DICompositeType":
+                for name in PROPERTIES:
+                    fragment = module.node(node.fields.get(name), "DIFragment")
+                    if fragment is not None:
+                        self.properties.setdefault(fragment, []).append((node, name))
+        for variable in module.globals.values():
+            for attachment in variable.attachments:
+                fragment = module.node(attachment.value, "DIFragment") if attachment.kind == "dbg.def" else None
+                if fragment is not None:
+                    self.global_fragments.setdefault(fragment, []).append(variable)
+                segment_of_global = global_segment(module, variable, attachment.value)
+                if segment_of_global is not None:
+                    self.segments.append(segment_of_global)
+        for flow in self.flows.values():
+            for index, instruction in enumerate(flow.instructions):
+                if instruction.debug:
+                    self._debug_instruction(flow.function, index)
+        for segment in self.segments:
+            if segment.definitions:
+                first = segment.definitions[0]
+                flow = self.flows[first.function.name]
+                kills = [kill.index for kill in segment.kills if kill.function is first.function]
+                reach = flow.reach(first.index, kills)
+                segment.ranges, segment.killed_by = reach.ranges, reach.ends
+        self._collect_records()
+
+    def _debug_instruction(self, function: Function, index: int) -> None:
+        module = self.module
+        occurrence = Occurrence(function, index)
+        instruction = self.flows[function.name].instructions[index]
+        kind, arguments = instruction.debug, instruction.arguments
+        if kind in ("def", "kill"):
+            node = module.node(arguments[0])
+            segment = self.by_node.get(node) if node is not None else None
+            if segment is None:
+                self.stray.append((occurrence, f"the first argument of llvm.dbg.{kind} is no DILifetime"))
+            elif kind == "kill":
+                segment.kills.append(occurrence)
+            else:
+                segment.definitions.append(occurrence)
+                referrer = arguments[1]
+                if isinstance(referrer, Operand):
+                    segment.referrer = segment.referrer or referrer
+                else:
+                    self.stray.append((occurrence, "the second argument of llvm.dbg.def is no value"))
+        elif kind == "label":
+            code = module.node(arguments[0], *CODES)
+            if code is None:
+                self.stray.append((occurrence, "the argument of llvm.dbg.label is no DICode"))
+            else:
+                self.labels.setdefault(code, []).append(occurrence)
+
+    def _collect_records(self) -> None:
+        for flow in self.flows.values():
+            self.segments += record_segments(self.module, flow, self.stray)
+
+    # Asking
+
+    @cached_property
+    def segments_of(self) -> Mapping[Node, list[Segment]]:
+        """The lifetime segments of each object, in the order of the text."""
+        found: dict[Node, list[Segment]] = {}
+        for segment in self.segments:
+            if segment.object is not None:
+                found.setdefault(segment.object, []).append(segment)
+        return found
+
+    @cached_property
+    def objects(self) -> list[Node]:
+        """Every variable and fragment, in the order of the text."""
+        return [node for node in self.nodes if node.kind in OBJECTS]
+
+    def subprogram_of(self, function: Function) -> Node | None:
+        """The function's DISubprogram."""
+        return subprogram(self.module, function)
+
+    def expression(self, segment: Segment) -> Expression:
+        """The segment's operations; `NotWellFormed` if there is none, or none that can be read."""
+        if segment.trouble is not None:
+            raise segment.trouble
+        if segment.translated is not None:
+            return segment.translated
+        if segment.location is None or segment.location.kind not in ("DIExpr", "DIExpression"):
+            offset = segment.node.offset if segment.node is not None else 0
+            raise NotWellFormed("the location of a lifetime is a DIExpr", self.module.position(offset), "DILifetime")
+        return parse_expression(self.module, segment.location)
+
+    def tree(self, segment: Segment) -> Tree:
+        """The segment's expression, typed; `NotWellFormed` where it breaks a rule."""
+        key = id(segment)
+        known = self._trees.get(key)
+        if known is None:
+            try:
+                known = typed_tree(self.module, self.expression(segment), self._inputs(segment))
+            except NotWellFormed as error:
+                known = error
+            self._trees[key] = known
+        if isinstance(known, NotWellFormed):
+            raise known.with_traceback(None)
+        return known
+
+    def _inputs(self, segment: Segment) -> Inputs:
+        properties = self.properties.get(segment.object, []) if segment.object is not None else []
+        return Inputs(
+            has_referrer=segment.is_bounded,
+            referrer_bits=self.operand_bits(segment.referrer),
+            arguments=tuple(self._argument_bits(argument) for argument in segment.arguments),
+            is_property=bool(properties),
+            object_bits=self.type_bits(properties[0][0]) if properties else None,
+            has_lanes=self.has_lanes,
+        )
+
+    @property
+    def has_lanes(self) -> bool:
+        """Whether the source language runs in lanes: on GPUs, and where the text does not say what it is for."""
+        triple = self.module.triple
+        return not triple or triple.startswith(("amdgcn", "nvptx", "spir", "r600"))
+
+    def operand_bits(self, operand: Operand | None) -> int | None:
+        """Bits of an LLVM value; None if it is undefined or without a type."""
+        if operand is None or operand.type is None or operand.kind == "undef":
+            return None
+        return self.module.layout.bits(operand.type) if self.module.layout.has_size(operand.type) else None
+
+    def _argument_bits(self, argument: Node | Operand | None) -> int | None:
+        return self.object_bits(argument) if isinstance(argument, Node) else self.operand_bits(argument)
+
+    def object_bits(self, node: Node) -> int | None:
+        """Bits of an object or code location; None where neither its type nor its segments tell."""
+        if node in self._sizes:
+            return self._sizes[node]
+        if node in self._pending or len(self._pending) > 100:
+            return None  # a cycle, which the checker finds
+        self._pending.add(node)
+        try:
+            size = self._object_bits(node)
+        finally:
+            self._pending.discard(node)
+        if not self._pending:
+            self._sizes[node] = size
+        return size
+
+    def _object_bits(self, node: Node) -> int | None:
+        if node.kind in CODES:
+            return self.module.layout.pointers[0][0]
+        if node in self.global_fragments:
+            space = self.global_fragments[node][0].space
+            return self.module.layout.pointers.get(space, self.module.layout.pointers[0])[0]
+        if node.kind in VARIABLES:
+            size = self.type_bits(self.module.node(node.fields.get("type")))
+            if size is not None:
+                return size
+        for segment in self.segments_of.get(node, ()):
+            try:
+                return self.tree(segment).bits
+            except NotWellFormed:
+                continue
+        return None
+
+    def type_bits(self, node: Node | None) -> int | None:
+        """Bits of a DIType; None if it does not say."""
+        return type_bits(self.module, node)
+
+    def name_of(self, node: Node) -> str:
+        """A variable's name, or what a nameless object is called in the text."""
+        name = node.fields.get("name")
+        text = getattr(name, "text", None)
+        if isinstance(text, str) and not isinstance(name, Words):
+            return text
+        return f"!{node.name}" if node.name else node.kind

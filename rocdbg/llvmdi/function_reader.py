@@ -1,0 +1,370 @@
+"""Reading functions: blocks, instructions with their names and types, debug records in every notation.
+
+Of an instruction only what debug information speaks of is kept: its result's name and type, where it goes on, what
+it tells a debugger. An instruction of an unknown kind is one without a known type; so are the words that stand for
+code in the document's listings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocdbg.llvmdi.constants import parse_operand, parse_value
+from rocdbg.llvmdi.cursor import Cursor, unquoted
+from rocdbg.llvmdi.errors import ReadError
+from rocdbg.llvmdi.lexer import Kind, Token
+from rocdbg.llvmdi.metadata_reader import MetadataReader
+from rocdbg.llvmdi.module import Attachment, Block, Field, Function, Instruction, Node, Operand, Parameter
+from rocdbg.llvmdi.types import (
+    ArrayType,
+    FunctionType,
+    IntType,
+    NamedType,
+    OpaqueType,
+    PointerType,
+    StructType,
+    Type,
+    VectorType,
+    is_type_start,
+    parse_type,
+)
+
+__all__ = ["FunctionReader", "read_header"]
+
+_TERMINATORS = frozenset((
+    "ret", "br", "switch", "indirectbr", "invoke", "callbr", "resume", "unreachable", "catchswitch", "catchret",
+    "cleanupret", "return", "RETURN", "S_ENDPGM",
+))  # fmt: skip
+_BINARY = frozenset((
+    "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor", "fadd", "fsub",
+    "fmul", "fdiv", "frem", "fneg", "freeze", "phi", "va_arg", "insertelement", "insertvalue",
+    "landingpad",
+))  # fmt: skip
+_CASTS = frozenset((
+    "trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp", "ptrtoint", "ptrtoaddr",
+    "inttoptr", "bitcast", "addrspacecast",
+))  # fmt: skip
+_CALLS = frozenset(("call", "invoke", "callbr"))
+_CALL_PREFIXES = frozenset(("tail", "musttail", "notail"))
+_INTRINSICS = {
+    "@llvm.dbg.value": "value", "@llvm.dbg.declare": "declare", "@llvm.dbg.addr": "declare",
+    "@llvm.dbg.assign": "assign", "@llvm.dbg.label": "label", "@llvm.dbg.def": "def", "@llvm.dbg.kill": "kill",
+}  # fmt: skip
+_PSEUDO = {"DBG_DEF": "def", "DBG_KILL": "kill", "DBG_LABEL": "label"}
+_RECORDS = {
+    "#dbg_value": "value", "#dbg_declare": "declare", "#dbg_declare_value": "declare", "#dbg_assign": "assign",
+    "#dbg_label": "label", "#dbg_def": "def", "#dbg_kill": "kill",
+}  # fmt: skip
+
+
+def _is_type_before(token: Token) -> bool:
+    """Whether a name before this token is a type's and no value's."""
+    return token.kind in (Kind.LOCAL, Kind.GLOBAL) or token.text in (
+        ",", "[", "undef", "poison", "zeroinitializer", "{", "*", "addrspace",
+    )  # fmt: skip
+
+
+def _type_here(cursor: Cursor) -> Type | None:
+    """The next type, past flags and attributes such as `nsw` and `range(i32 0, 5)`; None if the line ends before."""
+    while not cursor.at_end:
+        if is_type_start(cursor) and (cursor.token.kind != Kind.LOCAL or _is_type_before(cursor.ahead())):
+            return parse_type(cursor)
+        token = cursor.token
+        if token.kind == Kind.PUNCTUATION and token.text not in "(|":
+            return None
+        if token.kind in (Kind.GLOBAL, Kind.LOCAL):
+            return None
+        if token.text == "(":
+            cursor.skip_group()
+        else:
+            cursor.take()
+    return None
+
+
+def read_header(cursor: Cursor, metadata: MetadataReader) -> Function:
+    """What stands before the body of a `define`, or a `declare` without it; the cursor is behind that word."""
+    start = cursor.token
+    result = _type_here(cursor)
+    name = cursor.expect_kind(Kind.GLOBAL, "the name of a function")
+    cursor.expect("(")
+    parameters: list[Parameter] = []
+    unnamed = 0
+    while not cursor.accept(")"):
+        if parameters:
+            cursor.expect(",")
+        if cursor.token.kind == Kind.ELLIPSIS:
+            cursor.take()
+            continue
+        type = parse_type(cursor)
+        given = ""
+        while cursor.text not in (",", ")") and not cursor.at_end:
+            token = cursor.token
+            if token.kind == Kind.LOCAL:
+                given = unquoted(cursor.take().text)
+            elif token.text in "([{<":
+                cursor.skip_group()
+            else:
+                cursor.take()
+        if not given:
+            given = f"%{unnamed}"
+            unnamed += 1
+        elif given == f"%{unnamed}":
+            unnamed += 1
+        parameters.append(Parameter(given, type))
+    attachments = []
+    while not cursor.at_end and cursor.text != "{":
+        token = cursor.take()
+        if token.kind == Kind.META:
+            attachments.append(Attachment(token.text[1:], metadata.value()))
+        elif token.text == "(":
+            cursor.index -= 1
+            cursor.skip_group()
+    return Function(unquoted(name.text), result, tuple(parameters), [], tuple(attachments), start.offset)
+
+
+class FunctionReader:
+    """Reads lines of a function's body into its blocks."""
+
+    def __init__(self, function: Function, metadata: MetadataReader, named: Mapping[str, Type]) -> None:
+        self.function = function
+        self.named = named
+        self.metadata = metadata
+        self.cursor = metadata.cursor
+        self.unnamed = sum(1 for parameter in function.parameters if parameter.name[1:].isdecimal())
+        self.types: dict[str, Type | None] = {parameter.name: parameter.type for parameter in function.parameters}
+
+    def label(self, token: Token) -> None:
+        """A label: a block begins."""
+        text = unquoted(token.text[:-1]).lstrip("%$")
+        if self.function.blocks or text.isdecimal():
+            self.unnamed = int(text) + 1 if text.isdecimal() and len(text) < 10 else self.unnamed
+        if any(block.label == text for block in self.function.blocks[-1:]):
+            raise self.cursor.error(f"the label '{text[:40]}' stands there twice", token)
+        self.function.blocks.append(Block(text, [], token.offset))
+
+    def line(self) -> None:
+        """One instruction, from the cursor to its end."""
+        blocks = self.function.blocks
+        cursor = self.cursor
+        if not blocks or (blocks[-1].instructions and blocks[-1].instructions[-1].terminator):
+            # Without a label: the entry, or code behind a terminator, which LLVM numbers too.
+            label = str(self.unnamed) if not self.function.pseudo else f"line {len(blocks)}"
+            self.unnamed += 1
+            blocks.append(Block(label, [], cursor.token.offset))
+        start = cursor.index
+        try:
+            instruction = self._instruction()
+        except ReadError:
+            cursor.depth = 0
+            if not self.function.pseudo or cursor.tokens[start].kind == Kind.RECORD:
+                raise
+            # Pseudo code: `EXEC = ~EXEC & %3`. It is code, whatever it says.
+            cursor.index = start
+            instruction = Instruction(cursor.tokens[start].text, offset=cursor.tokens[start].offset)
+        if instruction.name:
+            self.types[instruction.name] = instruction.type
+            if instruction.name[1:].isdecimal() and len(instruction.name) < 10:
+                self.unnamed = int(instruction.name[1:]) + 1
+        blocks[-1].instructions.append(instruction)
+        cursor.index = cursor.end
+
+    def _instruction(self) -> Instruction:
+        cursor = self.cursor
+        start = cursor.token
+        if start.kind == Kind.RECORD:
+            return self._record()
+        if start.text in _PSEUDO:
+            cursor.take()
+            arguments = self._arguments(None)
+            return self._debug(_PSEUDO[start.text], arguments, start)
+        name = ""
+        if start.kind in (Kind.LOCAL, Kind.REGISTER) and cursor.ahead().text == "=":
+            name = unquoted(cursor.take().text)
+            cursor.take()
+        if name and is_type_start(cursor) and cursor.token.kind != Kind.LOCAL:
+            # The listings' `%x = i64 ...`: a value of that type, computed somehow.
+            return Instruction("...", name, parse_type(cursor), offset=start.offset)
+        while cursor.text in _CALL_PREFIXES:
+            cursor.take()
+        token = cursor.token
+        if token.kind not in (Kind.WORD, Kind.ELLIPSIS):
+            if not self.function.pseudo:
+                raise cursor.error("an instruction expected")
+            return Instruction(token.text, name, offset=start.offset)
+        opcode = cursor.take().text
+        if opcode in _CALLS:
+            return self._call(opcode, name, start)
+        type: Type | None
+        allocated: Type | None = None
+        if opcode == "alloca":
+            type, allocated = self._alloca()
+        else:
+            mark = cursor.index
+            try:
+                type = self._result(opcode)
+            except ReadError:
+                if opcode in _BINARY or opcode in _CASTS:
+                    raise
+                type = None  # an instruction that is not known in detail
+                cursor.depth = 0
+            cursor.index = mark
+        terminator = opcode in _TERMINATORS
+        targets, attachments = self._rest(terminator)
+        return Instruction(
+            opcode, name, type, "", (), targets, terminator, attachments, start.offset, allocated=allocated
+        )
+
+    def _alloca(self) -> tuple[Type, Type]:
+        cursor = self.cursor
+        cursor.accept("inalloca")
+        cursor.accept("swifterror")
+        allocated = parse_type(cursor)
+        space = 0
+        mark = cursor.index
+        count = 1
+        while not cursor.at_end:
+            if cursor.text == "addrspace":
+                cursor.take()
+                cursor.expect("(")
+                space = cursor.unsigned("the number of an address space")
+            elif cursor.text == "," and is_type_start(cursor) is False and isinstance(allocated, Type):
+                cursor.take()
+                if is_type_start(cursor):
+                    operand = parse_operand(cursor)
+                    count = operand.value if operand.kind == "constant" else 0
+            else:
+                cursor.take()
+        cursor.index = mark
+        if count != 1:
+            allocated = ArrayType(count, allocated)
+        return PointerType(space), allocated
+
+    def _result(self, opcode: str) -> Type | None:
+        """The type of an instruction's result, as far as the text tells it without other instructions."""
+        cursor = self.cursor
+        if opcode in _CASTS:
+            while not cursor.at_end and cursor.text != "to":
+                if cursor.text in ("(", "[", "{", "<"):
+                    cursor.skip_group()
+                else:
+                    cursor.take()
+            return parse_type(cursor) if cursor.accept("to") else None
+        if opcode == "load":
+            return _type_here(cursor)
+        type = _type_here(cursor)
+        if type is None or opcode in _BINARY:
+            return type
+        if opcode in ("icmp", "fcmp"):
+            return VectorType(type.count, IntType(1), type.scalable) if isinstance(type, VectorType) else IntType(1)
+        if opcode == "extractelement":
+            return type.element if isinstance(type, VectorType) else None
+        if opcode in ("select", "getelementptr", "shufflevector", "cmpxchg", "atomicrmw", "extractvalue"):
+            return self._result_of_operands(opcode, type)
+        return None
+
+    def _result_of_operands(self, opcode: str, first: Type) -> Type | None:
+        cursor = self.cursor
+        if opcode == "extractvalue":
+            parse_value(cursor, first)
+            found: Type | None = first
+            while cursor.text == "," and cursor.ahead().kind == Kind.NUMBER:
+                cursor.take()
+                index = cursor.unsigned("an index")
+                found = self.named.get(found.name) if isinstance(found, NamedType) else found
+                if isinstance(found, StructType):
+                    found = found.elements[index] if index < len(found.elements) else None
+                else:
+                    found = found.element if isinstance(found, ArrayType) else None
+            return found
+        if opcode == "getelementptr":
+            cursor.expect(",")
+            base = parse_type(cursor)
+            return base if isinstance(base, PointerType | VectorType) else None
+        parse_value(cursor, first)
+        cursor.expect(",")
+        second = parse_operand(cursor)
+        if opcode == "shufflevector":
+            cursor.expect(",")
+            mask = parse_type(cursor)
+            whole = isinstance(mask, VectorType) and isinstance(first, VectorType)
+            return VectorType(mask.count, first.element, mask.scalable) if whole else None  # type: ignore[attr-defined]
+        if opcode == "cmpxchg" and second.type is not None:
+            return StructType((second.type, IntType(1)))
+        return second.type
+
+    def _call(self, opcode: str, name: str, start: Token) -> Instruction:
+        cursor = self.cursor
+        type = _type_here(cursor)
+        if isinstance(type, FunctionType):
+            type = type.result
+        callee = unquoted(cursor.text)
+        if cursor.token.kind == Kind.GLOBAL and callee in _INTRINSICS:
+            cursor.take()
+            cursor.expect("(")
+            arguments = self._arguments(")")
+            return self._debug(_INTRINSICS[callee], arguments, start)
+        targets, attachments = self._rest(opcode != "call")
+        if isinstance(type, OpaqueType):
+            type = None
+        return Instruction(opcode, name, type, "", (), targets, opcode != "call", attachments, start.offset)
+
+    def _arguments(self, closing: str | None) -> tuple[Field, ...]:
+        """Arguments of a debug intrinsic: `metadata !2, metadata i64 %x`; the word `metadata` may be left out."""
+        cursor = self.cursor
+        found: list[Field] = []
+        while not (cursor.accept(closing) if closing else cursor.at_end or (cursor.token.kind == Kind.META and found
+                   and cursor.tokens[cursor.index - 1].text != ",")):
+            if found:
+                cursor.expect(",")
+            cursor.accept("metadata")
+            token = cursor.token
+            if token.kind in (Kind.REGISTER, Kind.LOCAL):
+                found.append(parse_operand(cursor))
+            else:
+                found.append(self.metadata.value())
+        return tuple(found)
+
+    def _record(self) -> Instruction:
+        cursor = self.cursor
+        start = cursor.take()
+        kind = _RECORDS.get(start.text)
+        if kind is None:
+            raise cursor.error(f"'{start.text[:40]}' is no debug record", start)
+        cursor.expect("(")
+        return self._debug(kind, self._arguments(")"), start)
+
+    def _debug(self, kind: str, arguments: tuple[Field, ...], start: Token) -> Instruction:
+        if kind == "def" and len(arguments) == 2 and isinstance(arguments[0], Operand):
+            # The listing of "Common Subexpression Elimination" has the two the other way round.
+            self.metadata.spelled(start.offset, "the referrer before the lifetime")
+            arguments = (arguments[1], arguments[0])
+        count = {"value": (3, 4), "declare": (3, 4), "assign": (6, 7), "label": (1, 2), "def": (2, 2), "kill": (1, 1)}
+        low, high = count[kind]
+        if not low <= len(arguments) <= high:
+            raise self.cursor.error(f"{len(arguments)} arguments where {low} are expected", start)
+        arguments = tuple(
+            argument.elements if isinstance(argument, Node) and argument.kind == "DIArgList" else argument
+            for argument in arguments
+        )
+        attachments = self._rest(False)[1]
+        return Instruction(start.text, "", None, kind, arguments, (), False, attachments, start.offset)
+
+    def _rest(self, terminator: bool) -> tuple[tuple[str, ...], tuple[Attachment, ...]]:
+        """Labels that a terminator names, and attachments."""
+        cursor = self.cursor
+        targets: list[str] = []
+        attachments: list[Attachment] = []
+        depth = 0
+        while not cursor.at_end:
+            token = cursor.take()
+            if token.text in ("(", "["):
+                depth += 1
+            elif token.text in (")", "]"):
+                depth -= 1
+            if terminator and token.text == "label" and cursor.token.kind == Kind.LOCAL:
+                target = unquoted(cursor.take().text)[1:]
+                if target not in targets:
+                    targets.append(target)
+            elif token.kind == Kind.META and depth == 0 and cursor.tokens[cursor.index - 2].text == ",":
+                attachments.append(Attachment(token.text[1:], self.metadata.value()))
+        return tuple(targets), tuple(attachments)

@@ -1,0 +1,113 @@
+"""The reachable lifetime graph: which lifetimes, fragments and code locations variables lead to.
+
+Its roots are variables, the type property fragments of composite types and, though the text does not list it, the
+fragments that fields of a `DISubprogram` name (`activeLanePC` in the lane PC listing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.module import Function, Node
+from rocdbg.llvmdi.segments import VARIABLES, Segment
+
+__all__ = ["LifetimeGraph"]
+
+
+class LifetimeGraph:
+    """Edges from objects to their segments, from segments to the objects and code locations they take in."""
+
+    def __init__(self, info: DebugInfo) -> None:
+        self.info = info
+        self.roots: list[Node] = [node for node in info.nodes if node.kind in VARIABLES]
+        self.roots += info.properties
+        for node in info.nodes:
+            if node.kind == "DISubprogram":
+                found = (info.module.node(value, "DIFragment") for value in node.fields.values())
+                self.roots += [fragment for fragment in found if fragment is not None]
+        self.reached: set[Node] = set()
+        """Objects, code locations and `DILifetime` nodes."""
+        self.cycle: Node | None = None
+        """An object on a cycle, if there is one."""
+        self._walk()
+
+    def inputs(self, node: Node) -> Iterator[tuple[Segment, Node]]:
+        """The objects and code locations that an object's segments take in."""
+        for segment in self.info.segments_of.get(node, ()):
+            for argument in segment.arguments:
+                if isinstance(argument, Node):
+                    yield segment, argument
+
+    def _walk(self) -> None:
+        on_path: set[Node] = set()
+        for root in self.roots:
+            if root in self.reached:
+                continue
+            path: list[tuple[Node, Iterator[tuple[Segment, Node]]]] = []
+            self._enter(root, on_path, path)
+            while path:
+                node, following = path[-1]
+                step = next(following, None)
+                if step is None:
+                    path.pop()
+                    on_path.discard(node)
+                elif step[1] in on_path:
+                    self.cycle = self.cycle or step[1]
+                elif step[1] not in self.reached:
+                    self._enter(step[1], on_path, path)
+
+    def _enter(
+        self, node: Node, on_path: set[Node], path: list[tuple[Node, Iterator[tuple[Segment, Node]]]]
+    ) -> None:
+        self.reached.add(node)
+        for segment in self.info.segments_of.get(node, ()):
+            if segment.node is not None:
+                self.reached.add(segment.node)
+        on_path.add(node)
+        path.append((node, self.inputs(node)))
+
+    def involved(self, segment: Segment) -> tuple[set[Function | Node], bool]:
+        """What a computed segment involves: functions (or their DISubprograms), and whether anything global.
+
+        The object's own kind counts where it is a local variable only: the text retains a segment by what it uses.
+        """
+        functions: set[Function | Node] = set()
+        is_global = False
+        seen: set[Node] = set()
+        pending: list[Node] = [argument for argument in segment.arguments if isinstance(argument, Node)]
+        if segment.object is not None and segment.object.kind == "DILocalVariable":
+            self._local(segment.object, functions)
+        while pending:
+            node = pending.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if node.kind == "DIGlobalVariable" or node in self.info.global_fragments:
+                is_global = True
+            elif node.kind in ("DILocalVariable", "DILabel"):
+                self._local(node, functions)
+            for occurrence in self.info.labels.get(node, ()):
+                functions.add(self._owner(occurrence.function))
+            for own in self.info.segments_of.get(node, ()):
+                if own.is_bounded and own.function is not None:
+                    functions.add(self._owner(own.function))
+            pending += [argument for _, argument in self.inputs(node)]
+        return functions, is_global
+
+    def _owner(self, function: Function) -> Function | Node:
+        return self.info.subprogram_of(function) or function
+
+    def _local(self, node: Node, functions: set[Function | Node]) -> None:
+        owner = self.owner_of(node)
+        if owner is not None:
+            functions.add(owner)
+
+    def owner_of(self, node: Node) -> Node | None:
+        """The DISubprogram whose scope a variable, label or block is in; None where the text does not say."""
+        scope = self.info.module.node(node.fields.get("scope"))
+        for _ in range(1000):
+            if scope is None or scope.kind == "DISubprogram":
+                return scope
+            scope = self.info.module.node(scope.fields.get("scope"))
+        return None

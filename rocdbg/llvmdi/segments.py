@@ -1,0 +1,90 @@
+"""Lifetime segments: ways to find an object, and the instructions at which each holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rocdbg.llvmdi.control_flow import Range, contains
+from rocdbg.llvmdi.errors import NotWellFormed
+from rocdbg.llvmdi.expressions import Expression
+from rocdbg.llvmdi.module import Function, Module, Node, Operand
+
+__all__ = ["CODES", "OBJECTS", "PROPERTIES", "VARIABLES", "Occurrence", "Segment", "type_bits"]
+
+VARIABLES = ("DILocalVariable", "DIGlobalVariable")
+OBJECTS = (*VARIABLES, "DIFragment")
+CODES = ("DILabel", "DIExprCode")
+PROPERTIES = ("dataLocation", "associated", "rank", "allocated")
+"""Fields of an array type that name a type property fragment; the text has the first two and `rank`."""
+_MAX_TYPE_CHAIN = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Occurrence:
+    """A debug instruction: where it stands."""
+
+    function: Function
+    index: int
+
+
+@dataclass(eq=False)
+class Segment:
+    """A lifetime segment: one way to find an object, over a range of instructions or, if computed, anywhere.
+
+    Those of `DILifetime` have a `node`. `#dbg_value` and `#dbg_declare` give others, whose `arguments` are LLVM
+    values, and `fragment` the part of the variable that is meant.
+    """
+
+    object: Node | None
+    node: Node | None = None
+    location: Node | None = None
+    arguments: tuple[Node | Operand | None, ...] = ()
+    definitions: list[Occurrence] = field(default_factory=list)
+    kills: list[Occurrence] = field(default_factory=list)
+    referrer: Operand | None = None
+    record: Occurrence | None = None
+    translated: Expression | None = None
+    """The expression, where it is not the one that the text has."""
+    trouble: NotWellFormed | None = None
+    """Why a record's expression has no translation."""
+    fragment: tuple[int, int] | None = None
+    inlined: Node | None = None
+    """The DILocation that a record's variable is inlined at."""
+    killed_by: frozenset[int] = frozenset()
+    """The instructions that end it on some path, without another before."""
+    ranges: tuple[Range, ...] = ()
+    """The instructions of `function` at which it is active."""
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it is active over a range only."""
+        return self.record is not None or bool(self.definitions or self.kills)
+
+    @property
+    def function(self) -> Function | None:
+        """The function whose instructions bound it."""
+        if self.record is not None:
+            return self.record.function
+        found = self.definitions or self.kills
+        return found[0].function if found else None
+
+    @property
+    def name(self) -> str:
+        """What it is called in the text."""
+        return f"!{self.node.name}" if self.node is not None and self.node.name else "segment"
+
+    def is_active(self, function: Function, index: int) -> bool:
+        """Whether it is active at an instruction."""
+        return self.function is function and contains(self.ranges, index)
+
+
+def type_bits(module: Module, node: Node | None) -> int | None:
+    """Bits of a DIType; None if it does not say."""
+    for _ in range(_MAX_TYPE_CHAIN):
+        if node is None:
+            return None
+        size = node.fields.get("size")
+        if isinstance(size, int) and 0 < size < 1 << 40:
+            return size
+        node = module.node(node.fields.get("baseType"))
+    return None

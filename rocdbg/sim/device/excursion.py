@@ -1,0 +1,255 @@
+"""An excursion: a function runs on a copy of a wave, while the wave itself stays as it is.
+
+A debugger calls functions this way. The copy has registers of its own (all the target has, whatever the kernel asked
+for), and private memory that begins with what the wave has and goes on behind it, where the function finds its stack.
+Memory that waves share is shared. What the function stored into the wave's private memory is there when the excursion
+ends; nothing else of the wave, of the schedule or of the counters is touched.
+
+The registers at a function's entry are those of LLVM's AMDGPU backend (AMDGPUUsage, "Non-Kernel Functions"; special
+inputs as `SIMachineFunctionInfo` fixes them): s[0:3] scratch resource (where scratch is reached through one), s[4:5]
+dispatch packet, s[6:7] queue, s[8:9] implicit arguments, s[10:11] dispatch id, s12 to s14 workgroup, s15 kernel's LDS
+id, s[30:31] return address, s32 stack pointer, v31 work-item ids in 10 bits each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rocdbg.arch.targets import Generation, ScratchKind
+from rocdbg.codeobject.metadata import KernelMetadata
+from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
+from rocdbg.sim.device.kernarg import HiddenValues, implicit_arguments
+from rocdbg.sim.device.schedule import QUANTUM
+from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_text, unsupported_reason
+from rocdbg.sim.initial_state import DispatchState
+from rocdbg.sim.layout import WINDOW_BASE, PageFlags, Status
+from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
+from rocdbg.sim.options import RunOptions
+from rocdbg.sim.scratch import area_size, buffer_descriptor
+from rocdbg.sim.services.host_services import HostServices
+from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, watch_stop
+from rocdbg.sim.wave import Wave, state_block
+
+if TYPE_CHECKING:
+    from rocdbg.sim.native import Engine
+
+RETURN_ADDRESS = WINDOW_BASE - 0x1000
+"""Where a function returns to at the end of an excursion: an address without code, in front of all memory."""
+
+ALIGN = 64
+"""Bytes the stack of a lane is aligned to."""
+_S_TRAP_SIZE = 4
+
+
+class Excursion:
+    """A function's run on a copy of ``original``: made where the function has not been entered yet.
+
+    ``wave`` is the copy. ``stack`` is the offset in each lane's private memory from which on the function has ``room``
+    bytes. Raises `rocdbg.sim.memory.AllocationError` where there is no memory for them.
+    """
+
+    def __init__(
+        self, original: Wave, dispatch: DispatchState, metadata: KernelMetadata | None, hidden: HiddenValues,
+        engine: Engine, memory: GlobalMemory, room: int, services: HostServices,
+    ) -> None:
+        self.original = original
+        self.room = room
+        self._engine, self._memory, self._services = engine, memory, services
+        self._lane_size = original.lane_scratch_size
+        self.stack = -(-self._lane_size // ALIGN) * ALIGN
+        size = area_size(self.stack + room, original.wave_size)
+        self._scratch = memory.allocate(
+            size, name="called function", kind=AllocationKind.SCRATCH, protection=PageFlags.READ | PageFlags.WRITE
+        )
+        if self._own:
+            self._scratch.data[: self._own] = memory.view(original.scratch_base, self._own)
+        self.wave = self._copy(dispatch)
+        self._implicit: Allocation | None = None
+        self._enter(dispatch, self._implicit_address(dispatch, metadata, hidden), size)
+        self._reported: int | None = None
+
+    @property
+    def _own(self) -> int:
+        """Bytes of the private memory that the wave has itself, all lanes together."""
+        return self._lane_size * self.original.wave_size
+
+    def _copy(self, dispatch: DispatchState) -> Wave:
+        original = self.original
+        block = state_block(original.target, original.wave_size)
+        block[:] = original.state[: block.size]
+        wave = Wave(
+            block, original.target, original.wave_size, original.number, original.workgroup, original.index,
+            original.workgroup_size, original.lds, np.copy(original.flags),
+        )
+        wave.sgpr_count, wave.agpr_count = original.sgpr_count, original.agpr_count
+        wave.vgpr_count = max(original.vgpr_count, 32)
+        wave.set_field("register_bounds", 0)  # none: the function may use more than the kernel
+        wave.set_field("vgpr_limit", original.target.vgpr_file)
+        wave.mode = dispatch.mode
+        return wave
+
+    def _implicit_address(
+        self, dispatch: DispatchState, metadata: KernelMetadata | None, hidden: HiddenValues
+    ) -> int:
+        """Where the implicit arguments are: behind the kernel's own, or made here if it was compiled without."""
+        if metadata is not None and metadata.hidden_args:
+            return dispatch.kernarg_address + min(argument.offset for argument in metadata.hidden_args)
+        block = implicit_arguments(hidden)
+        self._implicit = self._memory.allocate(len(block), name="implicit arguments", kind=AllocationKind.KERNARG)
+        self._implicit.data[:] = np.frombuffer(block, np.uint8)
+        return self._implicit.address
+
+    def _enter(self, dispatch: DispatchState, implicit: int, size: int) -> None:
+        """The registers that a function finds, whatever its arguments."""
+        wave, target, base = self.wave, self.wave.target, self._scratch.address
+        wave.set_field("scratch_base", base)
+        wave.set_field("scratch_size", (self.stack + self.room) * wave.wave_size)
+        if target.scratch is ScratchKind.ARCHITECTED or target.generation >= Generation.GFX10:
+            wave.set_field("flat_scratch", base)
+        elif target.generation is Generation.GFX9:
+            wave.set_sgpr64(102, base)
+        elif target.flat_scratch_is_offset:
+            wave.set_field("flat_scratch", base)
+            wave.set_sgpr64(target.flat_scratch_code, self.stack + self.room)
+        unit = 1
+        if target.scratch is ScratchKind.BUFFER:
+            wave.sgprs[0:4] = buffer_descriptor(target, wave.wave_size, base, size)
+            unit = wave.wave_size
+        if target.generation < Generation.GFX9:
+            wave.m0 = 0xFFFF_FFFF  # the bound of LDS
+        for first, value in ((4, dispatch.packet_address), (6, dispatch.queue_address), (8, implicit),
+                             (10, dispatch.dispatch_id), (30, RETURN_ADDRESS)):
+            wave.set_sgpr64(first, value)
+        for number, value in zip((12, 13, 14, 15), (*wave.workgroup, 0), strict=True):
+            wave.set_sgpr(number, value)
+        wave.set_sgpr(32, self.stack * unit)
+        wave.set_sgpr(33, 0)
+        flat = np.arange(wave.wave_size, dtype=np.uint32) + np.uint32(wave.index * wave.wave_size)
+        width, height, _ = wave.workgroup_size
+        ids = flat % width | flat // width % height << 10 | flat // (width * height) << 20
+        wave.vgpr(31)[:] = ids
+
+    def set_stack(self, offset: int) -> None:
+        """Have the function's stack begin at an offset of each lane's private memory."""
+        unit = self.wave.wave_size if self.wave.target.scratch is ScratchKind.BUFFER else 1
+        self.wave.set_sgpr(32, offset * unit)
+
+    def end(self) -> None:
+        """The copy is gone; what it has stored in the wave's own private memory stays."""
+        if self._own:
+            self._memory.view(self.original.scratch_base, self._own)[:] = self._scratch.data[: self._own]
+        self._memory.free(self._scratch)
+        if self._implicit is not None:
+            self._memory.free(self._implicit)
+
+    # -- running
+
+    @property
+    def returned(self) -> bool:
+        """Whether the function has returned."""
+        return self.wave.pc == RETURN_ADDRESS
+
+    def run(self, options: RunOptions, interrupted: Callable[[], bool]) -> Stop:
+        """Go on until the function returns or something else happens; as `Dispatch.run` for this wave alone.
+
+        ``interrupted`` is asked now and then.
+        """
+        self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
+        self._engine.set_watches(options.watches)
+        try:
+            return self._run(options, interrupted)
+        finally:
+            self._engine.collect()
+
+    def _run(self, options: RunOptions, interrupted: Callable[[], bool]) -> Stop:
+        if self.wave.enabled_exceptions:
+            self._engine.watch_exceptions()
+        left = options.budget
+        while True:
+            if self.returned:
+                return self._stop(StopKind.RETURNED)
+            if options.range is not None and not options.range[0] <= self.wave.pc < options.range[1]:
+                return self._stop(StopKind.RANGE)
+            if interrupted():
+                return self._stop(StopKind.INTERRUPTED)
+            if left is not None and left <= 0:
+                return self._stop(StopKind.BUDGET)
+            before = self.wave.instructions
+            status = Status(self._engine.run(
+                self.wave.address, budget=QUANTUM if left is None else min(left, QUANTUM), step=options.step,
+                range=options.range, ignore_stop=self._reported == self.wave.pc,
+            ))
+            self._reported = None
+            if left is not None:
+                left -= self.wave.instructions - before
+            if self.returned:
+                return self._stop(StopKind.RETURNED)
+            stop = self._handle(status)
+            if stop is not None and not (options.step and status is Status.BREAK):
+                return stop
+            if options.step:
+                return self._stop(StopKind.STEP)
+
+    def _handle(self, status: Status) -> Stop | None:
+        """What a return of generated code means; None if the function goes on."""
+        wave = self.wave
+        match status:
+            case Status.BUDGET | Status.RANGE | Status.SLEEP | Status.MISS:
+                return None
+            case Status.INTERRUPT:
+                problem = self._services.interrupt()
+                return self._stop(StopKind.ABORT, reason=problem) if problem is not None else None
+            case Status.BREAK:
+                return self._stop(StopKind.BREAKPOINT)
+            case Status.WATCH:
+                return watch_stop(wave, self._engine.change(), self._text(self._engine.change().pc))
+            case Status.FAULT:
+                record = self._engine.fault()
+                if (unsupported := unsupported_reason(record)) is not None:
+                    text = self._text(wave.pc)
+                    return self._stop(StopKind.UNSUPPORTED, instruction=text, reason=unsupported)
+                fault = describe_fault(record, wave, self._memory)
+                wave.trapsts |= MEMORY_VIOLATION
+                self._reported = wave.pc
+                return Stop(StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=self._text(wave.pc))
+            case Status.FETCH:
+                wave.trapsts |= MEMORY_VIOLATION
+                return Stop(StopKind.FAULT, wave, wave.pc, wave.active_lanes(), fetch_fault(wave.pc, self._memory))
+            case Status.TRAP:
+                trap, text = wave.field("trap_id"), self._text(wave.pc)
+                if trap != ABORT_TRAP:
+                    wave.pc += _S_TRAP_SIZE
+                return self._stop(StopKind.TRAP, trap=trap, instruction=text)
+            case Status.EXCEPTION:
+                flags, pc = wave.field("exception"), wave.field("exception_pc")
+                self._reported = wave.pc
+                return Stop(
+                    StopKind.EXCEPTION, wave, wave.pc, wave.exception_lanes(flags), instruction=self._text(pc),
+                    causes=causes(flags), instruction_pc=pc,
+                )
+            case Status.ILLEGAL | Status.UNSUPPORTED:
+                kind = StopKind.ILLEGAL if status is Status.ILLEGAL else StopKind.UNSUPPORTED
+                if kind is StopKind.ILLEGAL:
+                    wave.trapsts |= ILLEGAL_INSTRUCTION
+                return self._stop(kind, instruction=self._text(wave.pc))
+            case Status.END:
+                return self._stop(StopKind.WAVE_DONE)
+            case Status.CRASH:
+                return self._stop(StopKind.INTERNAL, reason="generated code crashed: " + self._engine.crash().text)
+            case Status.HALT:
+                return self._stop(StopKind.HANG, reason="the wave halted itself")
+            case _:  # barriers: what others would do there is the kernel's own business
+                return self._stop(StopKind.HANG, reason="the function waits for other waves, which stand still")
+
+    def _stop(
+        self, kind: StopKind, *, trap: int | None = None, instruction: str | None = None, reason: str | None = None
+    ) -> Stop:
+        wave = self.wave
+        self._reported = wave.pc
+        return Stop(kind, wave, wave.pc, wave.active_lanes(), None, trap, instruction, reason=reason)
+
+    def _text(self, pc: int) -> str | None:
+        return instruction_text(self.wave.target, self.wave.wave_size, pc, self._memory)

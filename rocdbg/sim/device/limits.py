@@ -1,0 +1,110 @@
+"""How large a launch may be, and what it takes: LDS, private memory, workgroups that can be resident."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import mul
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.arch.targets import Target
+from rocdbg.codeobject.kernels import Kernel
+from rocdbg.errors import Error
+from rocdbg.sim import scratch
+from rocdbg.sim.wave import Dim3
+
+MAX_WORKGROUP = 1024
+"""Work-items of the largest workgroup the hardware runs."""
+
+_MAX_GROUP_DIMENSION: Final = 0xFFFF
+_MAX_GRID_DIMENSION: Final = 0xFFFF_FFFF
+_MAX_SCRATCH_SIZE: Final = 0xFFFF_FFFF
+
+
+class LaunchLimitError(Error):
+    """A launch beyond what kernel or device permit. ``kernel``, and ``what`` (grid, workgroup, ...)."""
+
+    def __init__(self, kernel: str, what: str, reason: str) -> None:
+        self.kernel = kernel
+        self.what = what
+        super().__init__(f"cannot launch {kernel}: {what}: {reason}")
+
+
+class Sizes(Struct, frozen=True):
+    """What a dispatch needs: bytes of LDS per group, of scratch per lane, per wave, and in all."""
+
+    groups: Dim3
+    resident_groups: int
+    lds: int
+    lane_scratch: int
+    wave_scratch: int
+    scratch: int
+
+
+def sizes(kernel: Kernel, grid: Dim3, workgroup: Dim3, lds: int, lane_scratch: int, resident_waves: int) -> Sizes:
+    """What a dispatch needs that has ``lds`` bytes per group and ``lane_scratch`` per lane, of ``resident_waves`` at
+    once. Raises LaunchLimitError if one workgroup's scratch is too big.
+    """
+    lane = -(-lane_scratch // 4) * 4
+    wave = scratch.area_size(lane, kernel.wave_size)
+    waves_per_group = -(-reduce(mul, workgroup) // kernel.wave_size)
+    x, y, z = (-(-total // size) for total, size in zip(grid, workgroup, strict=True))
+    resident = max(1, min(x * y * z, resident_waves // waves_per_group))
+    if wave:
+        resident = max(1, min(resident, _MAX_SCRATCH_SIZE // (wave * waves_per_group)))
+    total = wave * waves_per_group * resident
+    if total > _MAX_SCRATCH_SIZE:
+        reason = f"one workgroup needs {total} bytes; 32-bit offsets reach {_MAX_SCRATCH_SIZE}"
+        raise LaunchLimitError(kernel.name, "scratch", reason)
+    return Sizes((x, y, z), resident, lds, lane, wave, total)
+
+
+def lane_scratch(kernel: Kernel, dynamic_stack_size: int) -> int:
+    """Bytes of private memory per lane that a kernel asks for, with ``dynamic_stack_size`` more where the compiler
+    could not tell."""
+    size = kernel.descriptor.private_segment_fixed_size
+    dynamic = kernel.descriptor.uses_dynamic_stack or (
+        kernel.metadata is not None and kernel.metadata.uses_dynamic_stack
+    )
+    return size + dynamic_stack_size if dynamic else size
+
+
+def check_hardware(name: str, target: Target, grid: Dim3, workgroup: Dim3, lds: int, dynamic_lds: int = 0) -> None:
+    """Refuse what no device would run. Raises LaunchLimitError."""
+    if target.is_r600:
+        raise LaunchLimitError(name, "target", f"{target.name} is too old to be simulated")
+    for what, extent, most in (
+        ("workgroup", workgroup, _MAX_GROUP_DIMENSION),
+        ("grid", grid, _MAX_GRID_DIMENSION),
+    ):
+        if not all(1 <= size <= most for size in extent):
+            raise LaunchLimitError(name, what, f"{list(extent)} must be from 1 to {most} in each dimension")
+    items = reduce(mul, workgroup)
+    if items > MAX_WORKGROUP:
+        raise LaunchLimitError(name, "workgroup", f"{items} work-items exceed the device's {MAX_WORKGROUP}")
+    if dynamic_lds < 0 or lds > target.lds_size:
+        raise LaunchLimitError(
+            name,
+            "LDS",
+            f"{lds} bytes ({dynamic_lds} of them dynamic) exceed the {target.lds_size} of {target.name}",
+        )
+
+
+def check_metadata(kernel: Kernel, workgroup: Dim3) -> None:
+    """Refuse a workgroup that a kernel was not compiled for. Raises LaunchLimitError."""
+    metadata, items = kernel.metadata, reduce(mul, workgroup)
+    if metadata is None:
+        return
+    if 0 < metadata.max_flat_workgroup_size < items:
+        most = metadata.max_flat_workgroup_size
+        reason = f"{items} work-items exceed the {most} the kernel was compiled for"
+        raise LaunchLimitError(kernel.name, "workgroup", reason)
+    required = metadata.reqd_workgroup_size
+    if required is not None and tuple(workgroup) != tuple(required):
+        raise LaunchLimitError(
+            kernel.name, "workgroup", f"the kernel requires {list(required)}, not {list(workgroup)}"
+        )
+
+
+__all__ = ["MAX_WORKGROUP", "LaunchLimitError", "Sizes", "check_hardware", "check_metadata", "lane_scratch", "sizes"]

@@ -1,0 +1,598 @@
+"""Execution backwards: checkpoints of a run, and its repetition between them.
+
+A run is its launch and its journal (`rocdbg.sim.device.journal`). Now and then all of its state is kept as a version of
+a `PageHistory`, which is a *checkpoint*; any position is reached from the checkpoint before it by running again. How
+far checkpoints lie apart is a matter of time, since that is what going to a position costs: at least `INTERVAL`, and so
+far that keeping them takes a small part of the run. When there are too many, those far from where the run stands are
+thinned out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from rocdbg.errors import Error
+from rocdbg.sim import layout
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.journal import Given, Journal, Poke
+from rocdbg.sim.device.machine import Machine
+from rocdbg.sim.device.page_history import PAGE, Bytes, PageHistory, cut
+from rocdbg.sim.layout import HEADER
+from rocdbg.sim.memory import Allocation
+from rocdbg.sim.options import NO_STOPS, Followed, RunOptions, Stops
+from rocdbg.sim.services.host_services import ServicesState
+from rocdbg.sim.stops import Stop, StopKind
+from rocdbg.sim.watches import EVERY_ACCESS, Access
+from rocdbg.sim.wave import Wave
+
+INTERVAL = 0.03
+"""Seconds of execution, in time of the processor, between two checkpoints, at least."""
+SHARE = 12
+"""Keeping a checkpoint takes at most this part of the time that passes before the next."""
+MOST_BYTES = 400 << 20
+"""Bytes that checkpoints take, beside one copy of what was written, before they are thinned out."""
+MOST = 256
+"""Checkpoints, likewise."""
+_LEG = 60_000
+"""Instructions that are repeated without checkpoints on the way."""
+_FIRST_PIECE = 4_000
+"""Instructions at the end of the history that are searched first."""
+_SHRINK = 8
+"""How much nearer to its end each checkpoint is that repetition leaves on its way."""
+
+
+class HistoryError(Error):
+    """A position that cannot be gone to, or a repetition that did not come where the run has been."""
+
+
+class Store(Struct, frozen=True):
+    """An instruction that stored: the position before it, the mask of lanes that did, its PC."""
+
+    position: int
+    lanes: int
+    pc: int
+
+
+class _Checkpoint(Struct):
+    """A moment of the run: ``position``, the journal's entry that comes next, instructions by wave, waves created, and
+    the lines of the instruction cache, and what the host does for the kernel."""
+
+    position: int
+    entry: int
+    counts: dict[int, int]
+    created: int
+    lines: dict[int, bytes]
+    services: ServicesState
+
+    def precedes(self, wave: int, count: int) -> bool:
+        """Whether the wave has executed at most ``count`` instructions."""
+        return self.counts.get(wave, count + 1) <= count or wave > self.created
+
+
+class Recorder:
+    """The past of a dispatch.
+
+    It may have run; the history begins where it stands.
+    ``originals``: by address of an allocation, what it holds, in memory that is not going to change.
+    ``journal``: that of a run which is to be repeated from its beginning; by default the run is a new one.
+    """
+
+    def __init__(
+        self, machine: Machine, dispatch: Dispatch, originals: Mapping[int, Bytes], journal: Journal | None = None
+    ) -> None:
+        self.dispatch = dispatch
+        self.journal = journal or Journal()
+        self._machine = machine
+        dispatch.services.keep(True)
+        self.begin = dispatch.instructions
+        """The first position known."""
+        self.journal.free(self.begin)
+        self._known: set[Allocation] = set()
+        self._addresses: dict[int, int] = {}
+        """Simulated address of each page of the history that is of an allocation."""
+        self._history = PageHistory([], [])
+        pages, begin = self._new_memory(originals)
+        others = [page for memory in self._other_memory() for page in cut(memory)]
+        self._history.add(pages + others, begin + [None] * len(others))
+        self._entry = self.journal.index_at(self.begin) if journal is not None else self.journal.next
+        self._checkpoints = [self._moment(self._entry)]
+        self._last_kept = time.thread_time()
+        self._interval = INTERVAL
+        self._keeping = True
+        self._expected: bytes | None = None
+        self._stored = (0, 0, 0)
+        self._set_live(journal is None)
+        dispatch.between_turns = self._tick
+
+    # -- where in time it is
+
+    @property
+    def position(self) -> int:
+        """Wave-instructions executed since the beginning."""
+        return self.dispatch.instructions
+
+    @property
+    def end(self) -> int:
+        """The last position known."""
+        return self.position if self.live else self.journal.end
+
+    @property
+    def live(self) -> bool:
+        """Whether going on makes new history, and repeats none."""
+        return self._live
+
+    @property
+    def checkpoints(self) -> list[int]:
+        """Positions that are kept."""
+        return [checkpoint.position for checkpoint in self._checkpoints]
+
+    @property
+    def size(self) -> int:
+        """Bytes that the checkpoints take."""
+        return self._history.size
+
+    def close(self) -> None:
+        """Let go of the dispatch: it goes on without being recorded."""
+        self.dispatch.between_turns = self.dispatch.journal = None
+        self.dispatch.services.keep(False)
+
+    def _set_live(self, live: bool) -> None:
+        self._live = live
+        self.dispatch.journal = self.journal if live else None
+
+    # -- going on, and what is written
+
+    def run(self, options: RunOptions) -> Stop:
+        """`Dispatch.run` at the end of the history."""
+        self._last_kept = time.thread_time()
+        stop = self.dispatch.run(options)
+        if stop.kind in (StopKind.FAULT, StopKind.ILLEGAL) and stop.wave is not None:
+            self.journal.free(self.position)
+            where = HEADER["trapsts"]
+            data = stop.wave.state[where.offset : where.offset + where.size].tobytes()
+            self.journal.poke(where.offset, data, stop.wave.number)
+        return stop
+
+    @contextmanager
+    def writing(self, wave: Wave) -> Iterator[None]:
+        """What is written to a wave and its LDS while this is open belongs to the run."""
+        state, lds = wave.state.copy(), wave.lds.copy()
+        yield
+        self._begin_writing()
+        for now, before, is_lds in ((wave.state, state, False), (wave.lds, lds, True)):
+            places = np.flatnonzero(now != before)
+            if places.size:
+                low, high = int(places[0]), int(places[-1]) + 1
+                self.journal.poke(low, now[low:high].tobytes(), wave.number, is_lds)
+
+    def wrote(self, address: int, data: bytes) -> None:
+        """Global memory was written from outside."""
+        self._begin_writing()
+        self.journal.poke(address, data)
+
+    def differences(self) -> dict[tuple[int, int], bytes]:
+        """What to compare with later, to know what a function that was called outside of the run has changed."""
+        return self._history.differences()
+
+    def changed_since(self, before: dict[tuple[int, int], bytes]) -> list[tuple[int, int]]:
+        """Where memory is not what it was when `differences` gave ``before``."""
+        now = self._history.differences()
+        return sorted(place for place in before.keys() | now.keys() if before.get(place) != now.get(place))
+
+    def note(self, places: list[tuple[int, int]]) -> None:
+        """What is in these places of `changed_since` was written from outside."""
+        self._begin_writing()
+        for number, at in places:
+            data = self._history.chunk(number, at)
+            page = self._history.pages[number]
+            address = self._addresses.get(number)
+            if address is not None:
+                self.journal.poke(address + at, data)
+                continue
+            other = next(
+                (n, int(page.ctypes.data - memory.ctypes.data))
+                for n, memory in enumerate(self._other_memory())
+                if 0 <= page.ctypes.data - memory.ctypes.data < max(memory.size, 1)
+            )
+            self.journal.poke(other[1] + at, data, ~other[0])
+
+    def again(self) -> None:
+        """Undo what was written since the position was reached."""
+        here = self.position
+        index = bisect_right(self._checkpoints, here, key=lambda checkpoint: checkpoint.position) - 1
+        self._restore(index)
+        self._reach(here, None)
+
+    def _begin_writing(self) -> None:
+        if not self.live:
+            self.branch()
+        self.journal.free(self.position)
+
+    def branch(self) -> None:
+        """Forget the future: what comes next is new history."""
+        if self.live:
+            return
+        here, entry = self.position, self._entry
+        while len(self._checkpoints) > 1 and self._key(self._checkpoints[-1]) > (here, entry):
+            self._checkpoints.pop()
+        self._history.lay_out(len(self._checkpoints) - 1)
+        self._history.cut_off(len(self._checkpoints) - 1)
+        self.journal.cut(entry, here)
+        self._expected = None
+        self.dispatch.services.output.branch()
+        last = self.journal.entries[-1] if self.journal.entries else None
+        if isinstance(last, Given) and last.end == here:
+            last.cursor, last.turn_of, last.turn_left, last.random = self.dispatch.bookkeeping
+        self._set_live(True)
+
+    # -- going to a position
+
+    def go(self, position: int) -> None:
+        """Make the state that of a position, what was written there included. Raises HistoryError out of bounds."""
+        if not self.begin <= position <= self.end:
+            raise HistoryError(f"position {position} is not in the history, which is from {self.begin} to {self.end}")
+        here = self.position
+        if position == here:
+            return
+        self._leave_end()
+        best = bisect_right(self._checkpoints, position, key=lambda checkpoint: checkpoint.position) - 1
+        if position < here or self._checkpoints[best].position > here:
+            self._restore(best)
+        self._reach(position, None)
+
+    def go_before(self, wave: int, count: int, present: int) -> None:
+        """To the last position at which a wave has executed ``count`` instructions: it is about to execute the next.
+
+        Raises HistoryError if it has not executed more by position ``present``.
+        """
+        self._leave_end()
+        best = len(self._checkpoints) - 1
+        while best and not (
+            self._checkpoints[best].precedes(wave, count) and self._checkpoints[best].position <= present
+        ):
+            best -= 1
+        self._restore(best)
+        stop = self._reach(present, Followed(wave, count))
+        if stop is None or stop.kind is not StopKind.STEP:
+            raise HistoryError(f"wave {wave} has not executed {count} instructions before position {present}")
+
+    def first_count(self, wave: int) -> int:
+        """Instructions that a wave had executed when the history began."""
+        return self._checkpoints[0].counts.get(wave, 0)
+
+    def trace(self, wave: int, first: int, end: int, present: int) -> NDArray[np.uint64]:
+        """Where a wave was before each of its instructions ``first`` to ``end`` - 1, counted from 0: PC and EXEC,
+        uint64[n, 2]. The position is any between that of the first and ``present`` afterwards.
+
+        Raises HistoryError if the wave has not executed so many by position ``present``.
+        """
+        rows = np.zeros((end - first + 1, 2), np.uint64)
+        self.go_before(wave, first, present)
+        self.dispatch.trace(rows, first)
+        self._reach_plainly(present, Followed(wave, end, traced=True))
+        return rows[: end - first]
+
+    @property
+    def _here(self) -> int:
+        return self.journal.next if self.live else self._entry
+
+    def next_wave(self) -> int | None:
+        """The wave that executes the next instruction of the history; None at its end."""
+        entries, index = self.journal.entries, self._entry
+        while not self.live and index < len(entries) and entries[index].end <= self.position:
+            index += 1
+        if self.live or index == len(entries):
+            return None
+        entry = entries[index]
+        return entry.wave if isinstance(entry, Given) else self.dispatch.next_wave
+
+    def repeat(
+        self, until: int, stops: Stops = NO_STOPS, followed: Followed | None = None
+    ) -> Stop | None:
+        """Go on in the history, up to a position or a stop; None: the position is reached.
+
+        What was written from outside changes what is watched without a stop, and is part of what it is from then on.
+        """
+        stop = self._forward(min(until, self.end), stops, followed)
+        if stop is not None and not self.live and self.position == self.journal.end:
+            self._forward(self.position, NO_STOPS, None)  # the history has been repeated
+        return stop
+
+    def _leave_end(self) -> None:
+        """Keep the end of the history, as it is to be returned to."""
+        if self.live:
+            self._keep()
+
+    def first_of_group(self, wave: int, present: int) -> int:
+        """The last position known at which a workgroup, by its first wave, has not executed anything."""
+        if self.first_count(wave):
+            return self.begin
+        self.go_before(wave, 0, present)
+        others = range(wave + 1, wave + self.dispatch.plan.waves_per_group)
+        while True:  # stepped by the user, another may have been before it
+            counts = self.dispatch.counts()
+            earlier = next((other for other in others if counts.get(other)), None)
+            if earlier is None:
+                return self.position
+            self.go_before(earlier, self.first_count(earlier), self.position)
+            if self.first_count(earlier):
+                return self.begin
+
+    def last_store(
+        self, ranges: NDArray[np.uint64], present: int, begin: int | None = None
+    ) -> Store | None:
+        """The last instruction before position ``present`` that stored into ranges of host memory, uint64[n, 2]: begin
+        and end; None if none did. The position is another afterwards. ``begin``: where the search ends."""
+        start = self.begin if begin is None else begin
+
+        def search() -> int | None:
+            end, size = present, _FIRST_PIECE
+            while end > start:
+                first = max(start, end - size)
+                if self._stores(first, end):
+                    while end - first > 1:
+                        middle = (first + end) // 2
+                        first, end = (middle, end) if self._stores(middle, end) else (first, middle)
+                    return first
+                end, size = first, size * _SHRINK
+            return None
+
+        return self._searching(ranges, search)
+
+    def first_store(
+        self, ranges: NDArray[np.uint64], present: int, begin: int | None = None
+    ) -> Store | None:
+        """As `last_store`: the first instruction since ``begin``."""
+        start = self.begin if begin is None else begin
+
+        def search() -> int | None:
+            first, size = start, _FIRST_PIECE
+            while first < present:
+                end = min(first + size, present)
+                if self._stores(first, end):
+                    while end - first > 1:
+                        middle = (first + end) // 2
+                        first, end = (first, middle) if self._stores(first, middle) else (middle, end)
+                    return first
+                first, size = end, size * _SHRINK
+            return None
+
+        return self._searching(ranges, search)
+
+    def _searching(self, ranges: NDArray[np.uint64], search: Callable[[], int | None]) -> Store | None:
+        """What is known of the store at the position that a search gives, while stores are noted."""
+        self._leave_end()
+        self.dispatch.note_stores(ranges)
+        try:
+            position = search()
+            if position is None:
+                return None
+            self._stores(position, position + 1)
+            return Store(position, self._stored[1], self._stored[2])
+        finally:
+            self.dispatch.note_stores(None)
+
+    def _stores(self, first: int, end: int) -> int:
+        """How many stores from one position up to another were to noted memory."""
+        self.go(first)
+        self.dispatch.take_noted()
+        self._reach_plainly(end, None)
+        self._stored = self.dispatch.take_noted()
+        return self._stored[0]
+
+    def access_at(self, position: int) -> Access | None:
+        """The first memory access of the instruction that is executed at a position; the position is behind it then."""
+        self.go(position)
+        stop = self.repeat(position + 1, Stops(watches=(EVERY_ACCESS,)))
+        if stop is not None and stop.kind is StopKind.INTERRUPTED:
+            raise KeyboardInterrupt
+        if self.position == position:
+            self._reach_plainly(position + 1, None)
+        return self.dispatch.last_access if stop is not None and stop.kind is StopKind.WATCH else None
+
+    def settle(self) -> None:
+        """Let the journal be complete up to now."""
+        if self.live:
+            self.journal.free(self.position)
+
+    def digest(self) -> bytes:
+        """Of all that registers and memory hold, the same on every machine."""
+        digest = hashlib.sha256()
+        host = HEADER["lds_pointer"]
+        for allocation in self._machine.memory.allocations:
+            digest.update(allocation.address.to_bytes(8, "little") + allocation.data.tobytes())
+        for wave in self.dispatch.waves:
+            size = layout.vgpr_offset(wave.vgpr_count, wave.wave_size)
+            digest.update(wave.state[: host.offset].tobytes())
+            digest.update(wave.state[host.offset + host.size : layout.SCALARS_END].tobytes())
+            digest.update(wave.state[layout.VGPRS : size].tobytes())
+            digest.update(wave.lds.tobytes())
+        return digest.digest()
+
+    def expect(self, digest: bytes) -> None:
+        """At the end of its history the run has to be in the state with this digest."""
+        self._expected = digest
+
+    # -- repetition
+
+    def _reach(self, position: int, followed: Followed | None) -> Stop | None:
+        """Repeat up to a position, or to where a followed wave stops, leaving checkpoints on the way, the more the
+        nearer."""
+        distance = position - self.position
+        legs = []
+        while distance > _LEG * _SHRINK:
+            distance //= _SHRINK
+            legs.append(position - distance)
+        for leg in [*legs, position]:
+            stop = self._reach_plainly(leg, followed)
+            if stop is not None:
+                return stop
+            if leg != position:
+                self._keep()
+        return None
+
+    def _reach_plainly(self, position: int, followed: Followed | None) -> Stop | None:
+        stuck = 0
+        while True:
+            before = self.position
+            stop = self._forward(position, NO_STOPS, followed)
+            if stop is None or stop.kind in (StopKind.STEP, StopKind.RANGE):
+                return stop
+            if stop.kind is StopKind.INTERRUPTED:
+                raise KeyboardInterrupt
+            stuck = stuck + 1 if self.position == before else 0
+            if stuck > len(self.dispatch.waves) + 1:
+                raise HistoryError(f"the repetition cannot go on at position {before}: {stop.message}")
+
+    def _forward(self, until: int, stops: Stops, followed: Followed | None) -> Stop | None:
+        """Follow the journal to a position, or to a stop."""
+        entries = self.journal.entries
+        while not self.live:
+            here = self.position
+            entry = entries[self._entry] if self._entry < len(entries) else None
+            if isinstance(entry, Poke) and entry.end <= here:
+                self._poke(entry)
+                self._entry += 1
+            elif entry is None:
+                self._set_live(True)
+                if self._expected is not None and self.digest() != self._expected:
+                    raise HistoryError("the end of the history is not what it was where it was recorded")
+                self._expected = None
+            elif entry.end <= here:
+                if isinstance(entry, Given):
+                    self.dispatch.given(entry)
+                self._entry += 1
+            elif here >= until:
+                return None
+            else:
+                budget, cut = min(until, entry.end) - here, entry.end < until
+                if isinstance(entry, Given):
+                    stop = self.dispatch.give(entry.wave, budget, stops, followed, cut)
+                else:
+                    stop = self.dispatch.follow(budget, stops, followed, cut)
+                if stop is not None and stop.kind not in (StopKind.BUDGET, StopKind.DONE):
+                    return stop
+                if stop is not None and self.position == here:
+                    raise HistoryError(f"the repetition ends at position {here}; the history goes on to {entry.end}")
+        return None
+
+    def _poke(self, entry: Poke) -> None:
+        """Repeat a write from outside."""
+        data = np.frombuffer(entry.data, np.uint8)
+        if not entry.wave:
+            self._machine.memory.write(entry.address, entry.data)
+            return
+        if entry.wave < 0:
+            target = self._other_memory()[~entry.wave]
+        else:
+            wave = self.dispatch.wave(entry.wave)
+            target = wave.lds if entry.lds else wave.state
+        target[entry.address : entry.address + data.size] = data
+
+    # -- checkpoints
+
+    @staticmethod
+    def _key(checkpoint: _Checkpoint) -> tuple[int, int]:
+        return checkpoint.position, checkpoint.entry
+
+    def _moment(self, entry: int) -> _Checkpoint:
+        dispatch = self.dispatch
+        return _Checkpoint(
+            self.position, entry, dispatch.counts(), dispatch.created, dispatch.instruction_lines,
+            dispatch.services.snapshot(),
+        )
+
+    def _tick(self) -> None:
+        """The dispatch is between two turns: keep a checkpoint if it is time."""
+        if self._keeping and time.thread_time() - self._last_kept >= self._interval:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Keep a checkpoint here, unless there is one."""
+        began = time.thread_time()
+        if self.live:
+            self.journal.free(self.position)
+        moment = self._moment(self._here)
+        index = bisect_right(self._checkpoints, self._key(moment), key=self._key)
+        if self._checkpoints[index - 1].position < moment.position:
+            self._add_memory()
+            self._history.lay_out(index - 1)
+            self._history.keep()
+            self._checkpoints.insert(index, moment)
+            self._thin_out()
+        self._last_kept = time.thread_time()
+        self._interval = max(INTERVAL, SHARE * (self._last_kept - began))
+
+    def _restore(self, index: int) -> None:
+        """Go to a checkpoint."""
+        self._set_live(False)
+        checkpoint = self._checkpoints[index]
+        self._history.restore(index)
+        self._entry = checkpoint.entry
+        self.dispatch.services.restore(checkpoint.services)
+        self.dispatch.restored()
+        self.dispatch.refetch(checkpoint.lines)
+        self._last_kept = time.thread_time()
+
+    def _thin_out(self) -> None:
+        """Forget checkpoints where they are densest for their distance from the present."""
+        while len(self._checkpoints) > MOST or (self._history.size > MOST_BYTES and len(self._checkpoints) > 3):
+            here = self.position
+            positions = self.checkpoints
+            candidates = [n for n in range(1, len(positions) - 1) if n != self._history.current]
+            if not candidates:
+                return
+            worst = min(
+                candidates,
+                key=lambda n: (positions[n + 1] - positions[n - 1]) / (abs(here - positions[n]) + 1),
+            )
+            self._history.forget(worst)
+            del self._checkpoints[worst]
+
+    # -- memory
+
+    @property
+    def _pages_known(self) -> int:
+        return len(self._history.pages)
+
+    def _other_memory(self) -> list[Bytes]:
+        machine = self._machine
+        rows = [machine.share.gds, machine.share.gws.view(np.uint8).reshape(-1)]
+        if machine.uninitialized is not None:
+            rows.append(machine.uninitialized.table)
+        return rows + self.dispatch.memory_of_waves()
+
+    def _new_memory(self, originals: Mapping[int, Bytes]) -> tuple[list[Bytes], list[Bytes | None]]:
+        """Pages of the allocations that are not known yet, and what each holds in memory that does not change."""
+        pages: list[Bytes] = []
+        begin: list[Bytes | None] = []
+        for allocation in self._machine.memory.allocations:
+            if allocation in self._known:
+                continue
+            self._known.add(allocation)
+            parts = cut(allocation.data)
+            for index in range(len(parts)):
+                self._addresses[self._pages_known + len(pages) + index] = allocation.address + index * PAGE
+            original = originals.get(allocation.address)
+            pages += parts
+            begin += cut(original) if original is not None else [None] * len(parts)
+            if allocation.written is not None:
+                parts = cut(allocation.written)
+                pages += parts
+                begin += [None] * len(parts)
+        return pages, begin
+
+    def _add_memory(self) -> None:
+        """Allocations that were made meanwhile."""
+        self._history.add(*self._new_memory({}))
+
+
+__all__ = ["HistoryError", "Recorder", "Store"]

@@ -1,0 +1,64 @@
+"""What the waves of a workgroup start with. Launches of one kernel differ in little of it, so the rest is kept."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from rocdbg.sim import initial_state, layout
+from rocdbg.sim.initial_state import DispatchState, GroupIds
+from rocdbg.sim.wave import Dim3, Wave, state_block
+
+_KEPT = 128
+"""Templates at most; one takes a few kilobytes for each wave of the group."""
+
+
+def wave_images(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[np.uint8]:
+    """Header, scalar file and work-item ids of the waves of a group of ``size``, uint8[wave, byte].
+
+    What differs by wave or place (number, position, scratch, LDS) is for who makes the wave.
+    """
+    same = replace(
+        state, groups=(1, 1, 1), packet_address=0, queue_address=0, kernarg_address=0, kernarg=b"", dispatch_id=0,
+        scratch_address=0, scratch_descriptor=(0, 0, 0, 0),
+    )  # fmt: skip
+    images = _template(same, size, id_registers).copy()
+    put_addresses(images, state)
+    return images
+
+
+def addresses(state: DispatchState) -> tuple[int, ...]:
+    """What a dispatch's waves begin with that another dispatch of the same kind has otherwise."""
+    return initial_state.hidden_base(state), *state.user_sgprs()
+
+
+def put_addresses(images: NDArray[np.uint8], state: DispatchState) -> None:
+    """Write `addresses` into images."""
+    hidden, *user = addresses(state)
+    first = layout.SGPRS // 4
+    images.view(np.uint32)[:, first : first + len(user)] = user
+    if hidden:
+        images.view(np.uint64)[:, layout.HEADER["flat_scratch"].offset // 8] = hidden
+
+
+@lru_cache(maxsize=_KEPT)
+def _template(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[np.uint8]:
+    """The images with user SGPRs that know no addresses."""
+    ids = GroupIds(size, state.wave_size, id_registers, state.target.packed_work_item_ids)
+    shared = initial_state.prototype(state)
+    wave = Wave(
+        state_block(state.target, state.wave_size), state.target, state.wave_size, 0, (0, 0, 0), 0, size,
+        np.zeros(1, np.uint8),
+    )  # fmt: skip
+    id_bytes = id_registers * state.wave_size * 4
+    images = np.zeros((len(ids.used), layout.SCALARS_END + id_bytes), np.uint8)
+    for index in range(len(ids.used)):
+        wave.index = index
+        initial_state.apply(wave, state, shared, ids, 0)
+        images[index, : layout.SCALARS_END] = wave.state[: layout.SCALARS_END]
+        images[index, layout.SCALARS_END :] = wave.state[layout.VGPRS :][:id_bytes]
+    images.flags.writeable = False
+    return images

@@ -1,0 +1,34 @@
+"""The default queue that kernels of OpenCL 2 enqueue to: there, and full.
+
+Nobody here starts kernels for a kernel, so ``enqueue_kernel`` gives its error, which programs have to expect. Layouts
+are those of the device libraries: a header (64 bytes), bit masks of slots that are in use, and what they call the wrap
+of the running kernel (128 bytes), where it counts its children.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from rocdbg.sim.memory import Allocation
+
+SIZE = 512
+"""Bytes of all of it."""
+_SLOTS = 32
+_QUEUE = struct.Struct("<IIQQQIIII")  # slots, events, their mask, events, mask, commands, waits, arguments, groups
+_MASK, _WRAP = 128, 256
+
+
+class DeviceQueue:
+    """A queue in ``allocation`` (`SIZE` bytes); ``address`` is ``hidden_default_queue``, ``action`` is
+    ``hidden_completion_action``."""
+
+    def __init__(self, allocation: Allocation) -> None:
+        self.address = allocation.address
+        self.action = allocation.address + _WRAP
+        mask = allocation.address + _MASK
+        data = allocation.data.data
+        _QUEUE.pack_into(data, 0, _SLOTS, _SLOTS, mask, 0, mask, 0, 0, 0, 1)
+        struct.pack_into("<I", data, _MASK, 0xFFFF_FFFF)
+
+
+__all__ = ["SIZE", "DeviceQueue"]

@@ -1,0 +1,236 @@
+"""What a kernel finds behind its hidden arguments where no runtime is: printf, hostcalls, a heap, a queue.
+
+Each is made when a kernel first has the argument for it, and stays for the machine's life: what one kernel has
+allocated another may free. All that changes while kernels run can be kept and restored (`HostServices.snapshot`), so
+that a repeated run finds what the first found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from rocdbg.codeobject.metadata import ValueKind
+from rocdbg.sim.layout import PAGE_COUNT, PAGE_SHIFT, PAGE_SIZE
+from rocdbg.sim.memory import AllocationKind, GlobalMemory
+from rocdbg.sim.services.output import Positions, ProgramOutput, Stream
+
+if TYPE_CHECKING:
+    from rocdbg.sim.memory import Allocation
+    from rocdbg.sim.services.device_heap import DeviceHeap, HeapState
+    from rocdbg.sim.services.device_queue import DeviceQueue
+    from rocdbg.sim.services.hostcall import HostcallBuffer, Row
+    from rocdbg.sim.services.messages import Messages, Pending
+    from rocdbg.sim.services.printf_buffer import PrintfBuffer
+
+_HEAP_SIZE = 128 << 10
+"""Bytes of what ``hidden_heap_v1`` points to: zeros are an empty heap."""
+_SPARE_PACKETS = 64
+"""Packets beside one for each wave: for functions that a debugger calls."""
+_SOURCE = "hostcall"
+_AREA = PAGE_COUNT // 4
+"""The first page of the part of the window where these things lie, so that buffers are where they would be without."""
+
+SERVED = frozenset(
+    (ValueKind.HIDDEN_PRINTF_BUFFER, ValueKind.HIDDEN_HOSTCALL_BUFFER, ValueKind.HIDDEN_HEAP_V1,
+     ValueKind.HIDDEN_DEFAULT_QUEUE, ValueKind.HIDDEN_COMPLETION_ACTION)
+)
+"""The hidden arguments that are served here."""
+
+
+class ServicesState(Struct, frozen=True):
+    """A moment of the services, for `HostServices.restore`."""
+
+    positions: Positions
+    pending: Pending | None
+    heap: HeapState | None
+    printed: int
+
+
+class HostServices:
+    """The services of one machine for kernels of at most ``waves`` waves at once."""
+
+    def __init__(self, memory: GlobalMemory, waves: int) -> None:
+        self.output = ProgramOutput()
+        self._memory = memory
+        self._packets = waves + _SPARE_PACKETS
+        self._next_page = _AREA
+        self._hostcalls: HostcallBuffer | None = None
+        self._messages: Messages | None = None
+        self._heap: DeviceHeap | None = None
+        self._heap_address = 0
+        self._printf: PrintfBuffer | None = None
+        self._queue: DeviceQueue | None = None
+        self._keeps = False
+        self._formats: Callable[[], Sequence[str]] = tuple
+
+    # -- hidden arguments
+
+    def arguments(self, wanted: Collection[ValueKind]) -> dict[ValueKind, int]:
+        """The values of those hidden arguments among ``wanted`` that are served. Raises AllocationError."""
+        return {kind: self._argument(kind) for kind in SERVED.intersection(wanted)}
+
+    def _argument(self, kind: ValueKind) -> int:
+        match kind:
+            case ValueKind.HIDDEN_PRINTF_BUFFER:
+                return self._need_printf().address
+            case ValueKind.HIDDEN_HOSTCALL_BUFFER:
+                return self._need_hostcalls().address
+            case ValueKind.HIDDEN_HEAP_V1:
+                if not self._heap_address:
+                    self._heap_address = self._allocate(_HEAP_SIZE, "device heap").address
+                return self._heap_address
+            case _:
+                queue = self._need_queue()
+                return queue.address if kind is ValueKind.HIDDEN_DEFAULT_QUEUE else queue.action
+
+    def _allocate(self, size: int, name: str) -> Allocation:
+        address = self._memory.base + (self._next_page << PAGE_SHIFT)
+        allocation = self._memory.allocate(size, name=name, kind=AllocationKind.RUNTIME, address=address)
+        self._next_page += -(-size // PAGE_SIZE) + 1
+        return allocation
+
+    def _need_printf(self) -> PrintfBuffer:
+        if self._printf is None:
+            from rocdbg.sim.services.printf_buffer import SIZE, PrintfBuffer, read_formats
+
+            self._printf = PrintfBuffer(self._allocate(SIZE, "printf buffer"), self.output)
+            self._printf.begin(read_formats(self._formats()))
+        return self._printf
+
+    def _need_hostcalls(self) -> HostcallBuffer:
+        if self._hostcalls is None:
+            from rocdbg.sim.services.hostcall import HostcallBuffer, buffer_size
+
+            size = buffer_size(self._packets)
+            self._hostcalls = HostcallBuffer(self._allocate(size, "hostcall buffer"), self._packets)
+        return self._hostcalls
+
+    def _need_queue(self) -> DeviceQueue:
+        if self._queue is None:
+            from rocdbg.sim.services.device_queue import SIZE, DeviceQueue
+
+            self._queue = DeviceQueue(self._allocate(SIZE, "default queue"))
+        return self._queue
+
+    # -- while kernels run
+
+    def begin(self, formats: Callable[[], Sequence[str]]) -> None:
+        """A kernel starts, of a code object with these entries ``amdhsa.printf``."""
+        self._formats = formats
+        if self._printf is not None:
+            from rocdbg.sim.services.printf_buffer import read_formats
+
+            self._printf.begin(read_formats(formats()))
+
+    def interrupt(self) -> str | None:
+        """A wave has sent an interrupt: answer what is asked. What is wrong with it, if the program cannot go on."""
+        if self._hostcalls is None:
+            return None
+        from rocdbg.sim.services.hostcall import HostcallError
+
+        try:
+            self._hostcalls.serve(self._answer)
+        except HostcallError as error:
+            return str(error)
+        return None
+
+    def stopped(self, ended: bool) -> None:
+        """The kernel has stopped, or ``ended``: print what it left to be printed."""
+        if self._printf is not None:
+            self._printf.print(ended)
+        if ended:
+            self.output.flush()
+
+    def _answer(self, service: int, row: Row) -> tuple[int, int]:
+        from rocdbg.sim.services.hostcall import HostcallError, Service
+
+        if service == Service.PRINTF:
+            return self._print(row)
+        if service == Service.DEVICE_MEMORY:
+            return self._serve_memory(row), row[1]
+        asked = {
+            Service.FUNCTION_CALL: "calls a function of the host program, and there is none",
+            Service.SANITIZER: f"reports an error of AddressSanitizer at address {row[0]:#x}",
+        }
+        what = asked.get(service, f"asks for hostcall service {service}, which is unknown")  # type: ignore[call-overload]
+        raise HostcallError(f"the kernel {what}")
+
+    def _print(self, row: Row) -> tuple[int, int]:
+        from rocdbg.sim.services.hostcall import HostcallError, row_bytes
+        from rocdbg.sim.services.messages import MessageError, Messages
+        from rocdbg.sim.services.print_message import print_message
+
+        if self._messages is None:
+            self._messages = Messages()
+        try:
+            descriptor, message = self._messages.part(row[0], row_bytes(row))
+        except MessageError as error:
+            raise HostcallError(f"printf: {error}") from None
+        if message is None:
+            return descriptor, row[1]
+        control = int.from_bytes(message[:8], "little")
+        if control > 1:
+            return (1 << 64) - 1, row[1]  # the runtime knows of no other streams
+        text = print_message(message[8:])
+        self.output.write(_SOURCE, Stream.STDERR if control else Stream.STDOUT, text)
+        return len(text), row[1]
+
+    def _serve_memory(self, row: Row) -> int:
+        """Allocate where the first qword is 0, free what it points to else."""
+        from rocdbg.sim.services.hostcall import HostcallError
+
+        heap = self._need_heap()
+        address, size = row[:2]
+        if not address and not size:
+            raise HostcallError("the kernel asks for 0 bytes of device memory")
+        if not address:
+            return heap.allocate(size)
+        if not heap.free(address):
+            raise HostcallError(f"free(): {address:#x} is no address that the kernel was given, or was freed before")
+        return address
+
+    def _need_heap(self) -> DeviceHeap:
+        if self._heap is None:
+            from rocdbg.sim.services.device_heap import DeviceHeap
+
+            self._heap = DeviceHeap(self._memory)
+            self._heap.keeps = self._keeps
+        return self._heap
+
+    # -- time
+
+    def keep(self, on: bool) -> None:
+        """Whether snapshots are going to be restored."""
+        self._keeps = on
+        if self._heap is not None:
+            if on:
+                self._heap.keeps = True
+            else:
+                self._heap.forget()
+
+    def snapshot(self) -> ServicesState:
+        """What `restore` takes."""
+        return ServicesState(
+            self.output.positions(),
+            self._messages.snapshot() if self._messages is not None else None,
+            self._heap.snapshot() if self._heap is not None else None,
+            self._printf.printed if self._printf is not None else 0,
+        )
+
+    def restore(self, state: ServicesState) -> None:
+        """Be as when `snapshot` gave this. Memory is the caller's affair."""
+        from rocdbg.sim.services.device_heap import FIRST_PAGE, HeapState
+
+        self.output.restore(state.positions)
+        if self._messages is not None:
+            self._messages.restore(state.pending or ({}, (), 0))
+        if self._heap is not None:
+            self._heap.restore(state.heap or HeapState(FIRST_PAGE, {}, {}))
+        if self._printf is not None:
+            self._printf.printed = state.printed
+
+
+__all__ = ["SERVED", "HostServices", "ServicesState"]

@@ -1,0 +1,72 @@
+"""Messages that lanes send in parts: one stream of qwords each, a hostcall at a time.
+
+The first qword of a part is its descriptor: bit 0 begins a message, bit 1 ends it, bits 7:5 count the qwords that
+follow, bits 63:8 are the message's number, which the answer to its first part gives.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+MAX_PENDING = 64 << 20
+"""Bytes of messages that have not ended; a kernel that sends more is stopped."""
+
+_BEGIN, _END = 1, 2
+_LENGTH_SHIFT, _LENGTH_MASK = 5, 7
+_NUMBER_SHIFT = 8
+
+Pending = tuple[dict[int, bytes], tuple[int, ...], int]
+"""Messages by number, numbers that were given back, the next new number."""
+
+
+class MessageError(Exception):
+    """A part of a message that does not exist, or too much of one; the text says which."""
+
+
+class Messages(Struct):
+    """Messages that have begun and not ended."""
+
+    _parts: dict[int, bytearray] = field(default_factory=dict)
+    _free: list[int] = field(default_factory=list)
+    _next: int = 0
+    _pending: int = 0
+
+    def part(self, descriptor: int, payload: bytes) -> tuple[int, bytes | None]:
+        """Take a part: ``payload`` are the 56 bytes behind the descriptor.
+
+        Gives the descriptor for the parts that follow, and the whole message when this was its end. Raises
+        MessageError.
+        """
+        if descriptor & _BEGIN:
+            number = self._free.pop() if self._free else self._next
+            self._next = max(self._next, number + 1)
+            self._parts[number] = bytearray()
+            descriptor = (descriptor & ((1 << _NUMBER_SHIFT) - 1) & ~_BEGIN) | number << _NUMBER_SHIFT
+        else:
+            number = descriptor >> _NUMBER_SHIFT
+            if number not in self._parts:
+                raise MessageError(f"a part of message {number}, which has not begun")
+        count = descriptor >> _LENGTH_SHIFT & _LENGTH_MASK
+        self._pending += count * 8
+        if self._pending > MAX_PENDING:
+            raise MessageError(f"more than {MAX_PENDING} bytes of messages that do not end")
+        self._parts[number] += payload[: count * 8]
+        if not descriptor & _END:
+            return descriptor, None
+        whole = bytes(self._parts.pop(number))
+        self._pending -= len(whole)
+        self._free.append(number)
+        return descriptor, whole
+
+    def snapshot(self) -> Pending:
+        """What `restore` takes."""
+        return {number: bytes(part) for number, part in self._parts.items()}, tuple(self._free), self._next
+
+    def restore(self, pending: Pending) -> None:
+        """Be as when `snapshot` gave this."""
+        parts, free, self._next = pending
+        self._parts, self._free = {number: bytearray(part) for number, part in parts.items()}, list(free)
+        self._pending = sum(map(len, parts.values()))
+
+
+__all__ = ["MAX_PENDING", "MessageError", "Messages", "Pending"]

@@ -1,0 +1,78 @@
+"""What kernels print, on its way to whoever shows it.
+
+Kernels print again when a part of the run is repeated. Each source of text is a stream of bytes, of which the first
+``delivered`` ones were passed on: what a repetition prints up to there was seen before.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from enum import IntEnum
+
+from msgspec import Struct, field
+
+
+class Stream(IntEnum):
+    """The two that programs have, by file descriptor."""
+
+    STDOUT = 1
+    STDERR = 2
+
+
+Sink = Callable[[str, Stream], None]
+"""Takes text. Bytes that are no UTF-8 are surrogates, as ``surrogateescape`` decodes them."""
+
+Positions = tuple[tuple[tuple[str, int], int], ...]
+"""How much each source has printed: (name of the source, descriptor), bytes."""
+
+
+class ProgramOutput(Struct):
+    """Passes text to ``sink``, each byte of a source once."""
+
+    sink: Sink | None = None
+    _printed: dict[tuple[str, int], int] = field(default_factory=dict)
+    _delivered: dict[tuple[str, int], int] = field(default_factory=dict)
+    _decoders: dict[int, codecs.IncrementalDecoder] = field(default_factory=dict)
+
+    def write(self, source: str, stream: Stream, data: bytes) -> None:
+        """A source prints."""
+        key = (source, int(stream))
+        before = self._printed.get(key, 0)
+        self._printed[key] = before + len(data)
+        delivered = self._delivered.get(key, 0)
+        new = data[max(0, delivered - before) :]
+        if not new:
+            return
+        self._delivered[key] = before + len(data)
+        decoder = self._decoders.get(stream)
+        if decoder is None:
+            decoder = self._decoders[stream] = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._pass_on(decoder.decode(new), stream)
+
+    def flush(self) -> None:
+        """Nothing more is to be expected: a character that was begun is passed on as the bytes it has."""
+        for number, decoder in self._decoders.items():
+            self._pass_on(decoder.decode(b"", True), Stream(number))
+            decoder.reset()
+
+    def _pass_on(self, text: str, stream: Stream) -> None:
+        if text and self.sink is not None:
+            self.sink(text, stream)
+
+    # -- time
+
+    def positions(self) -> Positions:
+        """Where the streams are now, for `restore`."""
+        return tuple(self._printed.items())
+
+    def restore(self, positions: Positions) -> None:
+        """The run is where the streams were there."""
+        self._printed = dict(positions)
+
+    def branch(self) -> None:
+        """What comes now is another future than the one that was seen."""
+        self._delivered = dict(self._printed)
+
+
+__all__ = ["Positions", "ProgramOutput", "Sink", "Stream"]

@@ -1,0 +1,129 @@
+"""Arrays and tensors as arguments of Triton's kernels: their memory in the simulator, and back.
+
+A kernel gets a pointer to an array's first element and reaches the rest by strides, so what is copied is all memory
+that the array is a view of. Views of the same memory stay views of the same memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from rocdbg.launch.binding import Buffer
+from rocdbg.triton.errors import TritonError
+
+Bytes = NDArray[np.uint8]
+
+
+class Array:
+    """A NumPy array as Triton wants its tensors: with a type and an address."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.dtype = array.dtype
+        self.shape = array.shape
+
+    def data_ptr(self) -> int:
+        """Address of the first element on the host: what it is a multiple of matters."""
+        return int(self.array.ctypes.data)
+
+    def stride(self, dim: int) -> int:
+        """Elements from one to the next along a dimension, as torch has it."""
+        return self.array.strides[dim] // self.array.itemsize
+
+
+def wrapped(value: Any) -> Any:
+    """An argument as Triton takes it: NumPy's arrays as `Array`, its scalars as Python's numbers."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.hasobject or value.dtype.names:
+            raise TritonError(f"an array of {value.dtype} cannot be an argument of a Triton kernel")
+        return Array(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        parts = [wrapped(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+class HostMemory(Struct, frozen=True):
+    """Memory on the host that arguments are views of: ``data`` is all of it. ``writable``: kernels' stores go back."""
+
+    address: int
+    data: Bytes
+    writable: bool
+    owner: Any
+    """What keeps it alive."""
+
+
+class Memories:
+    """The memory of the arguments of one launch, each piece once."""
+
+    def __init__(self, *, copies: bool = False) -> None:
+        """``copies``: buffers begin with what arrays hold now, whatever becomes of them meanwhile."""
+        self._copies = copies
+        self._memories: dict[int, HostMemory] = {}
+        self._storages: dict[int, Bytes] = {}
+
+    def buffer(self, argument: Any, name: str) -> Buffer:
+        """A pointer argument. Raises TritonError for what has no memory on the host."""
+        memory, pointer = self._memory_of(argument, name)
+        known = self._memories.get(memory.address)
+        if known is None or known.data.size < memory.data.size:
+            self._memories[memory.address] = known = memory
+            self._storages[memory.address] = memory.data.copy() if self._copies else memory.data
+        return Buffer(name, self._storages[memory.address], offset=pointer - memory.address)
+
+    def copy_back(self, name_and_contents: Sequence[tuple[Buffer, Bytes]]) -> None:
+        """Let the arrays hold what the buffers of a finished launch hold."""
+        of = {id(storage): self._memories[address] for address, storage in self._storages.items()}
+        for buffer, contents in name_and_contents:
+            memory = of.get(id(buffer.storage))
+            if memory is not None and memory.writable:
+                memory.data[:] = contents
+
+    @staticmethod
+    def _memory_of(argument: Any, name: str) -> tuple[HostMemory, int]:
+        """All memory that an argument is a view of, and the address that it stands for."""
+        if isinstance(argument, Array):
+            return _of_array(argument.array)
+        if hasattr(argument, "untyped_storage"):
+            return _of_tensor(argument, name)
+        raise TritonError(
+            f"argument {name}: a {type(argument).__name__} has no memory that could be copied to the simulator; "
+            "pass NumPy arrays or CPU tensors"
+        )
+
+
+def _of_array(array: NDArray[Any]) -> tuple[HostMemory, int]:
+    pointer = int(array.ctypes.data)
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    low, high = np.lib.array_utils.byte_bounds(root)
+    if root.size == 0:
+        low = high = pointer
+    return HostMemory(low, _bytes_at(low, high - low), root.flags.writeable and array.flags.writeable, root), pointer
+
+
+def _of_tensor(tensor: Any, name: str) -> tuple[HostMemory, int]:
+    if tensor.device.type != "cpu":
+        raise TritonError(f"argument {name} is on {tensor.device.type}; the simulator takes tensors of the CPU")
+    storage = tensor.untyped_storage()
+    low, size = int(storage.data_ptr()), int(storage.nbytes())
+    return HostMemory(low, _bytes_at(low, size), True, storage), int(tensor.data_ptr())
+
+
+def _bytes_at(address: int, size: int) -> Bytes:
+    """A view of the host's memory."""
+    if size == 0:
+        return np.empty(0, np.uint8)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+
+__all__ = ["Array", "HostMemory", "Memories", "wrapped"]

@@ -1,0 +1,64 @@
+"""A debugging session of one launch of a Triton kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rocdbg.cli.embedded import Debugger
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.running.observer import Observer
+from rocdbg.debugger.running.stops import StopEvent, StopReason
+from rocdbg.launch.spec import ArgumentSpec, LaunchSpec
+from rocdbg.triton.activation import active_device
+from rocdbg.triton.device import Launch
+from rocdbg.triton.errors import TritonError
+
+
+def debug(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Debugger:
+    """A session of what ``call(*arguments, **keywords)`` would launch first: ``debug(add[grid], x, y, n, BLOCK=64)``.
+
+    ``execute("run")`` launches it, again each time; when it has ended, the arrays hold the results. Breakpoints are at
+    lines of the Python source (``break script.py:47``); names of variables are known where
+    ``LLVM_EXTRACT_DI_LOCAL_VARIABLES=1`` was in the environment when the kernel was compiled. Raises TritonError where
+    the call launches nothing.
+    """
+    device = active_device()
+    launches: list[Launch] = []
+    before, device.intercept = device.intercept, launches.append
+    try:
+        call(*arguments, **keywords)
+    finally:
+        device.intercept = before
+    if not launches:
+        raise TritonError("the call has launched no Triton kernel")
+    launch = launches[0]
+    debugger = Debugger()
+    debugger.session.use_launch(
+        [Program(launch.code_object, Path(launch.code_object.name))],
+        LaunchSpec(
+            None, str(device.target_id), launch.kernel, launch.grid, launch.workgroup, launch.dynamic_lds,
+            [ArgumentSpec(f"arg {index}", value=b"") for index in range(len(launch.arguments))],
+        ),
+        launch.arguments,
+    )
+    debugger.session.observers.append(_CopiesBack(debugger, launch))
+    return debugger
+
+
+class _CopiesBack(Observer):
+    """Lets the arrays hold the results when the kernel has ended."""
+
+    def __init__(self, debugger: Debugger, launch: Launch) -> None:
+        self._debugger = debugger
+        self._launch = launch
+
+    def stopped(self, event: StopEvent) -> None:
+        """Copy what the run has left."""
+        bound = self._debugger.session.launch.bound
+        if event.reason is StopReason.EXITED and bound is not None:
+            self._launch.memories.copy_back([(each.buffer, each.contents) for each in bound.buffers])
+
+
+__all__ = ["debug"]

@@ -1,0 +1,112 @@
+"""Positions of inactive lanes: small pieces of code whose answers can be read off, and code that makes no sense."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from rocdbg.analysis.control_flow import FunctionCode
+from rocdbg.analysis.diagrams import TooLargeError
+from rocdbg.analysis.lane_positions import LanePositions
+from rocdbg.analysis.lane_table import LaneTable, from_bytes, table_of, to_bytes
+from rocdbg.analysis.unknown_places import UNKNOWN
+from rocdbg.dwarf import Expression, SimpleContext, evaluate_location
+
+pytestmark = pytest.mark.llvm
+
+
+def table(source: str, folder: Path, *, arch: str = "gfx1100", is_kernel: bool = True) -> LaneTable:
+    """The table of assembled wave32 code at address 0."""
+    (folder / "code.s").write_text(source)
+    subprocess.run(
+        ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-filetype=obj", "code.s", "-o", "code.o"],
+        check=True, cwd=folder,
+    )
+    with (folder / "code.o").open("rb") as file:
+        code = ELFFile(file).get_section_by_name(".text").data()
+    return table_of(LanePositions(FunctionCode(0, len(code), is_kernel), code, arch, 32), False)
+
+
+def positions(found: LaneTable, pc: int, **masks: int) -> list[int | None]:
+    """The vector of lane PCs; ``masks`` are scalar registers."""
+    registers = {1: masks.pop("exec").to_bytes(4, "little")}
+    registers |= {32 + int(name[1:]): value.to_bytes(4, "little") for name, value in masks.items()}
+    code = found.lane_pc(pc)
+    assert code is not None
+    context = SimpleContext(wave_size=32, lane=0, pc=pc, registers=registers | {16: pc.to_bytes(8, "little")})
+    return evaluate_location(Expression(code, "amd"), context).read_elements(64, 32)
+
+
+IF_ELSE = """
+s_and_saveexec_b32 s0, vcc_lo      // 0
+s_xor_b32 s0, exec_lo, s0          // 4
+v_mov_b32 v0, 1                    // 8
+s_and_not1_saveexec_b32 s0, s0     // 12
+v_mov_b32 v0, 2                    // 16
+s_or_b32 exec_lo, exec_lo, s0      // 20
+s_nop 0                            // 24
+s_endpgm                           // 28
+"""
+
+
+def test_if_else(tmp_path: Path) -> None:
+    found = table(IF_ELSE, tmp_path)
+    assert positions(found, 8, exec=0b0011, s0=0b1100)[:5] == [8, 8, 16, 16, 28]
+    assert positions(found, 16, exec=0b1100, s0=0b0011)[:5] == [24, 24, 16, 16, 28]
+
+
+def test_function_of_others(tmp_path: Path) -> None:
+    found = table(IF_ELSE.replace("s_endpgm", "s_setpc_b64 s[30:31]"), tmp_path, is_kernel=False)
+    assert positions(found, 8, exec=0b0011, s0=0b1100)[:5] == [8, 8, 16, 16, None]
+
+
+def test_all_lanes_for_a_while(tmp_path: Path) -> None:
+    found = table(
+        "s_and_saveexec_b32 s0, vcc_lo\ns_or_saveexec_b32 s34, -1\nv_mov_b32 v1, v2\ns_mov_b32 exec_lo, s34\n"
+        "s_or_b32 exec_lo, exec_lo, s0\ns_endpgm\n", tmp_path,
+    )
+    assert positions(found, 8, exec=0xFFFFFFFF, s34=0b0001, s0=0b0010)[:3] == [8, 20, 20]
+    assert found.active_lanes(8) is not None
+    assert found.active_lanes(16) is None
+
+
+def test_what_depends_on_the_future_is_unknown(tmp_path: Path) -> None:
+    found = table(
+        "s_and_saveexec_b32 s0, vcc_lo\ns_cmp_eq_u32 s4, 0\ns_cbranch_scc1 2\ns_or_b32 exec_lo, exec_lo, s0\n"
+        "s_nop 1\ns_or_b32 exec_lo, exec_lo, s0\ns_nop 2\ns_endpgm\n", tmp_path,
+    )
+    here = positions(found, 4, exec=0b01, s0=0b10)
+    assert here[0] == 4
+    assert here[1] is not None
+    assert here[1] >= UNKNOWN
+    assert found.candidates(here[1]) == [16, 24]
+
+
+def test_a_table_is_the_same_when_kept(tmp_path: Path) -> None:
+    found = table(IF_ELSE, tmp_path)
+    assert from_bytes(to_bytes(found)) == found
+    assert from_bytes(b"\x90") is None
+
+
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx1100", "gfx1201"])
+@pytest.mark.parametrize("seed", range(8))
+def test_any_bytes(seed: int, arch: str) -> None:
+    choice = random.Random(seed)
+    words = [
+        choice.choice((choice.getrandbits(32), 0xBF840000 | choice.getrandbits(6), 0x87FE007E | choice.getrandbits(4)))
+        for _ in range(300)
+    ]
+    code = b"".join(word.to_bytes(4, "little") for word in words)
+    for wave_size in (32, 64):
+        try:
+            found = table_of(LanePositions(FunctionCode(64, 64 + len(code)), code, arch, wave_size), True)
+        except TooLargeError:
+            continue
+        for pc in range(64, 64 + len(code), 44):
+            found.lane_pc(pc)
+            found.entered(pc)
+            found.active_lanes(pc)

@@ -1,0 +1,84 @@
+"""Occupancy is what the compiler writes behind each kernel."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from rocdbg.arch.occupancy import occupancy
+from rocdbg.arch.targets import target_by_name
+
+PROCESSORS = [
+    "gfx700", "gfx803", "gfx900", "gfx908", "gfx90a", "gfx942", "gfx1010", "gfx1030", "gfx1100", "gfx1102", "gfx1151",
+    "gfx11-generic", "gfx1200", "gfx12-generic", "gfx1250",
+]
+SHAPES = [(vgpr, sgpr, lds, size) for vgpr in (0, 23, 41, 63, 84, 127, 250) for sgpr, lds, size in (
+    (0, 0, 64), (0, 0, 256), (0, 0, 1024), (50, 0, 192), (75, 20000, 256), (90, 3000, 64), (95, 40000, 512),
+)]
+"""Of each kernel the highest VGPR and SGPR that it touches, its LDS and its workgroup size."""
+KERNEL = """
+kernel __attribute__((reqd_work_group_size({size}, 1, 1))) void k{number}(global int *out) {{
+    {lds}
+    __asm volatile("" ::: "v{vgpr}", "s{sgpr}");
+    out[3] = 1;
+}}
+"""
+LDS = """local char shared[{lds}]; shared[__builtin_amdgcn_workitem_id_x()] = out[0];
+    __builtin_amdgcn_s_barrier(); out[1] = shared[out[2]];"""
+
+
+def compiled(processor: str, *options: str) -> list[dict[str, int]]:
+    """What clang's assembly text says of each kernel."""
+    source = "".join(
+        KERNEL.format(size=size, number=number, vgpr=vgpr, sgpr=sgpr, lds=LDS.format(lds=lds) if lds else "")
+        for number, (vgpr, sgpr, lds, size) in enumerate(SHAPES)
+    )
+    command = [
+        "clang-22", "-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", f"-mcpu={processor}", "-O1", *options,
+        "-S", "-o", "-", "-",
+    ]
+    text = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    names = {"TotalNumSgprs": "sgprs", "NumVgprs": "vgprs", "TotalNumVgprs": "vgprs", "LDSByteSize": "lds",
+             "Occupancy": "waves"}
+    found = []
+    for part in text.split("; Kernel info:")[1:]:
+        part = part.split("; Function info:")[0]
+        values = {names[n]: int(v) for n, v in re.findall(r"; (\w+): (\d+)", part) if n in names}
+        found.append(values)
+    return found
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("processor", PROCESSORS)
+@pytest.mark.parametrize("options", [(), ("-mcumode",), ("-mwavefrontsize64",)])
+def test_as_the_compiler_says(processor: str, options: tuple[str, ...]) -> None:
+    target = target_by_name(processor)
+    if options and not target.supports_wgp_mode:
+        pytest.skip("has no such modes")
+    wave_size = 64 if options == ("-mwavefrontsize64",) else target.default_wave_size
+    reports = compiled(processor, *options)
+    assert len(reports) == len(SHAPES)
+    for report, shape in zip(reports, SHAPES, strict=True):
+        found = occupancy(
+            target, wave_size, vgprs=report["vgprs"], sgprs=report["sgprs"], lds=report["lds"], workgroup=shape[3],
+            wgp_mode=options != ("-mcumode",),
+        )
+        assert found.waves == report["waves"], f"{shape} {report} {found}"
+
+
+@pytest.mark.parametrize(
+    ("vgprs", "sgprs", "lds", "workgroup", "waves", "by"),
+    [
+        (8, 16, 0, 256, 8, "waves"),
+        (128, 16, 0, 256, 4, "VGPRs"),
+        (8, 104, 0, 256, 7, "SGPRs"),
+        (8, 16, 40000, 256, 1, "LDS"),
+        (8, 16, 0, 65, 8, "waves"),
+        (8, 16, 0, 640, 8, "waves"),
+    ],
+)
+def test_what_limits(vgprs: int, sgprs: int, lds: int, workgroup: int, waves: int, by: str) -> None:
+    found = occupancy(target_by_name("gfx90a"), 64, vgprs=vgprs, sgprs=sgprs, lds=lds, workgroup=workgroup)
+    assert (found.waves, found.limited_by) == (waves, by)

@@ -1,0 +1,30 @@
+"""The sessions of docs/manual.md are real: what the manual shows is what the program says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MANUAL = ROOT / "docs" / "manual.md"
+SESSION = re.compile(r"^    \$ rocdbg demo_kernels/(\S+)\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
+
+
+def indented(text: str) -> str:
+    return "".join(f"    {line}\n" if line else "\n" for line in text.splitlines())
+
+
+def test_sessions(run_golden: Callable[[str], str]) -> None:
+    text = MANUAL.read_text(encoding="utf-8")
+    found = list(SESSION.finditer(text))
+    assert len(found) >= 5
+    now = text
+    for session in found:
+        file, body = session[1], re.sub(r"^    ", "", session[2], flags=re.MULTILINE)
+        shown = run_golden(f"%file {file}\n{body}").removeprefix(f"%file {file}\n")
+        now = now.replace(session[0], f"    $ rocdbg demo_kernels/{file}\n{indented(shown)}")
+    if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
+        MANUAL.write_text(now, encoding="utf-8")
+    assert now == text

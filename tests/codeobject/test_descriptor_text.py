@@ -1,0 +1,149 @@
+"""Kernel descriptors as directives: llvm-objdump's text of compiled kernels and of any bits, on all targets."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rocdbg.arch.targets import TARGETS, Generation, target_by_name
+from rocdbg.codeobject import open_file
+from rocdbg.codeobject.descriptor_text import descriptor_directives
+from rocdbg.codeobject.kernel_code_text import kernel_code_directives
+
+ROOT = Path(__file__).resolve().parents[2]
+DEMOS = sorted((ROOT / "demo_kernels").glob("*/*.co"))
+PRODUCERS = ROOT / "tests" / "producers"
+OLDEST = Generation.GFX8
+"""llvm-objdump disassembles nothing before."""
+PROCESSORS = [
+    name for name, row in TARGETS.items() if row.generation >= OLDEST and name not in ("gfx940", "gfx941")
+]
+RESERVED = {44: 0x7FFFFFC0, 48: 0x1B700C00, 52: 0x80FFE000, 56: 0xF780}
+"""Bits that are reserved on most targets, by the offset of their words: to have samples without them too."""
+
+
+def objdump(path: Path) -> dict[str, list[str]]:
+    """The lines of each descriptor of a file by the kernel's name, bytes left out.
+
+    The bytes that llvm-objdump 22 prints of what it does not decode are those at the start of the section.
+    """
+    command = ["llvm-objdump-22", "-d", "-j", ".rodata", str(path)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    _, *parts = re.split(r"(?m)^[0-9a-f]{16} <(\S+)>:\n", text)
+    return {
+        name.removesuffix(".kd"): without_bytes(lines.splitlines())
+        for name, lines in zip(parts[::2], parts[1::2], strict=True)
+        if name.endswith(".kd")
+    }
+
+
+def without_bytes(lines: list[str]) -> list[str]:
+    return [line for line in lines if line and "\t.byte" not in line]
+
+
+def assembled(descriptors: dict[str, bytes], processor: str, version: int, folder: Path) -> Path:
+    """An object with the descriptors of these kernels and nothing else."""
+    lines = [
+        f'.amdgcn_target "amdgcn-amd-amdhsa--{processor}"', f".amdhsa_code_object_version {version}",
+        ".section .rodata", ".p2align 6",
+    ]
+    for name, data in descriptors.items():
+        symbol = f"{name}.kd"
+        lines += [f".type {symbol},@object", f".size {symbol}, 64", f"{symbol}:", ".byte " + ",".join(map(str, data))]
+    source, made = folder / "k.s", folder / "k.o"
+    source.write_text("\n".join(lines) + "\n")
+    command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={processor}", "-filetype=obj"]
+    subprocess.run([*command, "-o", str(made), str(source)], check=True)
+    return made
+
+
+@cache
+def samples() -> list[bytes]:
+    """Descriptors: each bit by itself, and random ones with and without reserved bits."""
+    chance = random.Random(14)
+    found = [bytes(64), *((1 << bit).to_bytes(64, "little") for bit in range(512))]
+    for number in range(400):
+        data = bytearray(64)
+        for at in (*range(12), *range(44, 60)):
+            data[at] = chance.randrange(256) & chance.randrange(256)
+        if number % 4:
+            for at, mask in RESERVED.items():
+                word = int.from_bytes(data[at : at + 4], "little") & ~mask
+                # which of these are reserved depends on the generation
+                if at == 48 and number & 8:
+                    word &= ~0xE40003C0
+                if at == 56 and number & 16:
+                    word &= ~0x400
+                data[at : at + 4] = word.to_bytes(4, "little")
+            if number & 32:
+                data[44:48] = bytes(4)
+        found.append(bytes(data))
+    return found
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("processor", PROCESSORS)
+@pytest.mark.parametrize("version", [4, 6])
+def test_any_bits(processor: str, version: int, tmp_path: Path) -> None:
+    if version == 4 and target_by_name(processor).is_generic:
+        pytest.skip("generic targets came with version 6")
+    wanted = objdump(assembled({f"k{n}": data for n, data in enumerate(samples())}, processor, version, tmp_path))
+    decoded = 0
+    for number, data in enumerate(samples()):
+        found = descriptor_directives(data, f"k{number}", target_by_name(processor), version)
+        assert without_bytes(found) == wanted[f"k{number}"], f"sample {number}"
+        decoded += found[0].startswith(".amdhsa_kernel")
+    assert decoded > 150
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("path", DEMOS, ids=lambda path: path.name)
+def test_demos(path: Path, tmp_path: Path) -> None:
+    wanted = objdump(path)
+    code_object = open_file(path)
+    assert set(wanted) == set(code_object.kernels)
+    for name, kernel in code_object.kernels.items():
+        assert kernel.descriptor_symbol is not None
+        if "must be 64-byte aligned" in wanted[name][0]:
+            # llvm-objdump takes strings that follow without a symbol for a part of the descriptor
+            data = code_object.read(kernel.descriptor_symbol.value, 64)
+            wanted |= objdump(assembled({name: data}, code_object.target.name, code_object.version, tmp_path))
+        assert kernel.directives() == wanted[name]
+
+
+def test_reserved_bits_show_the_bytes() -> None:
+    data = bytes(range(1, 65))
+    first, second, *rest = descriptor_directives(data, "k", target_by_name("gfx90a"), 5)
+    assert first == "; error decoding k.kd: kernel descriptor reserved bits in range (127:96) set"
+    assert second == "; decoding failed region as bytes"
+    assert (len(rest), rest[0], rest[63]) == (64, "\t.byte\t 0x1", "\t.byte\t 0x40")
+
+
+def test_v2() -> None:
+    """What clang 14 wrote into its assembly text for this kernel."""
+    wanted = (PRODUCERS / "add.nodebug.clang14.v2.directives.txt").read_text().splitlines()
+    [kernel] = open_file(PRODUCERS / "add.nodebug.clang14.v2.co").kernels.values()
+    assert kernel.directives() == wanted
+
+
+def test_v2_each_field() -> None:
+    """A field that is all ones is the only one that changes; with all bits set each has its width's largest value."""
+    nothing = kernel_code_directives(bytes(256))
+    for bit in range(2048):
+        lines = kernel_code_directives((1 << bit).to_bytes(256, "little"))
+        assert sum(line != other for line, other in zip(lines, nothing, strict=True)) <= 1
+    lines = kernel_code_directives(b"\xff" * 256)
+    values = {line.split()[0]: int(line.split()[2]) for line in lines[1:-1]}
+    assert (values["float_mode"], values["enable_exception"], values["private_element_size"]) == (255, 127, 3)
+    assert (values["kernel_code_entry_byte_offset"], values["call_convention"]) == (-1, -1)
+    assert values["kernarg_segment_byte_size"] == 2**64 - 1
+
+
+def test_v2_that_is_cut() -> None:
+    with pytest.raises(ValueError, match="256 bytes, not 255"):
+        kernel_code_directives(bytes(255))

@@ -1,0 +1,131 @@
+"""A process as the debugger sees one, whose program is a list of Python functions: each is called when the queues have
+nothing to do."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rocdbg.codeobject import open_file
+from rocdbg.debugger import Session
+from rocdbg.debugger.target.process import ProcessTarget
+from rocdbg.debugger.target.runnable import ProcessEnd
+from rocdbg.debugger.target.state import LoadedCodeObject, Target
+from rocdbg.sim.device.machine import LoadedCodeObject as OnMachine
+from rocdbg.sim.device.machine import Machine
+from rocdbg.sim.device.queue_runner import PacketQueue, QueueRunner, QueueStop
+from rocdbg.sim.device.user_queue import UserQueue
+from rocdbg.sim.memory import Allocation, GlobalMemory
+from rocdbg.sim.shared_window import SharedWindow
+
+Step = Callable[["ScriptedProcess"], object]
+
+
+class ScriptedProcess:
+    def __init__(self, steps: Sequence[Step], targets: Sequence[str] = ("gfx90a",)) -> None:
+        self.memory = GlobalMemory(window=SharedWindow())
+        self.machines = [Machine(target, None, self.memory) for target in targets]
+        self.runner = QueueRunner()
+        self.errors: list[str] = []
+        self._steps = list(steps)
+        self._loaded: tuple[LoadedCodeObject, ...] = ()
+        self._end = ProcessEnd(4711)
+
+    # -- what a program does
+
+    def queue(self, agent: int = 1) -> UserQueue:
+        queue = UserQueue(self.machines[agent - 1])
+        self.runner.add(queue)
+        return queue
+
+    def load(self, path: Path, agent: int = 1) -> OnMachine:
+        loaded = self.machines[agent - 1].load(open_file(path))
+        self._loaded = (*self._loaded, LoadedCodeObject(loaded.code_object, loaded.base))
+        return loaded
+
+    def unload(self, loaded: OnMachine) -> None:
+        loaded.machine.unload(loaded)
+        self._loaded = tuple(one for one in self._loaded if one.base != loaded.base)
+
+    def buffer(self, data: np.ndarray) -> Allocation:
+        made = self.memory.allocate(data.nbytes)
+        self.memory.write(made.address, data.tobytes())
+        return made
+
+    def submit(self, queue: UserQueue, loaded: OnMachine, kernel: str, arguments: bytes, items: int = 64) -> None:
+        """A kernel over ``items`` work-items in groups of 64, with the hidden arguments of sizes."""
+        found = loaded.code_object.kernels[kernel]
+        hidden = struct.pack("<3I3H", -(-items // 64), 1, 1, 64, 1, 1)
+        data = arguments + bytes(-len(arguments) % 8) + hidden + bytes(256)
+        area = self.memory.allocate(len(data), name="kernarg")
+        self.memory.write(area.address, data)
+        descriptor = found.descriptor
+        queue.submit(
+            struct.pack(
+                "<HH3HH3IIIQQQQ", 2 | 1 << 8 | 2 << 9 | 2 << 11, 1, 64, 1, 1, 0, items, 1, 1,
+                descriptor.private_segment_fixed_size, descriptor.group_segment_fixed_size,
+                loaded.address(found.descriptor_address), area.address, 0, 0,
+            )
+        )
+
+    # -- what the debugger asks
+
+    gone = False
+
+    def code_objects(self) -> Sequence[LoadedCodeObject]:
+        return self._loaded
+
+    def wait(self) -> bool:
+        if not self._steps:
+            return False
+        self._steps.pop(0)(self)
+        return True
+
+    def describe(self, queue: PacketQueue) -> UserQueue:
+        assert isinstance(queue, UserQueue)
+        return queue
+
+    def failed(self, stop: QueueStop) -> None:
+        self.errors.append(stop.stop.message)
+        assert stop.queue is not None
+        self.runner.remove(stop.queue)  # it takes no more packets
+
+    def hold(self, held: bool) -> None:
+        """Nothing runs beside the queues."""
+
+    def origin(self, queue: PacketQueue, packet: int) -> None:
+        """Steps are no functions."""
+
+    def end(self) -> ProcessEnd:
+        return self._end
+
+
+class ScriptedLauncher:
+    """Launches a process that does the steps."""
+
+    needs_program = False
+
+    def __init__(self, steps: Sequence[Step], targets: Sequence[str] = ("gfx90a",)) -> None:
+        self._steps, self._targets = steps, targets
+        self.process: ScriptedProcess | None = None
+        self.skips = True
+
+    def start(self) -> Target:
+        self.process = ScriptedProcess(self._steps, self._targets)
+        return ProcessTarget(self.process, skips=lambda: self.skips)
+
+    def remains(self) -> Target | None:
+        return None
+
+    def release(self) -> None:
+        self.process = None
+
+
+def session_on(steps: Sequence[Step], targets: Sequence[str] = ("gfx90a",)) -> tuple[Session, ScriptedLauncher]:
+    """A session that debugs a process which does the steps."""
+    session, launcher = Session(), ScriptedLauncher(steps, targets)
+    session.launcher = launcher
+    return session, launcher

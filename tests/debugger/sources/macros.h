@@ -1,0 +1,2 @@
+#define FROM_HEADER 7
+#define NESTED(a) (a + FROM_HEADER)

@@ -1,0 +1,88 @@
+"""Which variables never change, by the text of their function: one line for each way to change one."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocdbg.debugger import Session
+from rocdbg.debugger.program.constant_variables import ConstantVariables
+
+pytestmark = pytest.mark.llvm
+
+# (statements behind "int n = p[0];", whether n keeps its value; p is what the kernel was given)
+STATEMENTS = [
+    ("p[1] = n;", True),
+    ("if (n) p[1] = n + 2;", True),
+    ("p[n] = n << 2 | n & 3;", True),
+    ("switch (n) { case 1: p[n] = 1; }", True),
+    ("for (int i = 0; i < n; ++i) p[i] = n;", True),
+    ("p[1] = sizeof(n); // n = 3", True),
+    ("p[1] = n == 3 ? 1 : 2; /* n++ */", True),
+    ("p[1] = p[2] ? n + 1 : n * 3;", True),
+    ("int &r = p[1] ? p[2] : n; r = 4; p[1] = n;", False),
+    ("int &r = p[1] ? n : p[2]; r = 4; p[1] = n;", False),
+    ("n = 2; p[1] = n;", False),
+    ("n += p[1]; p[2] = n;", False),
+    ("p[1] = n++;", False),
+    ("p[1] = --n;", False),
+    ("int *q = &n; *q = 4; p[1] = n;", False),
+    ("int &r = n; r = 4; p[1] = n;", False),
+    ("int &r(n); r = 4; p[1] = n;", False),
+    ("int &&r = static_cast<int &&>(n); p[1] = n;", False),
+    ("(p[1] ? n : p[2]) = 4; p[1] = n;", False),
+    ("(n) = 4; p[1] = n;", False),
+    ("change(n); p[1] = n;", False),
+    ("holder h{n}; h.r = 2; p[1] = n;", False),
+    ("auto f = [&]() __attribute__((device)) { n = 2; }; f(); p[1] = n;", False),
+    ("CHANGE; p[1] = n;", False),
+    ("again: if (p[n]) { p[n] = 0; goto again; }", False),
+    ("for (int k = 0; k < 3; ++k) { int n = p[k]; p[k] = n; } p[1] = n;", False),
+    ("n and_eq 3; p[1] = n;", False),
+    ("asm(\"\" : \"+v\"(n)); p[1] = n;", False),
+]
+SOURCE = """
+#define CHANGE n = 7
+struct holder {{ int &r; }};
+static __attribute__((device)) inline void change(int &v) {{ v = 9; }}
+{kernels}
+"""
+KERNEL = """extern "C" __attribute__((global)) void k{number}(int *p) {{ int n = p[0]; {statements}\n}}"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("constant")
+    kernels = "\n".join(KERNEL.format(number=i, statements=text) for i, (text, _) in enumerate(STATEMENTS))
+    (folder / "k.hip").write_text(SOURCE.format(kernels=kernels))
+    subprocess.run(
+        ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
+         "--no-gpu-bundle-output", "-g", "-O1", "-w", "k.hip", "-o", "k.co"], cwd=folder, check=True, timeout=120,
+    )
+    return folder / "k.co"
+
+
+def names(path: Path, number: int) -> set[str | None]:
+    session = Session()
+    session.load(path)
+    session.sources.program_directory = path.parent
+    program = session.inferior.need_program()
+    function = next(f for f in program.info.functions_named(f"k{number}") if f.low_pc is not None)
+    return {variable.name for variable in ConstantVariables(session.sources).of(program, function)[0]}
+
+
+@pytest.mark.parametrize("number", range(len(STATEMENTS)))
+def test_a_variable_is_followed_only_if_nothing_changes_it(built: Path, number: int) -> None:
+    assert ("n" in names(built, number)) is STATEMENTS[number][1]
+
+
+def test_another_text_than_the_compiled_one_tells_nothing(built: Path) -> None:
+    source = built.with_name("k.hip")
+    text = source.read_text()
+    source.write_text(text + " ")
+    try:
+        assert "n" not in names(built, 0)
+    finally:
+        source.write_text(text)

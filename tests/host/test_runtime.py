@@ -1,0 +1,99 @@
+"""The runtime library, driven by a client that needs nothing but Python (`client`)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rocdbg.host.compiling import exported_names
+from rocdbg.host.library import RuntimeLibrary
+from rocdbg.host.program import Program
+
+HERE = Path(__file__).parent
+CLIENT = HERE / "client"
+BUILD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from conftest import Path, build_kernels
+build_kernels(Path(sys.argv[2]))
+"""
+CHECKS = [
+    name for file in sorted(CLIENT.glob("*.py"))
+    for name in re.findall(r"^def check_(\w+)", file.read_text(), re.MULTILINE)
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def answers(library: RuntimeLibrary, kernels: Path) -> dict[str, str]:
+    """What one run of the client said about each check."""
+    command = [sys.executable, str(CLIENT), str(kernels)]
+    pipe = subprocess.PIPE
+    with Program(command, gpu="gfx90a,gfx1100", stdout=pipe, stderr=pipe, report=lambda text: None) as program:
+        out, err = program.communicate(timeout=300)
+    assert program.returncode == 0, err.decode()
+    return dict(line.split(": ", 1) for line in out.decode().splitlines())
+
+
+@pytest.mark.llvm
+def test_the_kernels_are_those_of_their_source(kernels: Path, tmp_path: Path) -> None:
+    output = tmp_path / "kernels.co"
+    subprocess.run([sys.executable, "-c", BUILD, str(HERE), str(output)], check=True)
+    assert output.read_bytes() == kernels.read_bytes(), "run: python tests/host/conftest.py"
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_client(check: str, answers: dict[str, str]) -> None:
+    assert answers.get(check) == "ok"
+
+
+def symbols(library: RuntimeLibrary) -> dict[str, str]:
+    """Exported functions and the version of each."""
+    command = ["llvm-readelf-22", "--dyn-syms", "--wide", str(library.runtime)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    found = {}
+    for line in lines:
+        fields = line.split()
+        if len(fields) >= 8 and fields[3] == "FUNC" and fields[6] != "UND":
+            name, _, version = fields[7].partition("@@")
+            found[name] = version
+    return found
+
+
+@pytest.mark.llvm
+def test_every_function_is_there_in_its_version(library: RuntimeLibrary) -> None:
+    found = symbols(library)
+    assert set(exported_names()) <= set(found)
+    assert set(found.values()) == {"ROCR_1"}
+
+
+@pytest.mark.llvm
+def test_nothing_is_exported_that_nobody_asks_for(library: RuntimeLibrary) -> None:
+    assert set(symbols(library)) <= set(exported_names())
+
+
+SILENT = """
+import ctypes
+lib = ctypes.CDLL("libhsa-runtime64.so.1")
+print([lib.hsa_ext_image_copy() for _ in range(3)], lib.hsa_init())
+"""
+
+
+def test_what_is_not_supported_says_so_once(library: RuntimeLibrary) -> None:
+    with Program([sys.executable, "-c", SILENT], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        out, err = program.communicate(timeout=60)
+    assert out.decode() == "[4096, 4096, 4096] 0\n"
+    assert err.decode() == "rocdbg: hsa_ext_image_copy is not supported by the simulated GPU\n"
+
+
+def test_without_rocdbg_there_is_no_gpu(library: RuntimeLibrary) -> None:
+    environment = {"LD_LIBRARY_PATH": str(library.folder)}
+    command = [sys.executable, "-c", SILENT]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[4096, 4096, 4096] 4104\n"
+    assert done.stderr.splitlines()[1:] == [
+        "rocdbg: no GPU: run the program with `rocdbg run PROGRAM` or `rocdbg --args PROGRAM`"
+    ]

@@ -1,0 +1,256 @@
+"""The assembler: what is printed gives the same bytes, and LLVM's assembler agrees about what is typed."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocdbg import isa
+from rocdbg.errors import Error
+from rocdbg.isa.decoder import decoder_for
+from rocdbg.isa.generate.soak import encodings
+
+
+def llvm_assembler(target: str, lines: list[str]) -> list[bytes | None]:
+    """What llvm-mc makes of each line; None for what it rejects."""
+    source = "".join(f"L{number}_:\n{line}\n" for number, line in enumerate(lines))
+    output = subprocess.run(
+        ["llvm-mc-22", "-triple=amdgcn", f"-mcpu={target}", "--show-encoding"], input=source, text=True,
+        capture_output=True, check=False,
+    ).stdout
+    found: list[bytes | None] = [None] * len(lines)
+    current = 0
+    for line in output.splitlines():
+        if match := re.match(r"L(\d+)_:", line):
+            current = int(match[1])
+        elif match := re.search(r"encoding: \[([0-9a-fx,]+)\]", line):
+            found[current] = bytes(int(byte, 16) for byte in match[1].split(","))
+    return found
+
+
+KNOWN = re.compile(
+    r"exp .* compr"  # LLVM drops registers of halves that are off
+    r"|s_setreg_imm32_b32 .*[0-9]\.[0-9]"  # LLVM takes zero for a floating-point literal
+    r"|_[iub]16\S* .*\b0x"  # inline constants that are printed as the 16 bits that arrive
+    r"|v\[25\d:2(?:5[6-9]|6\d)\]"  # registers of images beyond the last one
+)
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize(
+    "target", ["gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200", "gfx1250"]
+)
+def test_generated_encodings(target: str) -> None:
+    """Every text gives its bytes again, or those that LLVM gives it where several encodings have the same text."""
+    decoder = decoder_for(target)
+    different: dict[str, bytes] = {}
+    same = 0
+    for _, word in encodings(target, 4000, 16, random.Random(5)):
+        instruction = decoder.decode(word.to_bytes(24, "little")[:20])
+        if instruction.illegal or KNOWN.search(instruction.text):
+            continue
+        code = isa.assemble(instruction.text, target)
+        assert decoder.decode(code).text.replace(".l", "") == instruction.text.replace(".l", "")
+        if code == word.to_bytes(24, "little")[: instruction.size]:
+            same += 1
+        else:
+            different[instruction.text] = code
+    answers = llvm_assembler(target, list(different))
+    wrong = [
+        (text, code.hex(), answer.hex())
+        for (text, code), answer in zip(different.items(), answers, strict=True)
+        if answer is not None and answer != code
+    ]
+    assert same > len(different) > 10
+    assert wrong == []
+
+
+ACCEPTED = {
+    "gfx90a": r"""
+        v_add_f32 v0, s2, v1
+        v_add_f32 v0, v1, s2
+        v_add_f32 v0, |v1|, v2
+        v_add_f32 v0, v1, v2 clamp
+        v_add_f32_sdwa v0, v1, v2
+        v_add_f32 v0, v1, v2 row_shl:1
+        v_pk_add_f16 v0, v1, v2 op_sel_hi:[0,0]
+        v_pk_add_f16 v0, v1, v2 op_sel_hi:[1,1]
+        v_lshlrev_b64 v[2*2:4+1], 1, [v6,v7]
+        v_accvgpr_write_b32 acc[3], 1
+        s_mov_b64 exec, [s4,s5]
+        s_mov_b64 [vcc_lo,vcc_hi], [exec]
+        s_mov_b32 s0, private_base
+        v_mov_b32 v0, 0x3f800000
+        v_mov_b32 v0, 1.5
+        v_mov_b32 v0, 0.15915494
+        v_add_f16 v0, 65500.0, v1
+        v_add_f16 v0, 0x3c00, v1
+        v_add_f16 v0, 0.1592, v1
+        v_add_u16 v0, 0xffffffffffffff00, v0
+        s_bfe_i64 s[0:1], 0xffefffff, s3
+        v_ceil_f64 v[0:1], 0xffefffff
+        v_ceil_f64 v[0:1], 1.7976931348623157e308
+        v_mov_b32 v0, (1<<4)+0b11-0x2*010
+        s_waitcnt vmcnt(3) & expcnt(2)
+        s_getreg_b32 s0, hwreg(HW_REG_MODE, 4, 2)
+        s_sendmsg sendmsg(MSG_GS, GS_OP_EMIT, 1)
+        ds_swizzle_b32 v0, v1 offset:swizzle(QUAD_PERM,3,2,1,0)
+        ds_swizzle_b32 v0, v1 offset:swizzle(BITMASK_PERM, "01pip")
+        ds_swizzle_b32 v0, v1 offset:swizzle(BROADCAST,8,5)
+        s_branch -5
+        s_endpgm
+        global_load_dword v1, v[2:3], off offset:-4096 glc slc
+        buffer_load_dword v1, v[2:3], s[8:11], 0 idxen offen offset:4095
+        scratch_load_dword v1, off, s3
+    """,
+    "gfx1100": r"""
+        v_mov_b32 v0, v1 dpp8:[7,6,5,4,3,2,1,0]
+        v_dual_mov_b32 v0, 0x12345678 :: v_dual_add_f32 v1, 0x12345678, v2
+        image_sample v[0:3], [v[4],v9,v1], s[0:7], s[8:11] dmask:0b1111 dim:SQ_RSRC_IMG_3D
+        v_add_f16 v0.l, v1.h, v2.l
+        v_mov_b32 v0, lit(5)
+        s_waitcnt lgkmcnt(63), vmcnt_sat(1000)
+        s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(SALU_CYCLE_1)
+        s_sendmsg_rtn_b32 s0, sendmsg(MSG_RTN_GET_DOORBELL)
+    """,
+    "gfx1030": r"""
+        image_sample v[0:3], [v4, v9], s[0:7], s[8:11] dmask:0xf dim:2D
+        s_waitcnt_depctr depctr_vm_vsrc(0)
+    """,
+    "gfx1250": r"""
+        s_mov_b64 s[0:1], lit64(0x123456789)
+        s_mov_b64 s[0:1], 0x123456789abcdef0
+    """,
+    "gfx942": r"""
+        global_load_dword v1, v2, s[4:5] nt sc1 sc0
+    """,
+    "gfx1200": r"""
+        buffer_load_b32 v1, v2, s[8:11], s3 offen
+        global_load_b32 v1, v2, s[4:5] offset:-8388608 scope:SCOPE_DEV th:TH_LOAD_NT
+    """,
+}
+REJECTED = {
+    "gfx90a": r"""
+        v_add_f32 v0, v1
+        v_add_f32 v0, v1, v2, v3
+        v_add_f32 v0, v1, v256
+        v_lshlrev_b64 v[1:2], 1, v[6:7]
+        s_mov_b64 s[1:2], 0
+        s_mov_b32 s102, 0
+        v_add_u16 v0, 0x1ff00, v0
+        v_add_u16 v0, 0xffffffffffff00ff, v0
+        v_add_f16 v1, 65600.0, v2
+        s_mov_b32 s0, 0x123456789
+        s_mov_b64 s[0:1], 1.5
+        v_add3_u32 v0, 0x12345678, v1, v2
+        v_add_f32_dpp v0, v1, v2
+        ds_read_b32 v0, v1 offset:65536
+        global_load_dword v1, v[2:3], off offset:4096
+        s_waitcnt vmcnt(64)
+        s_waitcnt foocnt(0)
+        s_getreg_b32 s0, hwreg(HW_REG_FOO)
+        v_add_f32 v0, v1, v2 foo
+        v_add_f32_e32 v0, v1, v2 clamp
+        s_mov_b32 s0, v1
+    """,
+    "gfx900": r"""
+        v_accvgpr_write_b32 a0, 1
+    """,
+    "gfx1030": r"""
+        s_mov_b32 s0, flat_scratch_lo
+        image_sample v[0:3], [v4, v9, v1], s[0:7], s[8:11] dmask:0xf dim:2D
+    """,
+    "gfx1100": r"""
+        v_add_f32_sdwa v0, v1, v2
+        v_dual_mov_b32 v0, 0x12345678 :: v_dual_mov_b32 v1, 0x12345679
+    """,
+}
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("target", sorted(ACCEPTED | REJECTED))
+def test_typed(target: str) -> None:
+    """The same bytes as llvm-mc's, and rejected where it rejects."""
+    good, bad = (
+        [line.strip() for line in table.get(target, "").splitlines() if line.strip()] for table in (ACCEPTED, REJECTED)
+    )
+    answers = llvm_assembler(target, good + bad)
+    assert {line: isa.assemble(line, target) for line in good} == dict(zip(good, answers, strict=False))
+    assert answers[len(good) :] == [None] * len(bad)
+    for line in bad:
+        with pytest.raises(isa.AssemblyError):
+            isa.assemble(line, target)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("v_add_f32 v0, v1", "there are too few operands: vsrc1 is missing"),
+        ("v_add_f32 v0, v1, v2, v3", "`v3' is one operand too many"),
+        ("v_add_f32 v0, v1, v256", "`v256': gfx90a has registers v0 to v255"),
+        ("v_lshlrev_b64 v[1:2], 1, v[6:7]", "`v[1:2]': the range must start at a multiple of 2"),
+        ("s_mov_b32 s0, v1", "ssrc0 cannot be `v1': it takes scalar registers, inline constants or literals"),
+        ("v_add_u16 v0, 0x1ff00, v0", "0x1ff00 does not fit into 16 bits"),
+        ("v_add_f16 v1, 65600.0, v2", "65600.0 does not fit into a 16-bit floating-point number"),
+        ("v_add_f16 v1, 1e-30, v2", "1e-30 is too small for a 16-bit floating-point number"),
+        ("s_mov_b64 s[0:1], 1.5", "1.5 cannot be converted to a 64-bit integer: write its bits"),
+        ("s_mov_b32 s0, nowhere", "`nowhere' is neither a number nor a symbol that is known"),
+        ("s_mov_b32 s0, here * 2", "`here * 2': addresses can be added and subtracted, not combined by `*'"),
+        ("s_mov_b64 s[0:1], here", "ssrc0 cannot be an address: only 32-bit integers and branch targets can"),
+        ("s_branch here + 2", "the branch target 0x1102 is not at a multiple of 4 bytes from the instruction"),
+        ("s_branch here + 0x40000", "the branch target 0x41100 is too far away from 0x1000"),
+        ("s_waitcnt vmcnt(64)", "`vmcnt' counts from 0 to 63"),
+        ("s_mov_b32 s0, 1 << 70 / 0", "`1 << 70 / 0' divides by zero"),
+        ("v_add_f32 v0, v1, v2 foo:1", "`foo:1' is no modifier here"),
+        ("v_foo v0", "it has no instruction `v_foo'"),
+    ],
+)
+def test_errors(line: str, reason: str) -> None:
+    with pytest.raises(isa.AssemblyError) as caught:
+        isa.assemble(line, "gfx90a", 0x1000, symbols={"here": 0x1100}.get)
+    assert caught.value.reason == reason
+    assert caught.value.text == line
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("v_mov_b32 v0, 0ffh", "ff02007eff000000"),  # the document's, which llvm-mc does not read
+        ("s_branch .", "ffff82bf"),  # the distance counts dwords from the next instruction
+        ("s_branch here", "3f0082bf"),
+        ("s_branch here - 0x100", "ffff82bf"),
+        ("s_mov_b32 s0, here - .", "ff0080be00010000"),  # absolute: the difference of two addresses
+        ("v_add_u32_e32 v0, ., v1", "ff020068fcffffff"),  # relative to the literal
+        ("s_add_u32 s0, s0, here@rel32@lo+4", "00ff0080" + "00010000"),
+    ],
+)
+def test_relocatable_expressions(line: str, code: str) -> None:
+    assert isa.assemble(line, "gfx90a", 0x1000, symbols={"here": 0x1100}.get).hex() == code
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    line=st.one_of(
+        st.text("vs0123456789[]:,.()-+|*<lit exn_f63 ", max_size=40).map(lambda rest: f"v_add_f32 {rest}"),
+        st.text("sendmsg(MVC_0,1)hwrevctn&| ", max_size=40).map(lambda rest: f"s_waitcnt {rest}"),
+        st.text(max_size=30),
+    ),
+    target=st.sampled_from(("gfx90a", "gfx1100", "gfx1250")),
+)
+def test_any_text(line: str, target: str) -> None:
+    """Any text is an instruction or an error of ours."""
+    try:
+        code = isa.assemble(line, target)
+    except Error:
+        return
+    assert isa.decode(code, target).size == len(code)
+
+
+def test_deep_brackets_end() -> None:
+    with pytest.raises(isa.AssemblyError):
+        isa.assemble("s_mov_b32 s0, " + "(" * 100000 + "1", "gfx90a")

@@ -1,0 +1,37 @@
+"""Frames without call frame information, on clang's code: the chains of callers and their registers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.lanes.backtraces import Chains, check_chains
+from tests.lanes.build import SOURCES, build
+
+pytestmark = pytest.mark.llvm
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx1100"])
+def test_every_caller_is_found(arch: str, level: str, tmp_path: Path) -> None:
+    launches: dict[str, Path] = {}
+    for source in ("lanes.hip", "frames.hip"):
+        launches |= build(SOURCES / source, arch, level, tmp_path)
+    chains = Chains()
+    for kernel in ("calls_in_branches", "pointers", "frames"):
+        chains.add(check_chains(launches[kernel], samples=120, most=5000))
+    assert chains.right > 250
+    assert chains.wrong <= (0.001 if level == "O0" else 0.005) * chains.right, chains.examples
+    assert chains.wrong_registers == 0, chains.examples
+    assert chains.lost_registers <= 0.01 * chains.registers
+    assert chains.registers > 4000
+
+
+def test_calls_behind_waits_are_known(tmp_path: Path) -> None:
+    # compilers rely on what the functions they see leave alone: here the register with the return address
+    launches = build(SOURCES / "shapes.hip", "gfx1201", "O2", tmp_path)
+    chains = check_chains(launches["many_returns"], samples=300, most=3000)
+    assert chains.right > 150
+    assert chains.wrong == 0, chains.examples
+    assert (chains.wrong_registers, chains.lost_registers) == (0, 0), chains.examples

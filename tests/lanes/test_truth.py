@@ -1,0 +1,76 @@
+"""Where the debugger says that inactive lanes are, on clang's code, against where they really go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocdbg.debugger.frames import lane_pcs
+from tests.lanes.build import SOURCES, build
+from tests.lanes.oracle import Score, check_launch
+
+pytestmark = pytest.mark.llvm
+
+DEMOS = Path(__file__).parents[2] / "demo_kernels"
+LAUNCHES = ("calls/calls", "divergence/divergence", "histogram/histogram", "mandelbrot/mandelbrot", "reduce/reduce")
+TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100")
+BUILDS = [
+    pytest.param(arch, level, options, id="-".join((arch, level, *options)))
+    for arch, level, *options in [
+        ("gfx90a", "O0"), ("gfx90a", "O2"), ("gfx942", "O1"), ("gfx1030", "O1"), ("gfx1100", "O0"),
+        ("gfx1100", "O2", "-mwavefrontsize64"), ("gfx1201", "O2"),
+    ]
+]
+
+
+def assert_good(score: Score, at_least: int) -> None:
+    assert score.total >= at_least
+    assert score.wrong <= 0.002 * score.total, score.examples
+    assert score.right >= 0.98 * score.total, score.unknowns
+
+
+@pytest.mark.parametrize("arch", TARGETS)
+def test_demo_kernels(arch: str) -> None:
+    score = Score()
+    for launch in LAUNCHES:
+        for level in ("", ".O2"):
+            score.add(check_launch(DEMOS / f"{launch}{level}.toml", arch, samples=40, waves=1, most=2000))
+    assert_good(score, 3000)
+
+
+@pytest.mark.parametrize(("arch", "level", "options"), BUILDS)
+def test_every_form_of_divergence(arch: str, level: str, options: list[str], tmp_path: Path) -> None:
+    score = Score()
+    for launch in build(SOURCES / "lanes.hip", arch, level, tmp_path, *options).values():
+        score.add(check_launch(launch, samples=30, waves=1, most=2500))
+    assert_good(score, 3000)
+
+
+@pytest.mark.parametrize(("arch", "level", "kernels"), [
+    ("gfx1100", "O2", ("nested_switches", "while_any")),
+    # gfx12 waits between the additions that make addresses of functions, by which calls are known
+    ("gfx1201", "O2", ("function_pointers", "many_returns")),
+    ("gfx942", "O0", ("jumps",)),
+])
+def test_shapes_of_control_flow(arch: str, level: str, kernels: tuple[str, ...], tmp_path: Path) -> None:
+    launches = build(SOURCES / "shapes.hip", arch, level, tmp_path)
+    score = Score()
+    for kernel in kernels:
+        score.add(check_launch(launches[kernel], samples=20, waves=1, most=1200))
+    assert_good(score, 200)
+
+
+def test_the_comparison_notices_wrong_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    launch = DEMOS / "divergence/divergence.toml"
+    good = check_launch(launch, "gfx90a", samples=30, waves=1, most=800)
+    assert good.wrong == 0
+    assert good.right > 200
+    right = lane_pcs.LanePcs.entered
+
+    def wrong(self: lane_pcs.LanePcs, lane: int) -> lane_pcs.Entered | None:
+        return right(self, lane) if lane % 4 else lane_pcs.Entered(0, self.target.wave(self.thread).pc, True)
+
+    monkeypatch.setattr(lane_pcs.LanePcs, "entered", wrong)
+    bad = check_launch(launch, "gfx90a", samples=30, waves=1, most=800)
+    assert bad.wrong > 0.02 * bad.total

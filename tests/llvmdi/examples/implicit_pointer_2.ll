@@ -1,0 +1,13 @@
+; p in an SSA register
+%x.addr = alloca i64, addrspace(5)
+store i64 7, ptr addrspace(5) %x.addr
+call void @llvm.dbg.def(metadata !2, metadata ptr addrspace(5) %x.addr)
+%p = ptr addrspace(5) %x.addr
+call void @llvm.dbg.def(metadata !4, metadata ptr addrspace(5) %p)
+%0 = load i64, ptr addrspace(5) %p
+ret i64 %0
+
+!1 = !DILocalVariable("x", ...)
+!2 = distinct !DILifetime(object: !1, location: !DIExpr(DIOpReferrer(ptr addrspace(5)), DIOpDeref(i64)))
+!3 = !DILocalVariable("p", ...)
+!4 = distinct !DILifetime(object: !3, location: !DIExpr(DIOpReferrer(ptr addrspace(5)), DIOpAddrOf(5), DIOpDeref(ptr addrspace(5))))

@@ -1,0 +1,210 @@
+"""Any position of a recorded run is what a fresh run is after as many instructions, however it is reached."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rocdbg.api import launch_file
+from rocdbg.sim.device import recorder
+from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.machine import Machine
+from rocdbg.sim.device.recorder import HistoryError, Recorder
+from rocdbg.sim.layout import HEADER, VGPRS
+from rocdbg.sim.options import RunOptions
+from rocdbg.sim.stops import StopKind
+
+DEMOS = Path(__file__).resolve().parents[3] / "demo_kernels"
+TARGETS = ("gfx90a", "gfx1100")
+
+
+def runs() -> list[Any]:
+    found = []
+    for launch in sorted(DEMOS.glob("*/*.toml")):
+        name = next(line for line in launch.read_text().splitlines() if line.startswith("file")).split('"')[1]
+        found += [
+            pytest.param(launch, arch, id=f"{launch.stem}-{arch}")
+            for arch in TARGETS if (launch.parent / name.format(arch=arch)).exists()
+        ]
+    return found
+
+
+class Run:
+    """A launch, recorded or not."""
+
+    def __init__(self, launch: Path, target: str, recorded: bool = True) -> None:
+        bound = launch_file(launch, arch=target).launch
+        self.machine: Machine = bound.machine
+        self.dispatch: Dispatch = bound.dispatch
+        self.originals = {b.allocation.address: b.buffer.storage for b in bound.buffers}
+        self.recorder = Recorder(self.machine, self.dispatch, self.originals) if recorded else None
+
+    def state(self) -> list[Any]:
+        """All that registers and memory hold."""
+        pointer = HEADER["lds_pointer"].offset  # of the host
+        waves = []
+        for w in self.dispatch.waves:
+            state = w.state.tobytes()[: VGPRS + w.vgpr_count * w.wave_size * 4]
+            waves.append((w.number, w.waiting, state[:pointer], state[pointer + 8 :], w.lds.tobytes()))
+        return [waves, [(a.address, a.data.tobytes()) for a in self.machine.memory.allocations]]
+
+
+def fresh(launch: Path, target: str, positions: list[int]) -> dict[int, list[Any]]:
+    """The states of an unrecorded run at ascending positions."""
+    run = Run(launch, target, recorded=False)
+    states = {}
+    for position in positions:
+        while run.dispatch.instructions < position:
+            run.dispatch.run(RunOptions(budget=position - run.dispatch.instructions))
+        states[position] = run.state()
+    return states
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checkpoints wherever there can be some, few of which are kept."""
+    monkeypatch.setattr(recorder, "INTERVAL", 0)
+    monkeypatch.setattr(recorder, "SHARE", 0)
+    monkeypatch.setattr(recorder, "MOST", 6)
+    monkeypatch.setattr(recorder, "_LEG", 100)
+
+
+@pytest.mark.parametrize("launch, target", runs())
+def test_positions_are_those_of_a_fresh_run(launch: Path, target: str, often: None) -> None:
+    run = Run(launch, target)
+    assert run.recorder is not None
+    while run.recorder.run(RunOptions(budget=7_000)).kind is StopKind.BUDGET:
+        pass
+    end = run.recorder.end
+    rng = random.Random(end)
+    positions = sorted(rng.sample(range(end + 1), min(16, end)))
+    expected = fresh(launch, target, positions)
+    for position in rng.sample(positions * 2, 2 * len(positions)):
+        run.recorder.go(position)
+        assert run.recorder.position == position
+        assert run.state() == expected[position]
+
+
+@pytest.mark.parametrize("launch, target", runs())
+def test_traces_are_what_single_steps_show(launch: Path, target: str, often: None) -> None:
+    run = Run(launch, target)
+    assert run.recorder is not None
+    while run.recorder.run(RunOptions(budget=700)).kind is StopKind.BUDGET and run.recorder.position < 20_000:
+        pass
+    end = run.recorder.end
+    history: dict[int, list[tuple[int, int]]] = {}
+    other = Run(launch, target, recorded=False)
+    for _ in range(min(end, 3_000)):
+        before = {w.number: (w.instructions, w.pc, w.exec) for w in other.dispatch.waves}
+        other.dispatch.run(RunOptions(budget=1))
+        after = {w.number: w.instructions for w in other.dispatch.waves}
+        (moved,) = [n for n, (count, _, _) in before.items() if after.get(n) != count]
+        history.setdefault(moved, []).append(before[moved][1:])
+    rng = random.Random(end)
+    for wave, rows in rng.sample(sorted(history.items()), min(4, len(history))):
+        if len(rows) < 2:
+            continue
+        first = rng.randrange(len(rows) - 1)
+        traced = run.recorder.trace(wave, first, len(rows) - 1, end)
+        assert traced[:, 0].tolist() == [pc for pc, _ in rows[first:-1]]
+        run.recorder.go_before(wave, first, end)
+        (there,) = [w for w in run.dispatch.waves if w.number == wave]
+        assert (there.pc, there.instructions) == (rows[first][0], first)
+
+
+def test_steps_ranges_and_writes_are_repeated(often: None) -> None:
+    """What a user did to the run happens again: turns out of their order, registers and memory written."""
+    launch = DEMOS / "reduce" / "reduce.toml"
+    rng = random.Random(5)
+    for target in TARGETS:
+        run = Run(launch, target)
+        assert run.recorder is not None
+        states = {0: run.state()}
+        for _ in range(120):
+            waves = run.dispatch.waves
+            if not waves:
+                break
+            wave = rng.choice(waves)
+            kind = rng.randrange(5)
+            if kind == 0:
+                run.recorder.run(RunOptions(wave=wave.number, step=True))
+            elif kind == 1:
+                run.recorder.run(RunOptions(wave=wave.number, range=(wave.pc, wave.pc + 32)))
+            elif kind == 2:
+                run.recorder.run(RunOptions(wave=wave.number, only=True, budget=rng.randrange(1, 60)))
+            elif kind == 3:
+                run.recorder.run(RunOptions(budget=rng.randrange(1, 300)))
+            else:
+                with run.recorder.writing(wave):
+                    wave.vgpr(3)[rng.randrange(wave.wave_size)] = rng.randrange(1 << 32)
+                    if wave.lds.size:
+                        wave.lds[rng.randrange(wave.lds.size)] ^= 1
+                buffer = next(iter(run.originals))
+                run.machine.memory.write(buffer, b"abcd")
+                run.recorder.wrote(buffer, b"abcd")
+            states[run.recorder.position] = run.state()
+        for position in rng.sample(sorted(states), len(states)):
+            run.recorder.go(position)
+            assert run.state() == states[position]
+        middle = sorted(states)[len(states) // 2]
+        run.recorder.go(middle)
+        run.recorder.branch()
+        assert (run.recorder.live, run.recorder.end) == (True, middle)
+        while run.recorder.run(RunOptions(budget=1_000)).kind is StopKind.BUDGET:
+            pass
+        finished = run.state()
+        end = run.recorder.end
+        run.recorder.go(middle)
+        assert run.state() == states[middle]
+        run.recorder.go(end)
+        assert run.state() == finished and run.recorder.live
+
+
+def test_positions_out_of_the_history_are_refused() -> None:
+    run = Run(DEMOS / "ramp" / "ramp.toml", "gfx90a")
+    assert run.recorder is not None
+    run.recorder.run(RunOptions(budget=10))
+    for position in (-1, 11):
+        with pytest.raises(HistoryError, match="from 0 to 10"):
+            run.recorder.go(position)
+    assert np.all([run.recorder.position == 10])
+
+
+@pytest.mark.parametrize("name", ["histogram/histogram", "reduce/reduce", "spaces/spaces", "scan/scan.O2"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_stores_found_are_those_that_single_steps_show(name: str, target: str, often: None) -> None:
+    """Every change of a dword that single steps see was made by the store found last, and no later one is found."""
+    launch = DEMOS / f"{name}.toml"
+    if not any(launch.parent.glob(f"*{target}.co")):
+        pytest.skip("not built for it")
+    run = Run(launch, target)
+    assert run.recorder is not None
+    while run.recorder.run(RunOptions(budget=700)).kind is StopKind.BUDGET and run.recorder.position < 6_000:
+        pass
+    end = run.recorder.end
+    memories = [a.data for a in run.machine.memory.allocations if a.kind.value in ("buffer", "scratch of")]
+    memories += [w.lds for w in run.dispatch.waves if w.lds.size][:1]
+    rng = random.Random(7)
+    changes: dict[tuple[int, int], list[int]] = {}
+    run.recorder.go(0)
+    before = [m.copy() for m in memories]
+    for position in range(min(end, 1_500)):
+        run.recorder.go(position + 1)
+        for index, memory in enumerate(memories):
+            for at in np.flatnonzero(memory != before[index]).tolist():
+                changes.setdefault((index, at // 4 * 4), []).append(position)
+            before[index][:] = memory
+    assert changes
+    for (index, at), positions in rng.sample(sorted(changes.items()), min(6, len(changes))):
+        host = memories[index].ctypes.data + at
+        ranges = np.array([[host, host + 4]], np.uint64)
+        for position in sorted({positions[0], positions[-1]}):
+            found = run.recorder.last_store(ranges, position + 1)
+            assert found is not None and found.position == position, (index, at, positions)
+            assert found.lanes
+        first = run.recorder.first_store(ranges, min(end, 1_500))
+        assert first is not None and first.position <= positions[0]
