@@ -16,6 +16,7 @@ import functools
 import gc
 import mmap
 import sys
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -73,6 +74,8 @@ class _Mapping(Struct, frozen=True):
                 every[start + low : start + high] = 0
 
 
+_lock: Final = threading.RLock()
+"""For all that follows: the devices of detached programs run in threads of their own."""
 _guards = 0
 _kept_guards = 0
 _kept_bytes = 0
@@ -237,6 +240,11 @@ def guarded_rows(rows: int, size: int, used: Parts | None = None) -> NDArray[np.
     ``used``: the parts of each block that will ever be written to, where that is much less than all: only they are
     cleared when the memory is used again. Raises MemoryError.
     """
+    with _lock:
+        return _guarded_rows(rows, size, used)
+
+
+def _guarded_rows(rows: int, size: int, used: Parts | None) -> NDArray[np.uint8]:
     _take_back()
     aligned = -(-size // ALIGN) * ALIGN
     found = _take(rows, size)
