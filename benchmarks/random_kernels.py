@@ -389,6 +389,10 @@ CHOOSES_AT_RUN_TIME = ("movrel", "swaprel")
 """Instructions that reach other vector registers than they name."""
 
 
+IMAGE_ADDRESSES = 13
+"""The most registers of an image instruction's address: up to GFX9 neither its encoding nor its text says how many."""
+
+
 def footprint(rig: Rig, engine: Engine, number: int, start: int, mode: int) -> str:
     """Whether a program of one instruction depends on, or changes, vector registers that the instruction does not name:
     it is run twice, with different contents in all of those."""
@@ -404,6 +408,8 @@ def footprint(rig: Rig, engine: Engine, number: int, start: int, mode: int) -> s
         if operand.kind in (OperandKind.VGPR, OperandKind.AGPR):
             first = operand.index + (rig.target.vgpr_file if operand.kind is OperandKind.AGPR else 0)
             named[first : first + max(1, operand.dwords)] = True
+            if rig.target.generation < 10 and found.name.startswith("image_"):
+                named[first : first + IMAGE_ADDRESSES] = True
     results = []
     for junk in (0, 0x5A5A5A5A):
         rig.prepare(number, start, mode)

@@ -7,7 +7,8 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
 * `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
 * `DW_OP_bregx R+0` and a bare `DW_OP_regx R` mean that the variable is *in* R; a vector register holds a dword
   per lane, and that of the focused lane is meant; a mask of 16 bits behind it, and before that a shift by 16,
-  mean a half of R;
+  mean a half of R. `DW_OP_bit_piece` behind a bare R chooses among all of its bits where it is none that upstream
+  would write: whole bytes from bit 0, or bits of another lane;
 * a structured binding goes on behind the address space, from the object to its part;
 * with `DW_OP_stack_value` behind the address space, what comes before computes the value;
 * `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
@@ -34,6 +35,7 @@ __all__ = ["in_focused_lane", "normalise"]
 _STACK_POINTERS = (64, 65)
 """s32 and s33: stack and frame pointer of the calling convention."""
 _PRIVATE_LANE = 5
+_LANE_BITS = 32
 _GENERIC = 1
 _ARCHITECTURE = "amdgcn_gfx125"
 """The one with all registers: those of others mean the same."""
@@ -71,8 +73,9 @@ def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: boo
     start = 0
     for i, operation in enumerate(operations):
         if operation.info.meaning in ("piece", "bit_piece"):
-            out.append(_part(operations[start:i], target, wave_size))
-            out.append(_piece(operation, operations[start:i]))
+            body = operations[start:i]
+            out.append(_raw(body[0]) if _is_of_all_lanes(body, operation) else _part(body, target, wave_size))
+            out.append(_piece(operation, body))
             start = i + 1
     out.append(_part(operations[start:], target, wave_size))
     return b"".join(out)
@@ -88,6 +91,7 @@ def in_focused_lane(data: bytes, dialect: str) -> bytes:
     out: list[bytes] = []
     for before, operation, behind in zip((None, *operations), operations, (*operations[1:], None), strict=False):
         alone = all(other is None or other.info.meaning in _PIECES for other in (before, behind))
+        alone = alone and not (behind and _is_of_all_lanes((operation,), behind))
         register = operation.register if alone else None
         if register is not None and _is_vector(register):
             out.append(assemble(*_register_location(register), dialect=dialect))
@@ -98,6 +102,16 @@ def in_focused_lane(data: bytes, dialect: str) -> bytes:
 
 def _raw(operation: Operation) -> bytes:
     return encode_operation(operation.info, operation.operands)
+
+
+def _is_of_all_lanes(body: Sequence[Operation], piece: Operation) -> bool:
+    """Whether a piece is of a register as a whole: a saved mask in a vector register is in lanes of their own."""
+    if len(body) != 1 or body[0].register is None or piece.info.meaning != "bit_piece":
+        return False
+    size, offset = piece.operands
+    assert isinstance(size, int)
+    assert isinstance(offset, int)
+    return (size % 8 == 0 and offset == 0) or size + offset > _LANE_BITS
 
 
 def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:

@@ -35,7 +35,8 @@ _SLICE = 20_000_000  # nanoseconds native code runs before Python looks for sign
 
 class Fault(Struct, frozen=True):
     """A memory access that was not done. ``addresses`` maps each faulting lane to its address (see `layout.Space`);
-    for a scalar access ``lanes`` is 0 and the address is under lane 0."""
+    for a scalar access ``lanes`` is 0 and the address is under lane 0. An access that the simulator does not support
+    has none: it ends before there are any."""
 
     kind: layout.FaultKind
     access: layout.Access
@@ -276,14 +277,15 @@ class Engine(Translations):
     def fault(self) -> Fault:
         """The record of the last FAULT."""
         lanes = self._get_env("fault_lanes")
+        kind = layout.FaultKind(self._get_env("fault_kind"))
         addresses = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_ADDRESS)
         return Fault(
-            layout.FaultKind(self._get_env("fault_kind")),
+            kind,
             layout.Access(self._get_env("fault_access")),
             layout.Space(self._get_env("fault_space")),
             self._get_env("fault_size"),
             lanes,
-            {lane: addresses[lane] for lane in _bits(lanes or 1)},
+            {} if kind.is_unsupported else {lane: addresses[lane] for lane in _bits(lanes or 1)},
         )
 
     def set_apertures(self, shared: int, private: int) -> None:

@@ -34,7 +34,6 @@ from rocdbg.debugger.values.pretty import PrettyPrinter
 from rocdbg.debugger.values.storage import FaultyStorage, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Type, Variable
-from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.macros import Macro
 from rocdbg.dwarf.info.types import ClassType
 from rocdbg.errors import Error
@@ -44,15 +43,6 @@ class ScopeVariables(Struct, frozen=True):
     """The variables of one block."""
 
     variables: tuple[tuple[str, Value], ...]
-
-
-def _has_lane_attributes(frame: Frame) -> bool:
-    """Whether the compiler says where lanes are: what it has added to the scopes is then for these expressions. Else,
-    as of a loop over a range, it is shown as GDB does."""
-    function = frame.function
-    return function is not None and any(
-        function.die.has(code) for code in (At.LLVM_LANE_PC, At.LLVM22_LANE_PC, At.LLVM_ACTIVE_LANE)
-    )
 
 
 class Data:
@@ -166,10 +156,7 @@ class Data:
         environment = self.environment_of(frame)
         blocks = []
         for scope in frame.scopes:
-            named = [
-                v for v in scope.variables
-                if not v.is_parameter and v.name and not (v.artificial and _has_lane_attributes(frame))
-            ]
+            named = [v for v in scope.variables if not v.is_parameter and v.name]
             blocks.append(ScopeVariables(tuple((v.name or "", self._safe_value(environment, v)) for v in named)))
         return blocks
 

@@ -34,6 +34,8 @@ CASES: list[tuple[str, str, tuple[object, ...], tuple[object, ...]]] = [
     ("gfx90a", "computed with a displacement", (("bregx", 36, -2), *HIP, "stack_value"), (("regx", 36), ("deref_size", 4), ("consts", -2), "plus", "stack_value")),
     ("gfx90a", "in two registers", (("bregx", 2560, 0), *HIP, ("piece", 4), ("bregx", 2561, 0), *HIP, ("piece", 4)), (("regx", 2560), *LANE, ("piece", 4), ("regx", 2561), *LANE, ("piece", 4))),
     ("gfx90a", "half of it optimised out", (("piece", 4), ("bregx", 2561, 0), *HIP, ("piece", 4)), (("piece", 4), ("regx", 2561), *LANE, ("piece", 4))),
+    ("gfx90a", "a mask in lanes of a register", (("regx", 2565), ("bit_piece", 32, 0), ("regx", 2565), ("bit_piece", 32, 32)), (("regx", 2565), ("bit_piece", 32, 0), ("regx", 2565), ("bit_piece", 32, 32))),
+    ("gfx90a", "bits of a register", (("regx", 2565), ("bit_piece", 7, 0), ("regx", 2565), ("bit_piece", 9, 7)), (("regx", 2565), *LANE, ("bit_piece", 7, 0), ("regx", 2565), *LANE, ("bit_piece", 9, 7))),
     ("gfx1100", "in the low half of a register", (("bregx", 1536, 0), ("constu", 0xFFFF), "and", *HIP), (("regx", 1536), *LANE)),
     ("gfx1100", "in the high half of a register", (("bregx", 1536, 0), "lit16", "shr", ("constu", 0xFFFF), "and", *HIP), (("regx", 1536), *LANE, "lit16", "bit_offset")),
     ("gfx1100", "a piece in a high half", (("bregx", 1536, 0), "lit16", "shr", ("constu", 0xFFFF), "and", *HIP, ("bit_piece", 16, 16)), (("regx", 1536), *LANE, "lit16", "bit_offset", ("bit_piece", 16, 0))),

@@ -252,7 +252,9 @@ def test_what_is_not_simulated_is_named() -> None:
     for name, kind in odd.items():
         bench.describe(ImageDescriptor(**{**values, name: 200 if name == "code" else 9 if name == "tiling" else True}))
         assert bench.go([0], [0]) is Status.FAULT
-        assert bench.engine.fault().kind is kind and kind.is_unsupported
+        record = bench.engine.fault()
+        assert record.kind is kind and kind.is_unsupported
+        assert record.addresses == {}  # not those of an access before it
     bench.exec = 0
     assert bench.go([0], [0]) is Status.END  # no lane asks
 
