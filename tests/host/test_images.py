@@ -55,10 +55,15 @@ def test_extension(check: str, target: str, answers: tuple[list[str], str]) -> N
 
 
 @pytest.mark.skipif(not hip.has_hip(), reason=f"needs {hip.HIP_PACKAGES}")
-def test_textures_of_hip(library: RuntimeLibrary, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("-Xarch_host", "-fsanitize=address")], ids=["plain", "address-sanitizer"])
+def test_textures_of_hip(
+    options: tuple[str, ...], library: RuntimeLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HIP pins what it uploads and lets kernels read it: pages with what AddressSanitizer guards between objects."""
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")  # HIP's own
     path = tmp_path / "textures"
     source = HERE / "sources" / "textures.hip"
-    subprocess.run(hip.hip_command(source, path), check=True)
+    subprocess.run(hip.hip_command(source, path, "gfx90a", *options), check=True)
     with Program([path], stdout=subprocess.PIPE, report=print) as program:
         out, _ = program.communicate(timeout=200)
     wanted = re.findall(r"^    RUN\((\w+)\)", source.read_text(), re.MULTILINE)
