@@ -6,6 +6,7 @@ from typing import Final
 
 from rocdbg.arch.target_id import Feature, TargetId
 from rocdbg.errors import Error
+from rocdbg.host.images import has_images
 from rocdbg.host.protocol import AGENT_RECORD, MAX_AGENTS
 
 COMPUTE_UNITS: Final = 4
@@ -81,4 +82,5 @@ def agent_record(agent: TargetId) -> bytes:
         _CACHE_LINE,
         1,
         MEMORY_SIZE,
+        has_images(target),
     )

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import array
 import socket
+import struct
 from collections.abc import Callable
 
+from rocdbg.arch.targets import Target
 from rocdbg.errors import Error
 from rocdbg.host import protocol
 from rocdbg.host.agents import agent_record
 from rocdbg.host.device import symbol_records
-from rocdbg.host.process import ProgramProcess, RequestError
+from rocdbg.host.errors import RequestError
+from rocdbg.host.images import (
+    ALIGNMENT,
+    Geometry,
+    ImageRequest,
+    format_for,
+    make_image,
+    make_sampler,
+    srgb_table,
+    texel_bytes,
+)
+from rocdbg.host.process import ProgramProcess
 from rocdbg.host.protocol import DEFINITION, LOAD_HEAD, REPLY, REQUEST, Request, Status
 from rocdbg.sim.memory import AllocationError
 
@@ -73,6 +86,12 @@ class Requests:
             Request.QUEUE: self._queue,
             Request.QUEUE_FREE: self._queue_free,
             Request.QUEUE_STOP: self._queue_stop,
+            Request.IMAGE_FORMAT: self._image_format,
+            Request.IMAGE: self._image,
+            Request.IMAGE_OBJECT: self._image_object,
+            Request.SAMPLER: self._sampler,
+            Request.TEXEL: self._texel,
+            Request.SRGB: self._srgb,
         }
 
     def serve(self) -> None:
@@ -143,6 +162,33 @@ class Requests:
     def _queue_stop(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
         self._process.queue(a[0]).stopped = True
         return (), b""
+
+    def _target(self, node: int) -> Target:
+        return self._process.device(node).agent.target
+
+    def _image_format(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        known = a[1] in Geometry.__members__.values()
+        found = format_for(self._target(a[0]), Geometry(a[1]), a[2], a[3]) if known else None
+        return (found[1] if found is not None else 0,), b""
+
+    def _image(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        image = make_image(self._target(a[0]), ImageRequest.decode(bytes(payload)), a[1])
+        return (image.size, ALIGNMENT, image.texel, image.row_pitch, image.slice_pitch, image.offset), b""
+
+    def _image_object(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        image = make_image(self._target(a[0]), ImageRequest.decode(bytes(payload)), a[1])
+        return (self._process.place_object(image.words, "image object").address,), b""
+
+    def _sampler(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        modes = (a[4] & 0xFFFF_FFFF, a[4] >> 32, a[5])
+        words = make_sampler(self._target(a[0]), a[1], a[2], a[3], modes)
+        return (self._process.place_object(words, "sampler object").address,), b""
+
+    def _texel(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        return (), texel_bytes(self._target(a[0]), a[1], a[2], struct.pack("<2Q", a[3], a[4]))
+
+    def _srgb(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        return (), srgb_table(to_standard=bool(a[0]))
 
 
 def _split_load(payload: bytearray) -> tuple[dict[str, int], str, bytes]:

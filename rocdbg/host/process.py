@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import secrets
 import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
 from rocdbg.arch.target_id import TargetId
-from rocdbg.errors import Error
 from rocdbg.host.agents import MEMORY_SIZE
 from rocdbg.host.device import Device, ProgramCode
+from rocdbg.host.errors import RequestError
 from rocdbg.host.gpu_side import GpuSide
 from rocdbg.host.protocol import REPLY, REQUEST, Event, Pool, Status
 from rocdbg.host.queues import ProgramQueue
@@ -26,14 +27,6 @@ from rocdbg.sim.memory import Allocation
 
 _MOST_PACKETS: Final = 1 << 17
 _NAMES: Final = {Pool.FINE: "host", Pool.KERNARG: "kernarg", Pool.COARSE: "host", Pool.DEVICE: "device"}
-
-
-class RequestError(Error):
-    """A request that cannot be met. ``status`` is what the program is told."""
-
-    def __init__(self, status: Status, reason: str) -> None:
-        self.status = status
-        super().__init__(reason)
 
 
 class ProgramProcess:
@@ -84,6 +77,13 @@ class ProgramProcess:
         if kind not in _NAMES and kind != Pool.GROUP:
             raise RequestError(Status.INVALID_ARGUMENT, f"there is no memory pool of kind {kind}")
         allocation = self.memory.allocate(size, _NAMES.get(Pool(kind), ""))
+        self.allocations[allocation.address] = allocation
+        return allocation
+
+    def place_object(self, words: Sequence[int], name: str) -> Allocation:
+        """Dwords that kernels and the program read, an image's or a sampler's. Raises AllocationError."""
+        allocation = self.memory.allocate(4 * len(words), name)
+        allocation.data[:] = memoryview(struct.pack(f"<{len(words)}I", *words))
         self.allocations[allocation.address] = allocation
         return allocation
 

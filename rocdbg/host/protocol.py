@@ -51,6 +51,20 @@ class Request(enum.IntEnum):
     """Address."""
     QUEUE_STOP = 11
     """Address."""
+    IMAGE_FORMAT = 12
+    """Node, geometry, channel type, order. What can be done with such images, 0 if nothing."""
+    IMAGE = 13
+    """Node, address of the texels or 0 where only the size matters; an image in the payload. Size, alignment, bytes of
+    a texel, of a row and of a slice, offset of the level asked for."""
+    IMAGE_OBJECT = 14
+    """As IMAGE. Address of the object that kernels get, for FREE."""
+    SAMPLER = 15
+    """Node, whether coordinates are normalized, filter, filter between levels, addressing of two dimensions (the upper
+    half of the number) and of the third. Address of the object, for FREE."""
+    TEXEL = 16
+    """Node, channel type, order, four channels in two numbers. The payload has the bytes of a texel."""
+    SRGB = 17
+    """Whether to standard RGB or from it. The payload has the result for each of the 256 values of a channel."""
 
 
 class Event(enum.IntEnum):
@@ -89,6 +103,9 @@ class Status(enum.IntEnum):
     INVALID_PACKET_FORMAT = 0x1009
     INVALID_CODE_OBJECT = 0x1010
     EXCEPTION = 0x1016
+    IMAGE_FORMAT_UNSUPPORTED = 0x3000
+    IMAGE_SIZE_UNSUPPORTED = 0x3001
+    IMAGE_PITCH_UNSUPPORTED = 0x3002
 
 
 class SymbolFlags(enum.IntFlag):
@@ -107,9 +124,12 @@ REQUEST = struct.Struct("<II6Q")
 """Operation, bytes of the payload, arguments."""
 REPLY = struct.Struct("<II6Q")
 """Status, bytes of the payload, values. With a status other than 0 the payload is a sentence."""
-AGENT_RECORD = struct.Struct("<32s96s64s8IQ24x")
+AGENT_RECORD = struct.Struct("<32s96s64s8IQQ16x")
 """Name, instruction set, product; wavefront size, compute units, waves and SIMDs of each, LDS bytes, chip, cache line,
-revision; bytes of memory."""
+revision; bytes of memory; whether it has images."""
+IMAGE = struct.Struct("<IIQQQQIIQQIi")
+"""Geometry, whether pitches are relied on; width, height, depth, layers; channel type, order; bytes of a row and of a
+slice or 0; levels of detail, the one that is wanted alone or -1."""
 LOAD_HEAD = struct.Struct("<IIQ")
 """Definitions, bytes of the URI, bytes of the code object. Each definition follows as DEFINITION and its name."""
 DEFINITION = struct.Struct("<QQ")
@@ -139,6 +159,7 @@ def header() -> str:
         "SYMBOL_RECORD_SIZE": SYMBOL_RECORD.size,
         "TRACE_FRAMES": TRACE_FRAMES,
         "TRACE_SIZE": TRACE.size,
+        "IMAGE_SIZE": IMAGE.size,
         "FAULT_NOT_PRESENT": FAULT_NOT_PRESENT,
         "FAULT_READ_ONLY": FAULT_READ_ONLY,
         "PACKET_INVALID": PACKET_INVALID,

@@ -6,7 +6,6 @@ and size of the ring, the type) it keeps itself.
 
 from __future__ import annotations
 
-import struct
 import time
 from collections.abc import Callable
 from typing import Final
@@ -14,27 +13,21 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.errors import Error
+from rocdbg.host.agents import COMPUTE_UNITS, WAVES_PER_UNIT
 from rocdbg.host.device import Device
 from rocdbg.host.packets import Barrier, BarrierValue, Malformed, Packet, PacketType, decode_packet
 from rocdbg.host.protocol import TRACE, Status
 from rocdbg.host.shared_memory import SharedMemory
-from rocdbg.sim.device.aql import PACKET_SIZE, QUEUE_SIZE, READ_INDEX, WRITE_INDEX
+from rocdbg.sim.device.aql import PACKET_SIZE, QUEUE_SIZE, READ_INDEX, WRITE_INDEX, Queue
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.packets import KernelPacket, PacketPlace
 from rocdbg.sim.layout import PRIVATE_APERTURE, SHARED_APERTURE
 from rocdbg.sim.memory import Allocation, AllocationKind
 
-_FEATURE_KERNEL_DISPATCH: Final = 1
-_IS_PTR64: Final = 1 << 1
 _INVALID: Final = int(PacketType.INVALID)
-_MAX_WAVE: Final = 31
-_MAX_UNIT: Final = 3
 _AT_ONCE: Final = 64
 """Packets that one turn takes at most, so that other queues have theirs."""
-# hsa_queue_t (type, features, base, doorbell, size, reserved, id), reserved, write index, aperture bases, largest unit
-# and wave; the offset of the read index; the properties.
-_HEAD = struct.Struct("<IIQQIIQ16xQIIII")
 
 
 class Head(Struct, frozen=True):
@@ -88,17 +81,13 @@ class ProgramQueue:
                 memory.global_memory.free(allocation)
             raise
         self._ring.data[::PACKET_SIZE] = PacketType.INVALID
-        self._structure.data[: _HEAD.size] = memoryview(_HEAD.pack(
-            kind, _FEATURE_KERNEL_DISPATCH, self._ring.address, doorbell, size, 0, number, 0,
-            SHARED_APERTURE >> 32, PRIVATE_APERTURE >> 32, _MAX_UNIT, _MAX_WAVE,
-        ))  # fmt: skip
-        self._put(136, READ_INDEX)
-        self._put(180, _IS_PTR64)
+        structure = Queue(
+            self._ring.address, size, SHARED_APERTURE >> 32, PRIVATE_APERTURE >> 32, kind=kind, doorbell=doorbell,
+            number=number, largest_unit=COMPUTE_UNITS - 1, largest_wave=WAVES_PER_UNIT - 1,
+        )  # fmt: skip
+        self._structure.data[:] = memoryview(structure.to_bytes())
         # What is read for each packet, without a look into the page table: it is there as long as the queue is.
         self._words, self._packets = self._structure.data.data, self._ring.data.data
-
-    def _put(self, offset: int, value: int) -> None:
-        self._structure.data[offset : offset + 4] = memoryview(struct.pack("<I", value))
 
     @property
     def address(self) -> int:

@@ -100,6 +100,12 @@ def parse_format(text: str, where: str) -> FormatName:
     )
 
 
+def every_format() -> list[FormatName]:
+    """All formats that have a name."""
+    words = [f"{order}{bits}{suffix}" for order in ORDERS for suffix, bits in _KINDS]
+    return [parse_format(word, "format") for word in (*words, *_PACKED)]
+
+
 def format_of_array(kind: str, size: int, channels: int, where: str) -> str:
     """The name of the format that suits a NumPy type (kind and size) and a number of channels. Raises LaunchError."""
     order = {1: "r", 2: "rg", 4: "rgba"}.get(channels)
@@ -109,4 +115,4 @@ def format_of_array(kind: str, size: int, channels: int, where: str) -> str:
     return f"{order}{size * 8}{suffix}"
 
 
-__all__ = ["ORDERS", "FormatName", "format_of_array", "parse_format"]
+__all__ = ["ORDERS", "FormatName", "every_format", "format_of_array", "parse_format"]

@@ -26,6 +26,7 @@ from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import Rules, rules_of
 from rocdbg.sim.images.formats import code_of
 from rocdbg.sim.images.layout import Level, LinearLayout
+from rocdbg.sim.images.linear_image import linear_image
 from rocdbg.sim.images.sampler import LINEAR, MIP_LINEAR, MIP_POINT, Border, Clamp, SamplerDescriptor
 
 KINDS = {
@@ -166,27 +167,16 @@ class ImageSpec(Struct, frozen=True, dict=True):
         kind, _ = KINDS[self.kind]
         assert kind is not None
         slices, height, width, _ = self.shapes[0]
-        image = ImageDescriptor(
-            rules, int(kind), base, width, height, code, depth=slices if kind is ImageType.THREE else 1,
-            last_array=slices - 1 if kind.is_array else 0, last_level=self.levels - 1, max_mip=self.levels - 1,
-            select=self.format.select, border_swizzle=self.format.border,
-        )
-        layout = image.layout()
-        assert layout is not None
-        if layout.size > 2 * MAX_BUFFER_SIZE:
-            raise LaunchError(where, f"with its padding it takes {layout.size} bytes on the device, too many")
-        own = kind in (ImageType.ONE, ImageType.TWO) and self.levels == 1 and rules >= Rules.GFX10_3
-        if rules is Rules.GFX9 or own:
-            image = ImageDescriptor(**{**_fields(image), "pitch": layout.field_pitch})
         try:
-            image.encode()
+            image, layout = linear_image(
+                rules, kind, code, base, (width, height, slices), self.levels,
+                select=self.format.select, border=self.format.border,
+            )  # fmt: skip
         except ValueError as error:
             raise LaunchError(where, f"too large for the target ({error})") from None
+        if layout.size > 2 * MAX_BUFFER_SIZE:
+            raise LaunchError(where, f"with its padding it takes {layout.size} bytes on the device, too many")
         return image
-
-
-def _fields(image: ImageDescriptor) -> dict[str, Any]:
-    return {name: getattr(image, name) for name in image.__struct_fields__}
 
 
 def _rows(spec: ImageSpec, layout: LinearLayout, padded: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:

@@ -78,7 +78,7 @@ def test_nothing_is_exported_that_nobody_asks_for(library: RuntimeLibrary) -> No
 SILENT = """
 import ctypes
 lib = ctypes.CDLL("libhsa-runtime64.so.1")
-print([lib.hsa_ext_image_copy() for _ in range(3)], lib.hsa_init())
+print([lib.hsa_amd_spm_acquire() for _ in range(3)], lib.hsa_init())
 """
 
 
@@ -86,7 +86,7 @@ def test_what_is_not_supported_says_so_once(library: RuntimeLibrary) -> None:
     with Program([sys.executable, "-c", SILENT], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
         out, err = program.communicate(timeout=60)
     assert out.decode() == "[4096, 4096, 4096] 0\n"
-    assert err.decode() == "rocdbg: hsa_ext_image_copy is not supported by the simulated GPU\n"
+    assert err.decode() == "rocdbg: hsa_amd_spm_acquire is not supported by the simulated GPU\n"
 
 
 def test_without_rocdbg_there_is_no_gpu(library: RuntimeLibrary) -> None:

@@ -58,7 +58,9 @@ static hsa_status_t dwords(void *value, uint32_t a, uint32_t b, uint32_t c, int 
   return memcpy(value, numbers, count * sizeof *numbers), OK;
 }
 
-enum { GROUP_MOST = 1024, DIMENSION_MOST = 1024 };
+static hsa_status_t sizes(void *value, uint32_t most, int count) { return dwords(value, most, most, most, count); }
+
+enum { GROUP_MOST = 1024, DIMENSION_MOST = 1024, IMAGE_MOST = 16384, IMAGE_MOST_LAYERS = 8192 };
 static hsa_status_t group_dimensions(void *value) {
   uint16_t sizes[3] = {DIMENSION_MOST, DIMENSION_MOST, DIMENSION_MOST};
   return memcpy(value, sizes, sizeof sizes), OK;
@@ -100,11 +102,15 @@ EXPORT hsa_status_t hsa_agent_get_info(hsa_agent_t handle, hsa_attribute_t attri
       if (gpu) *(uint8_t *)value = 1 << HSA_EXTENSION_IMAGES;
       return OK;
     case 21: case 22: return u16(value, 1);                /* version of the standard */
-    case 0x3000: case 0x3001: case 0x3002: case 0x3008: return u32(value, gpu ? 16384 : 0);
-    case 0x3003: case 0x3004: case 0x3005: case 0x3006: return dwords(value, gpu ? 16384 : 0, gpu ? 16384 : 0, 0, 2);
-    case 0x3007: return dwords(value, gpu ? 2048 : 0, gpu ? 2048 : 0, gpu ? 2048 : 0, 3);
-    case 0x3009: case 0x300A: return u32(value, gpu ? 128 : 0); /* image handles */
-    case 0x300B: return u32(value, gpu ? 16 : 0);          /* samplers */
+    case 0x3000: case 0x3001: return u32(value, r->has_images ? IMAGE_MOST : 0);
+    case 0x3002: return u32(value, r->has_images ? UINT32_MAX : 0); /* texels of a buffer */
+    case 0x3003: case 0x3004: case 0x3005: case 0x3006: return sizes(value, r->has_images ? IMAGE_MOST : 0, 2);
+    case 0x3007:
+      return r->has_images ? dwords(value, IMAGE_MOST, IMAGE_MOST, IMAGE_MOST_LAYERS, 3) : sizes(value, 0, 3);
+    case 0x3008: return u32(value, r->has_images ? IMAGE_MOST_LAYERS : 0);
+    case 0x3009: return u32(value, r->has_images ? 128 : 0); /* images that are read */
+    case 0x300A: return u32(value, r->has_images ? 64 : 0); /* read and written */
+    case 0x300B: return u32(value, r->has_images ? 16 : 0); /* samplers */
     case 0x300C: return u32(value, gpu ? 256 : 0);         /* alignment of a row's pitch */
     case 0xA000: return u32(value, r->chip_id);
     case 0xA001: return u32(value, r->cacheline);

@@ -183,6 +183,7 @@ static void forked(void) {
   forget_queues();
   forget_events();
   forget_executables();
+  forget_images();
 }
 
 /* Only the process that rocdbg started itself dies with it: what that starts may outlive it on purpose. Whoever uses the

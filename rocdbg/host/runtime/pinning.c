@@ -11,11 +11,18 @@
 
 enum { PAGE = 4096 };
 
+/* Whole pages, whatever they hold: AddressSanitizer's memcpy would refuse what it guards between the program's objects. */
+static void copy_pages(char *to, const char *from, uint64_t size) {
+  volatile uint64_t *target = (void *)to;
+  const volatile uint64_t *source = (const void *)from;
+  for (uint64_t i = 0; i < size / sizeof *target; i++) target[i] = source[i];
+}
+
 /* Replace a range of pages at once. What other threads write between the copy and the exchange is lost. */
 static bool replace_pages(uint64_t low, uint64_t size, int flags, int file, uint64_t offset, const void *from) {
   char *fresh = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, file, offset);
   if (fresh == MAP_FAILED) return false;
-  memcpy(fresh, from, size);
+  copy_pages(fresh, from, size);
   if (mremap(fresh, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)low) == (void *)low) return true;
   munmap(fresh, size);
   return false;
@@ -27,7 +34,7 @@ static bool alias_window(uint64_t low, uint64_t size, uint64_t base) {
   if (fresh == MAP_FAILED) return false;
   madvise(fresh, size, MADV_DOFORK); /* the program's own memory, unlike the window */
   madvise(fresh, size, MADV_DODUMP);
-  memcpy(fresh, (void *)low, size);
+  copy_pages(fresh, (void *)low, size);
   if (mremap(fresh, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)low) == (void *)low) return true;
   munmap(fresh, size);
   return false;

@@ -60,7 +60,7 @@ bool is_open(void);
 typedef struct {
   char name[32], isa[96], product[64];
   uint32_t wavefront_size, compute_units, waves_per_unit, simds_per_unit, lds_size, chip_id, cacheline, revision;
-  uint64_t memory_size, reserved[3];
+  uint64_t memory_size, has_images, reserved[2];
 } agent_record_t;
 _Static_assert(sizeof(agent_record_t) == AGENT_RECORD_SIZE, "an agent's record");
 
@@ -121,6 +121,10 @@ uint64_t now(void);
 void forget_signals(void);
 enum { LONGEST_NAP = 10000000 }; /* ns: kernels and stores through pointers change signals without waking anyone */
 enum { WATCHED = 100000 }; /* ns: who waits looks for so long before it sleeps; waking takes longer than most kernels */
+
+/* -- images.c -- */
+void forget_images(void);
+void images_table(size_t size, void *table);
 
 /* -- handlers.c, copies.c, queues.c, events.c -- */
 void forget_handlers(void);

@@ -100,6 +100,7 @@ EXPORT hsa_status_t hsa_system_get_info(hsa_attribute_t attribute, void *value) 
     case 6: *(uint32_t *)value = HSA_MACHINE_MODEL_LARGE; return OK;
     case 7:                                                /* extensions: a bit each */
       memset(value, 0, 128);
+      *(uint8_t *)value = 1 << HSA_EXTENSION_IMAGES;
       ((uint8_t *)value)[HSA_EXTENSION_AMD_LOADER / 8] |= 1 << HSA_EXTENSION_AMD_LOADER % 8;
       return OK;
     case 0x200: *(const char **)value = "rocdbg"; return OK; /* build version */
@@ -129,8 +130,8 @@ EXPORT hsa_status_t hsa_extension_get_name(uint16_t extension, const char **name
 EXPORT hsa_status_t hsa_system_major_extension_supported(uint16_t extension, uint16_t major, uint16_t *minor, bool *yes) {
   NEEDS_OPEN();
   if (!yes || !minor) return BAD;
-  *yes = extension == HSA_EXTENSION_AMD_LOADER && major == 1;
-  if (*yes) *minor = 3;
+  *yes = (extension == HSA_EXTENSION_AMD_LOADER || extension == HSA_EXTENSION_IMAGES) && major == 1;
+  if (*yes) *minor = extension == HSA_EXTENSION_IMAGES ? 0 : 3;
   return OK;
 }
 EXPORT hsa_status_t hsa_system_extension_supported(uint16_t extension, uint16_t major, uint16_t minor, bool *yes) {
@@ -142,14 +143,15 @@ EXPORT hsa_status_t hsa_system_extension_supported(uint16_t extension, uint16_t 
 EXPORT hsa_status_t hsa_agent_extension_supported(uint16_t extension, hsa_agent_t agent, uint16_t major, uint16_t minor, bool *yes) {
   NEEDS_OPEN();
   if (!yes) return BAD;
-  *yes = false;
-  return agent_of(agent) ? OK : HSA_STATUS_ERROR_INVALID_AGENT;
+  agent_t *found = agent_of(agent);
+  *yes = found && found->gpu && extension == HSA_EXTENSION_IMAGES && major == 1 && !minor;
+  return found ? OK : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 EXPORT hsa_status_t hsa_agent_major_extension_supported(uint16_t extension, hsa_agent_t agent, uint16_t major, uint16_t *minor, bool *yes) {
-  return minor ? hsa_agent_extension_supported(extension, agent, major, 0, yes) : BAD;
+  if (!minor) return BAD;
+  *minor = 0;
+  return hsa_agent_extension_supported(extension, agent, major, 0, yes);
 }
-
-static hsa_status_t no_image(void) { return unsupported("a function of the image extension"); }
 
 EXPORT hsa_status_t hsa_system_get_major_extension_table(uint16_t extension, uint16_t major, size_t size, void *table) {
   NEEDS_OPEN();
@@ -157,12 +159,12 @@ EXPORT hsa_status_t hsa_system_get_major_extension_table(uint16_t extension, uin
   if (!table || major != 1) return BAD;
   if (extension == HSA_EXTENSION_AMD_LOADER && loader_table(size, table)) return OK;
   if (extension != HSA_EXTENSION_IMAGES) return HSA_STATUS_ERROR;
-  for (size_t i = 0; i < size / sizeof(void *); i++) ((void **)table)[i] = (void *)no_image;
+  images_table(size, table);
   return OK;
 }
 EXPORT hsa_status_t hsa_system_get_extension_table(uint16_t extension, uint16_t major, uint16_t minor, void *table) {
   size_t pointers = minor >= 3 ? 7 : minor == 2 ? 6 : minor == 1 ? 5 : 3; /* of the loader's tables 1.0 to 1.3 */
-  if (extension != HSA_EXTENSION_AMD_LOADER) return HSA_STATUS_ERROR;
+  if (extension == HSA_EXTENSION_IMAGES) pointers = 10; /* of the table 1.0 */
   return hsa_system_get_major_extension_table(extension, major, pointers * sizeof(void *), table);
 }
 

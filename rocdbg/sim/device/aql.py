@@ -80,34 +80,42 @@ class DispatchPacket(Struct, frozen=True):
 
 
 class Queue(Struct, frozen=True):
-    """What goes into ``amd_queue_t``. Aperture bases are the high dwords of the 64-bit addresses."""
+    """What goes into ``amd_queue_t``. Aperture bases are the high dwords of the 64-bit addresses; a queue without
+    scratch has 0 in its fields."""
 
     packets_address: int
     packet_count: int
     shared_base_hi: int
     private_base_hi: int
-    scratch_descriptor: tuple[int, int, int, int]
-    scratch_address: int
-    scratch_size: int
-    scratch_lane_size: int
-    write_index: int
-    read_index: int
+    scratch_descriptor: tuple[int, int, int, int] = (0, 0, 0, 0)
+    scratch_address: int = 0
+    scratch_size: int = 0
+    scratch_lane_size: int = 0
+    write_index: int = 0
+    read_index: int = 0
+    kind: int = _QUEUE_TYPE_MULTI
+    doorbell: int = 0
+    """Handle of the doorbell's signal."""
+    number: int = 1
+    largest_unit: int = 0
+    largest_wave: int = 0
+    """Numbers of compute units, and of the waves of each."""
 
     def to_bytes(self) -> bytes:
         """The 256 bytes of the structure."""
         return _QUEUE.pack(
-            _QUEUE_TYPE_MULTI,
+            self.kind,
             _QUEUE_FEATURE_KERNEL_DISPATCH,
             self.packets_address,
-            0,
+            self.doorbell,
             self.packet_count,
             0,
-            1,
+            self.number,
             self.write_index,
             self.shared_base_hi,
             self.private_base_hi,
-            0,
-            0,
+            self.largest_unit,
+            self.largest_wave,
             0,
             0,
             self.read_index,

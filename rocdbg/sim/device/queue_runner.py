@@ -81,6 +81,7 @@ class QueueRunner:
         self._interrupted = False
         self._lock = threading.RLock()
         self._waiting = 0
+        self._counting = threading.Lock()  # of those who wait for the other one
 
     # -- queues
 
@@ -119,15 +120,25 @@ class QueueRunner:
     def paused(self) -> Iterator[None]:
         """While this is open no wave runs: for who changes code, or takes memory or a queue away, in another thread.
         What runs comes back for it, and goes on afterwards."""
-        self._waiting += 1
-        for dispatch in tuple(self._active.values()):
-            dispatch.interrupt()
-        self._lock.acquire()
-        self._waiting -= 1
+        with self._waits():
+            for dispatch in tuple(self._active.values()):
+                dispatch.interrupt()
+            self._lock.acquire()
         try:
             yield
         finally:
             self._lock.release()
+
+    @contextmanager
+    def _waits(self) -> Iterator[None]:
+        """Counted among those who want a pause, until they have it or give up."""
+        with self._counting:
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._waiting -= 1
 
     def _between(self) -> None:
         """Let others have their pause."""

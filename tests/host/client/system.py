@@ -75,4 +75,4 @@ def check_instruction_sets() -> None:
 
 def check_unsupported_functions() -> None:
     refused(0x1000, "hsa_amd_spm_acquire", 0)
-    refused(0x1000, "hsa_ext_image_create", 0, None, None, 0, None)
+    refused(0x1000, "hsa_ven_amd_pcs_create", 0)
