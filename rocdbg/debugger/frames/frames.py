@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
 from rocdbg.arch.registers import sgpr_number
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, share_caller
+from rocdbg.debugger.frames.context import FrameContext, entered, share_caller
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind import Unwinder
@@ -367,11 +367,11 @@ class FrameChain(Struct):
                 break  # the kernel around it is clang's wrapper, and nothing the user wrote
         else:
             number = level + len(frames)
-            entered = () if context.entered is None else (context.entered,)
+            entry = entered(context)
             frames.append(
                 Frame(
                     number, FrameKind.NORMAL, self.scope.with_frame(number), pc, lookup, program, context,
-                    function, scopes=(*scopes[start:], *entered),
+                    function, scopes=(*scopes[start:], *(() if entry is None else (entry,))),
                 )
             )
         for inner, outer in pairwise(frames):

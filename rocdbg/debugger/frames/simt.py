@@ -7,30 +7,15 @@ string is read too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from rocdbg.addresses import NOWHERE
 from rocdbg.dwarf.info import Constant, Exprloc, Function, Loclist
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.constants import At
-
-if TYPE_CHECKING:
-    from rocdbg.debugger.frames.context import FrameContext
 
 LANES = (At.LLVM22_LANES, At.LLVM_LANES)
 LANE_PC = (At.LLVM_LANE_PC, At.LLVM22_LANE_PC)
 ACTIVE_LANE = (At.LLVM_ACTIVE_LANE,)
 ITERATIONS = (At.LLVM_LANES,)
 """The document gives iterations the code of lanes: a constant is a number of lanes, an expression one of iterations."""
-
-
-def lane_entries(context: FrameContext) -> list[CodeScope]:
-    """What may say something of the lanes of a frame: inlined calls, innermost first, an entry point, the function."""
-    if context.function is None:
-        return []
-    program = context.program
-    inlined = program.info.inline_frames_at(program.to_file(context.pc or NOWHERE))
-    return [*inlined, *([] if context.entered is None else [context.entered]), context.function]
 
 
 def lane_count(entry: CodeScope) -> int | None:
