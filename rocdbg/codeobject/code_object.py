@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import Target, UnknownTargetError
+from rocdbg.codeobject.dynamic_hash import dynamic_symbol_count
 from rocdbg.codeobject.elf import (
     EM_AMDGPU,
     ET_DYN,
@@ -35,7 +36,7 @@ from rocdbg.errors import remembered
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
 
-_DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 4, 5, 6, 10
+_DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 5, 6, 10
 
 
 class CodeObject:
@@ -252,9 +253,8 @@ class CodeObject:
         """The dynamic symbols found through the dynamic segment, for objects without section headers."""
         name = "dynamic symbols"
         tags = self._elf.dynamic_tags()
-        if not {_DT_SYMTAB, _DT_STRTAB, _DT_STRSZ, _DT_HASH} <= tags.keys():
+        if not {_DT_SYMTAB, _DT_STRTAB, _DT_STRSZ} <= tags.keys():
             return SymbolTable(self.source, name, b"", b"")
-        # The second word of the hash table is the number of symbols.
-        count = int.from_bytes(self._elf.read(tags[_DT_HASH] + 4, 4, name), "little")
+        count = dynamic_symbol_count(self._elf, tags)
         data = self._elf.read(tags[_DT_SYMTAB], 24 * count, name)
         return SymbolTable(self.source, name, data, self._elf.read(tags[_DT_STRTAB], tags[_DT_STRSZ], name))

@@ -93,6 +93,8 @@ class KernelArg(Struct, frozen=True):
     """Bytes."""
     offset: int
     """Bytes from the start of the kernarg segment; for V2 worked out from sizes and alignments."""
+    value_type: str | None = None
+    """Of V2 and V3: ``f32``, ``u8``, ...; of a pointer or vector that of what is in it, of others ``struct``."""
     address_space: ArgAddressSpace | None = None
     access: Access | None = None
     actual_access: Access | None = None

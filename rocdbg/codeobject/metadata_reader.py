@@ -39,7 +39,7 @@ _V2_KEYS = {
     "MaxFlatWorkGroupSize": "max_flat_workgroup_size", "IsDynamicCallStack": "uses_dynamic_stack",
 }
 _V2_VALUES = {"HiddenMultiGridSyncArg": "hidden_multigrid_sync_arg"}
-_V2_ENUM_KEYS = {"ValueKind", "AddrSpaceQual", "AccQual", "ActualAccQual"}
+_V2_ENUM_KEYS = {"ValueKind", "ValueType", "AddrSpaceQual", "AccQual", "ActualAccQual"}
 
 
 class Metadata:
@@ -251,6 +251,7 @@ def _args(kernel: _Map) -> Iterator[KernelArg]:
             kind_text,
             size,
             offset,
+            value_type=arg.text(".value_type"),
             address_space=arg.choice(".address_space", ArgAddressSpace),
             access=arg.choice(".access", Access),
             actual_access=arg.choice(".actual_access", Access),

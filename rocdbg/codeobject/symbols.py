@@ -117,8 +117,8 @@ class SymbolTable:
         index = self._by_name.get(name)
         return None if index is None else self[index]
 
-    def at(self, address: int) -> Symbol | None:
-        """The function, object or label whose bytes hold ``address``.
+    def at(self, address: int, labels: bool = True) -> Symbol | None:
+        """The function, object or label whose bytes hold ``address``; without ``labels`` one that has a size.
 
         Of several the one that starts last and, starting together, a function first.
         """
@@ -126,7 +126,7 @@ class SymbolTable:
         position = bisect_right(starts, address) - 1
         if position < 0:
             return None
-        if starts[position] != address:
+        if starts[position] != address or not labels:
             position = sized[position]  # a label is at its own address only
             if position < 0:
                 return None

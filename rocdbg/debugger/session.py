@@ -39,6 +39,7 @@ from rocdbg.debugger.running.launch import LaunchControl
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.program_launch import ProgramLaunch, need_program
 from rocdbg.debugger.running.run_state import RunState
+from rocdbg.debugger.running.signal_info import define_signal_info
 from rocdbg.debugger.running.skips import SkipList
 from rocdbg.debugger.running.stops import StopEvent
 from rocdbg.debugger.running.tracepoints import EVERYTHING, Tracepoint, parse_actions
@@ -81,10 +82,8 @@ class Session:
         time: the same backwards, positions, recording, `TimeControl`.
         data: expressions, variables, their text, `Data`.
         places: locations, source lines, disassembly, `Places`.
-        tables: threads, lanes, registers, agents, `Tables`.
-        across: one expression on all lanes, waves or workgroups, `Across`.
-        types: ``whatis``, ``ptype``, `Types`.
-        examiner, dwarf: ``x``, `Examiner`; ``maint dwarf``, `DwarfInspection`.
+        tables, across: threads, lanes, registers, agents, `Tables`; an expression on all lanes or waves, `Across`.
+        types, examiner, dwarf: ``whatis``, ``ptype``, `Types`; ``x``, `Examiner`; ``maint dwarf``, `DwarfInspection`.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -111,6 +110,7 @@ class Session:
         self.observers: list[Observer] = [self._position, self.plugins]
         self._last_format = LastFormat(Format("", "w"))
         define_wave_variables(self.convenience, self.inferior)
+        define_signal_info(self.convenience, self._run_state)
         add_caller_functions(self.convenience, self.inferior)
         self._look_from(Selection(self.inferior, self.warnings))
 

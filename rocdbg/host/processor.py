@@ -63,20 +63,28 @@ class PacketProcessor:
         if status_of(why) is not Status.MEMORY_FAULT or why.fault is None:
             self._fail(queue, status_of(why), message)
             return
-        self._stop(queue, message)
+        self._stop(queue, Status.MEMORY_FAULT, message)
         there = self.process.memory.global_memory.find(why.fault.address) is not None
         reason = FAULT_READ_ONLY if there and why.fault.access is Access.WRITE else FAULT_NOT_PRESENT
         self.process.tell(Event.FAULT, queue.device.node, why.fault.address, reason)
 
-    def _stop(self, queue: ProgramQueue, message: str) -> None:
-        queue.stopped = True
+    def _stop(self, queue: ProgramQueue, status: Status, message: str) -> None:
+        queue.stopped, queue.error = True, ERRORS.get(status, "error")
         self.process.runner.abandon(queue)
         self._report(message)
 
     def _fail(self, queue: ProgramQueue, status: Status, message: str) -> None:
         """A queue takes no more packets, and the program hears of it."""
-        self._stop(queue, message)
+        self._stop(queue, status, message)
         self.process.tell(Event.QUEUE_ERROR, queue.address, status)
+
+
+ERRORS = {
+    Status.MEMORY_FAULT: "memory-violation", Status.MEMORY_APERTURE_VIOLATION: "aperture-violation",
+    Status.ILLEGAL_INSTRUCTION: "illegal-instruction", Status.EXCEPTION: "abort",
+    Status.INVALID_PACKET_FORMAT: "invalid-packet",
+}
+"""What a queue in the error state is said to have met with."""
 
 
 def status_of(stop: Stop) -> Status:

@@ -63,6 +63,8 @@ class ProgramQueue:
         """The number of the next dispatch's first wave."""
         self.stopped = False
         """Whether it takes no more packets: an error has occurred, or the program says so."""
+        self.error = ""
+        """The error that it is in the error state for."""
         self.current: Head | None = None
         """The packet of the dispatch that is under way."""
         self._memory, self._failed = memory, failed

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocdbg.codeobject import CodeObjectError, Kernel, KernelArg
+from rocdbg.codeobject import CodeObjectError, Kernel, KernelArg, ValueKind
 from rocdbg.dwarf.info import BaseType, DebugInfo, DebugInfoError, Encoding, EnumType, Type, Variable
+from rocdbg.launch.elements import ELEMENT_TYPES
 
 # OpenCL C's type names, as the metadata of OpenCL kernels gives them, and C's fixed-width ones.
 _NAMED = {
@@ -41,7 +42,7 @@ def parameter_types(kernel: Kernel, debug_info: DebugInfo | None) -> list[str | 
         declared = _declared(kernel, debug_info)
         if len(declared) == len(types):
             types = [known or element_type(d.type) for known, d in zip(types, declared, strict=True)]
-    return types
+    return [known or _value_type(argument) for known, argument in zip(types, arguments, strict=True)]
 
 
 def parameter_names(kernel: Kernel, debug_info: DebugInfo | None) -> list[str | None]:
@@ -71,6 +72,14 @@ def element_type(type_: Type) -> str | None:
     if stripped.encoding in _SIGNED:
         return f"i{bits}"
     return f"u{bits}" if stripped.encoding in _UNSIGNED else None
+
+
+def _value_type(argument: KernelArg) -> str | None:
+    """What V2 and V3 call the ``.value_type`` of a scalar. A vector has that of its elements, so size must agree."""
+    element = argument.value_type
+    if argument.value_kind is not ValueKind.BY_VALUE or element is None or element not in ELEMENT_TYPES:
+        return None
+    return element if ELEMENT_TYPES[element].itemsize == argument.size and element != "bytes" else None
 
 
 def _explicit(kernel: Kernel) -> Sequence[KernelArg]:

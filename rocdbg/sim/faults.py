@@ -52,6 +52,7 @@ def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fau
         nearest,
         where,
         misaligned,
+        record.kind == layout.FaultKind.PERMISSION,
     )
 
 

@@ -92,6 +92,8 @@ class Fault(Struct, frozen=True):
     nearest: Allocation | None = None
     where: str | None = None
     misaligned: bool = False
+    forbidden: bool = False
+    """Whether the memory is there and does not permit the access."""
 
     @property
     def lanes(self) -> tuple[int, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +13,36 @@ import numpy as np
 import pytest
 
 import rocdbg
-from rocdbg.codeobject import ChoiceError, CodeObject, NoSuchKernelError, SymbolType, open_file, open_modules
+from rocdbg.codeobject import (
+    ChoiceError,
+    CodeObject,
+    CodeObjectError,
+    NoSuchKernelError,
+    SymbolType,
+    open_file,
+    open_modules,
+)
 from rocdbg.codeobject import code_object as code_object_module
+from rocdbg.codeobject.dynamic_hash import DT_GNU_HASH, dynamic_symbol_count
+from rocdbg.codeobject.elf import Elf
+from rocdbg.codeobject.source import Source
 from rocdbg.launch.errors import LaunchError
 
 SECOND = "_Z6secondIdEvPT_1S"
+KERNELS_AND_DATA = """
+.globl one
+.globl two
+.globl three
+.globl missing
+.protected one
+.type one,@object
+.type two,@object
+.data
+one: .quad missing
+two: .quad one
+three: .quad 0
+"""
+EXPORTS_NOTHING = ".globl missing\n.data\n.quad missing\n"
 
 
 @pytest.fixture
@@ -102,6 +129,9 @@ def test_symbol_at_prefers_functions_and_knows_labels(elf_builder: Any) -> None:
     assert {offset: s and s.name for offset, s in named.items()} == {
         0: "function", 4: "function", 8: "inner", 12: "function", 16: None,
     }
+    assert [s and s.name for s in (symbols.at(start + 8, labels=False), symbols.at(start + 16, labels=False))] == [
+        "function", None,
+    ]
 
 
 @pytest.mark.llvm
@@ -120,6 +150,33 @@ def test_without_section_headers_or_symtab(hip: Path, tmp_path: Path) -> None:
         counter = image.address_of("counter")
         assert counter == whole.address_of("counter")
         assert [bytes(s.data) for s in image.segments][1:] == [bytes(s.data) for s in whole.segments][1:]
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("style", ["gnu", "sysv", "both"])
+@pytest.mark.parametrize("assembly", [KERNELS_AND_DATA, EXPORTS_NOTHING])
+def test_either_hash_table_counts_the_symbols(style: str, assembly: str, tmp_path: Path) -> None:
+    """Of an object without section headers: undefined symbols come first and are not in DT_GNU_HASH."""
+    source, unlinked, linked = (tmp_path / f"hashed{suffix}" for suffix in (".s", ".o", ".co"))
+    source.write_text(assembly)
+    options = ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-c"]
+    subprocess.run(["clang-22", *options, str(source), "-o", str(unlinked)], check=True)
+    subprocess.run(["ld.lld-22", "-shared", f"--hash-style={style}", str(unlinked), "-o", str(linked)], check=True)
+    whole = CodeObject(linked.read_bytes()).dynamic_symbols.names()
+    subprocess.run(["llvm-objcopy-22", "--strip-sections", str(linked)], check=True)
+    assert CodeObject(linked.read_bytes()).dynamic_symbols.names() == whole
+    assert set(whole) == {"", *re.findall(r"\.globl (\w+)", assembly)}
+
+
+def test_a_hash_table_without_an_end(elf_builder: Any) -> None:
+    """One bucket whose chain, from symbol 1 on, is zeros to the end of the file; and a table of more buckets."""
+    for buckets, complaint in ((1, "the last chain has no end"), (1 << 30, "no 4294967296 bytes of the file")):
+        builder = elf_builder()
+        table = builder.section(".gnu.hash", struct.pack("<6I", buckets, 1, 0, 0, 1, 0) + bytes(40))
+        at = builder.offset_of(table)
+        elf = Elf(Source("bad", builder.build()[: at + 64]))
+        with pytest.raises(CodeObjectError, match=complaint):
+            dynamic_symbol_count(elf, {DT_GNU_HASH: at})
 
 
 @pytest.mark.llvm

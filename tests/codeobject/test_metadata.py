@@ -12,6 +12,7 @@ import pytest
 from rocdbg.codeobject import CodeObject, CodeObjectError, KernelMetadata
 from rocdbg.codeobject.metadata import ArgAddressSpace, KernelKind
 from rocdbg.codeobject.notes import NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA
+from rocdbg.launch.parameters import parameter_types
 
 V2_TEXT = """---
 Version:         [ 1, 0 ]
@@ -39,9 +40,11 @@ Kernels:
         Size:            1
         Align:           1
         ValueKind:       ByValue
+        ValueType:       I8
       - Size:            16
         Align:           16
         ValueKind:       ByValue
+        ValueType:       F64
       - Name:            tmp
         Size:            4
         Align:           4
@@ -121,6 +124,16 @@ def test_v2(elf_builder: Any) -> None:
     assert kernel.uses_dynamic_stack is True
     assert [arg.name for arg in kernel.explicit_args] == ["out", None, None, "tmp", None]
     assert kernel.args[3].pointee_align == 4
+    assert [arg.value_type for arg in kernel.args[:4]] == ["f32", "i8", "f64", None]
+
+
+def test_value_types_tell_what_names_do_not(elf_builder: Any) -> None:
+    """Of scalars: a pointer's and a vector's value type is that of what is in them."""
+    text = V2_TEXT.replace("TypeName:        char", "TypeName:        small_t").replace("I8", "U8")
+    builder = elf_builder(abi_version=0, flags=0x12C)
+    builder.note((b"AMD", NT_AMD_HSA_METADATA, text.encode() + b"\0"))
+    kernel = CodeObject(builder.build()).kernels["scale"]
+    assert parameter_types(kernel, None) == [None, "u8", None, None, None]
 
 
 @pytest.mark.llvm

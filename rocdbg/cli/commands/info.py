@@ -323,18 +323,21 @@ def info_uninitialized(shell: Shell) -> None:
 
 @command("info queues", category=STATUS, args=Arguments())
 def info_queues(shell: Shell) -> None:
-    """Queues of the agents."""
+    """Queues of the agents; of one in the error state, what has put it there."""
     target = shell.session.inferior.target
     rows = list(target.queues()) if target is not None else []
     if not rows:
         shell.line("No queues are currently active.")
         return
-    cells = [
+    cells: list[tuple[str, ...]] = [
         (str(r.number), r.target_id, r.type, str(r.read), str(r.write), str(r.size), f"{r.address:#018x}")
         for r in rows
     ]
     current = _focused_wave(shell).queue
-    head = ("Id", "Target Id", "Type", "Read", "Write", "Size", "Address")
+    head: tuple[str, ...] = ("Id", "Target Id", "Type", "Read", "Write", "Size", "Address")
+    errors = [row.error or shell.session.running.error_of_queue(row.number) for row in rows]
+    if any(errors):
+        head, cells = (*head, "Error"), [(*row, error) for row, error in zip(cells, errors, strict=True)]
     shell.write(render(head, cells, [row.number == current for row in rows]))
 
 

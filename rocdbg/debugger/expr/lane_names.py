@@ -15,6 +15,7 @@ from rocdbg.debugger.expr.lane_terms import Term
 from rocdbg.debugger.expr.lds_variables import lds_offset
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment, local_variable, variable_here
 from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.expr.up_level_variables import up_level_variable
 from rocdbg.debugger.frames.lane_locations import compile_location, registers_extent
 from rocdbg.debugger.frames.lane_places import Bytes, InMemory, InRegister, Number, Pieces, Place, Untranslatable
 from rocdbg.debugger.values import ctypes
@@ -44,6 +45,8 @@ def complete(type_: Type, environment: ProgramEnvironment) -> Type:
 def local(name: str, environment: ProgramEnvironment) -> Term | None:
     """A variable of the frame's blocks; ``None`` where there is none of this name."""
     known = local_variable(environment, name)
+    if known is None and up_level_variable(environment, name) is not None:
+        raise Untranslatable(f"{name}, which is in an outer frame")
     return None if known is None else _variable(known, environment)
 
 

@@ -18,10 +18,12 @@ from rocdbg.debugger.expr.functions import FunctionCaller
 from rocdbg.debugger.expr.known_variables import Known
 from rocdbg.debugger.expr.lds_variables import lds_offset
 from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
+from rocdbg.debugger.expr.minimal_symbols import minimal_symbol
 from rocdbg.debugger.expr.program_names import ProgramNames
 from rocdbg.debugger.expr.scoped_variables import function_variable, scoped_variable
 from rocdbg.debugger.expr.template_arguments import argument_value
 from rocdbg.debugger.expr.type_lookup import TypeLookup
+from rocdbg.debugger.expr.up_level_variables import up_level_value, up_level_variable
 from rocdbg.debugger.focus import STATIC, Focus
 from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame
@@ -43,12 +45,11 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import builtin_type
 from rocdbg.dwarf.context import Expression, ExpressionLike
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
-from rocdbg.dwarf.info.types import FunctionType, Type, UnspecifiedType
+from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.location import LocationDescription
 
 VIRTUAL_TABLE = "_ZTV"
 """How linkage names of virtual tables begin."""
-NO_DEBUG_DATA = UnspecifiedType("<data variable, no debug info>")
 
 
 class ProgramEnvironment(Struct, dict=True):
@@ -137,6 +138,9 @@ class ProgramEnvironment(Struct, dict=True):
         argument = argument_value(self.frame, name) if self.frame is not None else None
         if argument is not None:
             return argument
+        up_level = up_level_value(self, name)
+        if up_level is not None:
+            return up_level
         if name in BUILTINS and self.is_cplusplus and self.frame is not None:
             builtin = builtin_variable(name, self.target, self.frame.scope)
             if builtin is not None:
@@ -206,7 +210,7 @@ class ProgramEnvironment(Struct, dict=True):
             found = function_variable(self, scope, last) if scope else None
             if found is not None:
                 return found
-        return self._minimal_symbol(name)
+        return minimal_symbol(self, name)
 
     @property
     def _names(self) -> ProgramNames:
@@ -220,20 +224,6 @@ class ProgramEnvironment(Struct, dict=True):
         entry = function.entry_pc if function.entry_pc is not None else function.low_pc
         start = self.program.code_start(entry or FileAddress(0))
         return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(start)))
-
-    def _minimal_symbol(self, name: str) -> Value | None:
-        assert self.program is not None
-        symbol = self.program.code_object.symbols.get(name)
-        address = self.program.symbol_address(name)
-        if symbol is None or address is None or symbol.is_absolute:
-            return None
-        from rocdbg.codeobject.symbols import SymbolType
-
-        is_code = symbol.type in (SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
-        if is_code:
-            address = self.program.to_loaded(self.program.code_object.entry_address_of(symbol))
-        type_: Type = FunctionType(ctypes.INT, prototyped=False) if is_code else NO_DEBUG_DATA
-        return Value(type_, MemoryStorage(self.memory, 0, address))
 
     def value_of(self, variable: Variable) -> Value:
         """A variable's value, where it lives in this frame and lane, or as it is recovered."""
@@ -353,6 +343,8 @@ class ProgramEnvironment(Struct, dict=True):
                 return False
         if self.types.local(name) is not None:
             return True
+        if up_level_variable(self, name) is not None:
+            return False
         program = self.program
         if program is None or not program.has_debug_info:
             return builtin_type(name) is not None

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.debugger.target.state import Target
 
 
@@ -26,6 +27,14 @@ class ThreadAccess(Struct):
     thread: int
     reader: Reader | None = None
     """Told of what is read."""
+
+    def entry(self) -> LoadedAddress:
+        """Where the kernel of the wave's dispatch begins; `NOWHERE` when that is not known."""
+        wave = self.target.wave(self.thread).id
+        for dispatch in self.target.dispatches():
+            if (dispatch.agent, dispatch.queue, dispatch.number) == (wave.agent, wave.queue, wave.dispatch):
+                return dispatch.entry
+        return NOWHERE
 
     def read_register(self, number: int, offset: int, size: int) -> bytes:
         """Bytes of a register of the innermost frame."""

@@ -43,6 +43,11 @@ class DescribedCalls:
                 return _expression(passed.value, caller.unit)
         return None
 
+    def entry_called(self, caller: FrameContext, return_address: LoadedAddress) -> Die | None:
+        """The entry of the subprogram or entry point that is called; None when not told."""
+        site = _site(caller, return_address)
+        return None if site is None else site.origin
+
 
 def _site(caller: FrameContext, return_address: LoadedAddress) -> CallSite | None:
     """What is said of the call that returns to an address as loaded."""

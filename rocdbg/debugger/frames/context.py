@@ -13,14 +13,16 @@ from rocdbg.arch.registers import PC
 from rocdbg.debugger.frames import simt
 from rocdbg.debugger.frames.access import ThreadAccess
 from rocdbg.debugger.frames.entry_content import content_of
+from rocdbg.debugger.frames.entry_points import entered_through
 from rocdbg.debugger.frames.unwind import FoundRow
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import EvaluationError
-from rocdbg.dwarf.info import Die, Exprloc, Function, Loclist, Unit
+from rocdbg.dwarf.info import Die, Exprloc, Function, Loclist, Scope, Unit
 from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.entry_points import EntryPoint
 from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
 from rocdbg.dwarf.storage import RegisterStorage
@@ -36,6 +38,10 @@ class CallSites(Protocol):
 
     def value_passed(self, caller: FrameContext, return_address: LoadedAddress, parameter: Die) -> Expression | None:
         """What was passed for a parameter of the callee, to be evaluated in the calling frame; ``None``: not told."""
+        ...
+
+    def entry_called(self, caller: FrameContext, return_address: LoadedAddress) -> Die | None:
+        """The entry of the subprogram or entry point that is called; ``None``: not told."""
         ...
 
 
@@ -151,15 +157,21 @@ class FrameContext:
         return self.access.target.wave(self.access.thread).lane_count
 
     @cached_property
+    def _entered(self) -> EntryPoint | None:
+        """The entry point that the function was entered through, if not at its beginning."""
+        self.__dict__["_entered"] = None  # until it is found out: the caller says it, who is found by asking here
+        return entered_through(self, self._call_sites)
+
+    @cached_property
     def lanes(self) -> int:
         """DW_AT_LLVM_lanes of the function; without it the lanes of the wave: its code is SIMT all the same."""
-        counts = (simt.lane_count(entry) for entry in simt.entries_at(self.program, self.function, self.pc or NOWHERE))
+        counts = (simt.lane_count(entry) for entry in lane_entries(self))
         return next((count for count in counts if count is not None), self.wave_size)
 
     @cached_property
     def iterations(self) -> int:
         """DW_AT_LLVM_iterations here, 1 without it: the iterations of a loop that run at once."""
-        for entry in simt.entries_at(self.program, self.function, self.pc or NOWHERE):
+        for entry in lane_entries(self):
             value = simt.expression_of(entry, simt.ITERATIONS)
             if value is not None:
                 context = copy(self.for_unit(entry.unit))
@@ -190,9 +202,11 @@ class FrameContext:
         """
         if self.function is None:
             return None
-        if self.function.frame_base is None:
+        own = self._entered.frame_base if self._entered is not None else None
+        base = own or self.function.frame_base
+        if base is None:
             return PRIVATE_BASE if self.program.is_kernel(self.function) else None
-        return self.program.expressions.frame_base(self.function.frame_base, self.function.unit, self.wave_size)
+        return self.program.expressions.frame_base(base, self.function.unit, self.wave_size)
 
     def register_location(self, number: int) -> LocationDescription:
         """Where a register of this frame is: itself in the innermost, else as the callee's rules say."""
@@ -290,10 +304,26 @@ class FrameContext:
         raise EvaluationError(f"thread-local address {address:#x}: the target has no thread-local storage")
 
 
+def entered(context: FrameContext) -> EntryPoint | None:
+    """The entry point that a frame's function was entered through, if not at its beginning."""
+    return context._entered
+
+
+def lane_entries(context: FrameContext) -> list[Scope]:
+    """What may say something of the lanes of a frame: inlined calls, innermost first, an entry point, the function."""
+    if context.function is None:
+        return []
+    program, entry = context.program, entered(context)
+    inlined = program.info.inline_frames_at(program.to_file(context.pc or NOWHERE))
+    return [*inlined, *(() if entry is None else (entry,)), context.function]
+
+
 def attribute_location(context: FrameContext, code: int) -> LocationDescription | None:
     """An attribute of a frame's function that is a location (DW_AT_return_addr, DW_AT_static_link), if it has it."""
     function = context.function
-    value = function.attribute(code) if function is not None else None
+    entry = entered(context)
+    own = entry.attribute(code) if entry is not None else None
+    value = own or (function.attribute(code) if function is not None else None)
     if function is None or not isinstance(value, Exprloc | Loclist):
         return None
     what = context.program.expressions.location(value, function.unit, context.wave_size)

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
 from rocdbg.arch.registers import sgpr_number
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.context import FrameContext, share_caller
+from rocdbg.debugger.frames.context import FrameContext, entered, share_caller
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind import Unwinder
@@ -52,7 +52,8 @@ class Frame(Struct, eq=False, dict=True):
     address; ``lookup_pc`` lies in the call (behind a debug trap: at the trap) and decides scopes and lines.
     ``function`` is the one whose frame this is (of an inline frame: the inlined one), ``inline`` the inlined
     call when it is one.
-    ``scopes`` are the blocks of this frame, innermost first, its own function or inlined call last.
+    ``scopes`` are the blocks of this frame, innermost first, its own function or inlined call last; behind a function
+    that was entered elsewhere the entry point, whose parameters are the frame's.
     """
 
     level: int
@@ -366,10 +367,11 @@ class FrameChain(Struct):
                 break  # the kernel around it is clang's wrapper, and nothing the user wrote
         else:
             number = level + len(frames)
+            entry = entered(context)
             frames.append(
                 Frame(
                     number, FrameKind.NORMAL, self.scope.with_frame(number), pc, lookup, program, context,
-                    function, scopes=tuple(scopes[start:]),
+                    function, scopes=(*scopes[start:], *(() if entry is None else (entry,))),
                 )
             )
         for inner, outer in pairwise(frames):

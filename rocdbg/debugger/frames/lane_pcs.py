@@ -19,7 +19,7 @@ from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames import simt
 from rocdbg.debugger.frames.access import ThreadAccess
 from rocdbg.debugger.frames.call_sites import DescribedCalls
-from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.frames.context import FrameContext, lane_entries
 from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.unwind import PROLOGUE, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
@@ -189,7 +189,7 @@ def top_context(program: Program, target: Target, scope: Focus, unwinder: Unwind
 
 
 def _vectors_of(context: FrameContext) -> Iterator[LanePcVector]:
-    for entry in simt.entries_at(context.program, context.function, context.pc or NOWHERE):
+    for entry in lane_entries(context):
         location = _location(context, entry, simt.LANE_PC)
         if location is not None:
             # without DW_AT_LLVM_lanes the vector's own size says how many there are
@@ -207,7 +207,7 @@ def active_lanes(
     """
     wave = target.wave(thread)
     context = top_context(program, target, Focus(thread, 0), unwinder)
-    for entry in simt.entries_at(program, context.function, wave.pc):
+    for entry in lane_entries(context):
         location = _location(context, entry, simt.ACTIVE_LANE)
         if location is not None:
             return location.read(min(context.lanes, wave.lane_count))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames import simt
+from rocdbg.debugger.frames.entry_points import entry_points_of
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.lane_locations import compile_location
 from rocdbg.debugger.frames.lane_places import InRegister, Pieces, Untranslatable, join
@@ -19,7 +20,10 @@ def lanes_there(inferior: Inferior, thread: int) -> Node:
     context = inferior.chain(Focus(thread, 0)).get(0)
     assert context is not None
     function = context.context.function
-    for entry in simt.entries_at(program, function, wave.pc):
+    if entry_points_of(function):
+        raise Untranslatable("a function that waves may have entered elsewhere")
+    inlined = program.info.inline_frames_at(program.to_file(wave.pc)) if function is not None else ()
+    for entry in (*inlined, *((function,) if function is not None else ())):
         told = simt.expression_of(entry, simt.ACTIVE_LANE)
         if told is not None:
             place = compile_location(as_written(told, entry.unit), context.context)

@@ -227,7 +227,7 @@ def _function_finder(program: Program) -> Callable[[int], FunctionCode | None]:
     code_object = program.code_object
 
     def find(address: int) -> FunctionCode | None:
-        symbol = code_object.symbols.at(address)
+        symbol = code_object.symbols.at(address, labels=False)
         if symbol is None or not symbol.is_defined or symbol.type not in (
             SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL,
         ):

@@ -18,10 +18,14 @@ from rocdbg.debugger.values.locations import LocationStorage
 from rocdbg.debugger.values.storage import Absence, AbsentError, CallbackStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, Type, VectorType
+from rocdbg.isa.operands import special_code
 
 _NUMBERED = re.compile(r"(s|v|a|acc|ttmp)(0|[1-9]\d*)")
 _GFX12 = ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")
-_PLAIN = ("pc", "pc_32", "exec", "vcc", "status", "m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
+EARLY_PAIRS = ("xnack_mask", "tba", "tma")
+"""Registers of 64 bits that only GFX8 and GFX9, and GFX6 to GFX8, have."""
+_WIDE = ("flat_scratch", *EARLY_PAIRS)
+_PLAIN = ("pc", "pc_32", "exec", "vcc", "status", "m0", "scc", "mode", "trapsts", "flat_scratch", *EARLY_PAIRS, *_GFX12)
 _ALIASES = {"sp": "s32", "fp": "s33", "src_scc": "scc"}
 _ZERO_FLAGS = {"vccz": "vcc", "src_vccz": "vcc", "execz": "exec", "src_execz": "exec"}
 _APERTURES = {
@@ -33,9 +37,9 @@ _APERTURES = {
     )
 }
 """Operands that are read like registers (GFX9 and later)."""
-_HALVES = {"exec_lo": ("exec", 0), "exec_hi": ("exec", 4), "vcc_lo": ("vcc", 0), "vcc_hi": ("vcc", 4),
-           "flat_scratch_lo": ("flat_scratch", 0), "flat_scratch_hi": ("flat_scratch", 4)}
-_SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *_GFX12)
+_NULL = "null"
+_HALVES = {name + half: (name, offset) for name in ("exec", "vcc", *_WIDE) for half, offset in (("_lo", 0), ("_hi", 4))}
+_SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *EARLY_PAIRS, *_GFX12)
 """Names of registers without a DWARF number, in the order they are shown. Not every target has all of them."""
 
 
@@ -49,7 +53,7 @@ def is_register_name(name: str) -> bool:
     """Whether any wave has a register of this name."""
     return (
         name in _PLAIN or name in _ALIASES or name in _HALVES or name in _ZERO_FLAGS or name in _APERTURES
-        or _NUMBERED.fullmatch(name) is not None
+        or name == _NULL or _NUMBERED.fullmatch(name) is not None
     )
 
 
@@ -70,7 +74,7 @@ class RegisterFile(Struct, frozen=True):
         name = _ALIASES.get(name, name)
         if name.startswith("acc"):
             name = "a" + name[3:]
-        if name in _ZERO_FLAGS or name in _APERTURES:
+        if name in _ZERO_FLAGS or name in _APERTURES or name == _NULL:
             return self._operand(name)
         if name in _HALVES:
             whole, offset = _HALVES[name]
@@ -99,10 +103,13 @@ class RegisterFile(Struct, frozen=True):
         return ctypes.CXX_CODE_POINTER if function is not None and function.unit.is_cxx else ctypes.CODE_POINTER
 
     def _operand(self, name: str) -> Value | None:
-        """What instructions can read besides registers: whether a mask is zero, and where apertures are."""
+        """What instructions can read besides registers: whether a mask is zero, where apertures are, nothing."""
         if name in _ZERO_FLAGS:
             mask = self.value(_ZERO_FLAGS[name])
             return None if mask is None else Value.of_int(ctypes.INT, int(mask.as_int() == 0))
+        if name == _NULL:
+            known = special_code(name, self.target.architecture.generation)
+            return None if known is None else Value.of_int(ctypes.INT, 0)
         space, low = _APERTURES[name]
         base = self.target.generic_address(space, 0)
         return None if base is None else Value.of_int(ctypes.UNSIGNED_LONG, base | low)
@@ -124,7 +131,7 @@ class RegisterFile(Struct, frozen=True):
             return None
         if self.context.callee is not None:
             return Value.absent(ctypes.INT, Absence.NOT_SAVED)
-        size = 8 if name == "flat_scratch" else 4
+        size = 8 if name in _WIDE else 4
 
         def read(offset: int, count: int) -> bytes:
             current = target.read_special(thread, name) or 0

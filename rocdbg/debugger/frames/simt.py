@@ -7,8 +7,6 @@ string is read too.
 
 from __future__ import annotations
 
-from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Constant, Exprloc, Function, Loclist
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.constants import At
@@ -18,13 +16,6 @@ LANE_PC = (At.LLVM_LANE_PC, At.LLVM22_LANE_PC)
 ACTIVE_LANE = (At.LLVM_ACTIVE_LANE,)
 ITERATIONS = (At.LLVM_LANES,)
 """The document gives iterations the code of lanes: a constant is a number of lanes, an expression one of iterations."""
-
-
-def entries_at(program: Program, function: Function | None, pc: LoadedAddress) -> list[CodeScope]:
-    """The inlined calls around a loaded address, innermost first, and the function: where attributes may be."""
-    if function is None:
-        return []
-    return [*program.info.inline_frames_at(program.to_file(pc)), function]
 
 
 def lane_count(entry: CodeScope) -> int | None:

@@ -105,6 +105,15 @@ class Driving:
         """The last stop that was told."""
         return self._state.last_stop
 
+    def error_of_queue(self, number: int) -> str:
+        """The exception of the last stop if the program cannot go on after it, and it was a wave of this queue's."""
+        stop = self._state.last_stop
+        if stop is None or not self._state.pending_signal or stop.scope.thread is None:
+            return ""
+        waves = self._inferior.need_target().waves()
+        here = any(wave.number == stop.scope.thread and wave.id.queue == number for wave in waves)
+        return stop.exceptions[0] if here and stop.exceptions else ""
+
     @property
     def runner(self) -> Runner:
         """What resumes the target."""

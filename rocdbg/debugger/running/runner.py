@@ -323,7 +323,8 @@ class Runner(Struct):
             lanes = 1 << focus.lane  # nothing that a lane did: the focus stays
         return self._focused(
             reason, thread, lanes, signal=SIGNALS[signal] if signal else None, detail=stop.detail,
-            report=stop.report, **fields,
+            report=stop.report, exceptions=(*stop.exceptions, stop.violation), addresses=stop.addresses,
+            space=stop.space, pc=stop.trap_pc or stop.pc, **fields,
         )
 
     def _focused(self, reason: StopReason, thread: int, lanes: int, **fields: object) -> StopEvent:

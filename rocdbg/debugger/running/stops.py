@@ -87,7 +87,9 @@ class StopEvent(Struct, frozen=True):
     value history under ``returned_number``), ``returned_type`` its type where the value cannot be told.
     ``triggers`` are the watchpoints that have a new value, ``hit_lanes`` the mask of lanes that hit breakpoints by the
     same stop, ``watchpoints_gone`` those that went with the program.
-    ``caught`` is what the first catchpoint has caught.
+    ``caught`` is what the first catchpoint has caught. ``exceptions`` are the words of `EXCEPTIONS` for what the
+    device has raised and why, ``addresses`` the lanes of a fault (``None`` for a scalar access) and what each reached
+    for, in the DWARF address space ``space``; ``pc`` is where the instruction is, 0 where that does not matter.
     """
 
     reason: StopReason
@@ -112,4 +114,8 @@ class StopEvent(Struct, frozen=True):
     hit_lanes: int = 0
     watchpoints_gone: tuple[int, ...] = ()
     caught: str = ""
+    exceptions: tuple[str, ...] = ()
+    addresses: tuple[tuple[int | None, int], ...] = ()
+    space: int = 0
+    pc: int = 0
     warnings: tuple[str, ...] = field(default=())

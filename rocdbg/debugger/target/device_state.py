@@ -22,6 +22,7 @@ from rocdbg.debugger.target.runnable import Resume, TargetStop, WatchedMemory
 from rocdbg.debugger.target.simulated_calls import Caller, CallStacks
 from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_stop
 from rocdbg.debugger.target.state import Target, WaveInfo
+from rocdbg.isa.operands import special_code
 from rocdbg.sim import layout
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.memory import GlobalMemory
@@ -181,6 +182,9 @@ class DeviceState(ABC):
             return wave.m0
         if name == "flat_scratch":
             return wave.flat_scratch
+        if name in _PAIRS:
+            code = special_code(f"{name}_lo", wave.target.generation)
+            return None if code is None else wave.sgpr64(code)
         if name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             return wave.ttmp(int(name[4:]))
         return None
@@ -194,6 +198,8 @@ class DeviceState(ABC):
             wave.m0 = value
         elif name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             wave.set_sgpr(wave.target.first_ttmp + int(name[4:]), value)
+        elif name in _PAIRS and (code := special_code(f"{name}_lo", wave.target.generation)) is not None:
+            wave.set_sgpr64(code, value)
         else:
             raise RegisterAccessError(f"Register ${name} cannot be written.")
 
@@ -331,6 +337,9 @@ class DeviceState(ABC):
             return [WatchedBytes(int(view.ctypes.data), watched.size, (first, last), watched.accesses)]
         except (SimMemoryAccessError, MemoryAccessError, FocusError):
             return []
+
+
+_PAIRS = ("xnack_mask", "tba", "tma")
 
 
 def _fields(wave: Wave) -> dict[str, str]:

@@ -66,6 +66,10 @@ class ProcessQueue(PacketQueue, Protocol):
     @property
     def write_index(self) -> int: ...
 
+    @property
+    def error(self) -> str:
+        """Why it is in the error state and takes no more packets; empty while it is not."""
+
 
 class HostOrigin(Struct, frozen=True):
     """Where a process has launched a dispatch: the thread and its frames, innermost first."""
@@ -182,7 +186,7 @@ class ProcessTarget(DeviceState):
             rows.append(
                 QueueInfo(
                     agent, number, kind, known.read_index, known.write_index, known.size * 64, known.ring,
-                    ids.queue_target_id(agent, number),
+                    ids.queue_target_id(agent, number), known.error,
                 )
             )
         return rows

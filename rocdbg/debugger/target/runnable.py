@@ -68,8 +68,10 @@ class TargetStop(Struct, frozen=True):
     ``lanes`` is the mask of lanes concerned (faults), ``detail`` a sentence about the exception,
     ``trap_id`` the number of an ``s_trap``, ``trap_pc`` where it is if ``pc`` is behind it (a debug trap),
     ``report`` what developers of the target want to know of its internal errors, ``touched`` the watched memory that an
-    instruction has reached, ``reads`` whether it did more than store there, ``exceptions`` the words of
-    `EXCEPTIONS` for what the device raises.
+    instruction has reached, ``reads`` whether it did more than store there, ``exceptions`` the words of `EXCEPTIONS`
+    for what the device raises, ``violation`` "permission" or "misaligned" where such is why memory or an aperture was
+    violated. ``addresses`` are lanes that faulted (``None`` for an access by no lane) with what they reached for in the
+    DWARF address space ``space``.
     """
 
     kind: TargetStopKind
@@ -85,6 +87,9 @@ class TargetStop(Struct, frozen=True):
     touched: tuple[WatchedMemory, ...] = ()
     reads: bool = False
     exceptions: tuple[str, ...] = ()
+    violation: str = ""
+    addresses: tuple[tuple[int | None, int], ...] = ()
+    space: int = 0
 
 
 class ResumeMode(Enum):

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.lanes import format_lanes, lane_mask
 from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
 from rocdbg.sim.options import RunOptions
-from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind
+from rocdbg.sim.stops import ABORT_TRAP, Fault, Space, Stop, StopKind
 from rocdbg.sim.watches import WatchedBytes
 
 _KINDS = {
@@ -121,7 +122,28 @@ def target_stop(stop: Stop, watched: Sequence[WatchedMemory] = ()) -> TargetStop
         tuple(dict.fromkeys(watched[index] for index in sorted(stop.touched))),
         stop.reads,
         exceptions=_exceptions(stop),
+        violation=_violation(stop.fault),
+        addresses=_addresses(stop.fault),
+        space=_SPACES[stop.fault.space] if stop.fault is not None else AddressSpace.GLOBAL,
     )
+
+
+_SPACES = {
+    Space.GLOBAL: AddressSpace.GLOBAL, Space.LOCAL: AddressSpace.LOCAL, Space.PRIVATE: AddressSpace.PRIVATE_LANE,
+    Space.REGION: AddressSpace.REGION,
+}
+
+
+def _violation(fault: Fault | None) -> str:
+    if fault is None:
+        return ""
+    return "misaligned" if fault.misaligned else "permission" if fault.forbidden else ""
+
+
+def _addresses(fault: Fault | None) -> tuple[tuple[int | None, int], ...]:
+    if fault is None:
+        return ()
+    return tuple(fault.addresses.items()) or ((None, fault.address),)
 
 
 def _exceptions(stop: Stop) -> tuple[str, ...]:

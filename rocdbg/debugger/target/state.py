@@ -41,7 +41,8 @@ class AgentInfo(Struct, frozen=True):
 
 
 class QueueInfo(Struct, frozen=True):
-    """A queue of an agent: ``read`` and ``write`` are packet counts, ``size`` bytes at ``address``."""
+    """A queue of an agent: ``read`` and ``write`` are packet counts, ``size`` bytes at ``address``. ``error`` is the
+    word of `rocdbg.debugger.target.runnable.EXCEPTIONS`, or another, for what has put it into the error state."""
 
     agent: int
     number: int
@@ -51,6 +52,7 @@ class QueueInfo(Struct, frozen=True):
     size: int
     address: int
     target_id: str
+    error: str = ""
 
 
 class DispatchInfo(Struct, frozen=True):

@@ -32,7 +32,9 @@ class FunctionIndex:
         """The functions a unit defines: those with code, then those that were only inlined."""
         functions = self._by_unit.get(unit.offset)
         if functions is None:
-            functions = self._by_unit[unit.offset] = self._select(unit, unit.index.tagged(Tag.SUBPROGRAM))
+            functions = self._select(unit, unit.index.tagged(Tag.SUBPROGRAM))
+            functions += (each for each in self._select(unit, unit.index.records.nested) if each.ranges)
+            self._by_unit[unit.offset] = functions
         return functions
 
     def _function(self, die: Die) -> Function:

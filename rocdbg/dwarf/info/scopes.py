@@ -349,6 +349,8 @@ class CallSite(Struct, frozen=True):
     target: Function | None
     tail_call: bool
     parameters: tuple[CallSiteParameter, ...]
+    origin: Die | None = None
+    """The entry that is called: a subprogram or another entry point of one."""
 
 
 class Function(Scope):
@@ -476,6 +478,7 @@ def _call_site(die: Die) -> CallSite:
         Function(target) if target is not None and target.tag == Tag.SUBPROGRAM else None,
         isinstance(tail, Flag) and tail.value,
         tuple(_call_site_parameter(child) for child in die.children if child.tag in _PARAMETER_TAGS),
+        target,
     )
 
 

@@ -33,7 +33,7 @@ _DEEPEST: Final = 512
 SLICE: Final = 1 << 13
 """Bytes of entries between two pauses of a pass: about a millisecond."""
 
-_RECORD, _CONTAINER, _INLINED, _ENTRY = 1, 2, 4, 8
+_RECORD, _CONTAINER, _INLINED, _ENTRY, _FUNCTION = 1, 2, 4, 8, 16
 
 
 class Records(Struct):
@@ -45,6 +45,8 @@ class Records(Struct):
     parents: list[int] = field(default_factory=list)
     inlined: list[int] = field(default_factory=list)
     entry_points: list[int] = field(default_factory=list)
+    nested: list[int] = field(default_factory=list)
+    """Subprograms inside of subprograms and of blocks, declarations too."""
 
 
 class UnitIndex:
@@ -137,7 +139,7 @@ class UnitIndex:
 
 
 def _kind(tag: int) -> int:
-    kind = {Tag.INLINED_SUBROUTINE: _INLINED, Tag.ENTRY_POINT: _ENTRY}.get(tag, 0)
+    kind = {Tag.INLINED_SUBROUTINE: _INLINED, Tag.ENTRY_POINT: _ENTRY, Tag.SUBPROGRAM: _FUNCTION}.get(tag, 0)
     if tag in _RECORDED:
         kind |= _RECORD
     if tag in _CONTAINERS:
@@ -187,6 +189,8 @@ def _scan(unit: Unit, records: Records) -> Iterator[None]:
                     inlined.append(start)
                 elif kind == _ENTRY:
                     records.entry_points.append(start)
+                elif kind == _RECORD | _FUNCTION:
+                    records.nested.append(start)
                 if other:
                     pos = skip_attributes(unit, pos, steps)
                 else:
