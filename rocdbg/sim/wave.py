@@ -101,6 +101,12 @@ class Wave:
         else:
             self._dwords[entry.offset // 4] = value & (1 << 32) - 1
 
+    def take(self, name: str) -> int:
+        """A header field that says why the wave stopped, which is 0 then: what was told is no part of its state."""
+        value = self.field(name)
+        self.set_field(name, 0)
+        return value
+
     @property
     def pc(self) -> int:
         """Simulated address of the next instruction."""

@@ -238,3 +238,35 @@ def test_an_end_is_not_missed_when_the_other_was_stepped_over_its(make: Make, ar
     assert found.reason is StopReason.CATCHPOINT and found.scope.thread == waves[0] and END in found.caught
     assert ends.hit_count == 1
     assert session.running.proceed().reason is StopReason.EXITED
+
+
+@pytest.mark.parametrize("event, expected", ((Event.DISPATCH, 1), (Event.WORKGROUP, 2), (Event.WAVE, 6)))
+@pytest.mark.parametrize("first", (True, False), ids=("caught-first", "standing-first"))
+@pytest.mark.parametrize("stepped", (0, 1, 6))
+def test_ends_of_many_waves_that_stand_there_at_once(
+    make: Make, arch: str, event: Event, expected: int, first: bool, stepped: int
+) -> None:
+    """Two workgroups of three waves, each taken to its s_endpgm; then the last ones of them are stepped over it."""
+    session = make()
+    size = 3 * (64 if arch == "gfx90a" else 32)
+    session.launch.set_grid(str(2 * size))
+    session.launch.set_workgroup(str(size))
+    made = session.catch(event, (END,)) if first else None
+    session.start_at_entry()
+    probe = Catchpoint(0, "", event=Event.WAVE, when=(END,))
+    (place,) = session.running.catcher.make(Event.WAVE, (END,)).places(probe)
+    other = session.break_at(f"*{place:#x}")
+    session.settings.scheduler_locking = "on"
+    waves = [wave.number for wave in session.inferior.need_target().waves()]
+    for number in waves:
+        session.focus.move(Focus(number, 0))
+        session.running.proceed()
+    made = made or session.catch(event, (END,))
+    for number in waves[len(waves) - stepped :]:
+        session.focus.move(Focus(number, 0))
+        while session.inferior.target is not None and session.running.runner.alive(number):
+            session.running.stepi()
+    session.settings.scheduler_locking = "off"
+    while session.inferior.target is not None:
+        session.running.proceed()
+    assert (made.hit_count, other.hit_count) == (expected, 6)

@@ -141,6 +141,9 @@ class ScriptedRun:
     def pass_over(self, thread: int) -> None:
         raise AssertionError("the toy watches nothing")
 
+    def stop_again(self, thread: int) -> bool:
+        raise AssertionError("nothing is caught in the toy")
+
     def exit_info(self) -> ExitInfo:
         return ExitInfo(1, "kern", len(self.requests))
 

@@ -94,7 +94,7 @@ class Breakpoint(Struct):
 
     def lanes_of(self, arrival: Arrival) -> int:
         """The lanes of a wave at one of the addresses that it is about; 0: the wave does not concern it."""
-        if self.thread is not None and self.thread != arrival.thread:
+        if arrival.again or (self.thread is not None and self.thread != arrival.thread):
             return 0
         return arrival.active if self.lane is None else arrival.active & 1 << self.lane
 
@@ -102,6 +102,9 @@ class Breakpoint(Struct):
     def temporary(self) -> bool:
         """Whether it is deleted when it stops the program."""
         return self.disposition is Disposition.DELETE
+
+    def counted(self, arrival: Arrival) -> None:
+        """An arrival is one of its hits."""
 
     def stops(self) -> None:
         """It stops the program now: with `Disposition.DISABLE` perhaps for the last time."""
@@ -137,7 +140,7 @@ class Arrival(Struct, frozen=True):
     """A wave at an address: its active lanes, how to evaluate a condition for some of them, and the lanes it has.
 
     ``condition`` gives the mask of those lanes of a mask for which a text is true, and raises `rocdbg.Error` when it
-    cannot be evaluated for one.
+    cannot be evaluated for one. ``again``: it came there before, and only catchpoints want to hear of it once more.
     """
 
     thread: int
@@ -145,6 +148,7 @@ class Arrival(Struct, frozen=True):
     active: int
     condition: Callable[[str, int], int]
     used: int = 0
+    again: bool = False
 
 
 class BreakpointTable:
@@ -315,6 +319,7 @@ class BreakpointTable:
             if not lanes:
                 continue
             breakpoint_.hit_count += 1
+            breakpoint_.counted(arrival)
             if breakpoint_.ignore_count > 0:
                 breakpoint_.ignore_count -= 1
                 continue

@@ -21,20 +21,6 @@ def caught(runner: Runner, stop: TargetStop) -> StopEvent | None:
     return _event(runner, stop, hits, words, problems)
 
 
-def missed(runner: Runner, thread: int | None) -> StopEvent | None:
-    """An event where a wave stands at its end that has become something's end only since it stopped there, because the
-    others were taken to theirs. ``thread``: only that one is going to go on."""
-    for wave in runner.catcher.ending():
-        if thread in (None, wave.number):
-            runner.catcher.look(wave.number)
-            lanes = runner.inferior.active_lanes(wave.number)
-            event = runner.event(TargetStop(TargetStopKind.BREAKPOINT, wave.number, wave.pc, lanes))
-            runner.catcher.over.add(wave.number)
-            if event is not None:
-                return event
-    return None
-
-
 def loaded(runner: Runner) -> StopEvent | None:
     """An event where a catchpoint is about what the target has loaded, of which nothing has run."""
     stop = TargetStop(TargetStopKind.BREAKPOINT, next((wave.number for wave in runner.target.waves()), None))

@@ -34,10 +34,11 @@ class Catcher:
         self._inferior, self._table = inferior, table
         self._loaded: Sequence[LoadedCodeObject] = ()
         self._found: dict[frozenset[str], frozenset[LoadedAddress]] = {}
-        self._ended: set[int] = set()
-        """The waves whose end was told, or looked at where they stood."""
-        self.over: set[int] = set()
-        """Those of them that need not tell it when the target stops them there."""
+        self._target: Target | None = None
+        self.looked_at: int | None = None
+        """The wave whose place was looked at last since the command began: it goes on from there."""
+        self._again: set[int] = set()
+        """Waves that stop once more where they stand."""
 
     def make(self, event: Event, when: tuple[str, ...] = (), argument: str = "", temporary: bool = False) -> Catchpoint:
         """A catchpoint that is in no table yet; ``when`` () means begin and end of what has both."""
@@ -55,8 +56,6 @@ class Catcher:
         if loaded is not self._loaded:
             self._loaded = loaded
             self._found.clear()
-            self._ended.clear()
-            self.over.clear()
         if names not in self._found:
             self._found[names] = frozenset(
                 LoadedAddress(each.base + address)
@@ -124,36 +123,37 @@ class Catcher:
         waves = self._waves(dispatch)
         if BEGIN in made.when and fresh and begins(waves, wave, dispatch):
             words.append(BEGIN)
-        at_end = thread not in self.over and wave.pc in self._instructions(_ENDS)
-        if END in made.when and at_end and ends(self, waves, wave, dispatch):
+        if END in made.when and wave.pc in self._instructions(_ENDS) and ends(self, waves, wave, dispatch):
             words.append(END)
         return f"{made.event.value} {' and '.join(words)}" if words else ""
 
-    def tell(self, made: Catchpoint, thread: int) -> str:
-        """What is happening at a wave's place, which is told now."""
-        self._ended.add(thread)
-        return made.happening(made, thread)
-
-    def look(self, thread: int) -> None:
-        """A wave's end is looked at where it stands."""
-        self._ended.add(thread)
-
     def forget(self) -> None:
-        """The target is elsewhere in time: waves come to their ends again, and stop there."""
-        self.over.clear()
+        """The target is elsewhere in time, or another: waves come to their ends again, and stop there."""
+        self._again.clear()
+        for one in self._all(*Event):
+            one.told.clear()
 
-    def ending(self) -> list[WaveInfo]:
-        """Waves that stand at their end, which is that of something that is caught, and was not told."""
-        made = [one for one in self._all(Event.DISPATCH, Event.WORKGROUP) if END in one.when]
-        target = self._inferior.target
-        if not made or target is None:
-            return []
-        ends = self._instructions(_ENDS)
-        return [
-            wave for wave in target.waves()
-            if wave.pc in ends and wave.number not in self._ended and wave.instructions
-            and any(END in one.happening(one, wave.number) for one in made)
-        ]
+    def prepare(self, stepped: int | None) -> bool:
+        """The target is going to be resumed. A wave that stands at its end was perhaps not the last of its workgroup
+        when it stopped there, and may be when it goes on: it stops once more. Gives whether ``stepped`` is one."""
+        target = self._inferior.need_target()
+        if target is not self._target:
+            self._target = target
+            self.forget()
+        if not any(END in one.when for one in self._all(Event.DISPATCH, Event.WORKGROUP, Event.WAVE)):
+            return False
+        ends, runnable = self._instructions(_ENDS), self._inferior.need_runnable()
+        for wave in target.waves():
+            if wave.pc in ends and wave.number != self.looked_at and runnable.stop_again(wave.number):
+                self._again.add(wave.number)
+        return stepped in self._again
+
+    def look(self, thread: int) -> bool:
+        """A wave has stopped, and what it does there is looked at; whether it had stopped there before."""
+        again = thread in self._again
+        self._again.discard(thread)
+        self.looked_at = thread
+        return again
 
     def _text(self, target: Target, wave: WaveInfo) -> str:
         code = target.read_memory(AddressSpace.GLOBAL, wave.pc, 4)

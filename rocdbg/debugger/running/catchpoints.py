@@ -50,6 +50,8 @@ class Catchpoint(Breakpoint):
     """What of it a wave at one of the places is about to do, in words; "": nothing."""
     guard: Callable[[Catchpoint, int], Node | None] = field(default=lambda made, address: None)
     """A condition (I1) for a place, the same for all lanes, without which nothing of it happens there."""
+    told: set[int] = field(default_factory=set)
+    """The waves that stand at their end where it was a hit."""
 
     @property
     def at_places(self) -> bool:
@@ -95,4 +97,10 @@ class Catchpoint(Breakpoint):
 
     def lanes_of(self, arrival: Arrival) -> int:
         """All that are active, else all: a wave does these things with any EXEC."""
-        return (arrival.active or arrival.used) if self.happening(self, arrival.thread) else 0
+        if arrival.thread in self.told or not self.happening(self, arrival.thread):
+            return 0
+        return arrival.active or arrival.used
+
+    def counted(self, arrival: Arrival) -> None:
+        if END in self.happening(self, arrival.thread):
+            self.told.add(arrival.thread)

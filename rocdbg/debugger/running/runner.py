@@ -17,7 +17,7 @@ from rocdbg.debugger.frames.selection import Selection, follow
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.running import watch_events
 from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable, Hit
-from rocdbg.debugger.running.catch_events import caught, hit_fields, missed
+from rocdbg.debugger.running.catch_events import caught, hit_fields
 from rocdbg.debugger.running.catching import Catcher
 from rocdbg.debugger.running.catchpoints import Catchpoint
 from rocdbg.debugger.running.changes import resumed, take_code
@@ -69,6 +69,10 @@ class Runner(Struct):
         if self.state.interrupting:  # between two steps: the target stops before it goes on
             request = replace(request, mode=ResumeMode.RUN)
             self.inferior.need_runnable().interrupt()
+        if self.catcher.prepare(request.thread if request.mode is not ResumeMode.RUN else None):
+            assert request.thread is not None
+            wave = self.target.wave(request.thread)  # a step would go over the stop address where it begins
+            return TargetStop(TargetStopKind.BREAKPOINT, wave.number, wave.pc, wave.exec_mask & wave.used_lanes)
         users = self.breakpoints.addresses()
         checks = dict(self.native.checks(request.stop_addresses - users | request.always))
         watches, ends = self.watcher.prepare(), self.watcher.ends()
@@ -105,6 +109,7 @@ class Runner(Struct):
         if self.state.tracing is not None:
             self.state.tracing.need_none()
         self.state.driving, self.state.interrupting = True, False
+        self.catcher.looked_at = None
         self.state.budget = self.settings.instruction_budget or None
         try:
             yield
@@ -135,7 +140,7 @@ class Runner(Struct):
         """Run all waves (or one, with ``thread``) to the next event; ``None`` when the internal stop was it."""
         focus = thread if thread is not None else self.focus.current.thread
         only = thread is not None or (self.settings.scheduler_locking == "on" and self.alive(focus))
-        ended = self.check_pending_signal() or missed(self, focus if only else None)
+        ended = self.check_pending_signal()
         if ended is not None:
             return ended
         while True:
@@ -181,8 +186,8 @@ class Runner(Struct):
         return self.end_with(SIGNALS[signal])
 
     def end_with(self, signal: Signal) -> StopEvent:
-        """The program ends by a signal."""
-        self.terminate()
+        """The program ends by a signal; where its past is known, that can still be gone to."""
+        self.terminate(memory_too=self.target.recording is None)
         return StopEvent(StopReason.TERMINATED, Focus(), signal=signal)
 
     def _finish(self) -> ExitInfo:
@@ -192,13 +197,13 @@ class Runner(Struct):
         self.left(False)
         return info
 
-    def terminate(self) -> None:
-        """End the program now."""
+    def terminate(self, memory_too: bool = True) -> None:
+        """End the program now; ``memory_too``: nothing of it remains."""
         self.watcher.forget()
         self.inferior.leave()
         self.state.pending_signal = ""
         self.state.calls.clear()
-        self.left(True)
+        self.left(memory_too)
 
     # -- events
 
@@ -268,7 +273,7 @@ class Runner(Struct):
             lanes |= hit.lanes
         first, words = hits[0].breakpoint, ""
         if isinstance(first, Catchpoint):
-            words = self.catcher.tell(first, thread)
+            words = first.happening(first, thread)
         self.breakpoints.retire(hits)
         return self._focused(
             StopReason.CATCHPOINT if words else StopReason.BREAKPOINT, thread, lanes, caught=words,
@@ -295,7 +300,8 @@ class Runner(Struct):
         """The user's breakpoints that stop a wave here, and what went wrong with conditions."""
         self._enter_inlined(thread, pc)
         self.native.arrived(self.breakpoints.at(pc), thread, pc)
-        return self.breakpoints.hits(self.arrival(thread, pc))
+        again = self.catcher.look(thread)
+        return self.breakpoints.hits(replace(self.arrival(thread, pc), again=again))
 
     def arrival(self, thread: int, pc: int) -> Arrival:
         """A wave at an address, for those who ask what stops it there."""

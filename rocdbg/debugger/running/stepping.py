@@ -146,11 +146,16 @@ class Stepper(Struct):
             return ended
         frame = self.runner.top_frame(scope)
         start = self._start(scope)
-        stop = self._resume(scope, ResumeMode.STEP)
-        event = self._common(stop, scope)
-        if event is not None:
-            return event
-        pc = self.runner.target.wave(thread_of(scope)).pc
+        thread = thread_of(scope)
+        before = self.runner.target.wave(thread).instructions
+        while True:
+            stop = self._resume(scope, ResumeMode.STEP)
+            event = self._common(stop, scope)
+            if event is not None:
+                return event
+            if stop.kind is not TargetStopKind.BREAKPOINT or self.runner.target.wave(thread).instructions != before:
+                break  # else something that stops it where it stands turned out to be nothing
+        pc = self.runner.target.wave(thread).pc
         if over:
             result = over_or_into_call(self.runner, scope, start, pc, False)
             if isinstance(result, StopEvent):

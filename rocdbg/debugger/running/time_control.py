@@ -241,7 +241,8 @@ class TimeControl:
         self._runner.state.bookmarks = kept
 
     def _revive(self) -> None:
-        """After the end of the run its past is still there: the program is at its end then, and can go back."""
+        """After the end of the run its past is still there: the program is at its end then, and can go back. One that a
+        signal has ended is where it got that."""
         if self._inferior.target is not None:
             return
         target = self._remains()
@@ -249,5 +250,5 @@ class TimeControl:
             return
         self._control.return_to(target)
         begin, end = target.recording.bounds
-        target.recording.go_to(max(begin, end - 1))
+        target.recording.go_to(end if target.waves() else max(begin, end - 1))
         self._arrived(None)

@@ -104,6 +104,10 @@ class DeviceState(ABC):
         if self._calls.wave(thread) is None:  # in a called function no breakpoint is told but by stops of its own
             self._dispatch_of(thread).pass_over(thread)
 
+    def stop_again(self, thread: int) -> bool:
+        """Let a wave stop where it is, though that was told; whether it would have passed."""
+        return self._calls.wave(thread) is None and self._dispatch_of(thread).stop_again(thread)
+
     def forget(self) -> None:
         """Drop what is known of the waves: they are about to change."""
         self._waves.clear()

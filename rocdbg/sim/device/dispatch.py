@@ -483,6 +483,11 @@ class Dispatch:
         """Let a wave not stop where it is."""
         self._note_reported(self.wave(number))
 
+    def stop_again(self, number: int) -> bool:
+        """Let a wave stop where it is though it was reported there; whether it was."""
+        wave = self.wave(number)
+        return self._take_reported(wave) == wave.pc
+
     def stand(self, number: int | None) -> None:
         """As if the state were that of a stop at this wave, and no other was reported before."""
         for slot in self._residency.slots():
@@ -632,7 +637,7 @@ class Dispatch:
 
     def _trap(self, wave: Wave) -> Stop:
         """``s_trap``: the abort trap is final, PC stays at it; others are over once reported, PC moves behind them."""
-        trap = wave.field("trap_id")
+        trap = wave.take("trap_id")
         text = self._text(wave, wave.pc)
         if trap != ABORT_TRAP:
             wave.pc += _S_TRAP_SIZE

@@ -219,7 +219,7 @@ class Excursion:
                 wave.trapsts |= MEMORY_VIOLATION
                 return Stop(StopKind.FAULT, wave, wave.pc, wave.active_lanes(), fetch_fault(wave.pc, self._memory))
             case Status.TRAP:
-                trap, text = wave.field("trap_id"), self._text(wave.pc)
+                trap, text = wave.take("trap_id"), self._text(wave.pc)
                 if trap != ABORT_TRAP:
                     wave.pc += _S_TRAP_SIZE
                 return self._stop(StopKind.TRAP, trap=trap, instruction=text)

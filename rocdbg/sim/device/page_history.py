@@ -6,7 +6,7 @@ neighbouring versions there is a `_Delta`: the chunks that differ. Seen from the
 the contents farther away, so that the layout moves to a neighbour by exchanging chunks.
 
 A shadow may be borrowed: memory of somebody else's that does not change (the initial contents of a buffer, zeros). It
-is copied when the page is found to have changed.
+is copied when the page is found to have changed. What such pages held in version 0 is read there, and kept in no delta.
 """
 
 from __future__ import annotations
@@ -34,10 +34,14 @@ _SMALL = 1 << 15
 
 class _Part(Struct):
     """The chunks of one page that differ: their numbers, and what they hold, uint8[n, CHUNK]; what lies beyond the end
-    of the page is of no account."""
+    of the page is of no account. ``data`` None: what they hold in version 0, in borrowed memory."""
 
     chunks: NDArray[np.intp]
-    data: Bytes
+    data: Bytes | None
+
+    @property
+    def size(self) -> int:
+        return self.data.size if self.data is not None else 0
 
 
 _Delta = dict[int, _Part]
@@ -58,13 +62,22 @@ class PageHistory:
     def __init__(self, pages: Sequence[Bytes], begin: Sequence[Bytes | None]) -> None:
         self.pages: list[Bytes] = []
         self._shadows: list[Bytes] = []
+        self._begin: list[Bytes | None] = []
+        """For each page the borrowed memory with what it holds in version 0."""
         self._own: list[bool] = []
         self._deltas: list[_Delta] = []
         self.current = 0
         """The version that is laid out."""
-        self.size = 0
-        """Bytes that the deltas and the shadows take, but those borrowed."""
+        self.copied = 0
+        """Bytes that the shadows take, but those borrowed: one copy of what was written."""
+        self.kept = 0
+        """Bytes that the deltas take."""
         self.add(pages, begin)
+
+    @property
+    def size(self) -> int:
+        """Bytes that the deltas and the shadows take."""
+        return self.copied + self.kept
 
     @property
     def versions(self) -> int:
@@ -79,9 +92,10 @@ class PageHistory:
                 shadow = _ZEROS
             elif shadow is None:
                 shadow, own = _padded(page), True
-                self.size += shadow.size
+                self.copied += shadow.size
             self.pages.append(page)
             self._shadows.append(shadow)
+            self._begin.append(None if own else shadow)
             self._own.append(own)
 
     def keep(self) -> None:
@@ -93,19 +107,21 @@ class PageHistory:
         for number, (page, shadow) in enumerate(zip(self.pages, self._shadows, strict=True)):
             if _same(page, shadow):
                 continue
-            if not self._own[number]:
-                shadow = self._shadows[number] = _padded(shadow[: page.size])
-                self._own[number] = True
-                self.size += shadow.size
+            shadow = self._owned(number)
             chunks = _differing(page, shadow)
-            rows = shadow.reshape(-1, CHUNK)
-            delta[number] = _Part(chunks, rows[chunks])
-            self.size += delta[number].data.size
+            part = _Part(chunks, None)
+            if self.current or self._begin[number] is None or self._deltas:
+                part.data = shadow.reshape(-1, CHUNK)[chunks]
+            delta[number] = part
+            self.kept += part.size
             _copy_chunks(page, shadow, chunks)
         if self.current < len(self._deltas):
-            self._widen(self._deltas[self.current], delta)
+            # chunks that changed up to the new version, and not from there to the next, hold in that what they did
+            self._add_missing(self._deltas[self.current], dict(delta))
         self._deltas.insert(self.current, delta)
         self.current += 1
+        if self.current == 1:
+            self._borrow(delta)
 
     def differences(self) -> dict[tuple[int, int], bytes]:
         """What the pages hold other than in the current version: by page and offset in it."""
@@ -140,6 +156,8 @@ class PageHistory:
         kept, other = self._deltas[far], self._deltas[near]
         self._drop(other)
         self._add_missing(kept, other)
+        if not far:
+            self._borrow(kept)
         del self._deltas[near]
         if version < self.current:
             self.current -= 1
@@ -152,38 +170,66 @@ class PageHistory:
             self._drop(self._deltas.pop())
 
     def _drop(self, delta: _Delta) -> None:
-        self.size -= sum(part.data.size for part in delta.values())
+        self.kept -= sum(part.size for part in delta.values())
 
     def lay_out(self, version: int) -> None:
         """Make a version the current one, whatever the pages hold."""
         step = 1 if version > self.current else -1
         while self.current != version:
             delta = self._deltas[self.current if step > 0 else self.current - 1]
+            ends = self.current + step == 0, self.current == 0
             for number, part in delta.items():
-                rows = self._shadows[number].reshape(-1, CHUNK)
-                now = rows[part.chunks]
-                rows[part.chunks] = part.data
-                part.data = now
+                begin, at_begin = self._begin[number], any(ends)
+                if begin is None or not at_begin:
+                    assert part.data is not None
+                    rows = self._owned(number).reshape(-1, CHUNK)
+                    now = rows[part.chunks]
+                    rows[part.chunks] = part.data
+                    part.data = now
+                elif step > 0:
+                    assert part.data is not None
+                    self._owned(number).reshape(-1, CHUNK)[part.chunks] = part.data
+                    self._set(part, None)
+                else:
+                    shadow = self._shadows[number]
+                    self._set(part, shadow.reshape(-1, CHUNK)[part.chunks])
+                    self._shadows[number], self._own[number] = begin, False
+                    self.copied -= shadow.size
             self.current += step
 
-    def _widen(self, later: _Delta, new: _Delta) -> None:
-        """A version was put in front of ``later``: chunks that changed before it, and not up to the one behind, hold
-        there what they held before."""
-        self._add_missing(later, {number: _Part(part.chunks, part.data) for number, part in new.items()})
+    def _owned(self, number: int) -> Bytes:
+        """The shadow of a page, to be written to."""
+        shadow = self._shadows[number]
+        if not self._own[number]:
+            shadow = self._shadows[number] = _padded(shadow[: self.pages[number].size])
+            self._own[number] = True
+            self.copied += shadow.size
+        return shadow
+
+    def _borrow(self, delta: _Delta) -> None:
+        """A delta that holds what version 0 does need not, where that is borrowed."""
+        for number, part in delta.items():
+            if self._begin[number] is not None:
+                self._set(part, None)
+
+    def _set(self, part: _Part, data: Bytes | None) -> None:
+        self.kept -= part.size
+        part.data = data
+        self.kept += part.size
 
     def _add_missing(self, delta: _Delta, other: _Delta) -> None:
         """Let a delta have what another one has beyond it, whose parts become its own."""
         for number, part in other.items():
             have = delta.get(number)
             if have is None:
-                delta[number] = part
-                self.size += part.data.size
+                delta[number] = _Part(part.chunks, part.data)
+                self.kept += part.size
                 continue
             missing = ~np.isin(part.chunks, have.chunks)
             if missing.any():
                 have.chunks = np.concatenate([have.chunks, part.chunks[missing]])
-                have.data = np.concatenate([have.data, part.data[missing]])
-                self.size += int(missing.sum()) * CHUNK
+                if have.data is not None and part.data is not None:
+                    self._set(have, np.concatenate([have.data, part.data[missing]]))
 
 
 def _same(page: Bytes, shadow: Bytes) -> bool:

@@ -38,7 +38,8 @@ INTERVAL = 0.03
 SHARE = 12
 """Keeping a checkpoint takes at most this part of the time that passes before the next."""
 MOST_BYTES = 400 << 20
-"""Bytes that checkpoints take, beside one copy of what was written, before they are thinned out."""
+"""Bytes that checkpoints take, beside one copy of what was written, before they are thinned out. The first, the last
+and the one where the run stands are kept whatever they take."""
 MOST = 256
 """Checkpoints, likewise."""
 _LEG = 60_000
@@ -136,8 +137,13 @@ class Recorder:
 
     @property
     def size(self) -> int:
-        """Bytes that the checkpoints take."""
+        """Bytes that the checkpoints take, one copy of what was written included."""
         return self._history.size
+
+    @property
+    def kept(self) -> int:
+        """Bytes that the checkpoints take beside one copy of what was written."""
+        return self._history.kept
 
     def close(self) -> None:
         """Let go of the dispatch: it goes on without being recorded."""
@@ -544,7 +550,7 @@ class Recorder:
 
     def _thin_out(self) -> None:
         """Forget checkpoints where they are densest for their distance from the present."""
-        while len(self._checkpoints) > MOST or (self._history.size > MOST_BYTES and len(self._checkpoints) > 3):
+        while len(self._checkpoints) > MOST or self._history.kept > MOST_BYTES:
             here = self.position
             positions = self.checkpoints
             candidates = [n for n in range(1, len(positions) - 1) if n != self._history.current]
