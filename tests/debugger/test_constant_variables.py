@@ -9,6 +9,7 @@ import pytest
 
 from rocdbg.debugger import Session
 from rocdbg.debugger.program.constant_variables import ConstantVariables
+from rocdbg.debugger.program.routines import Routine
 
 pytestmark = pytest.mark.llvm
 
@@ -24,6 +25,14 @@ STATEMENTS = [
     ("p[1] = p[2] ? n + 1 : n * 3;", True),
     ("int &r = p[1] ? p[2] : n; r = 4; p[1] = n;", False),
     ("int &r = p[1] ? n : p[2]; r = 4; p[1] = n;", False),
+    ("p[1] = (int)(n) + (n);", True),
+    ("p[1] = TWICE(n);", True),
+    ("p[1] = taken(n);", True),
+    ("p[1] = MAYBE(n);", False),
+    ("SET(n, 2); p[1] = n;", False),
+    ("asm volatile(\"\" :: \"v\"(n)); p[1] = n;", True),
+    ("int k = 3, *q = &k; p[*q] = n;", True),
+    ("p[1] = [&]() __attribute__((device)) { return n; }();", False),
     ("n = 2; p[1] = n;", False),
     ("n += p[1]; p[2] = n;", False),
     ("p[1] = n++;", False),
@@ -45,8 +54,16 @@ STATEMENTS = [
 ]
 SOURCE = """
 #define CHANGE n = 7
+#define TWICE(x) ((x) * 2)
+#define SET(x, y) x = y
+#ifdef NEVER
+#define MAYBE(x) (x = 2)
+#else
+#define MAYBE(x) (x)
+#endif
 struct holder {{ int &r; }};
 static __attribute__((device)) inline void change(int &v) {{ v = 9; }}
+static __attribute__((device)) inline int taken(int v) {{ return v * 3; }}
 {kernels}
 """
 KERNEL = """extern "C" __attribute__((global)) void k{number}(int *p) {{ int n = p[0]; {statements}\n}}"""
@@ -70,7 +87,8 @@ def names(path: Path, number: int) -> set[str | None]:
     session.sources.program_directory = path.parent
     program = session.inferior.need_program()
     function = next(f for f in program.info.functions_named(f"k{number}") if f.low_pc is not None)
-    return {variable.name for variable in ConstantVariables(session.sources).of(program, function)[0]}
+    found = ConstantVariables(session.sources).of(program, Routine(function))
+    return {variable.name for variable in found.variables}
 
 
 @pytest.mark.parametrize("number", range(len(STATEMENTS)))

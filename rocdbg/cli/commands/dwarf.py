@@ -71,8 +71,9 @@ def maint_dwarf_cfi(shell: Shell, pc: int | None) -> None:
 def maint_dwarf_coverage(shell: Shell, function: str) -> None:
     """Show at how many instructions of its scope each variable has a value.
 
-    For the functions called FUNCTION, by default the selected frame's, else all: per variable the share of
-    instructions where the compiler says where it is, where its value is recovered from machine code, and where neither.
+    For the functions called FUNCTION, by default the selected frame's, else all, and the calls inlined in them: per
+    variable the share of instructions where the compiler says where it is, where its value is recovered, and where
+    neither.
     """
     rows = shell.session.dwarf.coverage(function)
     width = max((len(row.name) for row in rows), default=0)

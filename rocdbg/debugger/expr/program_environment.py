@@ -230,7 +230,7 @@ class ProgramEnvironment(Struct, dict=True):
         value = self._value_told(variable)
         if value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
             return value
-        return self.recovery.value(self.frame, variable, self.target, self.memory) or value
+        return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_told) or value
 
     def _value_told(self, variable: Variable) -> Value:
         """A variable's value by its location."""

@@ -6,7 +6,12 @@ they came in. GDB writes such a value as ``x@entry``.
 
 from __future__ import annotations
 
-from rocdbg.debugger.frames.frames import Frame, FrameKind
+from rocdbg.codeobject.metadata import KernelArg
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.routines import routine_of
+from rocdbg.debugger.program.opencl import is_kernel_body, is_kernel_wrapper
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.routines import Routine
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.storage import AbsentError, Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
@@ -29,28 +34,40 @@ def is_absent(value: Value) -> bool:
     return value.absence is not None
 
 
-def entry_value(frame: Frame, parameter: Variable, target: Target, memory: Memory) -> Value | None:
-    """What a kernel was given for a parameter; None when the frame is no kernel's, or its layout is not known.
+def passed_argument(program: Program, routine: Routine, parameter: Variable) -> KernelArg | None:
+    """The explicit argument that a kernel's parameter is; None when the routine is no kernel, or its layout is not
+    known.
 
     The n-th parameter is the n-th explicit argument of the metadata, if there are as many of both and the sizes agree.
     Triton passes two pointers more, which its source does not know.
     """
-    if frame.kind is not FrameKind.NORMAL or not frame.scopes or frame.function is None:
+    low = routine.function.low_pc
+    if routine.calls and not (
+        len(routine.calls) == 1 and is_kernel_body(routine.source) and is_kernel_wrapper(program, routine.function)
+    ):
         return None
-    code_object, low = frame.program.code_object, frame.function.low_pc
-    symbol = code_object.symbols.at(low) if low is not None else None
-    kernel = code_object.kernels.find(symbol.name) if symbol is not None else None
+    symbol = program.code_object.symbols.at(low) if low is not None else None
+    kernel = program.code_object.kernels.find(symbol.name) if symbol is not None else None
     metadata = kernel.metadata if kernel is not None else None
-    if metadata is None or frame.scope.thread is None:
+    if metadata is None:
         return None
-    parameters = [v for v in frame.scopes[-1].variables if v.is_parameter]
+    parameters = [variable for variable in routine.scope.variables if variable.is_parameter]
     explicit = metadata.explicit_args
-    if frame.function.unit.producer == _TRITON:
+    if routine.function.unit.producer == _TRITON:
         explicit = explicit[:-_TRITONS_OWN]
     if len(parameters) != len(explicit) or parameter not in parameters:
         return None
     argument = explicit[parameters.index(parameter)]
-    if parameter.type.size != argument.size:
+    return argument if parameter.type.size == argument.size else None
+
+
+def entry_value(frame: Frame, parameter: Variable, target: Target, memory: Memory) -> Value | None:
+    """What a kernel was given for a parameter; None where that is not known."""
+    routine = routine_of(frame) if frame.scopes else None
+    if routine is None or frame.scope.thread is None:
+        return None
+    argument = passed_argument(frame.program, routine, parameter)
+    if argument is None:
         return None
     dispatch = target.wave(frame.scope.thread).id.dispatch
     address = next((d.kernarg_address for d in target.dispatches() if d.number == dispatch), None)

@@ -7,12 +7,14 @@ tell where others got a new value that it has no location for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from msgspec import Struct, field
 
 from rocdbg.addresses import FileAddress
 from rocdbg.analysis.control_flow import jump_targets
 from rocdbg.analysis.machine_state import AGPR
+from rocdbg.analysis.passed_lines import PassedLines
 from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.analysis.recomputation import Computations, computations
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim, ValueFlow
@@ -20,15 +22,19 @@ from rocdbg.arch.registers import RegisterClass, UnknownRegisterError, dwarf_reg
 from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.kernel_arguments import entry_value
-from rocdbg.debugger.program.constant_variables import ConstantVariables
+from rocdbg.debugger.frames.routines import routine_of
+from rocdbg.debugger.program.constant_variables import Constants, ConstantVariables
+from rocdbg.debugger.program.initialisers import Initialiser, Initialisers
 from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.routines import Routine
 from rocdbg.debugger.program.source import SourceFiles
+from rocdbg.debugger.program.source_expressions import Reader, evaluate
 from rocdbg.debugger.target.state import Target
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.storage import AbsentError, Memory
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.decoding import Operation, decode
-from rocdbg.dwarf.info import Function, Loclist, Variable
+from rocdbg.dwarf.info import Loclist, Variable
 from rocdbg.errors import Error
 
 _MOST_CLAIMS = 4000
@@ -36,13 +42,23 @@ _MOST_OPERATIONS = 64
 
 
 class Followed(Struct):
-    """A function's variables that never change, by their entries' offsets, and where their values go."""
+    """A routine's variables that never change, by their entries' offsets, and where their values go."""
 
     numbers: dict[int, int]
     flow: ValueFlow | None
     constants: dict[int, int] = field(default_factory=dict)
     """Of variables that are numbers, the bits."""
     computations: Computations = field(default_factory=Computations)
+    initialisers: dict[int, Initialiser] = field(default_factory=dict)
+    """By the entries' offsets."""
+    passed: PassedLines | None = None
+    """The lines of the routine's text, if there are initialisers."""
+
+    def initialised(self, variable: Variable, pc: int) -> Initialiser | None:
+        """What a variable was initialised with, where that is done for sure."""
+        found = self.initialisers.get(variable.offset)
+        done = found is not None and self.passed is not None and self.passed.before(pc) > found.line
+        return found if done else None
 
 
 class Recovery:
@@ -54,64 +70,47 @@ class Recovery:
     def __init__(self, rows: Callable[[Program, int], PrologueRows], sources: SourceFiles) -> None:
         self._rows = rows
         self._variables = ConstantVariables(sources)
-        self._functions: dict[tuple[int, int, int], tuple[Program, Followed]] = {}
+        self._routines: dict[tuple[int, int, int], tuple[Program, Followed]] = {}
 
-    def value(self, frame: Frame, variable: Variable, target: Target | None, memory: Memory) -> Value | None:
-        """A variable of a frame's function at the frame's PC, for its lane; None where it is not known."""
-        context, function = frame.context, frame.function
-        if target is None or frame.kind is not FrameKind.NORMAL or function is None or context.pc is None:
+    def value(
+        self, frame: Frame, variable: Variable, target: Target | None, memory: Memory, told: Callable[[Variable], Value]
+    ) -> Value | None:
+        """A variable of a frame's function at the frame's PC, for its lane; None where it is not known.
+
+        ``told`` gives a variable as its location says.
+        """
+        context = frame.context
+        if target is None or frame.kind is FrameKind.DUMMY or context.pc is None:
             return None
         if context.pc != context.wave_pc or context.lane is None:
             return None
-        wave = target.wave(context.access.thread)
-        if not wave.exec_mask >> context.lane & 1:
+        if not target.wave(context.access.thread).exec_mask >> context.lane & 1:
             return None
-        followed = self.followed(frame.program, function, context.wave_size)
-        number = followed.numbers.get(variable.offset)
-        size = variable.type.size
-        if number is None or not size:
+        routine = routine_of(frame)
+        if routine is None:
             return None
-        if variable.is_parameter:
-            passed = entry_value(frame, variable, target, memory)
-            if passed is not None:
-                return Value(variable.type, data=passed.contents(), recovered=True)
-        if followed.flow is None:
+        followed = self.followed(frame.program, routine, context.wave_size)
+        if variable.offset not in followed.numbers:
             return None
-        pc = frame.program.to_file(context.pc)
-        places = followed.flow.before(pc)
-        if number in followed.constants and (number, 0) in places:
-            data = followed.constants[number].to_bytes(8, "little")[:size]
-            return Value(variable.type, data=data, recovered=True)
-        if size <= 4:
-            bits = followed.computations.bits(number, places, lambda place: _read(context, place))
-            return None if bits is None else Value(
-                variable.type, data=bits.to_bytes(4, "little")[:size], recovered=True
-            )
-        found = b""
-        for part in range((size + 3) // 4):
-            place = places.get((number, part))
-            dword = _read(context, place) if place is not None else None
-            if dword is None:
-                return None
-            found += dword.to_bytes(4, "little")
-        return Value(variable.type, data=found[:size], recovered=True)
+        return _Values(followed, frame, target, memory, told).value(variable)
 
-    def followed(self, program: Program, function: Function, wave_size: int) -> Followed:
-        """What is known of a function's variables."""
-        low = function.low_pc
-        key = id(program), low or 0, wave_size
-        kept = self._functions.get(key)
+    def followed(self, program: Program, routine: Routine, wave_size: int) -> Followed:
+        """What is known of a routine's variables."""
+        key = id(program), routine.scope.offset, wave_size
+        kept = self._routines.get(key)
         if kept is None:
             try:
-                made = self._follow(program, function, wave_size) if low is not None else Followed({}, None)
+                has_code = routine.function.low_pc is not None
+                made = self._follow(program, routine, wave_size) if has_code else Followed({}, None)
             except (Error, RecursionError):  # damaged locations or code: nothing is known
                 made = Followed({}, None)
-            kept = self._functions[key] = program, made
+            kept = self._routines[key] = program, made
         return kept[1]
 
-    def _follow(self, program: Program, function: Function, wave_size: int) -> Followed:
-        assert function.low_pc is not None
-        variables, runs_once = self._variables.of(program, function)
+    def _follow(self, program: Program, routine: Routine, wave_size: int) -> Followed:
+        assert routine.function.low_pc is not None
+        known = self._variables.of(program, routine)
+        variables = known.variables
         numbers = {variable.offset: number for number, variable in enumerate(variables)}
         constants: dict[int, int] = {}
         claims: list[Claim] = []
@@ -122,15 +121,129 @@ class Recovery:
                 constants.pop(number, None)
                 continue
             claims += found
-        analysis = self._rows(program, wave_size).analysis(function.low_pc) if claims else None
-        if analysis is None or len(claims) > _MOST_CLAIMS:
+        followed = Followed(numbers, None, constants)
+        if not variables:
+            return followed
+        _initialise(followed, known)
+        analysis = self._rows(program, wave_size).analysis(routine.function.low_pc)
+        if analysis is None:
             return Followed(numbers, None)
+        if followed.initialisers:
+            followed.passed = PassedLines(
+                analysis.blocks, analysis.function.start, lambda address: _line(program, routine, known, address)
+            )
+        if not claims or len(claims) > _MOST_CLAIMS:
+            return followed
         ways, sources = computations(analysis, claims, len(variables))
         instructions = [
             instruction for _, block in sorted(analysis.blocks.items()) for instruction in block.instructions
         ]
-        flow = ValueFlow(analysis, claims + sources, jump_targets(instructions), repeats=not runs_once)
-        return Followed(numbers, flow, constants, ways)
+        followed.computations = ways
+        followed.flow = ValueFlow(analysis, claims + sources, jump_targets(instructions), repeats=not known.runs_once)
+        return followed
+
+
+def _initialise(followed: Followed, known: Constants) -> None:
+    text = known.text
+    if text is None:
+        return
+    reader = Initialisers(text)
+    named = {
+        variable.name: variable for variable in known.variables
+        if variable.name and variable.offset in followed.numbers and text.keeps(variable)
+    }
+    for variable in named.values():
+        initialiser = reader.read(variable, named)
+        if initialiser is not None:
+            followed.initialisers[variable.offset] = initialiser
+
+
+class _Values:
+    """The recovered variables of a frame."""
+
+    def __init__(
+        self, followed: Followed, frame: Frame, target: Target, memory: Memory, told: Callable[[Variable], Value]
+    ) -> None:
+        self._followed = followed
+        self._frame = frame
+        self._target = target
+        self._memory = memory
+        self._told = told
+        self._known: dict[int, int | None] = {}
+        self._reader = Reader(self._bits, self._position)
+
+    def value(self, variable: Variable) -> Value | None:
+        """A variable's value; None where it is not known."""
+        followed, context, size = self._followed, self._frame.context, variable.type.size
+        number = followed.numbers.get(variable.offset)
+        if number is None or not size or context.pc is None:
+            return None
+        if variable.is_parameter:
+            passed = entry_value(self._frame, variable, self._target, self._memory)
+            if passed is not None:
+                return Value(variable.type, data=passed.contents(), recovered=True)
+        pc = self._frame.program.to_file(context.pc)
+        data = _followed_data(followed, number, size, pc, context)
+        if data is None:
+            initialiser = followed.initialised(variable, pc)
+            found = evaluate(initialiser.expression, self._reader) if initialiser is not None else None
+            if found is None:
+                return None
+            data = (found & (1 << 8 * size) - 1).to_bytes(size, "little")
+        return Value(variable.type, data=data, recovered=True)
+
+    def _bits(self, variable: Variable) -> int | None:
+        if variable.offset not in self._known:
+            self._known[variable.offset] = None
+            value: Value | None = self._told(variable)
+            if value is not None and value.absence is not None:
+                value = self.value(variable)
+            with suppress(AbsentError):
+                if value is not None:
+                    self._known[variable.offset] = int.from_bytes(value.contents(), "little")
+        return self._known[variable.offset]
+
+    def _position(self, what: str, axis: int) -> int | None:
+        context = self._frame.context
+        wave = self._target.wave(context.access.thread)
+        if what == "work_items" and wave.workgroup_size[axis] != wave.full_workgroup[axis]:
+            return None
+        places = {
+            "workitem_id": wave.work_item(context.lane or 0), "workgroup_id": wave.workgroup,
+            "workgroup_size": wave.full_workgroup, "work_items": wave.full_workgroup,
+        }
+        return places[what][axis]
+
+
+def _line(program: Program, routine: Routine, known: Constants, address: int) -> int:
+    """The line of an instruction of a routine's own text; 0 for others."""
+    row = program.info.line_at(FileAddress(address))
+    text = known.text
+    if row is None or text is None or row.file != text.file or not routine.scope.contains(address):
+        return 0
+    return row.line if text.tokens[0].line <= row.line <= text.tokens[-1].line else 0
+
+
+def _followed_data(
+    followed: Followed, number: int, size: int, pc: int, context: FrameContext
+) -> bytes | None:
+    """The bytes of a variable that machine code still has."""
+    if followed.flow is None:
+        return None
+    places = followed.flow.before(pc)
+    if number in followed.constants and (number, 0) in places:
+        return followed.constants[number].to_bytes(8, "little")[:size]
+    if size <= 4:
+        bits = followed.computations.bits(number, places, lambda place: _read(context, place))
+        return None if bits is None else bits.to_bytes(4, "little")[:size]
+    found = b""
+    for part in range((size + 3) // 4):
+        place = places.get((number, part))
+        dword = _read(context, place) if place is not None else None
+        if dword is None:
+            return None
+        found += dword.to_bytes(4, "little")
+    return found[:size]
 
 
 def _claims(
@@ -226,40 +339,3 @@ def _read(context: FrameContext, place: int) -> int | None:
         return None
 
 
-def coverage(
-    recovery: Recovery, program: Program, function: Function, variable: Variable, addresses: Sequence[int]
-) -> tuple[int, int, int]:
-    """Of addresses of instructions, at how many the compiler says where a variable is, at how many it is recovered,
-    and at how many neither."""
-    location = variable.location
-    wave_size = program.wave_size
-    told: set[int] = set()
-    if isinstance(location, Loclist):
-        what = program.expressions.location(location, variable.unit, wave_size)
-        if isinstance(what, LocationList):
-            told = {pc for pc in addresses if any(data for data in what.matching(FileAddress(pc)))}
-    elif location is not None:
-        told = set(addresses)
-    followed = recovery.followed(program, function, wave_size)
-    number = followed.numbers.get(variable.offset)
-    parts = ((variable.type.size or 0) + 3) // 4
-    recovered = 0
-    if number is not None and parts:
-        symbols, low = program.code_object.symbols, function.low_pc
-        symbol = symbols.at(low) if low is not None else None
-        is_entered = symbol is not None and program.code_object.kernels.find(symbol.name) is not None
-        always = variable.is_parameter and is_entered
-        constant = number in followed.constants
-        for pc in addresses:
-            if pc in told:
-                continue
-            if always:
-                recovered += 1
-            elif followed.flow is not None:
-                places = followed.flow.before(pc)
-                if constant or parts > 1:
-                    wanted = range(1) if constant else range(parts)
-                    recovered += all((number, part) in places for part in wanted)
-                else:
-                    recovered += followed.computations.bits(number, places, lambda place: 0) is not None
-    return len(told), recovered, len(addresses) - len(told) - recovered

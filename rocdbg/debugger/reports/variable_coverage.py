@@ -10,12 +10,17 @@ from msgspec import Struct
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.recovered import Recovery, coverage
+from rocdbg.debugger.frames.recovered import Recovery
+from rocdbg.debugger.frames.recovery_coverage import RoutineCoverage
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program import lds
-from rocdbg.debugger.program.opencl import is_kernel_wrapper
-from rocdbg.dwarf.info import Function, Variable
+from rocdbg.debugger.program.opencl import is_kernel_body, is_kernel_wrapper
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.routines import Routine
+from rocdbg.dwarf.info import Function, InlinedSubroutine, Variable
 from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
+
+_MOST_NESTED = 32
 
 
 class CoverageRow(Struct, frozen=True):
@@ -30,7 +35,7 @@ class CoverageRow(Struct, frozen=True):
 
 
 def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name: str) -> list[CoverageRow]:
-    """Of the functions called ``name``, without it of the selected frame's, else of all; not of inlined calls.
+    """Of the functions called ``name``, without it of the selected frame's, else of all, and of calls inlined in them.
 
     Raises `NoSymbolError`.
     """
@@ -49,22 +54,54 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
         raise NoSymbolError(name)
     rows: list[CoverageRow] = []
     for function in functions:
-        if function.low_pc is None or is_kernel_wrapper(program, function):  # whose variables are never shown
+        if function.low_pc is None:
             continue
         analysis = inferior.machine_code(program).rows(program.wave_size).analysis(function.low_pc)
         if analysis is None:
             continue
         addresses = sorted(i.address for block in analysis.blocks.values() for i in block.instructions)
         in_lds = lds.place_variables(program, function)
-        for scope, variable in _variables(function, 0):
-            inside = [
-                address for part in scope.ranges
-                for address in addresses[bisect_left(addresses, part.low) : bisect_left(addresses, part.high)]
-            ]
-            if inside and variable.name and variable.offset not in in_lds:
-                told, recovered, _ = coverage(recovery, program, function, variable, inside)
-                rows.append(CoverageRow(function.display_name, variable.name, told, recovered, len(inside)))
-    return rows
+        for label, routine in _routines(program, function):
+            counter = RoutineCoverage(recovery, program, routine)
+            for scope, variable in _variables(routine.scope, 0):
+                inside = [
+                    address for part in scope.ranges
+                    for address in addresses[bisect_left(addresses, part.low) : bisect_left(addresses, part.high)]
+                ]
+                if inside and variable.name and variable.offset not in in_lds:
+                    told, recovered = counter.count(variable, inside)
+                    rows.append(CoverageRow(label, variable.name, told, recovered, len(inside)))
+    return _summed(rows)
+
+
+def _summed(rows: list[CoverageRow]) -> list[CoverageRow]:
+    """Rows of the same variable in several inlined calls in one place added up."""
+    found: dict[tuple[str, str], CoverageRow] = {}
+    for row in rows:
+        key = row.function, row.name
+        known = found.get(key)
+        found[key] = row if known is None else CoverageRow(
+            row.function, row.name, known.told + row.told, known.recovered + row.recovered, known.total + row.total
+        )
+    return list(found.values())
+
+
+def _routines(program: Program, function: Function) -> Iterator[tuple[str, Routine]]:
+    """A function and the inlined calls in it, with what they are called."""
+    is_wrapper = is_kernel_wrapper(program, function)
+    if not is_wrapper:  # whose variables are never shown
+        yield function.display_name, Routine(function)
+    pending: list[tuple[Scope, tuple[InlinedSubroutine, ...]]] = [(function, ())]
+    while pending:
+        scope, calls = pending.pop()
+        for child in reversed(scope.children):
+            inner = (*calls, child) if isinstance(child, InlinedSubroutine) else calls
+            if len(inner) < _MOST_NESTED:
+                pending.append((child, inner))
+        if isinstance(scope, InlinedSubroutine):
+            own = is_wrapper and is_kernel_body(scope.function)
+            name = function.display_name
+            yield name if own else f"{scope.function.display_name} in {name}", Routine(function, calls)
 
 
 def _variables(scope: Scope, depth: int) -> Iterator[tuple[Scope, Variable]]:

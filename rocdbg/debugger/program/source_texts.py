@@ -1,0 +1,148 @@
+"""The texts a unit was compiled from, as far as they can be had: files by their checksums, and what they define.
+
+A header that only has macros is not in the line table and has no checksum there. Where a known file includes it in
+quotes it is taken as it is now.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.codeobject.regular_file import FileAccessError, read_regular
+from rocdbg.debugger.program.source import SourceError, SourceFiles
+from rocdbg.debugger.program.source_tokens import Macro, definitions_of
+from rocdbg.dwarf.info import SourceFile, Unit
+
+_MOST_BYTES: Final = 1 << 22
+_MOST_FILES: Final = 64
+_REFERENCE_TYPE = re.compile(r"\b(?:using\s+\w+\s*=|typedef\b)[^;]*&")
+
+
+class UnitTexts(Struct):
+    """What is known of a unit's texts.
+
+    ``macros`` have one certain definition; ``bodies`` is the text of all definitions by name. ``is_closed``: nothing
+    else was included.
+    """
+
+    texts: dict[str, str]
+    macros: dict[str, Macro]
+    bodies: dict[str, str]
+    is_closed: bool
+
+    def definitions(self, name: str) -> list[tuple[str, int]]:
+        """The texts, and places in them, that look like a definition of a function of a name."""
+        pattern = re.compile(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)[\s\w]*\{{")
+        return [(text, match.start()) for text in self.texts.values() for match in pattern.finditer(text)]
+
+    def may_take_references(self, name: str) -> bool:
+        """Whether anything in the texts that looks like a declaration of a function has a reference in its list."""
+        pattern = re.compile(rf"\b{re.escape(name)}\s*\(([^;{{}}]*)")
+        return any(
+            _REFERENCE_TYPE.search(text) or any("&" in match[1] for match in pattern.finditer(text))
+            for text in self.texts.values()
+        )
+
+
+class SourceTexts:
+    """Reads them, each once."""
+
+    def __init__(self, sources: SourceFiles) -> None:
+        self._sources = sources
+        self._texts: dict[tuple[str, bytes | None], tuple[str, Path | None] | None] = {}
+        self._units: dict[int, tuple[Unit, UnitTexts | None]] = {}
+
+    def text(self, file: SourceFile) -> str | None:
+        """The text of a file as it was compiled; None when that is not to be had."""
+        found = self._text(file)
+        return found[0] if found is not None else None
+
+    def of(self, unit: Unit) -> UnitTexts | None:
+        """The texts of a unit; None if it has too many files."""
+        kept = self._units.get(id(unit))
+        if kept is None:
+            kept = self._units[id(unit)] = unit, self._of(unit)
+        return kept[1]
+
+    def _of(self, unit: Unit) -> UnitTexts | None:
+        files = unit.files
+        if len(files) > _MOST_FILES:
+            return None
+        found = UnitTexts({}, {}, {}, True)
+        pending: list[tuple[str, str, Path | None]] = []
+        paths: set[Path] = set()
+        changed: set[str] = set()
+        for file in files:
+            text = self._text(file)
+            if text is None:
+                found.is_closed = False
+                changed.add(file.basename)
+            elif file.path not in found.texts:
+                pending.append((file.path, *text))
+                found.texts[file.path] = text[0]
+                paths |= {text[1].resolve()} if text[1] is not None else set()
+        uncertain: set[str] = set()
+        while pending:
+            _, text_, place = pending.pop()
+            definitions = definitions_of(text_)
+            for name, body in definitions.bodies.items():
+                if name in found.bodies or name not in definitions.certain:
+                    uncertain.add(name)
+                found.bodies[name] = f"{found.bodies.get(name, '')} {body}"
+            found.macros |= definitions.certain
+            for is_quoted, name in definitions.includes:
+                path = self._included(place, name) if is_quoted else None
+                if path is not None and path in paths:
+                    continue
+                known = path is not None and path.name not in changed and len(paths) < _MOST_FILES
+                more = self._header(path) if path is not None and known else None
+                if path is None or more is None:
+                    found.is_closed = False
+                    continue
+                paths.add(path)
+                found.texts[str(path)] = more
+                pending.append((str(path), more, path))
+        for name in uncertain:
+            found.macros.pop(name, None)
+        return found
+
+    def _text(self, file: SourceFile) -> tuple[str, Path | None] | None:
+        key = file.path, file.md5
+        if key not in self._texts:
+            self._texts[key] = self._read(file)
+        return self._texts[key]
+
+    def _read(self, file: SourceFile) -> tuple[str, Path | None] | None:
+        if file.source is not None:
+            return file.source, None
+        if file.md5 is None:
+            return None
+        try:
+            path = self._sources.text(file).path
+            data = read_regular(path, _MOST_BYTES) if path is not None else b""
+        except (SourceError, FileAccessError, OSError, ValueError):
+            return None
+        if hashlib.md5(data, usedforsecurity=False).digest() != file.md5:
+            return None
+        return data.decode("utf-8", "replace"), path
+
+    @staticmethod
+    def _included(place: Path | None, name: str) -> Path | None:
+        if place is None:
+            return None
+        try:
+            return (place.parent / name).resolve()
+        except (OSError, ValueError, RuntimeError):
+            return None
+
+    @staticmethod
+    def _header(path: Path) -> str | None:
+        try:
+            return read_regular(path, _MOST_BYTES).decode("utf-8", "replace")
+        except (FileAccessError, OSError, ValueError):
+            return None
