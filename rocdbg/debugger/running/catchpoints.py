@@ -102,5 +102,5 @@ class Catchpoint(Breakpoint):
         return arrival.active or arrival.used
 
     def counted(self, arrival: Arrival) -> None:
-        if END in self.happening(self, arrival.thread).split():  # "sendmsg" has the letters too
+        if END in self.when and self.happening(self, arrival.thread).endswith(END):
             self.told.add(arrival.thread)

@@ -268,30 +268,29 @@ static void copy_texels(texels_t to, texels_t from, uint64_t texel, hsa_dim3_t r
       memmove(to.at + z * to.slice + y * to.row, from.at + z * from.slice + y * from.row, range.x * texel);
 }
 
-EXPORT hsa_status_t hsa_ext_image_import(hsa_agent_t agent, const void *memory, size_t row, size_t slice, hsa_ext_image_t handle,
-                                         const hsa_ext_image_region_t *region) {
+/* Copies between an image's texels and rows of them in memory. */
+static hsa_status_t transfer(hsa_agent_t agent, const void *memory, size_t row, size_t slice, hsa_ext_image_t handle,
+                             const hsa_ext_image_region_t *region, bool import) {
   NEEDS_OPEN();
   image_t image;
   if (!agent_of(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (!memory || !region || !find_image(handle, &image)) return BAD;
   hsa_dim3_t range = at_least_one(region->range);
   if (!inside(&image, region->offset, range)) return BAD;
-  say(1, "image_import %#lx <- %p, %u x %u x %u", handle.handle, memory, range.x, range.y, range.z);
-  copy_texels(texels_of(&image, region->offset), plain(&image, memory, row, slice, range), image.texel, range);
+  say(1, "image_%s %#lx, %p, %u x %u x %u", import ? "import" : "export", handle.handle, memory, range.x, range.y, range.z);
+  texels_t rows = plain(&image, memory, row, slice, range), texels = texels_of(&image, region->offset);
+  copy_texels(import ? texels : rows, import ? rows : texels, image.texel, range);
   return OK;
+}
+
+EXPORT hsa_status_t hsa_ext_image_import(hsa_agent_t agent, const void *memory, size_t row, size_t slice, hsa_ext_image_t handle,
+                                         const hsa_ext_image_region_t *region) {
+  return transfer(agent, memory, row, slice, handle, region, true);
 }
 
 EXPORT hsa_status_t hsa_ext_image_export(hsa_agent_t agent, hsa_ext_image_t handle, void *memory, size_t row, size_t slice,
                                          const hsa_ext_image_region_t *region) {
-  NEEDS_OPEN();
-  image_t image;
-  if (!agent_of(agent)) return HSA_STATUS_ERROR_INVALID_AGENT;
-  if (!memory || !region || !find_image(handle, &image)) return BAD;
-  hsa_dim3_t range = at_least_one(region->range);
-  if (!inside(&image, region->offset, range)) return BAD;
-  say(1, "image_export %#lx -> %p, %u x %u x %u", handle.handle, memory, range.x, range.y, range.z);
-  copy_texels(plain(&image, memory, row, slice, range), texels_of(&image, region->offset), image.texel, range);
-  return OK;
+  return transfer(agent, memory, row, slice, handle, region, false);
 }
 
 static void convert_texels(texels_t to, texels_t from, hsa_dim3_t range, const uint8_t *table) {

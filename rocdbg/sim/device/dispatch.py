@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from rocdbg.codeobject.kernels import Kernel
 from rocdbg.codeobject.metadata import ValueKind
-from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
 from rocdbg.sim.device.aql import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
 from rocdbg.sim.device.deadlock import is_deadlock
+from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.excursion import Excursion
 from rocdbg.sim.device.journal import Given, Journal
 from rocdbg.sim.device.kernarg import HiddenValues
@@ -23,21 +23,13 @@ from rocdbg.sim.device.packets import KernelPacket
 from rocdbg.sim.device.places import Places, SparePlaces
 from rocdbg.sim.device.residency import Residency
 from rocdbg.sim.device.schedule import Schedule
-from rocdbg.sim.faults import (
-    crash_report,
-    describe_fault,
-    fetch_fault,
-    instruction_at,
-    instruction_text,
-    unsupported_reason,
-)
+from rocdbg.sim.faults import crash_report
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
 from rocdbg.sim.memory import Allocation, GlobalMemory
 from rocdbg.sim.options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
-from rocdbg.sim.register_bounds import excess
 from rocdbg.sim.services.host_services import SERVED, HostServices
-from rocdbg.sim.stops import ABORT_TRAP, Space, Stop, StopKind, watch_stop
+from rocdbg.sim.stops import Fault, Space, Stop, StopKind
 from rocdbg.sim.wave import Dim3, Wave
 
 if TYPE_CHECKING:
@@ -48,7 +40,6 @@ _Result = TypeVar("_Result")
 RESIDENT_WAVES = 128
 """Waves that exist at once, at least one workgroup; the others of the grid are created as these end."""
 
-_S_TRAP_SIZE = 4
 _UNLIMITED = 1 << 62
 
 
@@ -107,6 +98,7 @@ class Dispatch:
         self.services = services or HostServices(memory, RESIDENT_WAVES)
         """What its waves find behind hidden arguments."""
         self._engine = engine
+        self._stops = EngineStops(engine, memory, self._waits)
         self._spare, self._kind = spare, kind
         places = spare.take(kind) if spare is not None else None
         if places is None:
@@ -580,49 +572,28 @@ class Dispatch:
                 self._reported.pop(wave.number, None)
                 self._residency.end(self._residency.slot_of(wave))
                 return None
-            case Status.EXCEPTION:
-                return self._exception(wave)
             case Status.CRASH:
                 return self._crash(wave)
             case Status.WATCH:
-                change, self.last_access = self._engine.change(), self._engine.access()
-                return watch_stop(wave, change, self._text(wave, change.pc))
-            case Status.HALT:
-                return self._report(StopKind.HANG, wave, reason="the wave halted itself")
-            case Status.FAULT:
-                record = self._engine.fault()
-                if (unsupported := unsupported_reason(record)) is not None:
-                    text = self._text(wave, wave.pc)
-                    return self._report(StopKind.UNSUPPORTED, wave, instruction=text, reason=unsupported)
-                fault = describe_fault(record, wave, self.memory)
-                if fault.space is Space.GLOBAL and 0 <= fault.address - GRID_SYNC_REFUSED < GRID_SYNC_SIZE:
-                    return self._report(StopKind.HANG, wave, reason=self._too_large)
-                wave.trapsts |= MEMORY_VIOLATION
-                self._note_reported(wave)
-                return Stop(
-                    StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=self._text(wave, wave.pc)
-                )
-            case Status.FETCH:
-                wave.trapsts |= MEMORY_VIOLATION
-                fault = fetch_fault(wave.pc, self.memory)
-                return Stop(StopKind.FAULT, wave, wave.pc, wave.active_lanes(), fault)
-            case Status.TRAP:
-                return self._trap(wave)
-            case Status.ILLEGAL | Status.UNSUPPORTED:
-                kind = StopKind.ILLEGAL if status is Status.ILLEGAL else StopKind.UNSUPPORTED
-                if kind is StopKind.ILLEGAL:
-                    wave.trapsts |= ILLEGAL_INSTRUCTION
-                text, reason = self._text(wave, wave.pc), self._excess(wave)
-                return self._report(kind, wave, instruction=text, reason=reason)
+                self.last_access = self._engine.access()
             case _:
-                raise AssertionError(f"the engine returned {status!r}")
+                pass
+        stop = self._stops.of(wave, status)
+        assert stop is not None, f"the engine returned {status!r}"
+        if status not in UNREPORTED:
+            self._note_reported(wave)
+        return stop
+
+    def _waits(self, fault: Fault) -> str | None:
+        refused = fault.space is Space.GLOBAL and 0 <= fault.address - GRID_SYNC_REFUSED < GRID_SYNC_SIZE
+        return self._too_large if refused else None
 
     def _crash(self, wave: Wave) -> Stop:
         """Generated code was abandoned in the middle of a block, of which nobody knows how much was done: that was all
         of this dispatch."""
         wave.set_field("limit", 0)
         reason = f"generated code of the block at {wave.pc:#x} crashed: {self._engine.crash().text}"
-        stop = self._report(StopKind.INTERNAL, wave, instruction=self._text(wave, wave.pc), reason=reason)
+        stop = self._report(StopKind.INTERNAL, wave, instruction=self._stops.text(wave, wave.pc), reason=reason)
         report = crash_report(wave, self._engine.crash(), self.memory)
         self._crashed = replace(stop, report=f"{reason}\n{report}")
         return self._crashed
@@ -635,40 +606,11 @@ class Dispatch:
             f"but at most {self.plan.resident_groups} can be resident at once"
         )
 
-    def _trap(self, wave: Wave) -> Stop:
-        """``s_trap``: the abort trap is final, PC stays at it; others are over once reported, PC moves behind them."""
-        trap = wave.take("trap_id")
-        text = self._text(wave, wave.pc)
-        if trap != ABORT_TRAP:
-            wave.pc += _S_TRAP_SIZE
-            wave.set_field("instructions", wave.instructions + 1)
-        return self._report(StopKind.TRAP, wave, trap=trap, instruction=text)
-
-    def _exception(self, wave: Wave) -> Stop:
-        """An arithmetic exception that is enabled. The instruction was executed: PC is behind it."""
-        flags, pc = wave.field("exception"), wave.field("exception_pc")
-        self._note_reported(wave)
-        return Stop(
-            StopKind.EXCEPTION,
-            wave,
-            wave.pc,
-            wave.exception_lanes(flags),
-            instruction=self._text(wave, pc),
-            causes=causes(flags),
-            instruction_pc=pc,
-        )
-
     def _report(
-        self,
-        kind: StopKind,
-        wave: Wave,
-        *,
-        trap: int | None = None,
-        instruction: str | None = None,
-        reason: str | None = None,
+        self, kind: StopKind, wave: Wave, *, instruction: str | None = None, reason: str | None = None
     ) -> Stop:
         self._note_reported(wave)
-        return Stop(kind, wave, wave.pc, wave.active_lanes(), None, trap, instruction, reason=reason)
+        return self._stops.stop(kind, wave, instruction=instruction, reason=reason)
 
     def _note_reported(self, wave: Wave) -> None:
         self._reported[wave.number] = wave.pc
@@ -683,14 +625,6 @@ class Dispatch:
 
     def _done_or(self, kind: StopKind, wave: Wave) -> Stop:
         return Stop(StopKind.DONE) if self.finished else Stop(kind, wave)
-
-    def _excess(self, wave: Wave) -> str | None:
-        """Which register the instruction at PC names in vain, if any."""
-        found = instruction_at(self.plan.state.target, wave.wave_size, wave.pc, self.memory)
-        return excess(found, wave.field("register_bounds")) if found is not None else None
-
-    def _text(self, wave: Wave, pc: int) -> str | None:
-        return instruction_text(self.plan.state.target, wave.wave_size, pc, self.memory)
 
 
 class _Budget:

@@ -20,17 +20,16 @@ import numpy as np
 
 from rocdbg.arch.targets import Generation, ScratchKind
 from rocdbg.codeobject.metadata import KernelMetadata
-from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
+from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.kernarg import HiddenValues, implicit_arguments
 from rocdbg.sim.device.schedule import QUANTUM
-from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_text, unsupported_reason
 from rocdbg.sim.initial_state import DispatchState
 from rocdbg.sim.layout import WINDOW_BASE, PageFlags, Status
 from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
 from rocdbg.sim.options import RunOptions
 from rocdbg.sim.scratch import area_size, buffer_descriptor
 from rocdbg.sim.services.host_services import HostServices
-from rocdbg.sim.stops import ABORT_TRAP, Stop, StopKind, watch_stop
+from rocdbg.sim.stops import Stop, StopKind
 from rocdbg.sim.wave import Wave, state_block
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ RETURN_ADDRESS = WINDOW_BASE - 0x1000
 
 ALIGN = 64
 """Bytes the stack of a lane is aligned to."""
-_S_TRAP_SIZE = 4
 
 
 class Excursion:
@@ -58,6 +56,7 @@ class Excursion:
         self.original = original
         self.room = room
         self._engine, self._memory, self._services = engine, memory, services
+        self._stops = EngineStops(engine, memory, lambda fault: None)
         self._lane_size = original.lane_scratch_size
         self.stack = -(-self._lane_size // ALIGN) * ALIGN
         size = area_size(self.stack + room, original.wave_size)
@@ -195,7 +194,6 @@ class Excursion:
 
     def _handle(self, status: Status) -> Stop | None:
         """What a return of generated code means; None if the function goes on."""
-        wave = self.wave
         match status:
             case Status.BUDGET | Status.RANGE | Status.SLEEP | Status.MISS:
                 return None
@@ -204,52 +202,18 @@ class Excursion:
                 return self._stop(StopKind.ABORT, reason=problem) if problem is not None else None
             case Status.BREAK:
                 return self._stop(StopKind.BREAKPOINT)
-            case Status.WATCH:
-                return watch_stop(wave, self._engine.change(), self._text(self._engine.change().pc))
-            case Status.FAULT:
-                record = self._engine.fault()
-                if (unsupported := unsupported_reason(record)) is not None:
-                    text = self._text(wave.pc)
-                    return self._stop(StopKind.UNSUPPORTED, instruction=text, reason=unsupported)
-                fault = describe_fault(record, wave, self._memory)
-                wave.trapsts |= MEMORY_VIOLATION
-                self._reported = wave.pc
-                return Stop(StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=self._text(wave.pc))
-            case Status.FETCH:
-                wave.trapsts |= MEMORY_VIOLATION
-                return Stop(StopKind.FAULT, wave, wave.pc, wave.active_lanes(), fetch_fault(wave.pc, self._memory))
-            case Status.TRAP:
-                trap, text = wave.take("trap_id"), self._text(wave.pc)
-                if trap != ABORT_TRAP:
-                    wave.pc += _S_TRAP_SIZE
-                return self._stop(StopKind.TRAP, trap=trap, instruction=text)
-            case Status.EXCEPTION:
-                flags, pc = wave.field("exception"), wave.field("exception_pc")
-                self._reported = wave.pc
-                return Stop(
-                    StopKind.EXCEPTION, wave, wave.pc, wave.exception_lanes(flags), instruction=self._text(pc),
-                    causes=causes(flags), instruction_pc=pc,
-                )
-            case Status.ILLEGAL | Status.UNSUPPORTED:
-                kind = StopKind.ILLEGAL if status is Status.ILLEGAL else StopKind.UNSUPPORTED
-                if kind is StopKind.ILLEGAL:
-                    wave.trapsts |= ILLEGAL_INSTRUCTION
-                return self._stop(kind, instruction=self._text(wave.pc))
             case Status.END:
                 return self._stop(StopKind.WAVE_DONE)
             case Status.CRASH:
                 return self._stop(StopKind.INTERNAL, reason="generated code crashed: " + self._engine.crash().text)
-            case Status.HALT:
-                return self._stop(StopKind.HANG, reason="the wave halted itself")
-            case _:  # barriers: what others would do there is the kernel's own business
-                return self._stop(StopKind.HANG, reason="the function waits for other waves, which stand still")
+            case _:
+                stop = self._stops.of(self.wave, status)
+        if stop is None:  # barriers: what others would do there is the kernel's own business
+            return self._stop(StopKind.HANG, reason="the function waits for other waves, which stand still")
+        if status not in UNREPORTED:
+            self._reported = self.wave.pc
+        return stop
 
-    def _stop(
-        self, kind: StopKind, *, trap: int | None = None, instruction: str | None = None, reason: str | None = None
-    ) -> Stop:
-        wave = self.wave
-        self._reported = wave.pc
-        return Stop(kind, wave, wave.pc, wave.active_lanes(), None, trap, instruction, reason=reason)
-
-    def _text(self, pc: int) -> str | None:
-        return instruction_text(self.wave.target, self.wave.wave_size, pc, self._memory)
+    def _stop(self, kind: StopKind, reason: str | None = None) -> Stop:
+        self._reported = self.wave.pc
+        return self._stops.stop(kind, self.wave, reason=reason)

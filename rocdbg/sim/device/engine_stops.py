@@ -1,0 +1,103 @@
+"""What generated code has returned for, as a stop: for waves of a dispatch and for called functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rocdbg.sim.arithmetic_exceptions import ILLEGAL_INSTRUCTION, MEMORY_VIOLATION, causes
+from rocdbg.sim.faults import describe_fault, fetch_fault, instruction_at, instruction_text, unsupported_reason
+from rocdbg.sim.layout import Status
+from rocdbg.sim.memory import GlobalMemory
+from rocdbg.sim.register_bounds import excess
+from rocdbg.sim.stops import ABORT_TRAP, Fault, Stop, StopKind, watch_stop
+from rocdbg.sim.wave import Wave
+
+if TYPE_CHECKING:
+    from rocdbg.sim.native import Engine
+
+_S_TRAP_SIZE = 4
+
+UNREPORTED = frozenset({Status.WATCH, Status.FETCH})
+"""After these a wave that has not moved stops again."""
+
+
+class EngineStops:
+    """Makes stops of an engine's statuses. ``waits`` gives why an access is no fault but a wait without end, if it
+    is."""
+
+    def __init__(self, engine: Engine, memory: GlobalMemory, waits: Callable[[Fault], str | None]) -> None:
+        self._engine, self._memory, self._waits = engine, memory, waits
+
+    def of(self, wave: Wave, status: Status) -> Stop | None:
+        """The stop of a wave by what its own instruction did; None for what depends on who runs it."""
+        match status:
+            case Status.WATCH:
+                change = self._engine.change()
+                return watch_stop(wave, change, self.text(wave, change.pc))
+            case Status.FAULT:
+                return self._fault(wave)
+            case Status.FETCH:
+                wave.trapsts |= MEMORY_VIOLATION
+                return Stop(StopKind.FAULT, wave, wave.pc, wave.active_lanes(), fetch_fault(wave.pc, self._memory))
+            case Status.TRAP:
+                return self._trap(wave)
+            case Status.EXCEPTION:
+                return self._exception(wave)
+            case Status.ILLEGAL:
+                wave.trapsts |= ILLEGAL_INSTRUCTION
+                return self._refused(wave, StopKind.ILLEGAL)
+            case Status.UNSUPPORTED:
+                return self._refused(wave, StopKind.UNSUPPORTED)
+            case Status.HALT:
+                return self.stop(StopKind.HANG, wave, reason="the wave halted itself")
+            case _:
+                return None
+
+    @staticmethod
+    def stop(
+        kind: StopKind, wave: Wave, *,
+        trap: int | None = None, instruction: str | None = None, reason: str | None = None,
+    ) -> Stop:
+        """A stop of all active lanes where the wave is."""
+        return Stop(kind, wave, wave.pc, wave.active_lanes(), None, trap, instruction, reason=reason)
+
+    def text(self, wave: Wave, pc: int) -> str | None:
+        """The instruction at an address; None where there is none."""
+        return instruction_text(wave.target, wave.wave_size, pc, self._memory)
+
+    def _fault(self, wave: Wave) -> Stop:
+        record = self._engine.fault()
+        text = self.text(wave, wave.pc)
+        if (unsupported := unsupported_reason(record)) is not None:
+            return self.stop(StopKind.UNSUPPORTED, wave, instruction=text, reason=unsupported)
+        fault = describe_fault(record, wave, self._memory)
+        if (reason := self._waits(fault)) is not None:
+            return self.stop(StopKind.HANG, wave, reason=reason)
+        wave.trapsts |= MEMORY_VIOLATION
+        return Stop(StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=text)
+
+    def _trap(self, wave: Wave) -> Stop:
+        """``s_trap``: the abort trap is final, PC stays at it; others are over once reported, PC moves behind them."""
+        trap = wave.take("trap_id")
+        text = self.text(wave, wave.pc)
+        if trap != ABORT_TRAP:
+            wave.pc += _S_TRAP_SIZE
+            wave.set_field("instructions", wave.instructions + 1)
+        return self.stop(StopKind.TRAP, wave, trap=trap, instruction=text)
+
+    def _exception(self, wave: Wave) -> Stop:
+        """An arithmetic exception that is enabled. The instruction was executed: PC is behind it."""
+        flags, pc = wave.field("exception"), wave.field("exception_pc")
+        return Stop(
+            StopKind.EXCEPTION, wave, wave.pc, wave.exception_lanes(flags), instruction=self.text(wave, pc),
+            causes=causes(flags), instruction_pc=pc,
+        )
+
+    def _refused(self, wave: Wave, kind: StopKind) -> Stop:
+        found = instruction_at(wave.target, wave.wave_size, wave.pc, self._memory)
+        reason = excess(found, wave.field("register_bounds")) if found is not None else None
+        return self.stop(kind, wave, instruction=self.text(wave, wave.pc), reason=reason)
+
+
+__all__ = ["UNREPORTED", "EngineStops"]
