@@ -36,6 +36,9 @@ _PAGE: Final = mmap.PAGESIZE
 _NOTHING: Final = 0  # PROT_NONE
 _LARGE: Final = 4 << 20
 """Blocks of this many bytes and more ask for huge pages, as NumPy's do."""
+_HUGE: Final = 2 << 20
+"""Such a block ends where an address is a multiple of this: the host gives huge pages only where a whole one fits
+between two guard pages; without them each 4 KiB that a launch copies into a buffer cost a page fault."""
 _KEPT: Final = 64 << 20
 """Bytes of freed blocks that are kept for the next of their size: launches come again and again."""
 _KEPT_GUARDS: Final = MOST_GUARDS // 8
@@ -102,27 +105,33 @@ def _pages(size: int) -> int:
     return -(-size // _PAGE) * _PAGE
 
 
-def _map(rows: int, stride: int, first: int, row: int) -> mmap.mmap:
-    """Zero bytes, with guard pages: the first one, and after each ``row`` bytes of a row the next whole one. Raises
-    MemoryError."""
+def _map(rows: int, stride: int, first: int, row: int) -> tuple[mmap.mmap, int]:
+    """Zero bytes, with guard pages: one in front, and after each ``row`` bytes of a row the next whole one; and where
+    row 0 begins, ``first`` bytes behind the guard page in front or further. Raises MemoryError."""
     global _guards
     ends = [_pages(first + n * stride + row) for n in range(rows)]
     size = ends[-1] + _PAGE
-    memory = _private(size)
+    large = size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE")
+    whole = size + _HUGE if large else size
+    memory = _private(whole)
     if memory is None:  # what is kept for later may be what is missing now
         _keep_none()
-        memory = _private(size)
+        memory = _private(whole)
     if memory is None:
         raise MemoryError(f"no {size} bytes of memory")
     _guards += rows + 1
-    if size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
+    start = int(np.frombuffer(memory, np.uint8).ctypes.data)
+    shift = 0
+    if large:
+        shift = -(start + ends[-1]) % _HUGE
         with contextlib.suppress(OSError):  # a host without them
             memory.madvise(mmap.MADV_HUGEPAGE)
-    start = int(np.frombuffer(memory, np.uint8).ctypes.data)
-    for at in (0, *ends):
-        if protect(start + at, _PAGE, _NOTHING):
+    lows = [0, *(shift + end for end in ends)]
+    highs = [shift + _PAGE, *(low + _PAGE for low in lows[1:-1]), whole]
+    for low, high in zip(lows, highs, strict=True):
+        if protect(start + low, high - low, _NOTHING):
             break  # others have used up the mappings
-    return memory
+    return memory, first + shift
 
 
 def _private(size: int) -> mmap.mmap | None:
@@ -257,10 +266,11 @@ def _guarded_rows(rows: int, size: int, used: Parts | None) -> NDArray[np.uint8]
     else:
         stride, first = aligned + 2 * _PAGE, _PAGE
         stride += (_STAGGER - stride) % _PAGE
-    mapping = _Mapping(found.memory if found else _map(rows, stride, first, aligned), rows, size, stride, first, used)
-    memory = np.frombuffer(mapping.memory, np.uint8)
-    _show(memory, mapping, size)
-    return _rows(memory[mapping.first :], rows, size, stride)
+    memory, first = (found.memory, found.first) if found else _map(rows, stride, first, aligned)
+    mapping = _Mapping(memory, rows, size, stride, first, used)
+    contents = np.frombuffer(memory, np.uint8)
+    _show(contents, mapping, size)
+    return _rows(contents[first:], rows, size, stride)
 
 
 def _rows(memory: NDArray[np.uint8], rows: int, size: int, stride: int) -> NDArray[np.uint8]:
