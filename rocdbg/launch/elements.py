@@ -95,11 +95,12 @@ def encode(values: NDArray[Any], element: str, what: str) -> NDArray[Any]:
     if values.dtype.kind not in "biuf":
         raise LaunchError(what, f"values of type {values.dtype} are no numbers")
     if dtype.kind == "f" or element == "bf16":
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, as rounding has it
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large becomes infinite; NaNs become quiet
             return encode_bf16(values.astype(np.float32)) if element == "bf16" else values.astype(dtype)
     limits = np.iinfo(dtype)
     if values.dtype.kind == "f":
-        wide = values.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # signalling NaNs, and long doubles beyond all others
+            wide = values.astype(np.float64)
         # NaN fails every comparison. The end is a power of two: unlike the largest integer, a float64.
         good = (wide >= float(limits.min)) & (wide < float(limits.max + 1)) & (wide == np.trunc(wide))
         stored, bad = np.where(good, wide, 0).astype(dtype), ~good

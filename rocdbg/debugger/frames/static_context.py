@@ -25,6 +25,7 @@ class StaticContext(FrameContext):
         self.callee = None
         self.object = None
         self.iteration = None
+        self._call_sites = None
         self.unwound = None
 
     @cached_property
