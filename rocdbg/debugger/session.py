@@ -99,7 +99,7 @@ class Session:
         self.launch.described = self._launch_kernel
         self.history: ValueHistory = ValueHistory()
         self.convenience: Convenience = Convenience()
-        self.sources: SourceFiles = SourceFiles(self.settings)
+        self.sources: SourceFiles = SourceFiles(self.settings, self.warnings)
         self.inferior.source_line = self.sources.line_or_none
         self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings, lambda: self.inferior.programs)
         self.breakpoints: BreakpointTable = BreakpointTable(lambda text: self.places.resolve(text))
@@ -181,8 +181,7 @@ class Session:
         self.running.leave()
         self.launcher = self.launch
         self.launch.set_programs(programs, keep_spec=from_launch_file)
-        self.sources.forget()
-        self.sources.program_directory = programs[0].path.resolve().parent
+        self.sources.use(programs[0].path.resolve().parent, programs[0].built)
         self._use_launch()
 
     def debug_program(self, path: str, arguments: str = "", target_id: str | None = None) -> None:
@@ -226,8 +225,7 @@ class Session:
             self.warnings.add(restored.warning)
         self.running.leave()
         restored.describe(self.launch)
-        self.sources.forget()
-        self.sources.program_directory = restored.programs[0].path.parent
+        self.sources.use(restored.programs[0].path.parent, None)
         self._use_launch()
         self.name_buffers()
         self.running.return_to(restored.start(self.launch))

@@ -3,7 +3,9 @@
 Debug information does not say where a variable is assigned whose new value the compiler did not keep. So a value that
 is followed beyond its locations must be one that never changes: the variable is const, or nothing in the text of its
 function assigns to it, takes its address or binds a reference to it, and no loop brings it to life again. The text must
-be the one that was compiled, by the checksum in the line table. Whatever the text leaves open counts as a change.
+be the one that was compiled, by the checksum in the line table; without checksums (`SourceTexts`) it must have the
+names of the function's variables in the lines that the debug information says. Whatever the text leaves open counts as
+a change.
 
 Of an inlined function this holds for each of its calls, if the text calls it outside of loops.
 """
@@ -19,7 +21,7 @@ from rocdbg.debugger.program.function_text import FunctionText
 from rocdbg.debugger.program.opencl import is_kernel_body, is_kernel_wrapper
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.routines import Routine
-from rocdbg.debugger.program.source import SourceFiles
+from rocdbg.debugger.program.source import SourceFiles, split_lines
 from rocdbg.debugger.program.source_texts import SourceTexts
 from rocdbg.debugger.program.source_tokens import TooManyTokensError, expand, function_tokens
 from rocdbg.dwarf.info import Function, Variable
@@ -104,8 +106,9 @@ class ConstantVariables:
         file, line, name = function.decl_file, function.decl_line, function.name
         if file is None or not line or not name:
             return None
-        text, texts = self._texts.text(file), self._texts.of(function.unit)
-        if text is None or texts is None:
+        unit = function.unit
+        text, texts = self._texts.text(file, program), self._texts.of(unit, program)
+        if text is None or texts is None or not _is_declared_in(text, function):
             return None
         tokens = function_tokens(text, line, name.partition("<")[0])
         if tokens is None:
@@ -122,6 +125,21 @@ class ConstantVariables:
             expanded, texts, function.unit.is_cxx, file,
             lambda name: [function.type for function in program.info.functions_named(name)],
         )
+
+
+def _is_declared_in(text: str, function: Function) -> bool:
+    """Whether each variable of a function has its name in its line, where no checksum vouches for the text."""
+    lines: tuple[str, ...] | None = None
+    for variable in _variables(function, 0):
+        file, line, name = variable.decl_file, variable.decl_line, variable.name
+        if file is None or file.md5 is not None or file != function.decl_file:
+            continue
+        if not line or not name or variable.artificial:
+            continue
+        lines = split_lines(text) if lines is None else lines
+        if line > len(lines) or not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lines[line - 1]):
+            return False
+    return True
 
 
 def _is_defined_in(text: str, macro: str) -> bool:

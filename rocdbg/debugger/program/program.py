@@ -19,6 +19,7 @@ from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import MemoryAccessError
 from rocdbg.debugger.program.name_list import NameList
+from rocdbg.debugger.program.source import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, Type
 from rocdbg.dwarf.info.all_names import DeclaredName, NameKind
@@ -46,8 +47,8 @@ def same_function(one: Function, other: Function) -> bool:
 class Program:
     """A code object with its debug information.
 
-    ``path`` is the file the user named; ``base`` what is added to file addresses; ``debug_files`` finds debug
-    information that is in other files.
+    ``path`` is the file the user named, ``built`` when it was written (nanoseconds; None if there is no such file);
+    ``base`` what is added to file addresses; ``debug_files`` finds debug information that is in other files.
     """
 
     def __init__(self, code_object: CodeObject, path: Path, debug_files: DebugFiles | None = None) -> None:
@@ -56,6 +57,7 @@ class Program:
         self.path = path
         self.base = 0
         self.loaded = False
+        self.built = modified(path)
         self.names: NameList = NameList(self._names)
         self.lds_places: dict[int | None, dict[int, int]] = {}
         """What `lds` has found, by the kernel's entry; of variables that are no kernel's own under None."""

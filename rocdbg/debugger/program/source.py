@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from msgspec import Struct
 from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.warnings import Warnings
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.text import raw_text
 
 MAX_SOURCE_SIZE = 64 << 20
+_SECOND = 1_000_000_000
 
 
 class SourceError(DebuggerError):
@@ -52,17 +55,41 @@ def split_lines(text: str) -> tuple[str, ...]:
     return tuple(line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")) if text else ()
 
 
-class SourceFiles:
-    """Finds and keeps source texts. The cache lives until settings change (`forget`)."""
+def modified(path: Path) -> int | None:
+    """When a file was written last, in nanoseconds; None if there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except (OSError, ValueError):
+        return None
 
-    def __init__(self, settings: Settings) -> None:
+
+def checksum(data: bytes) -> bytes:
+    """A text's checksum as line tables have it."""
+    return hashlib.md5(data, usedforsecurity=False).digest()
+
+
+class SourceFiles:
+    """Finds and keeps source texts. The cache lives until settings change (`forget`).
+
+    ``built``: when the program was written (nanoseconds), None if that is not known. A text that is not the one that
+    was compiled, by its checksum or, where there is none, its time, is warned of once.
+    """
+
+    def __init__(self, settings: Settings, warnings: Warnings | None = None) -> None:
         self._settings = settings
+        self._warnings = warnings
+        self.built: int | None = None
         self._texts: dict[str, SourceText] = {}
         self.program_directory: Path | None = None
         """Where the code object is; the last place that is looked in."""
 
+    def use(self, directory: Path, built: int | None) -> None:
+        """Texts are another program's from now on: ``program_directory`` and ``built``."""
+        self.forget()
+        self.program_directory, self.built = directory, built
+
     def forget(self) -> None:
-        """Drop what was read (``directory``, ``set substitute-path``, a new program)."""
+        """Drop what was read (``directory``, ``set substitute-path``)."""
         self._texts.clear()
 
     def candidates(self, file: SourceFile) -> list[Path]:
@@ -126,8 +153,18 @@ class SourceFiles:
             except (OSError, ValueError) as error:  # ValueError: no path can be like that
                 reason = getattr(error, "strerror", None) or str(error)
                 continue
+            self._warn_if_changed(file, path, data)
             return SourceText(file, split_lines(data.decode("utf-8", "replace")), path)
         raise SourceError(file.name, None, reason)
+
+    def _warn_if_changed(self, file: SourceFile, path: Path, data: bytes) -> None:
+        if self._warnings is None or (file.md5 is not None and checksum(data) == file.md5):
+            return
+        changed = modified(path)
+        if changed is not None and self.built is not None and changed // _SECOND > self.built // _SECOND:
+            self._warnings.add("Source file is more recent than executable.")
+        elif file.md5 is not None:
+            self._warnings.add(f"{file.name} is not the text that was compiled: its checksum differs.")
 
     def line(self, file: SourceFile, number: int) -> str:
         """One line. Raises `SourceError`, worded as GDB: ``12\\tk.hip: No such file or directory.``"""

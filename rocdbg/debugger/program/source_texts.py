@@ -1,12 +1,14 @@
 """The texts a unit was compiled from, as far as they can be had: files by their checksums, and what they define.
 
-A header that only has macros is not in the line table and has no checksum there. Where a known file includes it in
-quotes it is taken as it is now.
+LLVM writes no checksum at all if one file of a unit has none, as the headers of GCC's C++ library that every HIP
+program includes. Then a file counts as the one that was compiled if it is not newer than the code.
+
+A header that only has macros is not in the line table. Where a known file includes it in quotes it is taken as it is
+now.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 from typing import Final
@@ -14,12 +16,13 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.codeobject.regular_file import FileAccessError, read_regular
-from rocdbg.debugger.program.source import SourceError, SourceFiles
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.program.source import SourceError, SourceFiles, checksum, modified
 from rocdbg.debugger.program.source_tokens import Macro, definitions_of
 from rocdbg.dwarf.info import SourceFile, Unit
 
 _MOST_BYTES: Final = 1 << 22
-_MOST_FILES: Final = 64
+_MOST_FILES: Final = 256
 _REFERENCE_TYPE = re.compile(r"\b(?:using\s+\w+\s*=|typedef\b)[^;]*&")
 
 
@@ -54,22 +57,22 @@ class SourceTexts:
 
     def __init__(self, sources: SourceFiles) -> None:
         self._sources = sources
-        self._texts: dict[tuple[str, bytes | None], tuple[str, Path | None] | None] = {}
+        self._texts: dict[tuple[str, bytes | int | None], tuple[str, Path | None] | None] = {}
         self._units: dict[int, tuple[Unit, UnitTexts | None]] = {}
 
-    def text(self, file: SourceFile) -> str | None:
-        """The text of a file as it was compiled; None when that is not to be had."""
-        found = self._text(file)
+    def text(self, file: SourceFile, program: Program) -> str | None:
+        """The text of a program's file as it was compiled; None when that is not to be had."""
+        found = self._text(file, program)
         return found[0] if found is not None else None
 
-    def of(self, unit: Unit) -> UnitTexts | None:
-        """The texts of a unit; None if it has too many files."""
+    def of(self, unit: Unit, program: Program) -> UnitTexts | None:
+        """The texts of a unit of ``program``; None if it has too many files."""
         kept = self._units.get(id(unit))
         if kept is None:
-            kept = self._units[id(unit)] = unit, self._of(unit)
+            kept = self._units[id(unit)] = unit, self._of(unit, program)
         return kept[1]
 
-    def _of(self, unit: Unit) -> UnitTexts | None:
+    def _of(self, unit: Unit, program: Program) -> UnitTexts | None:
         files = unit.files
         if len(files) > _MOST_FILES:
             return None
@@ -78,7 +81,7 @@ class SourceTexts:
         paths: set[Path] = set()
         changed: set[str] = set()
         for file in files:
-            text = self._text(file)
+            text = self._text(file, program)
             if text is None:
                 found.is_closed = False
                 changed.add(file.basename)
@@ -111,25 +114,28 @@ class SourceTexts:
             found.macros.pop(name, None)
         return found
 
-    def _text(self, file: SourceFile) -> tuple[str, Path | None] | None:
-        key = file.path, file.md5
+    def _text(self, file: SourceFile, program: Program) -> tuple[str, Path | None] | None:
+        key = file.path, program.built if file.md5 is None else file.md5
         if key not in self._texts:
-            self._texts[key] = self._read(file)
+            self._texts[key] = self._read(file, program.built)
         return self._texts[key]
 
-    def _read(self, file: SourceFile) -> tuple[str, Path | None] | None:
+    def _read(self, file: SourceFile, built: int | None) -> tuple[str, Path | None] | None:
         if file.source is not None:
             return file.source, None
-        if file.md5 is None:
-            return None
         try:
             path = self._sources.text(file).path
             data = read_regular(path, _MOST_BYTES) if path is not None else b""
         except (SourceError, FileAccessError, OSError, ValueError):
             return None
-        if hashlib.md5(data, usedforsecurity=False).digest() != file.md5:
+        if path is None:
             return None
-        return data.decode("utf-8", "replace"), path
+        if file.md5 is not None:
+            same = checksum(data) == file.md5
+        else:
+            changed = modified(path)
+            same = built is not None and changed is not None and changed <= built
+        return (data.decode("utf-8", "replace"), path) if same else None
 
     @staticmethod
     def _included(place: Path | None, name: str) -> Path | None:
