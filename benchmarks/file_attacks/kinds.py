@@ -3,6 +3,7 @@
 # ruff: noqa: E501  (tables)
 from __future__ import annotations
 
+import functools
 import io
 import os
 import random
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocdbg.cli.leaving import Quit
+from rocdbg.cli.registry import Registry
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.codeobject import CodeObject, list_entries, open_modules
@@ -134,6 +136,14 @@ class Log:
         self.text += text
 
 
+@functools.cache
+def _shared_registry() -> Registry:
+    """The commands of all sessions: attacks add none, and making them took half of the time."""
+    registry = Shell(Session(), Writer(io.StringIO()), Writer(io.StringIO())).registry
+    registry.complete()
+    return registry
+
+
 def survive(attack: Attack, folder: Path, log: Log | None = None) -> int:
     """Do everything with an attack; raises what is no `rocdbg.Error`. Gives how many steps worked."""
     log = log or Log()
@@ -150,7 +160,7 @@ def survive(attack: Attack, folder: Path, log: Log | None = None) -> int:
             log.error(error)
     out = io.StringIO()
     session = Session()
-    shell = Shell(session, Writer(out), Writer(out), interactive=False)
+    shell = Shell(session, Writer(out), Writer(out), interactive=False, registry=_shared_registry())
     try:
         session.load(path, attack.arch)
     except Error as error:

@@ -62,7 +62,7 @@ class Shell:
         session: the engine.
         out: what commands write to.
         err: where errors and warnings go.
-        registry: the commands.
+        registry: the commands; those of another shell where they are given, which then shares what is added later.
         interactive: whether somebody can be asked (`confirm`).
         can_colour: whether the output is a terminal that shows colours (`set style enabled` decides if it does).
         settings: settings of the text front end (``confirm``, ``pagination``, ...).
@@ -76,13 +76,14 @@ class Shell:
         out: Writer | None = None,
         err: Writer | None = None,
         interactive: bool = False,
+        registry: Registry | None = None,
     ) -> None:
         self.session: Session = session
         self.out: Writer = out or Writer(sys.stdout)
         self.err: Writer = err or Writer(sys.stderr)
         self.interactive = interactive
         self.can_colour = self.out.colour
-        self.registry = Registry()
+        self.registry = registry or Registry()
         self.settings: dict[str, object] = {}
         self.reports_internal_errors = False
         self.state = ShellState()
@@ -101,7 +102,8 @@ class Shell:
         session.plugins.command_removed = self._remove_plugin_command
         session.launch.ask = self.confirm
         session.program_launch.environment = lambda: dict(os.environ if self.environment is None else self.environment)
-        add_all(self.registry)
+        if registry is None:
+            add_all(self.registry)
         add_setting_functions(self)
 
     @property
