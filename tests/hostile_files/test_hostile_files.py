@@ -545,6 +545,14 @@ def test_some_numbered_files(first: int) -> None:
     assert fuzz_files.fuzz(first, 1, 91, 60) == 0
 
 
+@pytest.mark.parametrize("number", [10877095, 11127578])
+def test_numbers_that_once_failed(number: int) -> None:
+    """A value on entry outside of frames; a frame base of no operations."""
+    import fuzz_files
+
+    assert fuzz_files.fuzz(number, 1, 1, 60) == 0
+
+
 def test_a_number_stands_for_the_same_file_always() -> None:
     from file_attacks.kinds import NAMES, attack_of
 

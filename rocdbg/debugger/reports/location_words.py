@@ -51,6 +51,8 @@ def _frame_base(program: Program, function: Function | None) -> str | None:
         return None
     operations = dwarf.decode(value.data, function.unit.dialect)
     scaled = [operation.info.meaning for operation in operations[2:]]
+    if not operations:
+        return None
     if len(operations) == 1 or (operations[1].info.meaning == "deref_size" and tuple(scaled) in _POINTED_TO):
         return _register(operations[0], program)
     return None
