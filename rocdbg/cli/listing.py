@@ -21,6 +21,7 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:
     first = max(1, first)
     position.show_lines(file, first, first)
     text = shell.session.sources.text(file)
+    shell.warn_of_texts()
     count = len(text.lines)
     if last < first:
         return

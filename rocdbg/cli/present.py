@@ -112,6 +112,7 @@ def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool 
         next_instructions(shell, frame, has_source=False)
         return
     lines = shell.session.sources.text(frame.file).lines
+    shell.warn_of_texts()
     [text] = shown_lines(lines, frame.file.name, frame.line - 1, 1, shell.out.colour)
     shell.out.raw(f"{frame.line}\t{text}\n")
     next_instructions(shell, frame, has_source=True)

@@ -136,6 +136,11 @@ class Shell:
         """A line to the command's output."""
         self.out.line(text)
 
+    def warn_of_texts(self) -> None:
+        """Warn of source texts that are not those that were compiled, before they are shown."""
+        for warning in self.session.sources.warnings.take():
+            self.warn(warning)
+
     def warn(self, message: str) -> None:
         """``warning: MESSAGE`` to the error output."""
         self.out.flush()
@@ -239,6 +244,7 @@ class Shell:
             if hooked:
                 run_hook(self, AFTER, resolved.spec.words)
         finally:
+            self.warn_of_texts()
             for warning in self.session.warnings.take():
                 self.warn(warning)
 

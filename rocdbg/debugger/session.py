@@ -99,7 +99,7 @@ class Session:
         self.launch.described = self._launch_kernel
         self.history: ValueHistory = ValueHistory()
         self.convenience: Convenience = Convenience()
-        self.sources: SourceFiles = SourceFiles(self.settings, self.warnings)
+        self.sources: SourceFiles = SourceFiles(self.settings)
         self.inferior.source_line = self.sources.line_or_none
         self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings, lambda: self.inferior.programs)
         self.breakpoints: BreakpointTable = BreakpointTable(lambda text: self.places.resolve(text))

@@ -56,7 +56,7 @@ def test_text_is_the_one_that_was_compiled(
     session = Session()
     session.load(program)
     session.sources.text(session.inferior.program.info.files_named("twice.hip")[0])
-    assert session.warnings.take() == ([] if warning is None else [warning])
+    assert session.sources.warnings.take() == ([] if warning is None else [warning])
     out = io.StringIO()
     Shell(session, Writer(out), Writer(out)).execute("maint dwarf coverage twice")
     share = next(line for line in out.getvalue().splitlines() if line.split()[:2] == ["n", "compiler"])

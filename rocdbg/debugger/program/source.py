@@ -71,13 +71,13 @@ def checksum(data: bytes) -> bytes:
 class SourceFiles:
     """Finds and keeps source texts. The cache lives until settings change (`forget`).
 
-    ``built``: when the program was written (nanoseconds), None if that is not known. A text that is not the one that
-    was compiled, by its checksum or, where there is none, its time, is warned of once.
+    ``built``: when the program was written (nanoseconds), None if that is not known. ``warnings`` has texts that are
+    not those that were compiled, by their checksums or, where there is none, their times.
     """
 
-    def __init__(self, settings: Settings, warnings: Warnings | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._warnings = warnings
+        self.warnings = Warnings()
         self.built: int | None = None
         self._texts: dict[str, SourceText] = {}
         self.program_directory: Path | None = None
@@ -158,13 +158,13 @@ class SourceFiles:
         raise SourceError(file.name, None, reason)
 
     def _warn_if_changed(self, file: SourceFile, path: Path, data: bytes) -> None:
-        if self._warnings is None or (file.md5 is not None and checksum(data) == file.md5):
+        if file.md5 is not None and checksum(data) == file.md5:
             return
         changed = modified(path)
         if changed is not None and self.built is not None and changed // _SECOND > self.built // _SECOND:
-            self._warnings.add("Source file is more recent than executable.")
+            self.warnings.add("Source file is more recent than executable.")
         elif file.md5 is not None:
-            self._warnings.add(f"{file.name} is not the text that was compiled: its checksum differs.")
+            self.warnings.add(f"{file.name} is not the text that was compiled: its checksum differs.")
 
     def line(self, file: SourceFile, number: int) -> str:
         """One line. Raises `SourceError`, worded as GDB: ``12\\tk.hip: No such file or directory.``"""
