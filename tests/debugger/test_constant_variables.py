@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger import Session
-from rocdbg.debugger.program.constant_variables import ConstantVariables
+from rocdbg.debugger.program.constant_variables import Constants, ConstantVariables
 from rocdbg.debugger.program.routines import Routine
+from rocdbg.dwarf.info import Function
 
 pytestmark = pytest.mark.llvm
 
@@ -52,7 +53,31 @@ STATEMENTS = [
     ("n and_eq 3; p[1] = n;", False),
     ("asm(\"\" : \"+v\"(n)); p[1] = n;", False),
 ]
+# (statements of a kernel with the parameters "pair v, int *p", whether v keeps what was passed)
+OBJECTS = [
+    ("p[0] = v.a;", True),
+    ("p[v.a] = v.list[p[1]] + 2;", True),
+    ("v.to[1] = v.a;", True),
+    ("p[0] = total(v) + sizeof(v);", True),
+    ("p[0] = v.inner.x;", True),
+    ("p[0] = v.inner + 1;", False),
+    ("p[0] = v.get();", False),
+    ("p[0] = v[1];", False),
+    ("p[0] = v + 1;", False),
+    ("v.a = 2; p[0] = v.a;", False),
+    ("v.inner.x += 2; p[0] = v.inner.x;", False),
+    ("p[0] = v.list[1]++;", False),
+    ("int &r = v.a; r = 2; p[0] = v.a;", False),
+    ("int *q = &v.a; *q = 2; p[0] = v.a;", False),
+    ("int *q = v.list; *q = 2; p[0] = v.a;", False),
+    ("change(v.a); p[0] = v.a;", False),
+    ("spoil(v); p[0] = v.a;", False),
+    ("pair &r = v; r.a = 2; p[0] = v.a;", False),
+    ("v = pair(); p[0] = v.a;", False),
+    ("[&]() __attribute__((device)) { v.a = 2; }(); p[0] = v.a;", False),
+]
 SOURCE = """
+#include <stddef.h>
 #define CHANGE n = 7
 #define TWICE(x) ((x) * 2)
 #define SET(x, y) x = y
@@ -64,8 +89,18 @@ SOURCE = """
 struct holder {{ int &r; }};
 static __attribute__((device)) inline void change(int &v) {{ v = 9; }}
 static __attribute__((device)) inline int taken(int v) {{ return v * 3; }}
+struct whole {{ int x; __attribute__((device)) int operator+(int n) {{ return x += n; }} }};
+struct pair {{
+  int a, list[3]; int *to; whole inner;
+  __attribute__((device)) int get() {{ return a++; }}
+  __attribute__((device)) int operator[](int n) {{ return a += n; }}
+  __attribute__((device)) int operator+(int n) {{ return a += n; }}
+}};
+static __attribute__((device)) inline int total(pair v) {{ return v.a + v.list[0]; }}
+static __attribute__((device)) inline void spoil(pair &v) {{ v.a = 9; }}
 {kernels}
 """
+OF_OBJECTS = """extern "C" __attribute__((global)) void o{number}(pair v, int *p) {{ {statements}\n}}"""
 KERNEL = """extern "C" __attribute__((global)) void k{number}(int *p) {{ int n = p[0]; {statements}\n}}"""
 
 
@@ -73,6 +108,7 @@ KERNEL = """extern "C" __attribute__((global)) void k{number}(int *p) {{ int n =
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("constant")
     kernels = "\n".join(KERNEL.format(number=i, statements=text) for i, (text, _) in enumerate(STATEMENTS))
+    kernels += "\n".join(OF_OBJECTS.format(number=i, statements=text) for i, (text, _) in enumerate(OBJECTS))
     (folder / "k.hip").write_text(SOURCE.format(kernels=kernels))
     subprocess.run(
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
@@ -81,14 +117,24 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "k.co"
 
 
-def names(path: Path, number: int) -> set[str | None]:
+def constants(path: Path, kernel: str) -> tuple[Function, Constants]:
     session = Session()
     session.load(path)
     session.sources.program_directory = path.parent
     program = session.inferior.need_program()
-    function = next(f for f in program.info.functions_named(f"k{number}") if f.low_pc is not None)
-    found = ConstantVariables(session.sources).of(program, Routine(function))
-    return {variable.name for variable in found.variables}
+    function = next(f for f in program.info.functions_named(kernel) if f.low_pc is not None)
+    return function, ConstantVariables(session.sources).of(program, Routine(function))
+
+
+def names(path: Path, number: int) -> set[str | None]:
+    return {variable.name for variable in constants(path, f"k{number}")[1].variables}
+
+
+@pytest.mark.parametrize("number", range(len(OBJECTS)))
+def test_an_object_that_was_passed_is_what_it_was_if_nothing_changes_it(built: Path, number: int) -> None:
+    function, found = constants(built, f"o{number}")
+    kept = {variable.name for variable in function.variables if variable.offset in found.objects}
+    assert kept == ({"v"} if OBJECTS[number][1] else set())
 
 
 @pytest.mark.parametrize("number", range(len(STATEMENTS)))

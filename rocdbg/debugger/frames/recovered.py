@@ -51,6 +51,8 @@ class Followed(Struct):
     computations: Computations = field(default_factory=Computations)
     initialisers: dict[int, Initialiser] = field(default_factory=dict)
     """By the entries' offsets."""
+    objects: frozenset[int] = frozenset()
+    """The entries' offsets of parameters of class type that are what was passed."""
     passed: PassedLines | None = None
     """The lines of the routine's text, if there are initialisers."""
 
@@ -90,7 +92,7 @@ class Recovery:
         if routine is None:
             return None
         followed = self.followed(frame.program, routine, context.wave_size)
-        if variable.offset not in followed.numbers:
+        if variable.offset not in followed.numbers and variable.offset not in followed.objects:
             return None
         return _Values(followed, frame, target, memory, told).value(variable)
 
@@ -121,13 +123,13 @@ class Recovery:
                 constants.pop(number, None)
                 continue
             claims += found
-        followed = Followed(numbers, None, constants)
+        followed = Followed(numbers, None, constants, objects=known.objects)
         if not variables:
             return followed
         _initialise(followed, known)
         analysis = self._rows(program, wave_size).analysis(routine.function.low_pc)
         if analysis is None:
-            return Followed(numbers, None)
+            return Followed(numbers, None, objects=known.objects)
         if followed.initialisers:
             followed.passed = PassedLines(
                 analysis.blocks, analysis.function.start, lambda address: _line(program, routine, known, address)
@@ -176,12 +178,14 @@ class _Values:
         """A variable's value; None where it is not known."""
         followed, context, size = self._followed, self._frame.context, variable.type.size
         number = followed.numbers.get(variable.offset)
-        if number is None or not size or context.pc is None:
+        if not size or context.pc is None or (number is None and variable.offset not in followed.objects):
             return None
         if variable.is_parameter:
             passed = entry_value(self._frame, variable, self._target, self._memory)
             if passed is not None:
                 return Value(variable.type, data=passed.contents(), recovered=True)
+        if number is None:
+            return None
         pc = self._frame.program.to_file(context.pc)
         data = _followed_data(followed, number, size, pc, context)
         if data is None:

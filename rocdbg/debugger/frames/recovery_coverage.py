@@ -56,6 +56,8 @@ class RoutineCoverage:
         followed = self._followed
         number = followed.numbers.get(variable.offset)
         size = variable.type.size or 0
+        if variable.offset in followed.objects:
+            return passed_argument(self._program, self._routine, variable) is not None
         if number is None or not size:
             return False
         if variable.is_parameter and passed_argument(self._program, self._routine, variable) is not None:

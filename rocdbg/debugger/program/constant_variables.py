@@ -28,6 +28,7 @@ from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
 from rocdbg.dwarf.info.types import (
     BaseType,
+    ClassType,
     EnumType,
     PointerKind,
     PointerType,
@@ -41,12 +42,14 @@ from rocdbg.dwarf.info.types import (
 class Constants(Struct):
     """Variables that never change. ``runs_once``: no code of the routine runs twice for one call of its function.
 
-    ``text`` is None where it is not known.
+    ``variables`` are scalars, ``objects`` a kernel's parameters of class type. ``text`` is None where it is not known.
     """
 
     variables: list[Variable]
     runs_once: bool
     text: FunctionText | None
+    objects: frozenset[int] = frozenset()
+    """By the entries' offsets."""
 
 
 class ConstantVariables:
@@ -57,7 +60,7 @@ class ConstantVariables:
         self._functions: dict[tuple[int, int], tuple[Program, FunctionText | None]] = {}
 
     def of(self, program: Program, routine: Routine) -> Constants:
-        """The scalar variables of a routine that never change.
+        """The scalar variables of a routine, and a kernel's parameters of class type, that never change.
 
         Whether code runs once is not known of device functions that call others: compilers make loops of recursion.
         """
@@ -74,7 +77,12 @@ class ConstantVariables:
             is_const = variable.offset in outermost and _is_const(variable.type) and not has_labels
             if is_const or (body is not None and body.keeps(variable)):
                 found.append(variable)
-        return Constants(found, self._runs_once(program, routine), body)
+        objects = frozenset(
+            variable.offset for variable in scope.variables
+            if variable.is_parameter and isinstance(variable.type.bare, ClassType)
+            and body is not None and _is_kernel(program, routine.source) and body.keeps_members(variable)
+        )
+        return Constants(found, self._runs_once(program, routine), body, objects)
 
     def _runs_once(self, program: Program, routine: Routine) -> bool:
         for function in (routine.function, *(call.function for call in routine.calls)):

@@ -12,7 +12,16 @@ from typing import Final
 from rocdbg.debugger.program.source_texts import UnitTexts
 from rocdbg.debugger.program.source_tokens import Token, TooManyTokensError, expand, function_tokens, tokens_of
 from rocdbg.dwarf.info import SourceFile, Variable
-from rocdbg.dwarf.info.types import FunctionType, PointerKind, PointerType, Type
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    BaseType,
+    ClassType,
+    EnumType,
+    FunctionType,
+    PointerKind,
+    PointerType,
+    Type,
+)
 
 _ASSIGNMENTS: Final = frozenset({
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "and_eq", "or_eq", "xor_eq",
@@ -150,25 +159,64 @@ class FunctionText:
 
     def keeps(self, variable: Variable) -> bool:
         """Whether a variable's value never changes once it has one, and it comes to life once for a call."""
-        name = variable.name
-        if not name or self.is_obscure or self._captures or re.search(rf"\b{re.escape(name)}\b", self._hidden):
+        places = self._declared(variable)
+        if places is None:
             return False
-        tokens = self.tokens
-        places = self.places(name)
-        if not places:
-            return False
-        first = places[0]
-        if tokens[first].line != variable.decl_line or variable.decl_file != self.file:
-            return False
-        if variable.is_parameter:
-            if not self._declares(first) or self._opener[first] != 1 or tokens[1].text != "(":
-                return False
-        elif self._jumps or not self._is_outside_loops(first) or not (
+        tokens, first = self.tokens, places[0]
+        if not variable.is_parameter and (self._jumps or not self._is_outside_loops(first) or not (
             (self._declares(first) or tokens[first - 1].text == ",")
             and tokens[first + 1].text in ("=", "(", "{", ";", ",")
-        ):
+        )):
             return False
         return not any(self._may_change(index - 1, index + 1) for index in places[1:])
+
+    def keeps_members(self, parameter: Variable) -> bool:
+        """Whether no member of a parameter of class type ever changes: they are only read, or it is passed as a value.
+
+        Anything else may be what the class defines itself.
+        """
+        places = self._declared(parameter)
+        return places is not None and all(self._is_only_read(index, parameter.type) for index in places[1:])
+
+    def _declared(self, variable: Variable) -> list[int] | None:
+        """Where a variable's name stands, first in its declaration; None where that is not for sure."""
+        name = variable.name
+        if not name or self.is_obscure or self._captures or re.search(rf"\b{re.escape(name)}\b", self._hidden):
+            return None
+        places = self.places(name)
+        if not places:
+            return None
+        first = places[0]
+        if self.tokens[first].line != variable.decl_line or variable.decl_file != self.file:
+            return None
+        if variable.is_parameter and (
+            not self._declares(first) or self._opener[first] != 1 or self.tokens[1].text != "("
+        ):
+            return None
+        return places
+
+    def _is_only_read(self, index: int, type_: Type) -> bool:
+        """Whether an object of class type is only read where its name stands."""
+        tokens, right = self.tokens, index + 1
+        member: Type | None = type_
+        while tokens[right].text in (".", "["):
+            bare = None if member is None else member.bare
+            if tokens[right].text == "[" and isinstance(bare, PointerType):
+                break  # what it points to is no part of the object
+            if tokens[right].text == "[":
+                member = bare.element if isinstance(bare, ArrayType) else None
+                right = self._closing(right) + 1
+            else:
+                name = tokens[right + 1].text
+                members = bare.members if isinstance(bare, ClassType) else ()
+                member = next((each.type for each in members if each.name == name), None)
+                right += 2
+            if member is None or right >= len(tokens):
+                return False
+        if right > index + 1:
+            return _is_plain(member) and not self._may_change(index - 1, right)
+        is_argument = tokens[index - 1].text in ("(", ",") and tokens[right].text in (")", ",")
+        return is_argument and not self._may_change(index - 1, right)
 
     def calls_once(self, name: str, line: int) -> bool:
         """Whether calls of a function from a line are there, and none of them in a loop."""
@@ -330,7 +378,8 @@ class FunctionText:
             closing = self._closing(declared + 2)
             return all(tokens[index].text not in _REFERENCES for index in range(declared + 3, closing))
         types = self._types_of(name)
-        if not self._texts.is_closed or not types or any(
+        alone = len(types) == 1 and len(self._texts.definitions(name)) == 1  # nor will what is not known have more
+        if not (self._texts.is_closed or alone) or not types or any(
             number >= len(type_.parameters) or _is_reference(type_.parameters[number].type) for type_ in types
         ):
             return False
@@ -342,6 +391,11 @@ class FunctionText:
             (index for index in range(opener + 1, len(self.tokens)) if self._opener[index] == self._opener[opener]),
             len(self.tokens),
         )
+
+
+def _is_plain(type_: Type | None) -> bool:
+    """Whether no class can say what operators do with values of a type."""
+    return type_ is not None and isinstance(type_.bare, BaseType | EnumType | PointerType) and not _is_reference(type_)
 
 
 def _is_reference(type_: Type) -> bool:

@@ -10,6 +10,7 @@ now.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -23,10 +24,17 @@ from rocdbg.dwarf.info import SourceFile, Unit
 
 _MOST_BYTES: Final = 1 << 22
 _MOST_FILES: Final = 256
-_REFERENCE_TYPE = re.compile(r"\b(?:using\s+\w+\s*=|typedef\b)[^;]*&")
+_REFERENCE_TYPE = re.compile(r"\b(?:using\s+\w+\s*=|typedef\b)[^;]*&[^;]*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NO_NAMES: Final = frozenset({
+    "using", "typedef", "typename", "const", "volatile", "unsigned", "signed", "int", "char", "short", "long", "float",
+    "double", "bool", "void", "auto", "struct", "class", "operator", "return", "template", "noexcept", "inline",
+    "static", "constexpr",
+})
+"""Words that name no type of a program's own."""
 
 
-class UnitTexts(Struct):
+class UnitTexts(Struct, dict=True):
     """What is known of a unit's texts.
 
     ``macros`` have one certain definition; ``bodies`` is the text of all definitions by name. ``is_closed``: nothing
@@ -47,8 +55,16 @@ class UnitTexts(Struct):
         """Whether anything in the texts that looks like a declaration of a function has a reference in its list."""
         pattern = re.compile(rf"\b{re.escape(name)}\s*\(([^;{{}}]*)")
         return any(
-            _REFERENCE_TYPE.search(text) or any("&" in match[1] for match in pattern.finditer(text))
-            for text in self.texts.values()
+            "&" in match[1] or not self.reference_words.isdisjoint(_WORD.findall(match[1]))
+            for text in self.texts.values() for match in pattern.finditer(text)
+        )
+
+    @cached_property
+    def reference_words(self) -> frozenset[str]:
+        """The words of declarations that may give references names."""
+        return frozenset(
+            word for text in self.texts.values() for match in _REFERENCE_TYPE.finditer(text)
+            for word in _WORD.findall(match[0]) if word not in _NO_NAMES
         )
 
 
