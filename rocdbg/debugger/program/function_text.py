@@ -9,19 +9,11 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from rocdbg.debugger.program.member_texts import is_plain, is_reference, member_after
 from rocdbg.debugger.program.source_texts import UnitTexts
 from rocdbg.debugger.program.source_tokens import Token, TooManyTokensError, expand, function_tokens, tokens_of
 from rocdbg.dwarf.info import SourceFile, Variable
-from rocdbg.dwarf.info.types import (
-    ArrayType,
-    BaseType,
-    ClassType,
-    EnumType,
-    FunctionType,
-    PointerKind,
-    PointerType,
-    Type,
-)
+from rocdbg.dwarf.info.types import FunctionType, Type
 
 _ASSIGNMENTS: Final = frozenset({
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "and_eq", "or_eq", "xor_eq",
@@ -197,24 +189,10 @@ class FunctionText:
 
     def _is_only_read(self, index: int, type_: Type) -> bool:
         """Whether an object of class type is only read where its name stands."""
-        tokens, right = self.tokens, index + 1
-        member: Type | None = type_
-        while tokens[right].text in (".", "["):
-            bare = None if member is None else member.bare
-            if tokens[right].text == "[" and isinstance(bare, PointerType):
-                break  # what it points to is no part of the object
-            if tokens[right].text == "[":
-                member = bare.element if isinstance(bare, ArrayType) else None
-                right = self._closing(right) + 1
-            else:
-                name = tokens[right + 1].text
-                members = bare.members if isinstance(bare, ClassType) else ()
-                member = next((each.type for each in members if each.name == name), None)
-                right += 2
-            if member is None or right >= len(tokens):
-                return False
+        tokens = self.tokens
+        right, member = member_after(tokens, index + 1, type_, self._closing)
         if right > index + 1:
-            return _is_plain(member) and not self._may_change(index - 1, right)
+            return is_plain(member) and not self._may_change(index - 1, right)
         is_argument = tokens[index - 1].text in ("(", ",") and tokens[right].text in (")", ",")
         return is_argument and not self._may_change(index - 1, right)
 
@@ -380,7 +358,7 @@ class FunctionText:
         types = self._types_of(name)
         alone = len(types) == 1 and len(self._texts.definitions(name)) == 1  # nor will what is not known have more
         if not (self._texts.is_closed or alone) or not types or any(
-            number >= len(type_.parameters) or _is_reference(type_.parameters[number].type) for type_ in types
+            number >= len(type_.parameters) or is_reference(type_.parameters[number].type) for type_ in types
         ):
             return False
         return not self._texts.may_take_references(name)
@@ -391,13 +369,3 @@ class FunctionText:
             (index for index in range(opener + 1, len(self.tokens)) if self._opener[index] == self._opener[opener]),
             len(self.tokens),
         )
-
-
-def _is_plain(type_: Type | None) -> bool:
-    """Whether no class can say what operators do with values of a type."""
-    return type_ is not None and isinstance(type_.bare, BaseType | EnumType | PointerType) and not _is_reference(type_)
-
-
-def _is_reference(type_: Type) -> bool:
-    bare = type_.bare
-    return isinstance(bare, PointerType) and bare.kind is not PointerKind.POINTER
