@@ -39,7 +39,7 @@ class Terminal:
             own = {
                 "HOME": str(folder), "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT),
                 "PATH": os.environ["PATH"], "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(folder)),
-                "PYTHONDONTWRITEBYTECODE": "1", **environment,
+                "PYTHONPYCACHEPREFIX": os.environ.get("PYTHONPYCACHEPREFIX", str(folder)), **environment,
             }
             os.execve(sys.executable, [sys.executable, "-m", "rocdbg", "-nx", "-q", *arguments], own)
         self._resize(columns, lines)
