@@ -41,6 +41,13 @@ def passed_argument(program: Program, routine: Routine, parameter: Variable) -> 
     The n-th parameter is the n-th explicit argument of the metadata, if there are as many of both and the sizes agree.
     Triton passes two pointers more, which its source does not know.
     """
+    known, key = program.passed_arguments, (routine.scope.offset, parameter.offset)
+    if key not in known:
+        known[key] = _find_argument(program, routine, parameter)
+    return known[key]
+
+
+def _find_argument(program: Program, routine: Routine, parameter: Variable) -> KernelArg | None:
     low = routine.function.low_pc
     if routine.calls and not (
         len(routine.calls) == 1 and is_kernel_body(routine.source) and is_kernel_wrapper(program, routine.function)

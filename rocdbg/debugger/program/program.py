@@ -15,6 +15,7 @@ from pathlib import Path
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.demangle import demangle, function_name
+from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.debugger.errors import MemoryAccessError
@@ -61,6 +62,8 @@ class Program:
         self.names: NameList = NameList(self._names)
         self.lds_places: dict[int | None, dict[int, int]] = {}
         """What `lds` has found, by the kernel's entry; of variables that are no kernel's own under None."""
+        self.passed_arguments: dict[tuple[int, int], KernelArg | None] = {}
+        """What `kernel_arguments` has found, by the entries of routine and parameter: asked for each lane."""
 
     @classmethod
     def open_all(
