@@ -68,6 +68,7 @@ class _Checker:
         yield from self._references()
         yield from self._instructions()
         yield from self._nodes()
+        yield from self._attachments()
         for segment in self.info.segments:
             if segment.node is not None:
                 yield from self._lifetime(segment, segment.node)
@@ -122,6 +123,10 @@ class _Checker:
                     )
             if node.kind == "DIFragment":
                 yield from self._fragment(node)
+
+    def _attachments(self) -> Iterator[Finding]:
+        for variable in self.info.wrong_attachments:
+            yield self._at("global variable", f"the dbg.def of {variable.name} is no DIFragment", variable.offset)
 
     def _fragment(self, node: Node) -> Iterator[Finding]:
         owners = self.info.global_fragments.get(node, [])
