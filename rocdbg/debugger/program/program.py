@@ -74,7 +74,7 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return DebugInfo(self.debug.sections, split_files=self._debug_files.split_of(self.code_object))
+        return self._debug_files.info(self.debug, self.code_object)
 
     def _names(self) -> Iterator[DeclaredName | None]:
         """What completion offers of it, one by one."""

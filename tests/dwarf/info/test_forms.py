@@ -147,6 +147,33 @@ def test_form(form: int, data: bytes, at: int, expected: AttributeValue) -> None
     assert [str(type) for type in info.types_named("end")] == ["end"]  # the skip program went as far
 
 
+@pytest.mark.parametrize(
+    ("form", "data", "expected"),
+    [
+        (0x1D, b"\x04\0\0\0", String("sup")), (0x1F21, b"\x04\0\0\0", String("sup")),
+        (0x1C, b"\x0d\0\0\0", "other"), (0x24, b"\x0d" + bytes(7), "other"), (0x1F20, b"\x0d\0\0\0", "other"),
+    ],
+)
+def test_forms_of_a_supplementary_file(form: int, data: bytes, expected: AttributeValue | str) -> None:
+    abbrev = abbreviation(1, COMPILE_UNIT, True) + abbreviation(2, VARIABLE, False, (USER, form)) + b"\0"
+    sup_abbrev = abbreviation(1, 0x3C, True) + abbreviation(2, BASE_TYPE, False, (NAME, 0x08), (TYPE, 0x10)) + b"\0"
+    sup = {
+        ".debug_info": unit(5, b"\x01\x02other\0\x0d\0\0\0\0"), ".debug_abbrev": sup_abbrev,
+        ".debug_str": b"\0..\0sup\0",
+    }
+    info = DebugInfo(
+        {".debug_info": unit(5, b"\x01\x02" + data + b"\0"), ".debug_abbrev": abbrev, **TABLES}, supplement=lambda: sup
+    )
+    variable, = info.units[0].top.children
+    if isinstance(expected, str):
+        found = variable.reference(USER)
+        assert found is not None
+        assert found.name == expected
+        assert found.reference(TYPE) == found  # DW_FORM_ref_addr there counts from the beginning of its own section
+    else:
+        assert variable.attribute(USER) == expected
+
+
 def test_implicit_const_and_loclistx() -> None:
     abbrev = abbreviation(1, COMPILE_UNIT, True) + abbreviation(
         2, VARIABLE, False, (USER, 0x21, -300), (LOCATION, 0x22)
