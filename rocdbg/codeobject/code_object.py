@@ -138,7 +138,7 @@ class CodeObject:
 
     @remembered
     def shaders(self) -> dict[str, ShaderProgram]:
-        """Shaders for AMDPAL and Mesa by symbol; raises `CodeObjectError` if what describes them is damaged."""
+        """Shaders by symbol; none for HSA. Raises `CodeObjectError` if what describes them is damaged."""
         return shaders_of(self)
 
     @remembered

@@ -1,7 +1,8 @@
-"""The shaders of code objects for AMDPAL and Mesa: which symbols they are, and the registers set up for them.
+"""The shaders of code objects for AMDPAL, Mesa and no operating system: symbols, and the registers set up for them.
 
 PAL's metadata has pipelines with hardware stages, and registers by number (versions 1 and 2) or by field (version 3).
-Mesa's objects have a section with pairs of register and value, a record for each function that is entered.
+Mesa's objects, and those for no operating system, have a section with pairs of register and value, a record for each
+function.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from rocdbg.codeobject.symbols import SymbolType
 if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject
 
-MESA_CONFIG: Final = ".AMDGPU.config"
+CONFIG: Final = ".AMDGPU.config"
 
 _PS_IN_CONTROL, _STAGES_EN = 0xA1B6, 0xA2D5
 _COMPUTE_TMPRING, _GRAPHICS_TMPRING = 0x2E18, 0xA1BA
@@ -115,8 +116,8 @@ def shaders_of(code_object: CodeObject) -> dict[str, ShaderProgram]:
     match code_object.os_abi:
         case OsAbi.AMDGPU_PAL:
             found = list(_pal_shaders(code_object))
-        case OsAbi.AMDGPU_MESA3D:
-            found = list(_mesa_shaders(code_object))
+        case OsAbi.AMDGPU_MESA3D | OsAbi.NONE:
+            found = list(_recorded_shaders(code_object))
         case _:
             return {}
     return {shader.symbol: shader for shader in found}
@@ -205,8 +206,8 @@ _SCRATCH: Final = 0x1000_0044
 """Bytes of scratch in the first form, a pseudo register: of LS, the other stages follow in order."""
 
 
-def _mesa_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
-    records = list(_mesa_records(code_object))
+def _recorded_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
+    records = list(_records(code_object))
     if not records:
         return
     symbols = code_object.symbols
@@ -216,18 +217,18 @@ def _mesa_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
     )
     if len(functions) != len(records):
         reason = f"has {len(records)} records, there are {len(functions)} functions"
-        raise code_object.source.error(reason, section=MESA_CONFIG)
+        raise code_object.source.error(reason, section=CONFIG)
     stages = {stage.rsrc1: stage for stage in HardwareStage}
     for symbol, (stage, registers) in zip(functions, records, strict=True):
         # functions that are called have records too, with nothing in COMPUTE_PGM_RSRC1
         if symbol.type == SymbolType.FUNC and (registers[stage] or stage != HardwareStage.CS.rsrc1):
-            shader = ShaderProgram(symbol.name, stages[stage], OsAbi.AMDGPU_MESA3D, registers, {})
+            shader = ShaderProgram(symbol.name, stages[stage], code_object.os_abi, registers, {})
             yield replace(shader, scratch=_scratch(shader, code_object.target))
 
 
-def _mesa_records(code_object: CodeObject) -> Iterator[tuple[int, dict[int, int]]]:
+def _records(code_object: CodeObject) -> Iterator[tuple[int, dict[int, int]]]:
     """The number of PGM_RSRC1 that begins a record, and its registers."""
-    section = code_object.sections.get(MESA_CONFIG)
+    section = code_object.sections.get(CONFIG)
     begins = {stage.rsrc1 for stage in HardwareStage}
     record: dict[int, int] = {}
     stage = 0
@@ -238,7 +239,7 @@ def _mesa_records(code_object: CodeObject) -> Iterator[tuple[int, dict[int, int]
         if not record:
             if address >> 2 not in begins:
                 reason = f"begins with register {address:#x}, which is of no stage"
-                raise code_object.source.error(reason, section=MESA_CONFIG)
+                raise code_object.source.error(reason, section=CONFIG)
             stage = address >> 2
         record[address >> 2] = value
     if record:
@@ -259,7 +260,8 @@ def mapping_text(shader: ShaderProgram, count: int) -> str:
     mapping, parts, index = shader.mapping, [], 0
     if shader.os_abi == OsAbi.AMDGPU_MESA3D:
         parts, index = ["s0-s1 scratch"] if count else [], 2
-        mapping = {2 + entry: entry for entry in range(count - 2)}
+    if shader.os_abi != OsAbi.AMDGPU_PAL:
+        mapping = {index + entry: entry for entry in range(count - index)}
     while index < count:
         word, begin = mapping.get(index), index
         index += 1
@@ -274,4 +276,4 @@ def mapping_text(shader: ShaderProgram, count: int) -> str:
     return ", ".join(parts)
 
 
-__all__ = ["MESA_CONFIG", "ShaderProgram", "mapping_text", "shaders_of"]
+__all__ = ["CONFIG", "ShaderProgram", "mapping_text", "shaders_of"]

@@ -178,6 +178,40 @@ def test_mesa(processor: str, tmp_path: Path) -> None:
     assert "11795:           5  # COMPUTE_PGM_RSRC2" in debugger.execute("info metadata", to_string=True)
 
 
+def test_no_operating_system(tmp_path: Path) -> None:
+    text = """
+define amdgpu_cs void @scale(i32 inreg %lo, i32 inreg %hi, i32 inreg %factor, i32 inreg %group, i32 %tid) {
+  %x = and i32 %tid, 1023
+  %b = mul i32 %group, 32
+  %i = add i32 %b, %x
+  %l = zext i32 %lo to i64
+  %h = zext i32 %hi to i64
+  %h2 = shl i64 %h, 32
+  %a = or i64 %l, %h2
+  %p = inttoptr i64 %a to ptr addrspace(1)
+  %e = getelementptr i32, ptr addrspace(1) %p, i32 %i
+  %v = load i32, ptr addrspace(1) %e
+  %m = mul i32 %v, %factor
+  store i32 %m, ptr addrspace(1) %e
+  %odd = icmp eq i32 %group, 1
+  br i1 %odd, label %trap, label %rest
+trap:
+  call void @llvm.trap()
+  unreachable
+rest:
+  store i32 5, ptr addrspace(1) %e
+  ret void
+}
+"""
+    path = compiled(tmp_path, text, "amdgcn--", "gfx900")
+    more = "user_data = [0, 0, 3]\nregisters = { COMPUTE_PGM_RSRC2 = 0x86 }"
+    debugger = Debugger(launch(path, "scale", more, [5] * 32 + [3 * n for n in range(32, 64)]))
+    output = debugger.execute("run", to_string=True)
+    assert "as expected" in output
+    assert "exited normally" in output  # llvm.trap ends the wave, and no more
+    assert "cs (compute)" in debugger.execute("info kernels", to_string=True)
+
+
 def test_a_kernel_of_mesa(tmp_path: Path) -> None:
     path = compiled(tmp_path, MESA, "amdgcn-mesa-mesa3d", "gfx900")
     more = '[[arg]]\nvalue = 7\ntype = "u32"\noffset = 8\n'

@@ -57,7 +57,7 @@ def metadata_documents(code_object: CodeObject) -> Iterator[Iterable[str]]:
     """The lines of each metadata note, for Mesa what stands in its place. Raises `CodeObjectError` if it is damaged."""
     for _, lines in metadata_text(code_object.name, code_object.notes):
         yield lines
-    if code_object.os_abi == OsAbi.AMDGPU_MESA3D and code_object.shaders:
+    if code_object.os_abi != OsAbi.AMDGPU_PAL and code_object.shaders:
         yield metadata_lines({
             name: {".hardware_stage": shader.stage.word, ".registers": dict(shader.registers)}
             for name, shader in code_object.shaders.items()

@@ -2,7 +2,8 @@
 
 AMDGPU usage, "AMDPAL": the mapping of the pipeline says which register holds which entry of the application's, and
 which one a table. Pointers to tables have 32 bits; the shader takes the others from its program counter. Mesa's
-compiler leaves the first two registers to the driver, for the beginning of the scratch descriptor.
+compiler leaves the first two registers to the driver, for the beginning of the scratch descriptor; for no operating
+system all registers are entries.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class UserDataBlock:
         """The user data registers with the tables at ``address`` and the code at ``entry``. Raises `KernargError`."""
         if self._shader.program.os_abi == OsAbi.AMDGPU_MESA3D:
             return (*scratch[:2], *self._entries)[:USER_DATA_COUNT]
+        if self._shader.program.os_abi == OsAbi.NONE:
+            return self._entries[:USER_DATA_COUNT]
         if (address + self.size) >> 32 != entry >> 32:
             raise KernargError(self._shader.name, "its tables are beyond the reach of the code's 32-bit pointers")
         values = [0] * (USER_DATA_COUNT + 1)
