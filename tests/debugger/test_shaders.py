@@ -212,6 +212,68 @@ rest:
     assert "cs (compute)" in debugger.execute("info kernels", to_string=True)
 
 
+CHAIN = """
+declare void @llvm.amdgcn.cs.chain(ptr, i32, <3 x i32>, i32, i32, ...)
+define amdgpu_cs_chain void @second(<3 x i32> inreg %s, i32 %x) {
+  %lo = extractelement <3 x i32> %s, i32 0
+  %hi = extractelement <3 x i32> %s, i32 1
+  %factor = extractelement <3 x i32> %s, i32 2
+  %l = zext i32 %lo to i64
+  %h = zext i32 %hi to i64
+  %h2 = shl i64 %h, 32
+  %a = or i64 %l, %h2
+  %p = inttoptr i64 %a to ptr addrspace(1)
+  %e = getelementptr i32, ptr addrspace(1) %p, i32 %x
+  %m = mul i32 %x, %factor
+  store i32 %m, ptr addrspace(1) %e
+  ret void
+}
+define amdgpu_cs void @first(<3 x i32> inreg %s, i32 %tid) {
+  %x = and i32 %tid, 1023
+  call void(ptr, i32, <3 x i32>, i32, i32, ...) @llvm.amdgcn.cs.chain(
+      ptr @second, i32 -1, <3 x i32> inreg %s, i32 %x, i32 0)
+  unreachable
+}
+"""
+
+
+def test_a_chain_of_shaders(tmp_path: Path) -> None:
+    registers = {0x2E13: 3 << 1, **{0x2E40 + n: n for n in range(3)}}
+    root = {"amdpal.version": [2, 1], "amdpal.pipelines": [{".registers": registers}]}
+    path = compiled(tmp_path, CHAIN, "amdgcn-amd-amdpal", "gfx1200", root)
+    expect = [3 * n for n in range(32)] + list(range(32, 64))
+    debugger = Debugger(launch(path, "first", "user_data = [0, 0, 3]", expect))
+    debugger.execute("break second")
+    assert "in second ()" in debugger.execute("run", to_string=True)
+    debugger.execute("delete")
+    assert "exited normally" in debugger.execute("continue", to_string=True)
+
+
+OPENCL = """
+struct pair { int first; float second; };
+int helper(int x) { return x * 3; }
+kernel void k(global int *out, int v) {
+  struct pair both = {v, 2.0f};
+  out[__builtin_amdgcn_workitem_id_x()] = helper(both.first);
+}
+"""
+
+
+def test_debug_information_of_mesa(tmp_path: Path) -> None:
+    command = ["clang-22", "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-mesa-mesa3d", "-mcpu=gfx900", "-nogpulib"]
+    command += ["-g", "-O0", "-c", "-", "-o", "shader.o"]
+    subprocess.run(command, input=OPENCL, text=True, check=True, cwd=tmp_path)
+    more = 'kernarg = ""\n[[arg]]\nvalue = 7\ntype = "u32"\noffset = 8\n'
+    file = launch(tmp_path / "shader.o", "k", more, [21] * 32 + list(range(32, 64)))
+    debugger = Debugger(file)
+    debugger.execute("break helper")
+    assert "helper (x=7)" in debugger.execute("run", to_string=True)
+    assert ", v=7) at " in debugger.execute("up", to_string=True)
+    assert debugger.execute("info locals", to_string=True) == "both = {first = 7, second = 2}\n"
+    debugger.execute("delete")
+    assert "exited normally" in debugger.execute("continue", to_string=True)
+
+
 def test_a_kernel_of_mesa(tmp_path: Path) -> None:
     path = compiled(tmp_path, MESA, "amdgcn-mesa-mesa3d", "gfx900")
     more = '[[arg]]\nvalue = 7\ntype = "u32"\noffset = 8\n'
