@@ -23,6 +23,9 @@ from rocdbg.text import printable
 __all__ = ["Finding", "check", "check_debug_info"]
 
 _DISTINCT = ("DIFragment", "DIExprCode", "DILifetime")
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "DIFragment": (), "DIExprCode": (), "DILifetime": ("object", "location", "argObjects"),
+}
 
 
 class Finding(Struct, frozen=True):
@@ -114,6 +117,9 @@ class _Checker:
         for node in self.info.nodes:
             if node.kind in _DISTINCT and not node.distinct:
                 yield self._at(node.kind, f"a {node.kind} is distinct", node.offset)
+            for name in node.fields if node.kind in _FIELDS else ():
+                if name not in _FIELDS[node.kind]:
+                    yield self._at(node.kind, f"a {node.kind} has no field '{name[:40]}'", node.offset)
             if node.kind in ("DIExprCode", "DILabel") and self.is_document:
                 count = len(self.info.labels.get(node, ()))
                 if count != 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg import llvmdi
+from rocdbg import dwarf, llvmdi
 
 
 def rules(text: str) -> list[str]:
@@ -405,6 +405,23 @@ MODULES = {
     "pseudo MIR": ("DBG_DEF !2, $vgpr0\nnop\nDBG_KILL !2\n" + DEFINED, []),
     "pseudo MIR of a constant": ("DBG_DEF !2, i64 7\nnop\n" + DEFINED, []),
     "pseudo MIR, label of a lifetime": ("DBG_LABEL !2\n" + X + life("!2", "!1"), ["intrinsics"]),
+    "fields that a lifetime has not": (
+        X + life("!2", "!1").replace("object", "size: 4, object"), ["DILifetime"]
+    ),
+    "fields that a fragment has not": (
+        X + life("!2", "!1", inputs="!3") + '!3 = distinct !DIFragment(name: "f")\n', ["DIFragment"]
+    ),
+    "no object at all": (f"!2 = distinct !DILifetime(object: null, location: {ONE})\n", ["DILifetime", "lifetime graph"]),
+    "no location at all": (X + life("!2", "!1", "null"), ["DILifetime"]),
+    "no input at all": (X + life("!2", "!1", inputs="null"), ["DILifetime"]),
+    "inputs in a node of their own": (
+        X + F + "!2 = distinct !DILifetime(object: !1, location: !DIExpr(DIOpArg(0, i64)), argObjects: !9)\n!9 = !{!3}\n"
+        + life("!4", "!3"), []
+    ),
+    "one expression of two": (
+        X + '!3 = !DILocalVariable("y")\n!9 = !DIExpr(DIOpConstant(i64 1))\n' + life("!2", "!1", "!9")
+        + life("!4", "!3", "!9"), []
+    ),
     # global variables
     "a global's fragment": (
         '@g = global i64 0, !dbg.def !3\n!1 = !DIGlobalVariable("g")\n' + F
@@ -543,3 +560,59 @@ MODULES = {
 def test_modules(name: str) -> None:
     text, broken = MODULES[name]
     assert rules(text) == sorted(broken)
+
+
+MISCOUNTED = [
+    function("a: call void @llvm.dbg.def(metadata !2)") + DEFINED,
+    function("a: call void @llvm.dbg.def(metadata !2, metadata i64 %v, metadata i64 %v)") + DEFINED,
+    function("a: call void @llvm.dbg.kill()") + DEFINED,
+    function("a: call void @llvm.dbg.kill(metadata !2, metadata !2)") + DEFINED,
+    function("a: call void @llvm.dbg.label(metadata !1, metadata !1)") + X,
+    "DBG_DEF !2\n" + DEFINED,
+    "DBG_DEF !2, $vgpr0, $vgpr1\n" + DEFINED,
+    "DBG_KILL !2, $vgpr0\n" + DEFINED,
+]
+
+
+@pytest.mark.parametrize("text", MISCOUNTED)
+def test_arguments_of_intrinsics(text: str) -> None:
+    with pytest.raises(llvmdi.ReadError, match=r"\d arguments where \d are expected"):
+        rules(text)
+
+
+# operations, the value of the referrer, the value of what they locate, and its bits; the lane is 5
+VALUES = [
+    ("DIOpReferrer(i64)", 5, 5, 64),
+    ("DIOpReferrer(i64), DIOpConstant(i64 3), DIOpSub()", 10, 7, 64),
+    ("DIOpReferrer(i64), DIOpConstant(i64 3), DIOpDiv()", 10, 3, 64),
+    ("DIOpReferrer(i64), DIOpConstant(i64 -3), DIOpDiv()", 10, -3 % 2**64, 64),
+    ("DIOpReferrer(i64), DIOpConstant(i64 3), DIOpMul()", 10, 30, 64),
+    ("DIOpReferrer(i64), DIOpConstant(i64 3), DIOpShl()", 10, 80, 64),
+    ("DIOpReferrer(i64), DIOpConstant(i64 3), DIOpShr()", 80, 10, 64),
+    ("DIOpReferrer(i64), DIOpConstant(i64 3), DIOpShr()", -80 % 2**64, -10 % 2**64, 64),
+    ("DIOpReferrer(i64), DIOpConstant(i64 70), DIOpShl()", 10, 0, 64),
+    ("DIOpReferrer(i64), DIOpConvert(i8)", 0x1FF, 0xFF, 8),
+    ("DIOpReferrer(i64), DIOpConvert(i8), DIOpConvert(i32)", 0xFF, 0xFFFFFFFF, 32),
+    ("DIOpReferrer(i64), DIOpConstant(i8 8), DIOpBitOffset(i8)", 0x1234, 0x12, 8),
+    ("DIOpReferrer(i64), DIOpConstant(i8 1), DIOpByteOffset(i16)", 0x123456, 0x1234, 16),
+    ("DIOpReferrer(i64), DIOpConstant(i8 2), DIOpByteOffset(i32), DIOpConstant(i8 -1), DIOpByteOffset(i8)", 0x123456, 0x34, 8),
+    ("DIOpConstant(i8 0), DIOpConstant(i8 1), DIOpComposite(2, i16)", 0, 0x100, 16),
+    ("DIOpConstant(i8 1), DIOpConstant(i16 2), DIOpConstant(i8 3), DIOpComposite(3, i32)", 0, 0x03000201, 32),
+    ("DIOpConstant(i8 7), DIOpExtend(3)", 0, 0x070707, 24),
+    ("DIOpConstant(i8 1), DIOpExtend(4), DIOpConstant(i8 2), DIOpExtend(4), DIOpConstant(i4 5), DIOpSelect()", 0, 0x01020102, 32),
+    ("DIOpReferrer(i64), DIOpAddrOf(5), DIOpDeref(i64)", 9, 9, 64),
+    ("DIOpReferrer(i64), DIOpReinterpret(double), DIOpConvert(i32)", 0x4008000000000000, 3, 32),
+    ("DIOpReferrer(i64), DIOpConvert(double)", 3, 0x4008000000000000, 64),
+    ("DIOpPushLane(i32)", 0, 5, 32),
+    ("DIOpReferrer(i64), DIOpPushLane(i32), DIOpByteOffset(i8)", 0x060504030201 << 8, 0x05, 8),
+    ("DIOpConstant(float 1.5), DIOpConstant(float 2.25), DIOpMul()", 0, 0x40580000, 32),
+]
+
+
+@pytest.mark.parametrize(("operations", "referrer", "value", "bits"), VALUES)
+def test_values(operations: str, referrer: int, value: int, bits: int) -> None:
+    module = llvmdi.read_text(bounded(operations))
+    info = llvmdi.DebugInfo(module)
+    state = llvmdi.State(dwarf.SimpleContext(lane=5), {"%v": referrer, "%w": 1})
+    location = llvmdi.Evaluator(info, state).locate(info.objects[0], next(iter(module.functions.values())), 3)
+    assert location.read(bits) == value
