@@ -22,6 +22,8 @@ from rocdbg.dwarf.info import (
     TypeSignature,
 )
 from rocdbg.dwarf.info.forms import FORMS, sleb, uleb
+from rocdbg.dwarf.info.line_header import read_line_header
+from rocdbg.dwarf.info.sections import Sections
 
 COMPILE_UNIT, VARIABLE, BASE_TYPE, TYPEDEF, SUBPROGRAM = 0x11, 0x34, 0x24, 0x16, 0x2E
 NAME, CONST_VALUE, TYPE, LOCATION, RANGES, STMT_LIST, USER = 0x03, 0x1C, 0x49, 0x02, 0x55, 0x10, 0x2FFF
@@ -292,3 +294,15 @@ def test_dialect(augmentation: str, expression: bytes, dialect: str) -> None:
     body = b"\x01" + augmentation.encode() + b"\0\x02" + leb_u(len(expression)) + expression + b"\0"
     found, = DebugInfo({".debug_info": unit(5, body), ".debug_abbrev": abbrev}).units
     assert (found.augmentation, found.dialect) == (augmentation, dialect)
+
+
+def test_paths_of_a_supplementary_file() -> None:
+    formats = bytes((1, 1, 0x1D, 1)) + (4).to_bytes(4, "little") + bytes((1, 1, 0x1D, 1)) + (8).to_bytes(4, "little")
+    rest = bytes((4, 1, 1, 0xFB, 14, 1)) + formats
+    header = b"\x05\0\x08\0" + len(rest).to_bytes(4, "little") + rest
+    line = len(header).to_bytes(4, "little") + header
+    sections = Sections({".debug_line": line}, lambda: {".debug_str": b"\0..\0sup\0main.c\0"})
+    (file,) = read_line_header(sections, 0, 8, "/elsewhere").files
+    assert (file.name, file.directory) == ("main.c", "sup")
+    with pytest.raises(DebugInfoError, match="form DW_FORM_strp_sup of a path is not supported"):
+        read_line_header(Sections({".debug_line": line}), 0, 8, "/elsewhere")
