@@ -466,4 +466,4 @@ def debug_info_of(code_object: codeobject.CodeObject) -> DebugInfo | None:
     contents = files.contents(code_object)
     if not has_debug_info(contents.file):
         return None
-    return DebugInfo(contents.sections, split_files=files.split_of(code_object))
+    return files.info(contents, code_object)

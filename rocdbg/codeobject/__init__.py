@@ -14,7 +14,7 @@ from rocdbg.codeobject.errors import (
     UriError,
 )
 from rocdbg.codeobject.image import LoadedImage, LoadedSegment
-from rocdbg.codeobject.kernels import Kernel, Kernels
+from rocdbg.codeobject.kernels import Kernel, Kernels, Shader
 from rocdbg.codeobject.metadata import (
     Access,
     ArgAddressSpace,
@@ -47,6 +47,7 @@ __all__ = [
     "Metadata",
     "NoSuchKernelError",
     "Section",
+    "Shader",
     "Symbol",
     "SymbolTable",
     "SymbolType",

@@ -21,13 +21,14 @@ from rocdbg.codeobject.elf import (
     Elf,
     Section,
 )
-from rocdbg.codeobject.flags import code_object_version, decode_flags
+from rocdbg.codeobject.flags import OsAbi, code_object_version, decode_flags
 from rocdbg.codeobject.image import LoadedImage, load_image
 from rocdbg.codeobject.kernels import Kernels
 from rocdbg.codeobject.layout import Layout, lay_out
 from rocdbg.codeobject.metadata_reader import Metadata, read_metadata
 from rocdbg.codeobject.notes import Note, iter_notes, v2_target_id
 from rocdbg.codeobject.relocation import Resolver
+from rocdbg.codeobject.shaders import ShaderProgram, shaders_of
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.symbols import Symbol, SymbolTable, SymbolType
 from rocdbg.codeobject.uri import FileUri, MemoryUri
@@ -93,6 +94,11 @@ class CodeObject:
         return self._elf.header.flags
 
     @property
+    def has_code_headers(self) -> bool:
+        """Whether kernels begin with what describes them (``amd_kernel_code_t``): in version 2, and for Mesa."""
+        return self.version == 2 or self.os_abi == OsAbi.AMDGPU_MESA3D
+
+    @property
     def is_relocatable(self) -> bool:
         """Whether it is not linked yet (ET_REL)."""
         return self._elf.header.type == ET_REL
@@ -129,6 +135,11 @@ class CodeObject:
     def metadata(self) -> Metadata | None:
         """The metadata note's content, None if there is none; raises `CodeObjectError` if it is damaged."""
         return read_metadata(self.name, self.notes)
+
+    @remembered
+    def shaders(self) -> dict[str, ShaderProgram]:
+        """Shaders by symbol; none for HSA. Raises `CodeObjectError` if what describes them is damaged."""
+        return shaders_of(self)
 
     @remembered
     def symbols(self) -> SymbolTable:
@@ -181,7 +192,7 @@ class CodeObject:
 
         Raises `CodeObjectError` as `address_of` does, and for a descriptor that lies outside the file.
         """
-        if self.version == 2 and symbol.type == SymbolType.AMDGPU_HSA_KERNEL:
+        if self.has_code_headers and symbol.type == SymbolType.AMDGPU_HSA_KERNEL:
             kernel = self.kernels.find(symbol.name)
             if kernel is not None:
                 return kernel.entry_address

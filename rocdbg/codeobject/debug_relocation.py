@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _T = RelocationType
 _RECORD = np.dtype([("offset", "<u8"), ("info", "<u8"), ("addend", "<i8")])
+_SHORT_RECORD = np.dtype([("offset", "<u8"), ("info", "<u8")])
 _SIZES = {_T.ABS32: 4, _T.ABS32_LO: 4, _T.ABS64: 8, _T.REL32: 4, _T.REL32_LO: 4, _T.REL64: 8}
 _RELATIVE = (_T.REL32, _T.REL32_LO, _T.REL64)
 
@@ -43,10 +44,8 @@ class DebugRelocations:
         return bytes(made)
 
     def _apply_table(self, table: Section, data: bytearray) -> None:
-        if table.type == SHT_REL:
-            raise self._error(table, "relocations without addend")
-        raw = table.data
-        records = np.frombuffer(raw, _RECORD, len(raw) // _RECORD.itemsize)
+        raw, layout = table.data, _SHORT_RECORD if table.type == SHT_REL else _RECORD
+        records = np.frombuffer(raw, layout, len(raw) // layout.itemsize)
         types, symbols = records["info"] & 0xFFFF_FFFF, records["info"] >> np.uint64(32)
         values = self._symbol_values(table, symbols)
         target = np.frombuffer(data, np.uint8)  # writes go to ``data``
@@ -60,10 +59,14 @@ class DebugRelocations:
             offsets = records["offset"][chosen]
             if len(data) < size or int(offsets.max()) > len(data) - size:
                 raise self._error(table, f"a relocation lies beyond the section's {len(data)} bytes")
-            results = values[chosen] + records["addend"][chosen].astype(np.uint64)
+            places = offsets.astype(np.int64)
+            if table.type == SHT_REL:  # what the fields hold is the addend
+                addends = sum(target[places + byte].astype(np.uint64) << np.uint64(8 * byte) for byte in range(size))
+            else:
+                addends = records["addend"][chosen].astype(np.uint64)
+            results = values[chosen] + addends
             if kind in _RELATIVE:
                 results = results - offsets
-            places = offsets.astype(np.int64)
             for byte in range(size):
                 target[places + byte] = (results >> np.uint64(8 * byte)) & np.uint64(0xFF)
 

@@ -12,6 +12,7 @@ from enum import Enum
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.source import Source
@@ -299,6 +300,19 @@ def decode_v2_descriptor(source: Source, offset: int, target: Target) -> KernelD
         0,
         counts | dynamic,
     )
+
+
+def shader_descriptor(
+    target: Target, words: tuple[int, int, int], scratch: int, lds: int, wave32: bool
+) -> KernelDescriptor:
+    """What the registers PGM_RSRC1 to 3 of a shader say, in which a descriptor's words go for kernels.
+
+    ``scratch`` in bytes for each lane, ``lds`` for each workgroup: the registers' own size counts if it is larger.
+    """
+    rsrc1, rsrc2, rsrc3 = words
+    properties = wave32 << 10
+    found = _decode(target, 0, scratch, 0, 0, rsrc1, rsrc2, rsrc3, properties, 0, {})
+    return replace(found, group_segment_fixed_size=max(lds, found.granulated_lds_size * target.lds_granule))
 
 
 def _decode(

@@ -19,6 +19,7 @@ from rocdbg.codeobject.descriptor_text import descriptor_directives
 from rocdbg.codeobject.errors import CodeObjectError, NoSuchKernelError
 from rocdbg.codeobject.kernel_code_text import kernel_code_directives
 from rocdbg.codeobject.metadata import KernelMetadata
+from rocdbg.codeobject.shader_registers import REGISTER_NAMES
 from rocdbg.codeobject.symbols import Symbol, SymbolType
 from rocdbg.errors import remembered
 from rocdbg.text import near_names
@@ -26,6 +27,7 @@ from rocdbg.text import near_names
 if TYPE_CHECKING:
     from rocdbg.codeobject.code_object import CodeObject
     from rocdbg.codeobject.metadata_reader import Metadata
+    from rocdbg.codeobject.shaders import ShaderProgram
 
 _SUFFIX = ".kd"
 
@@ -59,8 +61,8 @@ class Kernel:
         """The decoded kernel descriptor; raises `CodeObjectError` if there is none."""
         symbol = self._require_symbol()
         code_object = self.code_object
-        decode = decode_v2_descriptor if code_object.version == 2 else decode_descriptor
-        size = V2_DESCRIPTOR_SIZE if code_object.version == 2 else DESCRIPTOR_SIZE
+        decode = decode_v2_descriptor if code_object.has_code_headers else decode_descriptor
+        size = V2_DESCRIPTOR_SIZE if code_object.has_code_headers else DESCRIPTOR_SIZE
         self._check_generation()
         offset = code_object.file_offset(symbol, size, f"descriptor of kernel {self.name}")
         return decode(code_object.source, offset, code_object.target)
@@ -72,10 +74,10 @@ class Kernel:
         """
         code_object = self.code_object
         self._check_generation()
-        size = V2_DESCRIPTOR_SIZE if code_object.version == 2 else DESCRIPTOR_SIZE
+        size = V2_DESCRIPTOR_SIZE if code_object.has_code_headers else DESCRIPTOR_SIZE
         what = f"descriptor of kernel {self.name}"
         data = code_object.source.bytes_at(code_object.file_offset(self._require_symbol(), size, what), size, what)
-        if code_object.version == 2:
+        if code_object.has_code_headers:
             return kernel_code_directives(data)
         return descriptor_directives(data, self.name, code_object.target, code_object.version or 0)
 
@@ -87,7 +89,8 @@ class Kernel:
     @property
     def entry_address(self) -> FileAddress:
         """Of the first instruction; raises `CodeObjectError` if there is no descriptor."""
-        if self.code_object.is_relocatable and self.entry_symbol is not None:
+        unlinked = self.code_object.is_relocatable and not self.code_object.has_code_headers
+        if unlinked and self.entry_symbol is not None:
             # Before linking the descriptor's offset is still a relocation.
             return self.code_object.address_of(self.entry_symbol)
         return FileAddress(self.descriptor_address + self.descriptor.kernel_code_entry_byte_offset)
@@ -119,6 +122,45 @@ class Kernel:
             reason = f"kernel {self.name} is in the metadata but has no descriptor symbol"
             raise CodeObjectError(self.code_object.name, reason, section="symbol table")
         return self.descriptor_symbol
+
+
+class Shader(Kernel):
+    """A shader of AMDPAL or Mesa, which registers describe and not a descriptor."""
+
+    def __init__(self, code_object: CodeObject, entry: Symbol, program: ShaderProgram) -> None:
+        super().__init__(code_object, program.symbol, None, entry)
+        self.program = program
+        self._entry = entry
+
+    @remembered
+    def metadata(self) -> KernelMetadata | None:
+        """None: what metadata says of shaders is in `program`."""
+        return None
+
+    @remembered
+    def descriptor(self) -> KernelDescriptor:
+        """What the registers say, as a descriptor."""
+        self._check_generation()
+        return self.program.descriptor(self.code_object.target)
+
+    def directives(self) -> list[str]:
+        """The registers; assemblers have no other directives for them."""
+        known = sorted(self.program.registers.items())
+        return [f"{REGISTER_NAMES.get(number, f'{number:#x}')} = {value:#x}" for number, value in known]
+
+    @property
+    def descriptor_address(self) -> int:
+        """Of its code: drivers give no other."""
+        return self.entry_address
+
+    @property
+    def entry_address(self) -> FileAddress:
+        """Of the first instruction."""
+        return self.code_object.address_of(self._entry)
+
+    def with_registers(self, registers: Mapping[int, int]) -> Shader:
+        """The shader as a driver would start it that sets some registers to other values."""
+        return Shader(self.code_object, self._entry, self.program.with_registers(registers)) if registers else self
 
 
 class Kernels(Mapping[str, Kernel]):
@@ -167,7 +209,11 @@ class Kernels(Mapping[str, Kernel]):
         if stem not in self._made:
             symbols = self._code_object.symbols
             entry = symbols.get(stem)
-            if self._code_object.version == 2:
+            shader = self._shaders.get(stem)
+            if shader is not None and entry is not None:
+                self._made[stem] = Shader(self._code_object, entry, shader)
+                return self._made[stem]
+            if self._code_object.has_code_headers:
                 symbol = entry if entry is not None and entry.type == SymbolType.AMDGPU_HSA_KERNEL else None
             else:
                 symbol = symbols.get(stem + _SUFFIX)
@@ -182,7 +228,7 @@ class Kernels(Mapping[str, Kernel]):
     def _names(self) -> dict[str, None]:
         """Names in order (a dictionary for its fast lookup)."""
         symbols = self._code_object.symbols
-        if self._code_object.version == 2:
+        if self._code_object.has_code_headers:
             wanted = (symbols.array["info"] & 15) == SymbolType.AMDGPU_HSA_KERNEL
             names = dict.fromkeys(symbols[int(i)].name for i in wanted.nonzero()[0])
         else:
@@ -191,11 +237,20 @@ class Kernels(Mapping[str, Kernel]):
                 for name, section in zip(symbols.names(), symbols.array["shndx"].tolist(), strict=True)
                 if section and name.endswith(_SUFFIX)
             )
+        names |= dict.fromkeys(self._shaders)
         metadata = self._readable_metadata
         if metadata is not None:
             for name in metadata.kernel_names:
                 names.setdefault((metadata.symbol_of(name) or name).removesuffix(_SUFFIX))
         return names
+
+    @cached_property
+    def _shaders(self) -> Mapping[str, ShaderProgram]:
+        """The shaders; none also where what describes them is damaged."""
+        try:
+            return self._code_object.shaders
+        except CodeObjectError:
+            return {}
 
     @cached_property
     def _readable_metadata(self) -> Metadata | None:

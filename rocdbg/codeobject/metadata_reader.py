@@ -6,9 +6,8 @@ V2's keys and values are renamed to those of V3, then both are read by the same 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from enum import Enum
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.metadata import (
@@ -19,15 +18,16 @@ from rocdbg.codeobject.metadata import (
     KernelMetadata,
     ValueKind,
 )
+from rocdbg.codeobject.metadata_map import MetadataMap
 from rocdbg.codeobject.metadata_text import metadata_lines
 from rocdbg.codeobject.msgpack_reader import MsgPackDamage, read_msgpack
-from rocdbg.codeobject.notes import NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, Note
+from rocdbg.codeobject.notes import NT_AMD_HSA_METADATA, NT_AMD_PAL_METADATA, NT_AMDGPU_METADATA, Note
+from rocdbg.codeobject.shader_registers import register_pairs
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
 from rocdbg.text import decode_lines, printable
 
-_E = TypeVar("_E", bound=Enum)
-
 _KERNELS = "amdhsa.kernels"
+_PIPELINES = "amdpal.pipelines"
 
 # V2's words for what V3 calls differently; all others turn from CamelCase to snake_case.
 _V2_KEYS = {
@@ -49,12 +49,12 @@ class Metadata:
     """
 
     def __init__(self, file: str, section: str, offset: int, root: Mapping[Any, Any]) -> None:
-        self._root = _Map(file, section, offset, "", root)
+        self._root = MetadataMap(file, section, offset, "", root)
         self.version: tuple[int, ...] = self._root.integers("amdhsa.version") or (0, 0)
         """Of the metadata (1.0 V2 and V3, 1.1 V4, 1.2 V5 and V6)."""
         self.target: str | None = self._root.text("amdhsa.target")
         """``amdgcn-amd-amdhsa--gfx90a:xnack+``; None before V4."""
-        self._kernels: dict[str, _Map] = {}
+        self._kernels: dict[str, MetadataMap] = {}
         self._by_symbol: dict[str, str] = {}
         self._decoded: dict[str, KernelMetadata] = {}
         for kernel in self._root.maps(_KERNELS):
@@ -67,6 +67,11 @@ class Metadata:
     def printf(self) -> tuple[str, ...]:
         """The encoded printf formats."""
         return self._root.texts("amdhsa.printf")
+
+    @property
+    def pipelines(self) -> tuple[MetadataMap, ...]:
+        """What PAL's metadata says of pipelines; raises `CodeObjectError` where that is no sequence of maps."""
+        return tuple(self._root.maps(_PIPELINES))
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -107,9 +112,10 @@ def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
     if not found:
         return None
     first, root = found[0]
-    lists = [part[_KERNELS] for _, part in found if isinstance(part.get(_KERNELS), list)]
-    if len(lists) > 1:
-        root = {**root, _KERNELS: [kernel for kernels in lists for kernel in kernels]}
+    for key in (_KERNELS, _PIPELINES):
+        lists = [part[key] for _, part in found if isinstance(part.get(key), list)]
+        if len(lists) > 1:
+            root = {**root, key: [entry for entries in lists for entry in entries]}
     return Metadata(file, first.section, first.offset, root)
 
 
@@ -128,6 +134,8 @@ def metadata_text(file: str, notes: list[Note]) -> Iterator[tuple[Note, list[str
         elif note.owner == "AMD" and note.type == NT_AMD_HSA_METADATA:
             lines = decode_lines(note.description.rstrip(b"\0")).strip("\n").split("\n")
             yield note, [printable(line) for line in lines]
+        elif note.owner == "AMD" and note.type == NT_AMD_PAL_METADATA:
+            yield note, list(metadata_lines({".registers": dict(register_pairs(note.description))}))
 
 
 def _unpack_msgpack(file: str, note: Note) -> Mapping[Any, Any]:
@@ -198,7 +206,7 @@ def _snake(text: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text).lower()
 
 
-def _kernel(entry: _Map) -> KernelMetadata:
+def _kernel(entry: MetadataMap) -> KernelMetadata:
     name = entry.required_text(".name")
     wgp = entry.flag(".workgroup_processor_mode")
     return KernelMetadata(
@@ -229,7 +237,7 @@ def _kernel(entry: _Map) -> KernelMetadata:
     )
 
 
-def _args(kernel: _Map) -> Iterator[KernelArg]:
+def _args(kernel: MetadataMap) -> Iterator[KernelArg]:
     end = 0
     for index, arg in enumerate(kernel.maps(".args")):
         size = arg.integer(".size")
@@ -261,97 +269,3 @@ def _args(kernel: _Map) -> Iterator[KernelArg]:
             is_volatile=bool(arg.flag(".is_volatile")),
             is_pipe=bool(arg.flag(".is_pipe")),
         )
-
-
-class _Map:
-    """A map of the metadata with typed access; every complaint names the path to the value."""
-
-    def __init__(self, file: str, section: str, offset: int, path: str, values: Mapping[Any, Any]) -> None:
-        self._where = (file, section, offset)
-        self._path = path
-        self._values = values
-
-    def integer(self, key: str, default: int = 0) -> int:
-        """A non-negative integer of at most 64 bits; text holding one counts (YAML)."""
-        value = self._values.get(key)
-        if value is None:
-            return default
-        return self._integer(key, value)
-
-    def flag(self, key: str) -> bool | None:
-        value = self._values.get(key)
-        if value is None:
-            return None
-        if isinstance(value, str) and value.lower() in ("true", "false"):
-            return value.lower() == "true"
-        if isinstance(value, (bool, int)):
-            return bool(value)
-        return bool(self._integer(key, value))
-
-    def text(self, key: str) -> str | None:
-        value = self._values.get(key)
-        if value is not None and not isinstance(value, str):
-            raise self._error(key, f"is {_kind(value)}, not text")
-        return None if value is None else printable(value)
-
-    def required_text(self, key: str) -> str:
-        value = self.text(key)
-        if value is None:
-            raise self._error(key, "is missing")
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        values = self._list(key)
-        for value in values:
-            if not isinstance(value, str):
-                raise self._error(key, f"holds {_kind(value)}, not text")
-        return tuple(values)
-
-    def integers(self, key: str, length: int | None = None) -> tuple[int, ...] | None:
-        if self._values.get(key) is None:
-            return None
-        numbers = tuple(self._integer(key, value) for value in self._list(key))
-        if length is not None and len(numbers) != length:
-            raise self._error(key, f"has {len(numbers)} numbers, expected {length}")
-        return numbers
-
-    def choice(self, key: str, kind: Callable[[str], _E]) -> _E | None:
-        text = self.text(key)
-        if text is None or text == "default":
-            return None
-        try:
-            return kind(text)
-        except ValueError:
-            raise self._error(key, f'has the unknown value "{text}"') from None
-
-    def maps(self, key: str) -> Iterator[_Map]:
-        for index, value in enumerate(self._list(key)):
-            if not isinstance(value, dict):
-                raise self._error(key, f"[{index}] is {_kind(value)}, not a map")
-            yield _Map(*self._where, f"{self._path}{key}[{index}]", value)
-
-    def _list(self, key: str) -> list[Any]:
-        value = self._values.get(key)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise self._error(key, f"is {_kind(value)}, not a sequence")
-        return value
-
-    def _integer(self, key: str, value: object) -> int:
-        if isinstance(value, str) and re.fullmatch("[0-9]{1,20}|0x[0-9a-fA-F]{1,16}", value, re.ASCII):
-            value = int(value, 0 if value.startswith("0x") else 10)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise self._error(key, f"is {_kind(value)}, not a number")
-        if not 0 <= value < 1 << 64:
-            raise self._error(key, f"is out of range ({value})")
-        return value
-
-    def _error(self, key: str, problem: str) -> CodeObjectError:
-        file, section, offset = self._where
-        return CodeObjectError(file, f"metadata {self._path}{key} {problem}", section=section, offset=offset)
-
-
-def _kind(value: object) -> str:
-    names = {dict: "a map", list: "a sequence", str: "text", int: "a number", bool: "a truth value"}
-    return names.get(type(value), f"a {type(value).__name__}")

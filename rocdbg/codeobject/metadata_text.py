@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from rocdbg.codeobject.shader_registers import register_text, user_data_text
 from rocdbg.text import printable
 
 _PLAIN = re.compile(r"[A-Za-z_.^](?:[\w^., -]*[\w^.,-])?", re.ASCII)
 _OTHER = re.compile(r"(?i)null|true|false|[.]nan|[.]inf|[.][0-9].*")
 """Plain text that would be read as something else than text."""
 _VALUE_COLUMN = 16
+
+_EXPLAINED = {
+    ".registers": register_text,
+    ".user_data_reg_map": lambda index, value: f"s{index}: {user_data_text(value)}",
+}
+"""By the key of a map of registers, or of a list of what they hold: a comment for one of them and its value."""
 
 
 def metadata_lines(value: Any) -> Iterator[str]:
@@ -24,7 +31,8 @@ def metadata_lines(value: Any) -> Iterator[str]:
     yield "..."
 
 
-def _block(value: Mapping[Any, Any] | list[Any], indent: str) -> Iterator[str]:
+def _block(value: Mapping[Any, Any] | list[Any], indent: str, parent: object = None) -> Iterator[str]:
+    explain = _EXPLAINED.get(parent) if isinstance(parent, str) else None
     if isinstance(value, Mapping):
         for key in sorted(value, key=_rank):
             name = _scalar(key)
@@ -32,17 +40,25 @@ def _block(value: Mapping[Any, Any] | list[Any], indent: str) -> Iterator[str]:
             if isinstance(inner, Mapping | list) and inner:
                 yield f"{indent}{name}:"
                 # a sequence in a map is indented, as maps in maps are
-                yield from _block(inner, indent + "  ")
+                yield from _block(inner, indent + "  ", key)
             else:
-                yield f"{indent}{name}:{' ' * max(1, _VALUE_COLUMN - len(name))}{_scalar(inner)}"
+                line = f"{indent}{name}:{' ' * max(1, _VALUE_COLUMN - len(name))}{_scalar(inner)}"
+                yield line + _comment(explain, key, inner)
         return
-    for item in value:
+    for index, item in enumerate(value):
         if isinstance(item, Mapping | list) and item:
             first, *rest = _block(item, indent + "  ")
             yield f"{indent}- {first[len(indent) + 2 :]}"
             yield from rest
         else:
-            yield f"{indent}- {_scalar(item)}"
+            yield f"{indent}- {_scalar(item)}" + _comment(explain, index, item)
+
+
+def _comment(explain: Callable[[int, int], str] | None, key: object, value: object) -> str:
+    if explain is None or not isinstance(key, int) or not isinstance(value, int) or isinstance(value, bool):
+        return ""
+    text = explain(key, value & 0xFFFF_FFFF)
+    return f"  # {text}" if text else ""
 
 
 def _rank(key: object) -> tuple[bool, int, str]:

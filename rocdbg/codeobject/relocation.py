@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Resolver = Callable[[str], int | None]
 """Gives the address of a symbol that the code object does not define, or None."""
 
-_RELA = struct.Struct("<QQq")
+_RELA, _REL = struct.Struct("<QQq"), struct.Struct("<QQ")
 _DT_PLTRELSZ, _DT_RELA, _DT_RELASZ, _DT_JMPREL = 2, 7, 8, 23
 _MASK32 = 0xFFFF_FFFF
 _MASK64 = 0xFFFF_FFFF_FFFF_FFFF
@@ -92,24 +92,33 @@ def _section_relocations(code_object: CodeObject) -> Iterator[Relocation]:
         target = sections[section.info]
         if not target.flags & SHF_ALLOC:
             continue  # debug information: see `rocdbg.codeobject.debug_relocation`
-        if section.type == SHT_REL:
-            raise code_object.source.error("relocations without addend", section=f"section {section.name}")
         start = code_object.layout.section_addresses
         base = start[target.index] if start is not None else 0
-        yield from _records(code_object, section.data, base, f"section {section.name}", False)
+        fields = target.data if section.type == SHT_REL else None
+        yield from _records(code_object, section.data, base, f"section {section.name}", False, fields)
 
 
 def _records(
-    code_object: CodeObject, data: bytes, base: int, section: str, dynamic: bool
+    code_object: CodeObject, data: bytes, base: int, section: str, dynamic: bool, fields: bytes | None = None
 ) -> Iterator[Relocation]:
-    usable = len(data) - len(data) % _RELA.size
-    for index, (offset, info, addend) in enumerate(_RELA.iter_unpack(data[:usable])):
+    """The records in ``data``. Those without addend, of systems other than HSA, have it in the ``fields``."""
+    layout = _RELA if fields is None else _REL
+    usable = len(data) - len(data) % layout.size
+    for index, (offset, info, *addends) in enumerate(layout.iter_unpack(data[:usable])):
         try:
             kind = RelocationType(info & _MASK32)
         except ValueError:
             reason = f"record {index} has the unknown relocation type {info & _MASK32}"
             raise code_object.source.error(reason, section=section) from None
+        addend = addends[0] if fields is None else _addend(fields, offset, kind)
         yield Relocation(base + offset, kind, info >> 32, addend, dynamic)
+
+
+def _addend(fields: bytes, offset: int, kind: RelocationType) -> int:
+    """What a field holds before it is relocated; what lies beyond the section is found out when it is written."""
+    size = _SIZES.get(kind, 4)
+    value = int.from_bytes(fields[offset : offset + size], "little", signed=True)
+    return value * 4 + 4 if kind is _T.REL16 else value  # a branch counts dwords from behind itself
 
 
 def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
@@ -122,8 +131,11 @@ def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
     found: dict[tuple[bool, int], None] = {}
     sections = code_object.container.section_list
     for section in sections:
-        if section.type == SHT_RELA and 0 < section.info < len(sections) and sections[section.info].flags & SHF_ALLOC:
-            for record in _records(code_object, section.data, 0, f"section {section.name}", False):
+        if section.type not in (SHT_RELA, SHT_REL) or not 0 < section.info < len(sections):
+            continue
+        if sections[section.info].flags & SHF_ALLOC:
+            fields = b"" if section.type == SHT_REL else None  # addends are of no interest here
+            for record in _records(code_object, section.data, 0, f"section {section.name}", False, fields):
                 if record.type in _USES_GOT:
                     found.setdefault((False, record.symbol))
     return found

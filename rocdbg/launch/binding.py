@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.codeobject import Kernel, KernelArg, ValueKind
+from rocdbg.codeobject import Kernel, KernelArg, Shader, ValueKind
 from rocdbg.errors import Error
 from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError
@@ -130,6 +130,10 @@ def bind(
     Raises LaunchError, and what ``Machine.dispatch`` raises.
     """
     metadata = kernel.metadata
+    if isinstance(kernel, Shader) and raw is None:
+        if arguments:
+            raise LaunchError(f"shader {kernel.name}", "its arguments need places in `user_data`, in a launch file")
+        raw = RawKernarg(b"")
     if raw is not None:
         parameters = raw.parameters(arguments, [isinstance(argument, Local) for argument in arguments])
     elif metadata is not None:

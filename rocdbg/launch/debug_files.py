@@ -15,9 +15,11 @@ from rocdbg.codeobject import CodeObject
 from rocdbg.codeobject.elf import Elf
 from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.codeobject.source import Source
+from rocdbg.dwarf.info import DebugInfo
 from rocdbg.dwarf.info.split import SplitName
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections, has_debug_info
+from rocdbg.launch.supplementary import SupplementaryFile
 from rocdbg.text import decode_text
 
 _LARGEST: Final = 1 << 30
@@ -60,6 +62,11 @@ class DebugFiles:
             return DebugContents(code_object, DebugSections(code_object))
         code_object.adopt_symbols(separate)
         return DebugContents(separate, DebugSections(separate))
+
+    def info(self, contents: DebugContents, code_object: CodeObject) -> DebugInfo:
+        """The debug information of a code object, whose contents those are; nothing of it is read yet."""
+        file = SupplementaryFile(self, contents.file)
+        return DebugInfo(contents.sections, split_files=self.split_of(code_object), supplement=file.find)
 
     def split_of(self, code_object: CodeObject) -> SplitDebugFiles:
         """The split objects that a code object's skeleton units name."""
@@ -123,11 +130,16 @@ class DebugFiles:
 
     def sections(self, path: Path) -> Mapping[str, bytes] | None:
         """The debug sections of a split object or package, if there is one."""
+        elf = self.elf(path)
+        return None if elf is None else DebugSections(elf)
+
+    def elf(self, path: Path) -> Elf | None:
+        """A file with debug sections, if there is one."""
         data = self._content(path)
         if data is None:
             return None
         try:
-            return DebugSections(Elf(Source(str(path), data)))
+            return Elf(Source(str(path), data))
         except Error as error:
             self.warn(str(error))
             return None

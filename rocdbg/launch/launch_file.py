@@ -9,6 +9,8 @@ workgroup = [64, 1, 1]
 dynamic_lds = 0             # bytes
 kernarg = "00010203"        # for a kernel without metadata: the kernarg segment, to which each [[arg]] adds what
                             # belongs at its `offset = BYTES`
+user_data = [7, 0, 0]       # for a shader (AMDPAL, Mesa): its entries of 32 bits, to which each [[arg]] adds as above
+registers = { COMPUTE_PGM_RSRC2 = 0x90 }    # for a shader: registers that its driver sets to other values
 
 [[arg]]
 value = 2.0                 # a number; a list for an aggregate, then `type` = "f32[3]", "bytes[12]"
@@ -38,13 +40,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from rocdbg.codeobject.regular_file import FileAccessError, read_regular
+from rocdbg.codeobject.shader_registers import UnknownRegisterError, register_number
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ELEMENT_TYPES, ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.images import ImageSpec, SamplerSpec
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, check_scalar, check_size
 
-_LAUNCH_KEYS = ("file", "arch", "kernel", "grid", "workgroup", "dynamic_lds", "kernarg")
+_LAUNCH_KEYS = ("file", "arch", "kernel", "grid", "workgroup", "dynamic_lds", "kernarg", "user_data", "registers")
 _ARGUMENT_KEYS = (
     "name", "value", "type", "buffer", "init", "expect", "rtol", "atol", "local", "image", "sampler", "offset",
 )
@@ -135,6 +138,9 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
     kernarg = table.get("kernarg")
     if kernarg is not None:
         spec.kernarg = _kernarg(kernarg, where)
+    if "user_data" in table:
+        spec.user_data = _user_data(table["user_data"], where)
+    spec.registers = _registers(table.get("registers", {}), where)
     arguments = document.get("arg", [])
     if not isinstance(arguments, list) or not all(isinstance(entry, dict) for entry in arguments):
         raise LaunchError("arg", "write each argument as a [[arg]] table", where)
@@ -251,6 +257,27 @@ def _kernarg(value: object, where: str) -> bytes:
     except ValueError:
         pass
     raise LaunchError("[launch] kernarg", f"{shown(value)} is not a string of hexadecimal bytes", where)
+
+
+def _user_data(value: object, where: str) -> bytes:
+    if not isinstance(value, list) or not all(_is_word(entry) for entry in value):
+        raise LaunchError("[launch] user_data", f"{shown(value)} is not a list of numbers of 32 bits", where)
+    return b"".join(entry.to_bytes(4, "little") for entry in value)
+
+
+def _registers(value: object, where: str) -> dict[str, int]:
+    if not isinstance(value, dict) or not all(_is_word(entry) for entry in value.values()):
+        raise LaunchError("[launch] registers", f"{shown(value)} is not a table of numbers of 32 bits", where)
+    for name in value:
+        try:
+            register_number(name)
+        except UnknownRegisterError as error:
+            raise LaunchError("[launch] registers", str(error), where) from None
+    return value
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 0xFFFF_FFFF
 
 
 def _check_keys(table: dict[str, Any], known: tuple[str, ...], what: str, where: str = "") -> None:

@@ -23,15 +23,15 @@ class RawKernarg(Struct, frozen=True):
     """In bytes, one for each argument."""
 
     @classmethod
-    def of(cls, data: bytes | None, arguments: Sequence[ArgumentSpec]) -> RawKernarg | None:
-        """What a launch describes; ``None`` if it leaves places to the metadata.
+    def of(cls, data: bytes | None, arguments: Sequence[ArgumentSpec], key: str = "kernarg") -> RawKernarg | None:
+        """What a launch describes under a ``key``; ``None`` if it leaves places to the metadata.
 
         Raises `LaunchError` if only some of it is described so.
         """
         offsets = []
         for argument in arguments:
             if (argument.offset is None) != (data is None):
-                reason = "`offset` needs `kernarg`" if data is None else "needs an `offset` where `kernarg` is given"
+                reason = f"`offset` needs `{key}`" if data is None else f"needs an `offset` where `{key}` is given"
                 raise LaunchError(argument.where, reason)
             if argument.offset is not None:
                 if argument.type is None and isinstance(argument.value, int | float):

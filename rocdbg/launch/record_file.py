@@ -108,7 +108,8 @@ class SavedCode(Struct, frozen=True):
 
 class SavedRun(Struct, frozen=True):
     """All that repeats a run. ``rocdbg``: the version that made it. ``code``: the first is the kernel's.
-    ``digest``: of the state at position ``end``. ``kernarg`` and ``offsets``: as in `RawKernarg`."""
+    ``digest``: of the state at position ``end``. ``kernarg`` and ``offsets``: as in `RawKernarg`.
+    ``user_data`` and ``registers``: of a shader, as in `LaunchSpec`."""
 
     rocdbg: str
     architecture: str
@@ -124,6 +125,8 @@ class SavedRun(Struct, frozen=True):
     digest: bytes
     kernarg: bytes | None = None
     offsets: list[int] = field(default_factory=list)
+    user_data: bytes | None = None
+    registers: dict[str, int] = field(default_factory=dict)
 
 
 def save(run: SavedRun, path: Path) -> None:

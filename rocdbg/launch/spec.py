@@ -126,6 +126,10 @@ class LaunchSpec(Struct):
     """The launch file this came from, if any."""
     kernarg: bytes | None = None
     """The beginning of the kernarg segment, for a kernel without metadata."""
+    user_data: bytes | None = None
+    """What a shader gets in its place."""
+    registers: dict[str, int] = field(default_factory=dict)
+    """Registers that a driver sets for a shader, by name."""
 
     def expand_file(self, arch: str | None = None) -> Path | None:
         """The code object's path; ``{arch}`` in it stands for the processor of ``arch`` or of the launch

@@ -23,6 +23,9 @@ from rocdbg.text import printable
 __all__ = ["Finding", "check", "check_debug_info"]
 
 _DISTINCT = ("DIFragment", "DIExprCode", "DILifetime")
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "DIFragment": (), "DIExprCode": (), "DILifetime": ("object", "location", "argObjects"),
+}
 
 
 class Finding(Struct, frozen=True):
@@ -68,6 +71,7 @@ class _Checker:
         yield from self._references()
         yield from self._instructions()
         yield from self._nodes()
+        yield from self._attachments()
         for segment in self.info.segments:
             if segment.node is not None:
                 yield from self._lifetime(segment, segment.node)
@@ -113,6 +117,9 @@ class _Checker:
         for node in self.info.nodes:
             if node.kind in _DISTINCT and not node.distinct:
                 yield self._at(node.kind, f"a {node.kind} is distinct", node.offset)
+            for name in node.fields if node.kind in _FIELDS else ():
+                if name not in _FIELDS[node.kind]:
+                    yield self._at(node.kind, f"a {node.kind} has no field '{name[:40]}'", node.offset)
             if node.kind in ("DIExprCode", "DILabel") and self.is_document:
                 count = len(self.info.labels.get(node, ()))
                 if count != 1:
@@ -122,6 +129,10 @@ class _Checker:
                     )
             if node.kind == "DIFragment":
                 yield from self._fragment(node)
+
+    def _attachments(self) -> Iterator[Finding]:
+        for variable in self.info.wrong_attachments:
+            yield self._at("global variable", f"the dbg.def of {variable.name} is no DIFragment", variable.offset)
 
     def _fragment(self, node: Node) -> Iterator[Finding]:
         owners = self.info.global_fragments.get(node, [])

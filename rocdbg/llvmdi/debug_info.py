@@ -10,11 +10,12 @@ from functools import cached_property
 
 from rocdbg.llvmdi.control_flow import ControlFlow
 from rocdbg.llvmdi.errors import NotWellFormed
-from rocdbg.llvmdi.expressions import Expression, Inputs, Tree, parse_expression, typed_tree
+from rocdbg.llvmdi.expressions import Expression, Inputs, Tree, parse_expression
 from rocdbg.llvmdi.module import Function, GlobalVariable, Module, Node, Operand, Words
 from rocdbg.llvmdi.reader import subprogram
 from rocdbg.llvmdi.records import global_segment, record_segments
 from rocdbg.llvmdi.segments import CODES, OBJECTS, PROPERTIES, VARIABLES, Occurrence, Segment, type_bits
+from rocdbg.llvmdi.typed_trees import typed_tree
 
 __all__ = ["DebugInfo"]
 
@@ -32,6 +33,8 @@ class DebugInfo:
         self.by_node: dict[Node, Segment] = {}
         self.labels: dict[Node, list[Occurrence]] = {}
         self.global_fragments: dict[Node, list[GlobalVariable]] = {}
+        self.wrong_attachments: list[GlobalVariable] = []
+        """Global variables whose `dbg.def` is no fragment."""
         self.properties: dict[Node, list[tuple[Node, str]]] = {}
         self.stray: list[tuple[Occurrence, str]] = []
         """Debug instructions whose first argument is not what it has to be, and the words for that."""
@@ -60,6 +63,8 @@ class DebugInfo:
         for variable in module.globals.values():
             for attachment in variable.attachments:
                 fragment = module.node(attachment.value, "DIFragment") if attachment.kind == "dbg.def" else None
+                if attachment.kind == "dbg.def" and fragment is None:
+                    self.wrong_attachments.append(variable)
                 if fragment is not None:
                     self.global_fragments.setdefault(fragment, []).append(variable)
                 segment_of_global = global_segment(module, variable, attachment.value)
@@ -145,7 +150,8 @@ class DebugInfo:
         known = self._trees.get(key)
         if known is None:
             try:
-                known = typed_tree(self.module, self.expression(segment), self._inputs(segment))
+                expression = self.expression(segment)
+                known = typed_tree(self.module, expression, self._inputs(segment, expression))
             except NotWellFormed as error:
                 known = error
             self._trees[key] = known
@@ -153,16 +159,56 @@ class DebugInfo:
             raise known.with_traceback(None)
         return known
 
-    def _inputs(self, segment: Segment) -> Inputs:
-        properties = self.properties.get(segment.object, []) if segment.object is not None else []
+    def _inputs(self, segment: Segment, expression: Expression) -> Inputs:
+        asks = any(operation.name == "DIOpTypeObject" for operation in expression.operations)
+        types = self._types_of_property(segment.object) if asks else []
         return Inputs(
             has_referrer=segment.is_bounded,
             referrer_bits=self.operand_bits(segment.referrer),
             arguments=tuple(self._argument_bits(argument) for argument in segment.arguments),
-            is_property=bool(properties),
-            object_bits=self.type_bits(properties[0][0]) if properties else None,
+            is_property=bool(types),
+            object_bits=tuple(map(self.type_bits, types)),
             has_lanes=self.has_lanes,
+            undefined=self._undefined(segment),
+            referrer_is_undefined=_is_undef(segment.referrer) and segment.node is not None,
         )
+
+    def _types_of_property(self, object: Node | None) -> list[Node]:
+        """The types whose properties an object is, or is an input of; none if it is of anything else too."""
+        found: dict[Node, None] = {}
+        seen = {object} if object is not None and self.properties else set()
+        pending = list(seen)
+        while pending:
+            node = pending.pop()
+            users = self._users.get(node, ())
+            types = [type for type, _ in self.properties.get(node, ())]
+            if node.kind in VARIABLES or not (users or types):
+                return []
+            found |= dict.fromkeys(types)
+            pending += [user for user in users if user not in seen]
+            seen.update(users)
+        return list(found)
+
+    @cached_property
+    def _users(self) -> Mapping[Node, list[Node]]:
+        """By object those that have it for an input."""
+        found: dict[Node, list[Node]] = {}
+        for segment in self.segments:
+            for argument in segment.arguments:
+                if isinstance(argument, Node) and segment.object is not None:
+                    found.setdefault(argument, []).append(segment.object)
+        return found
+
+    def _undefined(self, segment: Segment) -> frozenset[int]:
+        """The arguments of a lifetime that have no location: objects without any segment."""
+        if segment.node is None:
+            return frozenset()  # records of today have values for arguments
+        return frozenset(
+            index
+            for index, argument in enumerate(segment.arguments)
+            if isinstance(argument, Node) and argument.kind in OBJECTS
+            and argument not in self.global_fragments and argument not in self.segments_of
+        )  # fmt: skip
 
     @property
     def has_lanes(self) -> bool:
@@ -222,3 +268,7 @@ class DebugInfo:
         if isinstance(text, str) and not isinstance(name, Words):
             return text
         return f"!{node.name}" if node.name else node.kind
+
+
+def _is_undef(operand: Operand | None) -> bool:
+    return operand is not None and operand.kind == "undef"

@@ -132,6 +132,8 @@ class FunctionReader:
         self.cursor = metadata.cursor
         self.unnamed = sum(1 for parameter in function.parameters if parameter.name[1:].isdecimal())
         self.types: dict[str, Type | None] = {parameter.name: parameter.type for parameter in function.parameters}
+        self.miscounted = False
+        """Whether the last debug instruction has too few or too many arguments."""
 
     def label(self, token: Token) -> None:
         """A label: a block begins."""
@@ -156,7 +158,8 @@ class FunctionReader:
             instruction = self._instruction()
         except ReadError:
             cursor.depth = 0
-            if not self.function.pseudo or cursor.tokens[start].kind == Kind.RECORD:
+            counted = cursor.tokens[start].text in _PSEUDO and self.miscounted
+            if not self.function.pseudo or cursor.tokens[start].kind == Kind.RECORD or counted:
                 raise
             # Pseudo code: `EXEC = ~EXEC & %3`. It is code, whatever it says.
             cursor.index = start
@@ -340,6 +343,9 @@ class FunctionReader:
             arguments = (arguments[1], arguments[0])
         count = {"value": (3, 4), "declare": (3, 4), "assign": (6, 7), "label": (1, 2), "def": (2, 2), "kill": (1, 1)}
         low, high = count[kind]
+        if kind == "label" and start.kind != Kind.RECORD:  # which has a location for its last
+            high = low
+        self.miscounted = not low <= len(arguments) <= high
         if not low <= len(arguments) <= high:
             raise self.cursor.error(f"{len(arguments)} arguments where {low} are expected", start)
         arguments = tuple(

@@ -60,10 +60,14 @@ class DispatchState(Struct, frozen=True):
     lane_scratch_size: int
     wave_scratch_size: int
     lds_size: int
+    user_data: tuple[int, ...] | None = None
+    """Of a shader, in place of the ABI's items."""
 
     def user_sgprs(self) -> list[int]:
         """The user SGPRs, in the ABI's order, as many as the descriptor counts."""
         limit = self.user_sgpr_count
+        if self.user_data is not None:
+            return [*self.user_data, *[0] * limit][:limit]
         values = [0] * max(limit, _MAX_USER_SGPRS)
         for item, (first, count) in self.descriptor.user_sgprs().items():
             # Registers beyond the hardware's user data are asked for in vain: the ABI leaves them undefined.

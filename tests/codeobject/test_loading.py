@@ -11,17 +11,21 @@ import pytest
 
 from rocdbg.codeobject import CodeObject, CodeObjectError, LoadedImage, UnresolvedSymbolError
 
-RELA = 4
+RELA, REL = 4, 9
+REL16 = 14
 ALLOC_WRITE = 3
 OBJECT, FUNC = 0x11, 0x12
 
 
-def relocatable(elf_builder: Any, kind: int, addend: int = 0, symbol: int = 2, offset: int = 8) -> CodeObject:
+def relocatable(
+    elf_builder: Any, kind: int, addend: int = 0, symbol: int = 2, offset: int = 8, in_field: bytes = b""
+) -> CodeObject:
     """An unlinked object: .data of 32 bytes 0xEE relocated once; symbol 1 in .text, 2 in .data, 3 undefined,
-    4 undefined and weak, 5 absolute, 6 in LDS, 7 common."""
+    4 undefined and weak, 5 absolute, 6 in LDS, 7 common. ``in_field``: the addend in the place itself."""
     builder = elf_builder(type=1)
     text = builder.section(".text", bytes(64), flags=6)
-    data = builder.section(".data", b"\xee" * 32, flags=ALLOC_WRITE)
+    content = b"\xee" * offset + in_field if in_field else b""
+    data = builder.section(".data", content.ljust(32, b"\xee"), flags=ALLOC_WRITE)
     table = builder.symbols(
         ("f", 16, 8, FUNC, text),
         ("d", 4, 4, OBJECT, data),
@@ -33,7 +37,10 @@ def relocatable(elf_builder: Any, kind: int, addend: int = 0, symbol: int = 2, o
         ("shared2", 4, 4, OBJECT, 0xFF00),
     )
     records = struct.pack("<QQq", offset, symbol << 32 | kind, addend)
-    builder.section(".rela.data", records, kind=RELA, flags=0, link=table, info=data, entry_size=24)
+    if in_field:
+        builder.section(".rel.data", records[:16], kind=REL, flags=0, link=table, info=data, entry_size=16)
+    else:
+        builder.section(".rela.data", records, kind=RELA, flags=0, link=table, info=data, entry_size=24)
     return CodeObject(builder.build(), name="x.o")
 
 
@@ -70,6 +77,10 @@ def test_relocation(
     image = code_object.load(BASE)
     data = read(image, BASE + 0x1000, 32)
     assert data == b"\xee" * 8 + expected.to_bytes(size, "little") + b"\xee" * (24 - size)
+    in_field = (addend & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+    if kind != REL16:  # there the assembler has the distance in the field
+        image = relocatable(elf_builder, kind, 0, symbol, in_field=in_field).load(BASE)
+        assert read(image, BASE + 0x1000, 32) == data
     if "GOT" in name:
         assert int.from_bytes(read(image, BASE + 0x2018, 8), "little") == BASE + 0x1004
 

@@ -169,6 +169,19 @@ def test_damage(body: bytes, what: str) -> None:
         main_table(by_hand(body))
 
 
+def test_of_a_supplementary_file() -> None:
+    sections = by_hand(b"\x08\x02\x02\0\0\0" b"\x09\x03\x0a\0\0\0" b"\x0a\x01\0\0\0" b"\x01\x05E 3\0\0")
+    supplement = {
+        ".debug_str": b"\0\0D 1\0S 2\0D\0",
+        ".debug_macro": b"\0\x05\x00\x00" b"\x05\x04\x06\0\0\0" b"\0",
+    }
+    unit, = DebugInfo(sections, supplement=lambda: supplement).units
+    found = [(change.name, change.macro is None) for change in macros_of(unit).changes]
+    assert found == [("D", False), ("D", True), ("S", False), ("E", False)]
+    unit, = DebugInfo(sections).units  # without the file what it has is left out
+    assert [change.name for change in macros_of(unit).changes] == ["E"]
+
+
 def test_definitions_without_a_file_hold_everywhere() -> None:
     table = main_table(by_hand(b"\x01\x00A 1\0\x01\x00B(x) x\0\x02\x00A\0\0"))
     assert [(change.name, change.macro is None) for change in table.changes] == [

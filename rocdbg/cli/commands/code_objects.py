@@ -36,7 +36,7 @@ def info_metadata(shell: Shell) -> None:
     """
     for program in _each(shell):
         found = False
-        for _, lines in metadata_documents(program.code_object):
+        for lines in metadata_documents(program.code_object):
             found = True
             for line in lines:
                 shell.line(line)

@@ -38,6 +38,11 @@ _APERTURES = {
 }
 """Operands that are read like registers (GFX9 and later)."""
 _NULL = "null"
+_POPS = ("pops_exiting_wave_id", "src_pops_exiting_wave_id")
+"""The wave of pixels in order that is to leave next: 0 for all others."""
+_LDS_DIRECT = ("lds_direct", "src_lds_direct")
+_CONSTANTS = (_NULL, *_POPS)
+_OPERANDS = frozenset((*_ZERO_FLAGS, *_APERTURES, *_CONSTANTS, *_LDS_DIRECT))
 _HALVES = {name + half: (name, offset) for name in ("exec", "vcc", *_WIDE) for half, offset in (("_lo", 0), ("_hi", 4))}
 _SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *EARLY_PAIRS, *_GFX12)
 """Names of registers without a DWARF number, in the order they are shown. Not every target has all of them."""
@@ -52,8 +57,8 @@ def special_names(target: Target, thread: int) -> list[str]:
 def is_register_name(name: str) -> bool:
     """Whether any wave has a register of this name."""
     return (
-        name in _PLAIN or name in _ALIASES or name in _HALVES or name in _ZERO_FLAGS or name in _APERTURES
-        or name == _NULL or _NUMBERED.fullmatch(name) is not None
+        name in _PLAIN or name in _ALIASES or name in _HALVES or name in _OPERANDS
+        or _NUMBERED.fullmatch(name) is not None
     )
 
 
@@ -74,7 +79,7 @@ class RegisterFile(Struct, frozen=True):
         name = _ALIASES.get(name, name)
         if name.startswith("acc"):
             name = "a" + name[3:]
-        if name in _ZERO_FLAGS or name in _APERTURES or name == _NULL:
+        if name in _OPERANDS:
             return self._operand(name)
         if name in _HALVES:
             whole, offset = _HALVES[name]
@@ -107,12 +112,26 @@ class RegisterFile(Struct, frozen=True):
         if name in _ZERO_FLAGS:
             mask = self.value(_ZERO_FLAGS[name])
             return None if mask is None else Value.of_int(ctypes.INT, int(mask.as_int() == 0))
-        if name == _NULL:
-            known = special_code(name, self.target.architecture.generation)
-            return None if known is None else Value.of_int(ctypes.INT, 0)
+        if name in _CONSTANTS or name in _LDS_DIRECT:
+            own = name if name == _NULL else f"src_{name.removeprefix('src_')}"
+            if special_code(own, self.target.architecture.generation) is None:
+                return None
+            return self._lds_direct() if name in _LDS_DIRECT else Value.of_int(ctypes.INT, 0)
         space, low = _APERTURES[name]
         base = self.target.generic_address(space, 0)
         return None if base is None else Value.of_int(ctypes.UNSIGNED_LONG, base | low)
+
+    def _lds_direct(self) -> Value | None:
+        """What M0 selects in LDS: its low half is the address, bits 16 to 18 say of which type."""
+        if self.target.architecture.unified_vgprs:
+            return None  # gone with gfx90a
+        m0 = self.target.read_special(self.thread, "m0")
+        if m0 is None:
+            return None
+        kind = m0 >> 16 & 7
+        size = {0: 1, 1: 2}.get(kind & 3, 4)
+        data = self.target.read_memory(AddressSpace.LOCAL, m0 & 0xFFFF, size, self.thread)
+        return Value.of_int(ctypes.INT, int.from_bytes(data, "little", signed=bool(kind & 4) or size == 4))
 
     def _caller_pc(self) -> Value:
         assert self.context.wave_pc is not None

@@ -79,7 +79,7 @@ class Program:
     @cached_property
     def info(self) -> DebugInfo:
         """The debug information; empty when the file has none."""
-        return DebugInfo(self.debug.sections, split_files=self._debug_files.split_of(self.code_object))
+        return self._debug_files.info(self.debug, self.code_object)
 
     def _names(self) -> Iterator[DeclaredName | None]:
         """What completion offers of it, one by one."""
@@ -139,7 +139,7 @@ class Program:
 
     def code_start(self, address: FileAddress) -> FileAddress:
         """Where the code of what begins at this address begins: behind the descriptor in code objects of version 2."""
-        symbol = self.code_object.symbols.at(address) if self.code_object.version == 2 else None
+        symbol = self.code_object.symbols.at(address) if self.code_object.has_code_headers else None
         if symbol is None or self.code_object.address_of(symbol) != address:
             return address
         return self.code_object.entry_address_of(symbol)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
 from rocdbg.codeobject import CodeObject
+from rocdbg.codeobject.flags import OsAbi
 from rocdbg.codeobject.metadata_reader import metadata_text
-from rocdbg.codeobject.notes import Note
+from rocdbg.codeobject.metadata_text import metadata_lines
 from rocdbg.codeobject.relocation import iter_relocations
 from rocdbg.text import decode_text
 
@@ -52,9 +53,15 @@ def note_rows(code_object: CodeObject) -> Iterator[NoteRow]:
         yield NoteRow(note.owner, name, len(note.description), text)
 
 
-def metadata_documents(code_object: CodeObject) -> Iterator[tuple[Note, list[str]]]:
-    """Each metadata note with its lines. Raises `CodeObjectError` if it is damaged."""
-    yield from metadata_text(code_object.name, code_object.notes)
+def metadata_documents(code_object: CodeObject) -> Iterator[Iterable[str]]:
+    """The lines of each metadata note, for Mesa what stands in its place. Raises `CodeObjectError` if it is damaged."""
+    for _, lines in metadata_text(code_object.name, code_object.notes):
+        yield lines
+    if code_object.os_abi != OsAbi.AMDGPU_PAL and code_object.shaders:
+        yield metadata_lines({
+            name: {".hardware_stage": shader.stage.word, ".registers": dict(shader.registers)}
+            for name, shader in code_object.shaders.items()
+        })
 
 
 def relocation_rows(code_object: CodeObject) -> Iterator[RelocationRow]:

@@ -8,7 +8,8 @@ from math import prod
 from msgspec import Struct
 
 from rocdbg.arch.occupancy import occupancy
-from rocdbg.codeobject import Kernel
+from rocdbg.codeobject import Kernel, Shader
+from rocdbg.codeobject.shaders import mapping_text
 from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.symbol_lists import declaration
@@ -57,6 +58,9 @@ def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[
         else:
             arguments = ""
         try:
+            if isinstance(kernel, Shader):
+                yield _shader_row(launch, program, kernel)
+                continue
             descriptor = kernel.descriptor
             yield KernelRow(
                 program.kernel_title(kernel), descriptor.vgpr_count, descriptor.sgpr_count,
@@ -65,6 +69,17 @@ def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[
             )
         except Error as error:
             warn(f"kernel {kernel.name}: {error}")
+
+
+def _shader_row(launch: LaunchControl, program: Program, shader: Shader) -> KernelRow:
+    """In the place of arguments stand the stage and the user data."""
+    descriptor, stage = shader.descriptor, shader.program.stage
+    data = mapping_text(shader.program, descriptor.user_sgpr_count)
+    return KernelRow(
+        program.kernel_title(shader), descriptor.vgpr_count, descriptor.sgpr_count,
+        descriptor.group_segment_fixed_size, descriptor.private_segment_fixed_size, 0, _occupancy(launch, shader),
+        f"{stage.word} ({stage.purpose})" + (f": {data}" if data else ""),
+    )
 
 
 def _occupancy(launch: LaunchControl, kernel: Kernel) -> str:

@@ -27,7 +27,7 @@ from rocdbg.launch.images import ImageSpec
 from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_types
-from rocdbg.launch.raw_kernarg import RawKernarg
+from rocdbg.launch.shader_setup import configured, raw_arguments
 from rocdbg.launch.spec import LaunchSpec
 from rocdbg.sim.device.journal import Journal
 from rocdbg.sim.device.machine import LdsOutOfRange, Machine, MachineOptions
@@ -200,7 +200,7 @@ class LaunchControl:
         if len(self._programs) > 1 and (name is None or not kernels.candidates(name)):
             what, names = ("kernel", "name the kernel") if name is None else (f"kernel {name}", "no such kernel")
             raise UnknownKernelError(what, names + near_names(name or "", self.kernel_names()))
-        return kernels[name] if name is not None else kernels.only()
+        return configured(kernels[name] if name is not None else kernels.only(), self.spec)
 
     # -- running it
 
@@ -225,7 +225,7 @@ class LaunchControl:
             self.bound_arguments,
             types=parameter_types(kernel, info),
             dynamic_lds=self.spec.dynamic_lds,
-            raw=RawKernarg.of(self.spec.kernarg, arguments),
+            raw=raw_arguments(kernel, self.spec, arguments),
         )
         for problem in take_warnings():
             self._warnings.add(problem)

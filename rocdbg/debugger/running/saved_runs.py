@@ -58,6 +58,7 @@ def save_run(launch: LaunchControl, target: RecordedTarget, path: Path) -> None:
             },
             recorder.journal.entries, end, digest, launch.spec.kernarg,
             [argument.offset for argument in launch.spec.arguments if argument and argument.offset is not None],
+            launch.spec.user_data, launch.spec.registers,
         ),
         path,
     )
@@ -98,7 +99,8 @@ class RestoredRun:
         if ends != sorted(ends) or (ends and (ends[0] < 0 or ends[-1] != self._saved.end)):
             raise RecordFileError(path, "its positions are not in order")
         offsets = self._saved.offsets
-        if len(offsets) != (0 if self._saved.kernarg is None else len(self._arguments)) or min(offsets, default=0) < 0:
+        raw = self._saved.kernarg is not None or self._saved.user_data is not None
+        if len(offsets) != (len(self._arguments) if raw else 0) or min(offsets, default=0) < 0:
             raise RecordFileError(path, "its arguments have no places")
 
     def describe(self, launch: LaunchControl) -> None:
@@ -112,7 +114,7 @@ class RestoredRun:
         ]
         launch.spec = LaunchSpec(
             self.programs[0].path, saved.architecture, saved.kernel, saved.grid, saved.workgroup, saved.dynamic_lds,
-            list(arguments), kernarg=saved.kernarg,
+            list(arguments), kernarg=saved.kernarg, user_data=saved.user_data, registers=saved.registers,
         )
         launch.given = self._arguments
 

@@ -81,7 +81,7 @@ class TypeSignature(Struct, frozen=True):
 
 
 class SupplementaryReference(Struct, frozen=True):
-    """A reference into a supplementary object file, which is not followed."""
+    """A reference into a supplementary object file that is not there."""
 
     offset: int
 

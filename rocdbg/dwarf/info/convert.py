@@ -66,7 +66,7 @@ def convert(unit: Unit, code: int, kind: Kind, form: int, raw: Raw) -> Attribute
                 raise unit.entries.error(unit.offset, f"a reference to {raw:#x} leads outside this unit")
             return Reference(unit.offset + raw)
         case Kind.SECTION_REFERENCE:
-            return Reference(raw)
+            return Reference(unit.reference_base + raw)
         case Kind.ADDRESS:
             return Address(raw)
         case Kind.ADDRESS_INDEX:
@@ -89,6 +89,10 @@ def convert(unit: Unit, code: int, kind: Kind, form: int, raw: Raw) -> Attribute
             size = unit.offset_size
             base = unit.rnglists_base
             return Rnglist(base + sections.number(".debug_rnglists", base + raw * size, size))
+        case Kind.SUPPLEMENTARY_STRING if sections.supplement is not None:
+            return String(sections.supplement.string(".debug_str", raw))
+        case Kind.SUPPLEMENTARY_REFERENCE if unit.entries.supplement_base is not None:
+            return Reference(unit.entries.supplement_base + raw)
         case _:
             return SupplementaryReference(raw)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.all_names import DeclaredName, all_names
@@ -35,7 +35,8 @@ class DebugInfo:
     unit's address size, since compilers do not write it down; by default it is taken from ``architecture``, a
     name in the registry of ``rocdbg.dwarf.architecture`` (unknown ones have no other sizes). ``code`` lists the
     address ranges of the object's code; with it, what the linker dropped (left at address 0) is told apart.
-    ``split_files`` finds the objects and packages that skeleton units stand for (DWARF 5 section 7.3.2).
+    ``split_files`` finds the objects and packages that skeleton units stand for (DWARF 5 section 7.3.2),
+    ``supplement`` gives the sections of the supplementary file (section 7.3.6).
 
     All methods raise ``DebugInfoError`` for debug information that is damaged where they have to read it.
 
@@ -48,10 +49,10 @@ class DebugInfo:
     def __init__(
         self, sections: Mapping[str, bytes], *, address_sizes: Mapping[int, int] | None = None,
         architecture: str = "amdgcn", code: Iterable[AddressRange] | None = None,
-        split_files: SplitFiles | None = None,
+        split_files: SplitFiles | None = None, supplement: Callable[[], Mapping[str, bytes] | None] | None = None,
     ) -> None:
         live = None if code is None else tuple(code)
-        self._entries = Entries(Sections(sections), address_sizes, architecture, live, split_files)
+        self._entries = Entries(Sections(sections, supplement), address_sizes, architecture, live, split_files)
         self._functions = FunctionIndex(self._entries)
         self._variables = VariableIndex(self._entries)
         self._types = TypeIndex(self._entries)

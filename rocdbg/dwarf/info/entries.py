@@ -27,8 +27,9 @@ _LONGEST_NAMES = 256 << 20
 class Entries:
     """Units and their entries.
 
-    ``data`` is ``.debug_info`` with ``.debug_types`` behind it, and the same of split objects, so that one offset
-    names any entry; ``where`` tells which section an offset is in. ``address_sizes`` gives the pointer size of DWARF
+    ``data`` is ``.debug_info`` with ``.debug_types`` behind it, and the same of split objects and of the
+    supplementary file, so that one offset names any entry; ``where`` tells which section an offset is in.
+    ``address_sizes`` gives the pointer size of DWARF
     address spaces whose pointers are not as wide as the unit's addresses; ``code``, if given, is where
     code can be: what is elsewhere was dropped by the linker.
     """
@@ -89,6 +90,11 @@ class Entries:
     def units(self) -> list[Unit]:
         """All units, in order of offset; without skeletons whose split units were found."""
         return self._parts.units
+
+    @property
+    def supplement_base(self) -> int | None:
+        """Where the entries of the supplementary file are; None without one."""
+        return self._parts.supplement_base
 
     @remembered
     def _parts(self) -> UnitParts:

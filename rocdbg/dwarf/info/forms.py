@@ -55,7 +55,8 @@ class Kind(enum.Enum):
     UNIT_REFERENCE = enum.auto()
     SECTION_REFERENCE = enum.auto()
     SIGNATURE = enum.auto()
-    SUPPLEMENTARY = enum.auto()
+    SUPPLEMENTARY_STRING = enum.auto()
+    SUPPLEMENTARY_REFERENCE = enum.auto()
     SECTION_OFFSET = enum.auto()
     LOCLIST_INDEX = enum.auto()
     RNGLIST_INDEX = enum.auto()
@@ -92,15 +93,15 @@ FORMS: Final[dict[int, tuple[str, Shape, Kind]]] = {
     0x19: ("flag_present", Shape.NOTHING, Kind.TRUE),
     0x1A: ("strx", Shape.ULEB, Kind.STRING_INDEX),
     0x1B: ("addrx", Shape.ULEB, Kind.ADDRESS_INDEX),
-    0x1C: ("ref_sup4", Shape.FIXED4, Kind.SUPPLEMENTARY),
-    0x1D: ("strp_sup", Shape.OFFSET, Kind.SUPPLEMENTARY),
+    0x1C: ("ref_sup4", Shape.FIXED4, Kind.SUPPLEMENTARY_REFERENCE),
+    0x1D: ("strp_sup", Shape.OFFSET, Kind.SUPPLEMENTARY_STRING),
     0x1E: ("data16", Shape.FIXED16, Kind.CONSTANT),
     0x1F: ("line_strp", Shape.OFFSET, Kind.LINE_STRING_OFFSET),
     0x20: ("ref_sig8", Shape.FIXED8, Kind.SIGNATURE),
     0x21: ("implicit_const", Shape.NOTHING, Kind.CONSTANT),
     0x22: ("loclistx", Shape.ULEB, Kind.LOCLIST_INDEX),
     0x23: ("rnglistx", Shape.ULEB, Kind.RNGLIST_INDEX),
-    0x24: ("ref_sup8", Shape.FIXED8, Kind.SUPPLEMENTARY),
+    0x24: ("ref_sup8", Shape.FIXED8, Kind.SUPPLEMENTARY_REFERENCE),
     0x25: ("strx1", Shape.FIXED1, Kind.STRING_INDEX),
     0x26: ("strx2", Shape.FIXED2, Kind.STRING_INDEX),
     0x27: ("strx3", Shape.FIXED3, Kind.STRING_INDEX),
@@ -111,8 +112,8 @@ FORMS: Final[dict[int, tuple[str, Shape, Kind]]] = {
     0x2C: ("addrx4", Shape.FIXED4, Kind.ADDRESS_INDEX),
     0x1F01: ("GNU_addr_index", Shape.ULEB, Kind.ADDRESS_INDEX),
     0x1F02: ("GNU_str_index", Shape.ULEB, Kind.STRING_INDEX),
-    0x1F20: ("GNU_ref_alt", Shape.OFFSET, Kind.SUPPLEMENTARY),
-    0x1F21: ("GNU_strp_alt", Shape.OFFSET, Kind.SUPPLEMENTARY),
+    0x1F20: ("GNU_ref_alt", Shape.OFFSET, Kind.SUPPLEMENTARY_REFERENCE),
+    0x1F21: ("GNU_strp_alt", Shape.OFFSET, Kind.SUPPLEMENTARY_STRING),
     0x2001: ("LLVM_addrx_offset", Shape.ULEB_AND_4, Kind.ADDRESS_INDEX_OFFSET),
 }
 """Form code: name, shape, meaning."""

@@ -178,6 +178,8 @@ def _read_tables(
             return string(".debug_line_str", raw)
         if kind is Kind.STRING_OFFSET:
             return string(".debug_str", raw)
+        if kind is Kind.SUPPLEMENTARY_STRING and sections.supplement is not None:
+            return (sections.supplement.lines if lines else sections.supplement.string)(".debug_str", raw)
         raise DebugInfoError(SECTION, cursor.pos, f"form DW_FORM_{FORMS[form][0]} of a path is not supported")
 
     def table() -> list[dict[int, tuple[int, Raw]]]:

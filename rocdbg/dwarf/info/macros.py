@@ -12,13 +12,14 @@ from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.forms import uleb
 from rocdbg.dwarf.info.model import SourceFile
+from rocdbg.dwarf.info.sections import Sections
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.text import decode_text
 
 _DEFINE, _UNDEF, _START, _END, _DEFINE_STRP, _UNDEF_STRP, _IMPORT = range(1, 8)
 _DEFINE_SUP, _UNDEF_SUP, _IMPORT_SUP, _DEFINE_STRX, _UNDEF_STRX = range(8, 13)
 _VENDOR = 0xFF
-_DEFINES = (_DEFINE, _DEFINE_STRP, _DEFINE_STRX)
+_DEFINES = (_DEFINE, _DEFINE_STRP, _DEFINE_SUP, _DEFINE_STRX)
 _SECTIONS = ((At.MACROS, ".debug_macro"), (At.GNU_MACROS, ".debug_macro"), (At.MACRO_INFO, ".debug_macinfo"))
 _MOST_ENTRIES = 1 << 20
 _DEEPEST = 200
@@ -116,19 +117,19 @@ def macros_of(unit: Unit) -> MacroTable:
         value = unit.top.attribute(code)
         if isinstance(value, SectionOffset | Constant):
             offset = value.offset if isinstance(value, SectionOffset) else value.value
-            return MacroTable(list(_Reader(unit, section).changes(offset)))
+            return MacroTable(list(_Reader(unit, section, unit.sections).changes(offset)))
     return MacroTable([])
 
 
 class _Reader:
     """Goes through one unit's part of a section, and what it imports."""
 
-    def __init__(self, unit: Unit, section: str) -> None:
-        self._unit, self._section = unit, section
-        self._data = unit.sections[section]
+    def __init__(self, unit: Unit, section: str, sections: Sections) -> None:
+        self._unit, self._section, self._sections = unit, section, sections
+        self._data = sections[section]
         self._stack: list[Place] = []
         self._files: dict[int, SourceFile | None] = {}
-        self._left = _MOST_ENTRIES
+        self._left = [_MOST_ENTRIES]
 
     def _error(self, offset: int, what: str) -> DebugInfoError:
         return DebugInfoError(self._section, offset, what)
@@ -147,8 +148,8 @@ class _Reader:
             pos += 1
             if code == 0:
                 return
-            self._left -= 1
-            if self._left < 0:
+            self._left[0] -= 1
+            if self._left[0] < 0:
                 raise self._error(start, f"more than {_MOST_ENTRIES} macros")
             if code == _END:
                 if not self._stack:
@@ -159,6 +160,12 @@ class _Reader:
                 at = self._number(pos, size)
                 pos += size
                 yield from self.changes(at, (*imported, offset))
+                continue
+            if code == _IMPORT_SUP and not old:
+                at = self._number(pos, size)
+                pos += size
+                if self._sections.supplement is not None:
+                    yield from self._elsewhere(self._sections.supplement).changes(at)
                 continue
             line, pos = self._uleb(pos)
             if code == _START:
@@ -178,6 +185,12 @@ class _Reader:
                 yield Change(place, macro.name, macro)
             else:
                 yield Change(place, text.strip(), None)
+
+    def _elsewhere(self, sections: Sections) -> _Reader:
+        """A reader of the supplementary file's macros, in the place where this one is."""
+        reader = _Reader(self._unit, self._section, sections)
+        reader._stack, reader._left = [*self._stack], self._left
+        return reader
 
     def _start(self, start: int, line: int, number: int) -> None:
         if len(self._stack) >= _DEEPEST:
@@ -209,8 +222,9 @@ class _Reader:
             return self._unit.indexed_string(index), pos
         offset = self._number(pos, size)
         if code in (_DEFINE_STRP, _UNDEF_STRP):
-            return self._unit.sections.string(".debug_str", offset), pos + size
-        return None, pos + size  # of a supplementary file
+            return self._sections.string(".debug_str", offset), pos + size
+        supplement = self._sections.supplement
+        return None if supplement is None else supplement.string(".debug_str", offset), pos + size
 
     def _text(self, pos: int) -> tuple[str, int]:
         end = self._data.find(b"\0", pos)

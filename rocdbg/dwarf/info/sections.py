@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.text import decode_lines, decode_text
@@ -13,10 +14,13 @@ _SLACK = 1 << 20
 
 class Sections:
     """Bytes of the debug sections by name; missing ones are empty. Nothing is fetched before it is asked
-    for."""
+    for. ``find_supplement`` gives the sections of the supplementary file, if there is one (DWARF 5 section 7.3.6)."""
 
-    def __init__(self, source: Mapping[str, bytes]) -> None:
+    def __init__(
+        self, source: Mapping[str, bytes], find_supplement: Callable[[], Mapping[str, bytes] | None] | None = None
+    ) -> None:
         self._source = source
+        self._find_supplement = find_supplement
         self._bytes: dict[str, bytes] = {}
         self._long: dict[tuple[str, int], str] = {}
         self._long_total = 0
@@ -26,6 +30,12 @@ class Sections:
         if data is None:
             data = self._bytes[name] = bytes(self._source[name]) if name in self._source else b""
         return data
+
+    @cached_property
+    def supplement(self) -> Sections | None:
+        """The sections of the supplementary file that several objects share strings and entries in."""
+        found = self._find_supplement() if self._find_supplement is not None else None
+        return None if found is None else Sections(found)
 
     def string(self, name: str, offset: int) -> str:
         """The null-terminated string at ``offset`` of a string section, as `rocdbg.text.decode_text` has it."""

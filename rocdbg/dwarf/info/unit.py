@@ -15,7 +15,7 @@ from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
 from rocdbg.dwarf.info.ranges import ranges_of
-from rocdbg.dwarf.info.split import SplitName
+from rocdbg.dwarf.info.split import SplitName, SplitSections
 from rocdbg.dwarf.info.unit_index import UnitIndex
 from rocdbg.errors import remembered
 
@@ -36,6 +36,8 @@ class Unit:
     """
 
     skeleton: Unit | None = None
+    reference_base = 0
+    """Where the section lies among all entries that references from other units count from."""
 
     def __init__(
         self, entries: Entries, *, offset: int, end: int, first: int, version: int, unit_type: int,
@@ -45,7 +47,7 @@ class Unit:
         self.entries = entries
         self.id = id
         self.sections = sections if sections is not None else entries.sections
-        self.is_split = sections is not None
+        self.is_split = isinstance(sections, SplitSections)
         self.offset = offset
         self.end = end
         self.first = first

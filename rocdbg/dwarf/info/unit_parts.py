@@ -31,8 +31,8 @@ _INFO, _TYPES = ".debug_info", ".debug_types"
 
 
 class UnitParts:
-    """``.debug_info`` and ``.debug_types`` of the object, and of each split object: ``data`` is all of it, ``units``
-    are its units in order.
+    """``.debug_info`` and ``.debug_types`` of the object, of each split object, and ``.debug_info`` of a supplementary
+    file: ``data`` is all of it, ``units`` are its units in order.
 
     Raises DebugInfoError for damaged headers of the object's own. Skeletons of split units that are not found, or
     cannot be read, stay.
@@ -52,6 +52,12 @@ class UnitParts:
             self.units += self._read(own[_TYPES], _TYPES, None)
         if files is not None:
             self._add_split(files)
+        self.supplement_base: int | None = None
+        """Where the entries of the supplementary file begin, if there is one."""
+        supplement = own.supplement
+        if supplement is not None:
+            self.supplement_base = self._size
+            self._add_supplement(supplement, self._size)
         self.data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
 
     def where(self, offset: int) -> tuple[str, int]:
@@ -106,6 +112,15 @@ class UnitParts:
             replaced.add(skeleton.offset)
         rest = {unit.offset for unit in compiled.values()}
         self.units = [unit for unit in self.units if unit.offset not in replaced | rest]
+
+    def _add_supplement(self, sections: Sections, base: int) -> None:
+        """Put the units of the supplementary file behind all others."""
+        if base + len(sections[_INFO]) > _MOST_SPLIT:
+            raise self._error(0, f"more than {_MOST_SPLIT} bytes of entries with those of a supplementary file")
+        units = self._read(sections[_INFO], f"{_INFO} of the supplementary file", sections)
+        for unit in units:
+            unit.reference_base = base
+        self.units += units
 
     def _parts_of(self, sections: Mapping[str, bytes], name: SplitName) -> Iterator[Mapping[str, bytes]]:
         """What is to be read of a split object or package for one skeleton; of an object all comes with the first."""

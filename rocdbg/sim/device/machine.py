@@ -15,7 +15,7 @@ from msgspec import Struct
 from rocdbg.arch.targets import Target, target_by_name
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.image import LoadedImage
-from rocdbg.codeobject.kernels import Kernel
+from rocdbg.codeobject.kernels import Kernel, Shader
 from rocdbg.codeobject.metadata import ValueKind
 from rocdbg.codeobject.relocation import Resolver
 from rocdbg.errors import Error
@@ -43,6 +43,7 @@ from rocdbg.sim.device.limits import (
 )
 from rocdbg.sim.device.packets import KernelPacket, PacketError, PacketPlace
 from rocdbg.sim.device.schedule import Schedule
+from rocdbg.sim.device.user_data import UserDataBlock
 from rocdbg.sim.global_share import GlobalShare
 from rocdbg.sim.initial_state import DispatchState, enabled_exceptions
 from rocdbg.sim.memory import Allocation, AllocationKind, GlobalMemory
@@ -285,10 +286,15 @@ class Machine:
             queue.address + QUEUE_SIZE if all_resident else GRID_SYNC_REFUSED,
             self._served(kernel),
         )
-        segment = build_segment(kernel.name, kernel.metadata, kernel.descriptor.kernarg_size, kernarg, hidden)
+        block, segment = None, b""
+        if isinstance(kernel, Shader):
+            block = UserDataBlock(kernel, kernarg if isinstance(kernarg, bytes) else b"".join(kernarg))
+        else:
+            segment = build_segment(kernel.name, kernel.metadata, kernel.descriptor.kernarg_size, kernarg, hidden)
         kernarg_area, packet_area, scratch_area = self._allocate(
             kernel.name,
-            (len(segment) or 4, AllocationKind.KERNARG),  # a kernel without arguments has an address too
+            # a kernel without arguments has an address too
+            (block.size if block is not None else len(segment) or 4, AllocationKind.KERNARG),
             (PACKET_SIZE, AllocationKind.PACKET),
             (needs.scratch, AllocationKind.SCRATCH),
         )
@@ -297,12 +303,17 @@ class Machine:
         packet = DispatchPacket(
             grid, workgroup, needs.lane_scratch, needs.lds, launch.descriptor_address, kernarg_area.address
         )
+        scratch_words = scratch.buffer_descriptor(self.target, kernel.wave_size, scratch_address, needs.scratch)
+        registers = None
+        if block is not None:
+            segment = block.memory(needs.groups, scratch_words)
+            registers = block.registers(kernarg_area.address, launch.entry, scratch_words)
         queue_structure = Queue(
             packet_area.address,
             _QUEUE_PACKETS,
             layout.SHARED_APERTURE >> 32,
             layout.PRIVATE_APERTURE >> 32,
-            scratch.buffer_descriptor(self.target, kernel.wave_size, scratch_address, needs.scratch),
+            scratch_words,
             scratch_address,
             needs.scratch,
             needs.lane_scratch,
@@ -313,7 +324,8 @@ class Machine:
         self.memory.write(packet_area.address, packet.to_bytes())
         self.memory.write(queue.address, queue_structure.to_bytes() + grid_sync(prod(needs.groups)))
         place = PacketPlace(packet_area.address, queue.address, self._dispatches)
-        return self._begin(launch, place, kernarg_area.address, segment, scratch_area, (kernarg_area, packet_area))
+        owned = kernarg_area, packet_area
+        return self._begin(launch, place, kernarg_area.address, segment, scratch_area, owned, user_data=registers)
 
     def _prepare(
         self, kernel: Kernel, loaded: LoadedCodeObject, grid: Dim3, workgroup: Dim3, dynamic_lds: int
@@ -389,6 +401,7 @@ class Machine:
     def _begin(
         self, launch: Launch, place: PacketPlace, kernarg_address: int, kernarg: bytes, scratch_area: Allocation | None,
         owned: tuple[Allocation, ...] = (), first_wave: int = 1, packet: KernelPacket | None = None,
+        user_data: tuple[int, ...] | None = None,
     ) -> Dispatch:  # fmt: skip
         self._under_way = [other for other in self._under_way if not other.finished]
         if not self._under_way:
@@ -414,6 +427,7 @@ class Machine:
             lane_scratch_size=needs.lane_scratch,
             wave_scratch_size=needs.wave_scratch,
             lds_size=needs.lds,
+            user_data=user_data,
         )
         plan = DispatchPlan(
             kernel,

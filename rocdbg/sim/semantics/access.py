@@ -452,6 +452,8 @@ class Access:
         if code in (230, 231) and self.context.target.is_gfx125:
             base = self.b.const(SCRATCH_ADDRESSES, I64)
             return base if dwords == 2 else base.lshr(32 * (code - 230)).trunc(I32)
+        if code == 239:
+            return self.b.const(0, wide)  # POPS_EXITING_WAVE_ID: no wave of pixels is there
         raise Unsupported(f"operand {operand.text}")
 
     def _mask_bit(self, operand: Operand) -> Value:

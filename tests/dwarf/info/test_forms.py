@@ -22,6 +22,8 @@ from rocdbg.dwarf.info import (
     TypeSignature,
 )
 from rocdbg.dwarf.info.forms import FORMS, sleb, uleb
+from rocdbg.dwarf.info.line_header import read_line_header
+from rocdbg.dwarf.info.sections import Sections
 
 COMPILE_UNIT, VARIABLE, BASE_TYPE, TYPEDEF, SUBPROGRAM = 0x11, 0x34, 0x24, 0x16, 0x2E
 NAME, CONST_VALUE, TYPE, LOCATION, RANGES, STMT_LIST, USER = 0x03, 0x1C, 0x49, 0x02, 0x55, 0x10, 0x2FFF
@@ -147,6 +149,33 @@ def test_form(form: int, data: bytes, at: int, expected: AttributeValue) -> None
     assert [str(type) for type in info.types_named("end")] == ["end"]  # the skip program went as far
 
 
+@pytest.mark.parametrize(
+    ("form", "data", "expected"),
+    [
+        (0x1D, b"\x04\0\0\0", String("sup")), (0x1F21, b"\x04\0\0\0", String("sup")),
+        (0x1C, b"\x0d\0\0\0", "other"), (0x24, b"\x0d" + bytes(7), "other"), (0x1F20, b"\x0d\0\0\0", "other"),
+    ],
+)
+def test_forms_of_a_supplementary_file(form: int, data: bytes, expected: AttributeValue | str) -> None:
+    abbrev = abbreviation(1, COMPILE_UNIT, True) + abbreviation(2, VARIABLE, False, (USER, form)) + b"\0"
+    sup_abbrev = abbreviation(1, 0x3C, True) + abbreviation(2, BASE_TYPE, False, (NAME, 0x08), (TYPE, 0x10)) + b"\0"
+    sup = {
+        ".debug_info": unit(5, b"\x01\x02other\0\x0d\0\0\0\0"), ".debug_abbrev": sup_abbrev,
+        ".debug_str": b"\0..\0sup\0",
+    }
+    info = DebugInfo(
+        {".debug_info": unit(5, b"\x01\x02" + data + b"\0"), ".debug_abbrev": abbrev, **TABLES}, supplement=lambda: sup
+    )
+    variable, = info.units[0].top.children
+    if isinstance(expected, str):
+        found = variable.reference(USER)
+        assert found is not None
+        assert found.name == expected
+        assert found.reference(TYPE) == found  # DW_FORM_ref_addr there counts from the beginning of its own section
+    else:
+        assert variable.attribute(USER) == expected
+
+
 def test_implicit_const_and_loclistx() -> None:
     abbrev = abbreviation(1, COMPILE_UNIT, True) + abbreviation(
         2, VARIABLE, False, (USER, 0x21, -300), (LOCATION, 0x22)
@@ -265,3 +294,15 @@ def test_dialect(augmentation: str, expression: bytes, dialect: str) -> None:
     body = b"\x01" + augmentation.encode() + b"\0\x02" + leb_u(len(expression)) + expression + b"\0"
     found, = DebugInfo({".debug_info": unit(5, body), ".debug_abbrev": abbrev}).units
     assert (found.augmentation, found.dialect) == (augmentation, dialect)
+
+
+def test_paths_of_a_supplementary_file() -> None:
+    formats = bytes((1, 1, 0x1D, 1)) + (4).to_bytes(4, "little") + bytes((1, 1, 0x1D, 1)) + (8).to_bytes(4, "little")
+    rest = bytes((4, 1, 1, 0xFB, 14, 1)) + formats
+    header = b"\x05\0\x08\0" + len(rest).to_bytes(4, "little") + rest
+    line = len(header).to_bytes(4, "little") + header
+    sections = Sections({".debug_line": line}, lambda: {".debug_str": b"\0..\0sup\0main.c\0"})
+    (file,) = read_line_header(sections, 0, 8, "/elsewhere").files
+    assert (file.name, file.directory) == ("main.c", "sup")
+    with pytest.raises(DebugInfoError, match="form DW_FORM_strp_sup of a path is not supported"):
+        read_line_header(Sections({".debug_line": line}), 0, 8, "/elsewhere")
