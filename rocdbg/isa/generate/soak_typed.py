@@ -1,0 +1,98 @@
+"""Compare rocdbg's assembler with LLVM's: what one refuses the other must refuse, what they take has the same bytes.
+
+Run by hand: ``python -m rocdbg.isa.generate.soak_typed gfx90a [--every N] [--show N] [--seed N]``. Texts are printed
+instructions and mutations of them. Every disagreement is counted under its class: who refuses it and why. Exit status 1
+if fewer than 99.9 % agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import time
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from rocdbg.errors import Error
+from rocdbg.isa.assembler.encoder import assembler_for
+from rocdbg.isa.assembler.errors import AssemblyError
+from rocdbg.isa.generate import assembler as llvm
+from rocdbg.isa.generate.mutate import texts
+
+_VARIABLE = re.compile(r"`[^']*'|-?0x[0-9a-f]+|-?\d+")
+
+
+class Difference(Struct, frozen=True):
+    """A text of which the assemblers think differently: the bytes of each, "" and a reason if it refuses."""
+
+    text: str
+    ours: str
+    theirs: str
+    reason: str
+
+    @property
+    def kind(self) -> str:
+        """Its class."""
+        who = "we take" if not self.theirs else "we refuse" if not self.ours else "bytes differ"
+        what = self.reason or self.text.partition(" ")[0]
+        return f"{who}: {_VARIABLE.sub('N', what)}"
+
+
+def differences(target: str, lines: Sequence[str]) -> list[Difference]:
+    """The lines that are not assembled alike."""
+    oracle = llvm.Assembler(target)
+    ours = assembler_for(target)
+    found = []
+    for line, answer in zip(lines, oracle.ask(lines), strict=True):
+        theirs = "" if answer is None else answer[0].to_bytes(answer[1], "little").hex()
+        reason = oracle.errors.get(line, "") if answer is None else ""
+        try:
+            mine = ours.assemble(line).hex()
+        except AssemblyError as error:
+            mine, reason = "", reason or error.reason
+        except Error as error:
+            mine, reason = "", reason or str(error)
+        if mine != theirs:
+            found.append(Difference(line, mine, theirs, reason))
+    return found
+
+
+def show(found: Iterable[Difference], most: int, examples: int) -> None:
+    """Print the classes."""
+    classes: dict[str, list[Difference]] = {}
+    for difference in found:
+        classes.setdefault(difference.kind, []).append(difference)
+    for kind, members in sorted(classes.items(), key=lambda item: -len(item[1]))[:most]:
+        sys.stdout.write(f"  {len(members):6} {kind}\n")
+        for one in members[:examples]:
+            sys.stdout.write(f"         {one.text}\n             we {one.ours or '-'}  LLVM {one.theirs or '-'}\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("targets", nargs="+")
+    parser.add_argument("--every", type=int, default=40, metavar="N", help="take one of N encodings")
+    parser.add_argument("--show", type=int, default=30, metavar="N", help="classes to show")
+    parser.add_argument("--examples", type=int, default=3, metavar="N", help="examples of each class")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    worst = 1.0
+    for target in arguments.targets:
+        start = time.monotonic()
+        lines = sorted(set(texts(target, arguments.every, random.Random(arguments.seed))))
+        found = differences(target, lines)
+        share = 1 - len(found) / len(lines)
+        worst = min(worst, share)
+        sys.stdout.write(
+            f"{target}: {len(found)} of {len(lines)} texts differ, {100 * share:.3f} % agree, "
+            f"{time.monotonic() - start:.0f} s\n"
+        )
+        show(found, arguments.show, arguments.examples)
+    return worst < 0.999
+
+
+if __name__ == "__main__":
+    sys.exit(main())
