@@ -108,7 +108,7 @@ class RegisterFile(Struct, frozen=True):
             mask = self.value(_ZERO_FLAGS[name])
             return None if mask is None else Value.of_int(ctypes.INT, int(mask.as_int() == 0))
         if name == _NULL:
-            known = special_code(name, self.target.architecture.generation)
+            known = special_code(name, self.target.architecture)
             return None if known is None else Value.of_int(ctypes.INT, 0)
         space, low = _APERTURES[name]
         base = self.target.generic_address(space, 0)

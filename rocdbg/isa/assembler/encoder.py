@@ -19,6 +19,7 @@ from rocdbg.isa.assembler.operand_fields import (
     TextCodes,
     split_list,
 )
+from rocdbg.isa.assembler.rules import violation
 from rocdbg.isa.assembler.syntax import Statement, parse, separate, words_of
 from rocdbg.isa.assembler.word import Place, Word
 from rocdbg.isa.decoder import UnknownEncodingError, decoder_for
@@ -107,6 +108,8 @@ class RowEncoder:
                     self._operands.append(FixedField(fields[0], table.family))
                 case ItemTag.FIXED_MODIFIER:
                     self._fixed.append(words_of(fields[0]))
+        # The short forms of carries, comparisons and v_cndmask.
+        self._may_omit = layout.name in ("VOP2", "VOPC")
         self._heads = {head for field in self._modifiers for head in field.heads}
         self._heads.update(number.head for number in self._numbers if number.head)
         self._words = {word for words in self._fixed for word in words}
@@ -188,8 +191,15 @@ class RowEncoder:
                 raise Mismatch(f"the modifier {field.name} contradicts others")
         return later
 
+    def _implied(self, typed: list[str]) -> int:
+        """Number of the operand vcc that need not be typed, if it is not; else -1."""
+        fields = self._operands
+        implied = [n for n, field in enumerate(fields) if isinstance(field, FixedField) and field.text.startswith("vcc")]
+        return implied[0] if len(implied) == 1 and self._may_omit and len(typed) == len(fields) - 1 else -1
+
     def _read_operands(self, typed: list[str], word: Word) -> None:
         matched = 0
+        implied = self._implied(typed)
         waiting = list(typed)
         try:
             for number, field in enumerate(self._operands):
@@ -198,6 +208,8 @@ class RowEncoder:
                         waiting[:1] = self._listed(number, waiting[0], word)
                     continue
                 if isinstance(field, RegistersField) and not field.count(word):
+                    continue
+                if number == implied:
                     continue
                 if not waiting:
                     if isinstance(field, NumberField) and field.silent:
@@ -284,9 +296,11 @@ class Assembler:
             try:
                 code = encoder.encode(statement, place)
                 found = self._decoder.decode(code, address)
-                if found.mnemonic == encoder.mnemonic and found.size == len(code):
-                    return code
-                raise Mismatch("the bits it would have are those of another instruction")
+                if found.mnemonic != encoder.mnemonic or found.size != len(code):
+                    raise Mismatch("the bits it would have are those of another instruction")
+                if reason := violation(found, encoder.layout, self.target):
+                    raise Mismatch(reason, len(found.operands))
+                return code
             except Mismatch as error:
                 if best is None or error.matched > best.matched:
                     best = error
@@ -301,6 +315,8 @@ class Assembler:
         if statement.second:
             name = f"{name} :: {statement.second}"
         found = []
+        if name.endswith("_e32") and name not in self._rows and not name.startswith("v_"):
+            name = name.removesuffix("_e32")  # LLVM lets it stand behind any instruction
         for form in ("",) if name.endswith(_FORMS[1:]) else _FORMS:
             for number, (packed, layout, key) in enumerate(self._rows.get(name + form, ())):
                 encoder = self._encoders.get((name + form, number))

@@ -12,7 +12,7 @@ from rocdbg.isa.constants import constant_bits
 from rocdbg.isa.formats import Bits, extract, insert
 from rocdbg.isa.instruction import OperandKind
 from rocdbg.isa.operand_text import register_operand
-from rocdbg.isa.operands import OperandSyntaxError, Register, parse_register
+from rocdbg.isa.operands import OperandSyntaxError, Register, is_missing, parse_register
 from rocdbg.isa.table import Texts
 
 _HALF = re.compile(r"(?<=[\d\]])\.[lh]\b")
@@ -87,15 +87,19 @@ class OperandField:
 
     def read(self, typed: str, word: Word) -> None:
         """Set the bits of what was typed; raises Mismatch if it cannot stand here."""
-        # Inline constants of short integers are printed as the bits that arrive, like literals.
-        codes = None if self._literal and typed.startswith("0x") else self._texts.codes.get(typed)
+        if is_missing(typed, word.place.target):
+            raise Mismatch(f"{word.place.target.name} has no register `{typed}'")
+        # Inline constants of short integers are printed as the bits that arrive; typed, they are literals.
+        codes = None if typed.startswith("0x") else self._texts.codes.get(typed)
         if codes is None:
             typed, neg, absolute_, sext = _signs(typed)
+            if is_missing(typed, word.place.target):
+                raise Mismatch(f"{word.place.target.name} has no register `{typed}'")
             for sign, bit, what in ((neg, self._neg, "neg"), (absolute_, self._abs, "abs"), (sext, self._sext, "sext")):
                 if sign and not bit:
                     raise Mismatch(f"{self.name} cannot have the modifier {what}")
                 word.put(bit, bit if sign else 0)
-            codes = self._texts.codes.get(typed) or self._codes(typed, word)
+            codes = (None if typed.startswith("0x") else self._texts.codes.get(typed)) or self._codes(typed, word)
         else:
             for bit in (self._neg, self._abs, self._sext):
                 word.put(bit, 0)
@@ -115,7 +119,7 @@ class OperandField:
 
     def _codes(self, typed: str, word: Word) -> list[int] | None:
         """Codes of a register or number; None if a literal was set."""
-        if not (self._literal and typed.startswith("0x")) and (codes := self._texts.whole(typed)):
+        if not typed.startswith("0x") and (codes := self._texts.whole(typed)):
             return codes
         register = typed_register(typed, word.place)
         if register is not None:
@@ -232,8 +236,7 @@ class RegistersField:
         register = typed_register(typed, word.place)
         if register is None or register.kind is not OperandKind.VGPR or register.half is not None:
             raise Mismatch(f"{self.name} cannot be `{typed}': it takes vector registers")
-        overflows = register.index + count > 256 and register.dwords == self._default
-        if register.dwords != count and not overflows:
+        if register.dwords != count:
             raise Mismatch(f"{self.name} must be {count} registers by its modifiers, not {register.dwords}")
         word.put(self._mask, insert(self._bits, register.index))
 
@@ -242,13 +245,12 @@ class FixedField:
     """An operand that no bits choose."""
 
     def __init__(self, text: str, family: str) -> None:
-        self.name = text
-        self._text = text
+        self.name = self.text = text
         self._operand = register_operand("", text, family)
 
     def read(self, typed: str, word: Word) -> None:
         """Check that it is what must stand here."""
-        if typed == self._text:
+        if typed == self.text:
             return
         register = typed_register(typed, word.place)
         operand = self._operand
@@ -256,8 +258,8 @@ class FixedField:
             operand.kind, operand.index, operand.dwords,
         ):
             number = None if register or operand else read(typed, word.place.lookup)
-            if number is None or str(number.integer) != self._text or number.floating is not None:
-                raise Mismatch(f"`{self._text}' must stand where `{typed}' does")
+            if number is None or str(number.integer) != self.text or number.floating is not None:
+                raise Mismatch(f"`{self.text}' must stand where `{typed}' does")
 
 
 class LiteralField:
