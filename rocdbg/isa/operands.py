@@ -140,11 +140,16 @@ def _integer(text: str, whole: str) -> int | None:
         raise OperandSyntaxError(whole, "division by zero") from None
 
 
+def scalar_registers(target: Target) -> int:
+    """How many scalar registers instructions can name."""
+    if target.generation >= Generation.GFX10:
+        return 106
+    return 104 if target.generation <= Generation.GFX7 else 102
+
+
 def _limit(prefix: str, target: Target) -> int:
     if prefix == "s":
-        if target.generation >= Generation.GFX10:
-            return 106
-        return 104 if target.generation <= Generation.GFX7 else 102
+        return scalar_registers(target)
     if prefix == "ttmp" and target.generation < Generation.GFX9:
         return 12
     return 16 if prefix == "ttmp" else target.vgpr_file

@@ -108,8 +108,11 @@ class RowEncoder:
                     self._operands.append(FixedField(fields[0], table.family))
                 case ItemTag.FIXED_MODIFIER:
                     self._fixed.append(words_of(fields[0]))
-        # The short forms of carries, comparisons and v_cndmask.
-        self._may_omit = layout.name in ("VOP2", "VOPC")
+        # vcc of short forms: of comparisons and v_cndmask, from GFX9 on of sums too.
+        self._may_omit = layout.name == "VOPC" or layout.name == "VOP2" and (
+            table.family not in ("gfx6", "gfx7", "gfx8") or name.startswith("v_cndmask")
+        )
+        self._offset_may_miss = layout.encoding in ("SMEM", "SMRD")
         self._heads = {head for field in self._modifiers for head in field.heads}
         self._heads.update(number.head for number in self._numbers if number.head)
         self._words = {word for words in self._fixed for word in words}
@@ -152,6 +155,8 @@ class RowEncoder:
         if words:
             raise Mismatch(f"`{words[0]}' is no modifier here")
         self._read_operands(_closed_bars(self.mnemonic, operands), word)
+        if word.plain and word.half:
+            raise Mismatch(f"`{word.plain}' must be followed by .l or .h, since `{word.half}' is")
         for field, codes in open_modifiers:
             if not field.put(codes, word):
                 # The operands say it: halves of registers.
@@ -212,8 +217,8 @@ class RowEncoder:
                 if number == implied:
                     continue
                 if not waiting:
-                    if isinstance(field, NumberField) and field.silent:
-                        field.absent(word)
+                    if isinstance(field, NumberField) and (field.silent or self._offset_may_miss):
+                        field.zero(word)
                         continue
                     raise Mismatch(f"there are too few operands: {field.name} is missing")
                 if isinstance(field, NumberField) and field.counts:
@@ -259,6 +264,21 @@ def _closed_bars(mnemonic: str, operands: list[str]) -> list[str]:
     if mnemonic.startswith("v_cndmask") and bars == [1, 1] and operands[3].endswith("|"):
         return [*operands[:2], operands[2] + "|", operands[3][:-1]]
     return operands
+
+
+def _suffix_of(layout: Layout) -> str:
+    """The suffix that tells the form of a layout."""
+    three = layout.encoding in ("VOP3", "VOP3P")
+    if layout.src0:
+        return "_sdwa" if layout.name.endswith("_SDWA") else "_e64_dpp" if three else "_dpp"
+    return "_e64" if three else "_e32" if layout.encoding in ("VOP1", "VOP2", "VOPC") else ""
+
+
+def _is_of_form(layout: Layout, suffix: str) -> bool:
+    """Whether a layout is what a suffix of the mnemonic asks for; instructions that are not of the vector ALU may have
+    ``_e32`` behind them."""
+    found = _suffix_of(layout)
+    return found == suffix or (suffix == "_e32" and not found and layout.encoding != "VOPD")
 
 
 class Assembler:
@@ -314,16 +334,24 @@ class Assembler:
         name = statement.mnemonic
         if statement.second:
             name = f"{name} :: {statement.second}"
+        suffix = next((form for form in reversed(_FORMS) if form and name.endswith(form)), "")
+        if suffix and name not in self._rows:
+            # Printed without the suffix: there is one form only, or the modifiers tell which.
+            name = name.removesuffix(suffix)
+            return [encoder for encoder in self._encoders_of(name) if _is_of_form(encoder.layout, suffix)]
+        forms = ("",) if suffix else _FORMS
+        found = [encoder for form in forms for encoder in self._encoders_of(name + form)]
+        # Forms with DPP and SDWA may be printed without a suffix.
+        return sorted(found, key=lambda encoder: _FORMS.index(_suffix_of(encoder.layout)))
+
+    def _encoders_of(self, name: str) -> list[RowEncoder]:
         found = []
-        if name.endswith("_e32") and name not in self._rows and not name.startswith("v_"):
-            name = name.removesuffix("_e32")  # LLVM lets it stand behind any instruction
-        for form in ("",) if name.endswith(_FORMS[1:]) else _FORMS:
-            for number, (packed, layout, key) in enumerate(self._rows.get(name + form, ())):
-                encoder = self._encoders.get((name + form, number))
-                if encoder is None:
-                    encoder = RowEncoder(packed, layout, key, self._table, self._text_codes)
-                    self._encoders[name + form, number] = encoder
-                found.append(encoder)
+        for number, (packed, layout, key) in enumerate(self._rows.get(name, ())):
+            encoder = self._encoders.get((name, number))
+            if encoder is None:
+                encoder = RowEncoder(packed, layout, key, self._table, self._text_codes)
+                self._encoders[name, number] = encoder
+            found.append(encoder)
         return found
 
     def _text_codes(self, number: int) -> TextCodes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from rocdbg.arch.targets import Generation
 from rocdbg.isa.assembler import named
 from rocdbg.isa.assembler.errors import Mismatch
 from rocdbg.isa.assembler.numbers import absolute, fits, integer
@@ -14,10 +15,12 @@ from rocdbg.isa.formats import Bits, insert, width
 from rocdbg.isa.table import WHOLE_REGISTERS, Texts
 
 _LIST = re.compile(r"^([a-z_0-9]+):\[([01](?:,[01])*)\]$")
+_MOST_SOURCES = 4
+"""Elements of a list of bits: three sources and the result; those of sources that there are not say nothing."""
 _DEFAULTS = {
     "row_mask": "row_mask:0xf", "bank_mask": "bank_mask:0xf",
     "dst_sel": "dst_sel:DWORD", "src0_sel": "src0_sel:DWORD", "src1_sel": "src1_sel:DWORD",
-    "dst_unused": "dst_unused:UNUSED_PRESERVE",
+    "dst_unused": "dst_unused:UNUSED_PRESERVE", "wait_vdst": "wait_vdst:0",
 }
 """What a modifier that is always printed says if it is not typed."""
 
@@ -67,6 +70,9 @@ class ModifierField:
         """Remove what belongs to this modifier from the words typed; its codes, or None if nothing does."""
         mine = []
         for word in list(typed):
+            if (code := self._format(word, place)) is not None:
+                typed.remove(word)
+                return [code]
             known = self._normal(word, place)
             if known is not None:
                 mine.append(known)
@@ -75,7 +81,7 @@ class ModifierField:
             return None
         if len(mine) == 1 and (codes := self._list_codes(mine[0])):
             return codes
-        found = self._codes.get(frozenset(mine))
+        found = self._codes.get(frozenset(filter(None, mine)))
         if found is None or len(set(mine)) != len(mine):
             raise Mismatch(f"`{' '.join(mine)}' cannot stand together" if len(mine) > 1 else f"`{mine[0]}' is no value")
         return found
@@ -85,15 +91,24 @@ class ModifierField:
         if match is None or not self._places:
             return []
         bits = match[2].split(",")
-        if len(bits) != len(self._places):
+        if len(bits) > _MOST_SOURCES:
             raise Mismatch(f"`{word}' must have {len(self._places)} elements")
         code = 0
-        for place, bit in zip(self._places, bits, strict=True):
+        for place, bit in zip(self._places, bits, strict=False):
             code |= place if bit == "1" else 0
         for codes in self._codes.values():
             if code in codes:
                 return codes if not self._whole.intersection(codes) else [code]
         return []
+
+    def _format(self, word: str, place: Place) -> int | None:
+        """A format by its number, ``format:22``; None if the word is none."""
+        if self.name != "format" or not re.match(r"format:[-+~!(0-9]", word):
+            return None
+        number = absolute(word.partition(":")[2], place.lookup)
+        if not 0 <= number < 1 << width(self._bits):
+            raise Mismatch(f"`{word}': format can be 0 to {(1 << width(self._bits)) - 1}, or named in brackets")
+        return number
 
     def _normal(self, word: str, place: Place) -> str | None:
         """A word of this modifier as the table spells it; None if it is none. Raises Mismatch for a bad value."""
@@ -115,11 +130,13 @@ class ModifierField:
                 return spelled
         if re.match(r"[-+~!(0-9]", value):
             number = absolute(value, place.lookup)
+            if name == "bound_ctrl" and number == 0 and place.target.generation < Generation.GFX11:
+                number = 1  # so it was written once
             for text in (f"{name}:{number}", f"{name}:{number:#x}"):
                 if text in self.words:
                     return text
             if number == 0 and frozenset() in self._codes:
-                return "" if "" in self.words else None
+                return ""
         values = sorted(w.partition(":")[2] for w in self.words if _head(w) == head)
         shown = ", ".join(values[:8]) + (", ..." if len(values) > 8 else "")
         raise Mismatch(f"`{word}': {name} can be {shown}")
@@ -212,6 +229,10 @@ class NumberField:
         """Nothing was typed."""
         if not self.silent:
             raise Mismatch(f"{self.head or self.name} is missing")
+        self.zero(word)
+
+    def zero(self, word: Word) -> None:
+        """Set zero."""
         word.put(self._mask, 0)
 
 

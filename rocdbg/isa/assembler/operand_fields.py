@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.assembler.numbers import Number, constant_bits_of, literal_of, read
+from rocdbg.isa.assembler.numbers import Number, constant_bits_of, literal_of, read, truncated
 from rocdbg.isa.assembler.syntax import elements
 from rocdbg.isa.assembler.word import Place, Word
-from rocdbg.isa.constants import constant_bits
+from rocdbg.isa.constants import constant_bits, inline_code
 from rocdbg.isa.formats import Bits, extract, insert
 from rocdbg.isa.instruction import OperandKind
 from rocdbg.isa.operand_text import register_operand
@@ -30,6 +30,7 @@ class TextCodes:
             if text is not None:
                 self.codes.setdefault(text, []).append(code)
         self._family = family
+        self.has_halves = "v0.l" in self.codes
         self._registers: dict[tuple[OperandKind, int, int, int | None], list[int]] | None = None
         self._whole: dict[str, list[int]] | None = None
         self._constants: dict[str, dict[int, list[int]]] = {}
@@ -65,9 +66,10 @@ class TextCodes:
                 if "/*" in text or text.startswith("LITERAL") or register_operand("", text, self._family):
                     continue
                 for code in codes:
-                    if type == "b16" and code & 0x1FF >= 240:
+                    inline = inline_code(code, self.texts)
+                    if type == "b16" and inline >= 240:
                         continue
-                    if (value := constant_bits(code & 0x1FF, type, text)) is not None:
+                    if (value := constant_bits(inline, type, text)) is not None:
                         known.setdefault(value, []).append(code)
         return self._constants[type].get(bits, [])
 
@@ -89,8 +91,13 @@ class OperandField:
         """Set the bits of what was typed; raises Mismatch if it cannot stand here."""
         if is_missing(typed, word.place.target):
             raise Mismatch(f"{word.place.target.name} has no register `{typed}'")
-        # Inline constants of short integers are printed as the bits that arrive; typed, they are literals.
-        codes = None if typed.startswith("0x") else self._texts.codes.get(typed)
+        if self._texts.has_halves:
+            bare = typed.strip("-|()abnegsxt")
+            if bare.endswith((".l", ".h")):
+                word.half = word.half or typed
+            elif re.match(r"v[\d\[]", bare):
+                word.plain = word.plain or typed
+        codes = self._exact(typed)
         if codes is None:
             typed, neg, absolute_, sext = _signs(typed)
             if is_missing(typed, word.place.target):
@@ -99,7 +106,7 @@ class OperandField:
                 if sign and not bit:
                     raise Mismatch(f"{self.name} cannot have the modifier {what}")
                 word.put(bit, bit if sign else 0)
-            codes = (None if typed.startswith("0x") else self._texts.codes.get(typed)) or self._codes(typed, word)
+            codes = self._exact(typed) or self._codes(typed, word)
         else:
             for bit in (self._neg, self._abs, self._sext):
                 word.put(bit, 0)
@@ -117,9 +124,17 @@ class OperandField:
             differ = 0
         word.put(insert(self._bits, ~differ), insert(self._bits, agreeing[0]))
 
+    def _is_literal(self, typed: str) -> bool:
+        """Inline constants of short integers are printed as the bits that arrive; typed, they are literals."""
+        return typed.startswith("0x") and (bool(self._literal) or self._type == "b16")
+
+    def _exact(self, typed: str) -> list[int] | None:
+        """Codes that are printed exactly so."""
+        return None if self._is_literal(typed) else self._texts.codes.get(typed)
+
     def _codes(self, typed: str, word: Word) -> list[int] | None:
         """Codes of a register or number; None if a literal was set."""
-        if not typed.startswith("0x") and (codes := self._texts.whole(typed)):
+        if not self._is_literal(typed) and (codes := self._texts.whole(typed)):
             return codes
         register = typed_register(typed, word.place)
         if register is not None:
@@ -280,9 +295,11 @@ class LiteralField:
                 raise Mismatch("the literal cannot be an address")
             word.put_literal(number.integer, 4, True)
             return
-        # A short K is printed with all bits of its dword, so it is read with them too.
-        type = "b32" if self._type == "f16" and number.floating is None and number.integer >= 0 else self._type
-        value, size = literal_of(number, type, self._wide)
+        if self._type == "f16" and number.floating is None:  # the bits behind it are kept
+            truncated(number.integer, 16)
+            word.put_literal(number.integer & 0xFFFFFFFF, 4)
+            return
+        value, size = literal_of(number, self._type, self._wide)
         if self._wide and size == 4:
             value, size = value << 32, 8
         word.put_literal(value, size)

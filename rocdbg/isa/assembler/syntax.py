@@ -36,7 +36,7 @@ def _half(text: str) -> tuple[str, list[list[str]]]:
     if not words:
         return "", []
     parts = [part for part in (words_of(part) for part in _commas(_uncommented(words[1] if words[1:] else ""))) if part]
-    if words[0] in ("exp", "export") and parts and len(parts[0]) > 1:
+    if words[0].removesuffix("_e32") in ("exp", "export") and parts and len(parts[0]) > 1:
         parts[:1] = [parts[0][:1], parts[0][1:]]  # `exp mrt0 v0, ...': no comma behind the target
     return words[0].lower(), parts
 
