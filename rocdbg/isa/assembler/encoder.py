@@ -35,6 +35,8 @@ _OP_SEL_HI = 1 << 14 | 3 << 59
 """What assemblers give instructions of VOP3P that print no op_sel_hi: high halves for all sources."""
 _UNTYPED = 1 << 55
 """The format that assemblers give buffer instructions of GFX12 that have none."""
+_VECTOR_SOURCES = 1 << 40 | 1 << 49 | 1 << 58
+"""What tells vector registers from others in three sources."""
 _MODIFIER = re.compile(r"[a-z_0-9]+:")
 _MASK32 = (1 << 32) - 1
 _BRANCHES = (Flow.BRANCH, Flow.COND_BRANCH, Flow.CALL)
@@ -109,9 +111,9 @@ class RowEncoder:
                 case ItemTag.FIXED_MODIFIER:
                     self._fixed.append(words_of(fields[0]))
         # vcc of short forms: of comparisons and v_cndmask, from GFX9 on of sums too.
-        self._may_omit = layout.name == "VOPC" or layout.name == "VOP2" and (
+        self._may_omit = layout.name in ("VOPC", "VOPC_DPP", "VOPC_DPP8") or (layout.name == "VOP2" and (
             table.family not in ("gfx6", "gfx7", "gfx8") or name.startswith("v_cndmask")
-        )
+        ))
         self._offset_may_miss = layout.encoding in ("SMEM", "SMRD")
         self._heads = {head for field in self._modifiers for head in field.heads}
         self._heads.update(number.head for number in self._numbers if number.head)
@@ -141,6 +143,8 @@ class RowEncoder:
             family == "gfx11" and self.mnemonic.startswith("v_wmma")
         )
         self._preset = _OP_SEL_HI if sets_halves and "op_sel_hi" not in self._printed else 0
+        if layout.name == "VINTERP":
+            self._preset |= _VECTOR_SOURCES
         self._value, self._known = word, known
 
     def _is_modifier(self, word: str) -> bool:
@@ -333,7 +337,7 @@ class Assembler:
     def _candidates(self, statement: Statement) -> list[RowEncoder]:
         name = statement.mnemonic
         if statement.second:
-            name = f"{name} :: {statement.second}"
+            return self._encoders_of(f"{name.removesuffix('_e32')} :: {statement.second.removesuffix('_e32')}")
         suffix = next((form for form in reversed(_FORMS) if form and name.endswith(form)), "")
         if suffix and name not in self._rows:
             # Printed without the suffix: there is one form only, or the modifiers tell which.

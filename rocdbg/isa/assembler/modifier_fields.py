@@ -21,6 +21,7 @@ _DEFAULTS = {
     "row_mask": "row_mask:0xf", "bank_mask": "bank_mask:0xf",
     "dst_sel": "dst_sel:DWORD", "src0_sel": "src0_sel:DWORD", "src1_sel": "src1_sel:DWORD",
     "dst_unused": "dst_unused:UNUSED_PRESERVE", "wait_vdst": "wait_vdst:0",
+    "wait_exp": "wait_exp:0",
 }
 """What a modifier that is always printed says if it is not typed."""
 

@@ -132,7 +132,7 @@ def literal_of(number: Number, type: str, wide: bool) -> tuple[int, int]:
     if number.floating is not None:
         bits = as_float(number.floating, _FLOAT_TYPES[type])
         if type == "f64":
-            return (bits, 8) if number.wide and wide else (bits >> 32, 4)
+            return (bits, 8) if wide and (number.wide or bits & 0xFFFFFFFF) else (bits >> 32, 4)
         if type == "b64":
             raise Mismatch(f"{number.floating} cannot be converted to a 64-bit integer: write its bits")
         return bits, 4

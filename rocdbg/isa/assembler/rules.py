@@ -25,6 +25,7 @@ _TRUE_SOURCES = re.compile(r"^(s_(rfe|setpc|swappc)_[bi]64|s_movrels_b(32|64)|v_
 _FIRST_VALUE = 230
 """Codes from here on are values that are no registers."""
 _DESTINATIONS = ("vdst", "sdst", "vdstx", "vdsty")
+_SYSTEM = 3
 _NULL = "null"
 
 
@@ -287,8 +288,10 @@ def _plain_registers(found: Instruction, layout: Layout, target: Target) -> str 
 
 def _cache_policy(found: Instruction, layout: Layout, target: Target) -> str | None:
     """Temporal hints of GFX12."""
-    if match := re.search(r"\bth:0x\w+", found.text):
+    if match := re.search(r"\bth:\w*0x\w+", found.text):
         return f"there is no name for {match[0]}"
+    if "NT_RETURN" in found.text and found.modifiers.get("scope") == _SYSTEM:
+        return "th:TH_ATOMIC_NT_RETURN cannot have scope:SCOPE_SYS"
     if (
         target.generation >= Generation.GFX12 and "_atomic_" in found.name and found.operand("vdst") is not None
         and found.encoding in ("FLAT", "GLOBAL", "SCRATCH") and "RETURN" not in found.text

@@ -23,6 +23,28 @@ from rocdbg.isa.decoder import decoder_for
 from rocdbg.isa.generate import assembler as llvm
 from rocdbg.isa.generate.mutate import texts
 
+_SPECIAL = r"(src_)?(scc|vccz|execz|shared_base|shared_limit|private_base|private_limit|pops_exiting_wave_id"
+_SPECIAL += r"|flat_scratch_base(_lo|_hi)?)"
+SLIPS = (
+    (".", r"(row_mask|bank_mask):(0x)?1\d|\bfi:2", "cuts masks to the bits there are, where we refuse"),
+    (".", r"buffer_.* offset:(4096|65535|65536|8388607)", "cuts offsets of buffers, where we refuse"),
+    (".", r"^s_(trap|sethalt|nop|setprio|\w*sleep|\w+) (-?\d+\.\d+|0xdeadbeef|0xffffffff|65536|0x\w{9,})", "cuts or drops it"),
+    (".", r"s_setreg_imm32_b32 .*\d\.\d", "takes zero for a floating-point literal"),
+    (".", rf"(^[sv]_\w+|,) {_SPECIAL}\b", "cuts the codes of values to seven bits"),
+    (".", r"^exp(_e32)? .*compr", "enables halves of exports in pairs, and drops some"),
+    (".", r"^[vs]_\w*(_[iub]16|alignb).* -?\|?\d+\.\d", "reads floats of 16-bit integers as 32-bit ones, the document as 16-bit"),
+    (".", r"(neg|abs|sext)\(|[-|]\|?\d|\||--", "folds signs of constants, and drops those that there are no bits for"),
+    ("gfx[6789]", r"lit(64)?\(", "writes code 255 without a literal in long forms"),
+    ("gfx1", r"(dpp|dpp8|quad_perm|row_).*\b(lit|0x3118|0x3c00|0x3f800000)|(lit|0x3118|0x3c00|0x3f800000).*(dpp8|quad_perm|row_)",
+     "makes inline constants of literals in DPP forms"),
+    ("gfx1[0-9]", r"lit(64)?\(.*0x|0x.*lit(64)?\(", "forgets the second of two literals"),
+    ("gfx12", r"v\d+\.h", "knows halves of registers with a feature only, AMD's compiler always"),
+    ("gfx12", r"atomic.* th:TH_ATOMIC_RETURN", "takes instructions without a result for those with one"),
+    ("gfx1[01]", r"^image_", "prints addresses that are too long for their encoding, and refuses them"),
+    ("gfx1250", r"v_dual_dot2acc_f32_bf16", "does not check its banks"),
+    ("gfx(8|9|10)", r"_sdwa.* (0x\w+|\d\d+)\b", "writes code 255 without a literal in SDWA forms"),
+)
+"""Where LLVM 22 does what it should not, or the document says otherwise: targets, texts, what LLVM does."""
 _VARIABLE = re.compile(r"`[^']*'|-?0x[0-9a-f]+|-?\d+")
 
 
@@ -59,6 +81,11 @@ def differences(target: str, lines: Sequence[str]) -> list[Difference]:
         if mine != theirs:
             found.append(Difference(line, mine, theirs, reason))
     return found
+
+
+def is_slip(target: str, text: str) -> bool:
+    """Whether a difference is one that must be."""
+    return any(re.match(targets, target) and re.search(pattern, text) for targets, pattern, _ in SLIPS)
 
 
 def spelled_freely(target: str, found: Sequence[Difference]) -> list[Difference]:
@@ -98,12 +125,13 @@ def main() -> int:
         lines = sorted(set(texts(target, arguments.every, random.Random(arguments.seed))))
         found = differences(target, lines)
         free = spelled_freely(target, found)
-        found = [one for one in found if one not in free]
+        slips = [one for one in found if is_slip(target, one.text)]
+        found = [one for one in found if one not in free and one not in slips]
         share = 1 - len(found) / len(lines)
         worst = min(worst, share)
         sys.stdout.write(
             f"{target}: {len(found)} of {len(lines)} texts differ, {100 * share:.3f} % agree, "
-            f"{len(free)} more are spelled freely, {time.monotonic() - start:.0f} s\n"
+            f"{len(free)} more are spelled freely, {len(slips)} are slips of LLVM's, {time.monotonic() - start:.0f} s\n"
         )
         if free:
             show([Difference(one.text, "", "", "spelled freely") for one in free], 1, 2 * arguments.examples)
