@@ -24,7 +24,7 @@ from rocdbg.isa.assembler.syntax import Statement, parse, separate, words_of
 from rocdbg.isa.assembler.word import Place, Word
 from rocdbg.isa.decoder import UnknownEncodingError, decoder_for
 from rocdbg.isa.flow import flow_of
-from rocdbg.isa.formats import GFX12, Layout, insert, layouts
+from rocdbg.isa.formats import GFX12, Layout, extract, insert, layouts
 from rocdbg.isa.instruction import Flow
 from rocdbg.isa.items import FixedItem, OperandItem, items_of
 from rocdbg.isa.table import ItemTag, Table, base_name, parse_bits
@@ -146,6 +146,8 @@ class RowEncoder:
         if layout.name == "VINTERP":
             self._preset |= _VECTOR_SOURCES
         self._value, self._known = word, known
+        self.later = layout.name == "SMRD" and not _selected(layout, "imm", word)
+        """Whether another row that takes the same text is to be preferred: a number in the instruction, not behind it."""
 
     def _is_modifier(self, word: str) -> bool:
         name, colon, _ = word.partition(":")
@@ -262,6 +264,11 @@ class RowEncoder:
         return code[: 4 * self.layout.dwords] + value.to_bytes(word.literal_size, "little")
 
 
+def _selected(layout: Layout, selector: str, word: int) -> int:
+    """The bits of a selector in a word."""
+    return next(extract(word, found.bits) for found in layout.selectors if found.name == selector)
+
+
 def _closed_bars(mnemonic: str, operands: list[str]) -> list[str]:
     """LLVM closes the bars of the second source of v_cndmask behind vcc."""
     bars = [text.count("|") for text in operands[2:]]
@@ -346,7 +353,7 @@ class Assembler:
         forms = ("",) if suffix else _FORMS
         found = [encoder for form in forms for encoder in self._encoders_of(name + form)]
         # Forms with DPP and SDWA may be printed without a suffix.
-        return sorted(found, key=lambda encoder: _FORMS.index(_suffix_of(encoder.layout)))
+        return sorted(found, key=lambda encoder: (_FORMS.index(_suffix_of(encoder.layout)), encoder.later))
 
     def _encoders_of(self, name: str) -> list[RowEncoder]:
         found = []

@@ -281,8 +281,28 @@ def _plain_registers(found: Instruction, layout: Layout, target: Target) -> str 
     """What reads code addresses, and indices into registers, reads true registers only."""
     if _TRUE_SOURCES.match(found.name):
         for operand in _sources(found):
-            if operand.kind is K.SPECIAL and operand.index >= _FIRST_VALUE:
+            if operand.kind is K.SPECIAL and operand.index >= _FIRST_VALUE and "lds_direct" not in operand.text:
                 return f"{operand.name} cannot be {operand.text}: it takes registers"
+    return None
+
+
+def _barriers(found: Instruction, layout: Layout, target: Target) -> str | None:
+    """Named barriers of GFX12: their number is constant, or in m0."""
+    if found.name.startswith(("s_barrier_", "s_wakeup_barrier", "s_get_barrier_state")):
+        operand = found.operand("ssrc0")
+        if operand is not None and (operand.kind in (K.SGPR, K.TTMP) or (
+            operand.kind is K.SPECIAL and operand.text != "m0"
+        )):
+            return f"ssrc0 cannot be {operand.text}: it takes m0 or inline constants"
+    return None
+
+
+def _wide_lanes(found: Instruction, layout: Layout, target: Target) -> str | None:
+    """Before gfx90a DPP moves 32 bits."""
+    if "_DPP" in layout.name and target.generation <= Generation.GFX10 and not target.unified_vgprs:
+        operand = found.operand("src0")
+        if operand is not None and operand.dwords > 1:
+            return f"src0 cannot be {operand.text}: DPP moves single registers here"
     return None
 
 
@@ -303,5 +323,6 @@ def _cache_policy(found: Instruction, layout: Layout, target: Target) -> str | N
 _RULES: tuple[Callable[[Instruction, Layout, Target], str | None], ...] = (
     _register_ranges, _lds_direct, _constant_bus, _dual_banks, _buffers, _images, _image_data, _matrices,
     _interpolation, _exports, _unsigned_offsets,
-    _counters, _lane_sources, _lane_literals, _masks, _plain_registers, _cache_policy,
+    _counters, _lane_sources, _lane_literals, _masks, _plain_registers,
+    _barriers, _wide_lanes, _cache_policy,
 )
