@@ -20,7 +20,7 @@ from rocdbg.isa.assembler.operand_fields import (
     split_list,
 )
 from rocdbg.isa.assembler.rules import violation
-from rocdbg.isa.assembler.syntax import Statement, parse, separate, words_of
+from rocdbg.isa.assembler.syntax import Statement, column_of, parse, separate, words_of
 from rocdbg.isa.assembler.word import Place, Word
 from rocdbg.isa.decoder import UnknownEncodingError, decoder_for
 from rocdbg.isa.flow import flow_of
@@ -159,7 +159,7 @@ class RowEncoder:
         word = Word(self._value, self._known, place)
         open_modifiers = self._typed_modifiers(words, word)
         if words:
-            raise Mismatch(f"`{words[0]}' is no modifier here")
+            raise Mismatch(f"`{words[0]}' is no modifier here", len(operands), words[0])
         self._read_operands(_closed_bars(self.mnemonic, operands), word)
         if word.plain and word.half:
             raise Mismatch(f"`{word.plain}' must be followed by .l or .h, since `{word.half}' is")
@@ -230,14 +230,15 @@ class RowEncoder:
                 if isinstance(field, NumberField) and field.counts:
                     waiting[:] = [" ".join(waiting)]  # commas may stand between the counters
                 if len(parts := words_of(waiting[0])) > 1 and _MODIFIER.match(parts[1]):
-                    raise Mismatch(f"`{parts[1]}' is no modifier here")
+                    raise Mismatch(f"`{parts[1]}' is no modifier here", 0, parts[1])
                 field.read(waiting[0], word)
                 del waiting[0]
                 matched += 1
             if waiting:
                 raise Mismatch(f"`{waiting[0]}' is one operand too many")
         except Mismatch as error:
-            raise Mismatch(error.reason, matched) from None
+            word_ = error.word or (waiting[0] if waiting else "")
+            raise Mismatch(error.reason, matched, word_) from None
 
     def _listed(self, number: int, typed: str, word: Word) -> list[str]:
         """The elements of a list, which is as long as the operands between the brackets say."""
@@ -303,6 +304,7 @@ class Assembler:
         self.target = target_by_name(target)
         self.wave_size = wave_size
         self._decoder = decoder_for(target, wave_size)
+        self._aliases = self._table.aliases
         self._texts: dict[int, TextCodes] = {}
         self._rows: dict[str, list[tuple[list[Any], Layout, int]]] = {}
         self._encoders: dict[tuple[str, int], RowEncoder] = {}
@@ -312,9 +314,10 @@ class Assembler:
 
     def knows(self, mnemonic: str) -> bool:
         """Whether the target has an instruction of that name, with or without the suffix of its encoding."""
-        return any(mnemonic.lower() + form in self._rows for form in _FORMS) or any(
-            name.startswith(f"{mnemonic.lower()} :: ") for name in self._rows
-        )
+        name = mnemonic.lower()
+        if any(base_name(name) + form in self._rows for form in _FORMS) or base_name(name) in self._aliases:
+            return True
+        return any(row.startswith(f"{name} :: ") for row in self._rows)
 
     def assemble(self, text: str, address: int = 0, symbols: Callable[[str], int | None] | None = None) -> bytes:
         """The bytes of one instruction at ``address``. Raises AssemblyError."""
@@ -330,7 +333,7 @@ class Assembler:
                 if found.mnemonic != encoder.mnemonic or found.size != len(code):
                     raise Mismatch("the bits it would have are those of another instruction")
                 if reason := violation(found, encoder.layout, self.target):
-                    raise Mismatch(reason, len(found.operands))
+                    raise Mismatch(reason, len(found.operands), statement.mnemonic)
                 return code
             except Mismatch as error:
                 if best is None or error.matched > best.matched:
@@ -338,14 +341,17 @@ class Assembler:
         if (code_ := self._high_half(statement, text, address, symbols)) is not None:
             return code_
         if best is None:
-            raise AssemblyError(text, self.target.name, f"it has no instruction `{statement.mnemonic}'")
-        raise AssemblyError(text, self.target.name, best.reason)
+            best = Mismatch(f"it has no instruction `{statement.mnemonic}'", 0, statement.mnemonic)
+        column = column_of(text, statement, best.matched, best.word)
+        raise AssemblyError(text, self.target.name, best.reason, column)
 
     def _candidates(self, statement: Statement) -> list[RowEncoder]:
         name = statement.mnemonic
         if statement.second:
             return self._encoders_of(f"{name.removesuffix('_e32')} :: {statement.second.removesuffix('_e32')}")
         suffix = next((form for form in reversed(_FORMS) if form and name.endswith(form)), "")
+        if (base := name.removesuffix(suffix)) in self._aliases:
+            name = self._aliases[base] + suffix
         if suffix and name not in self._rows:
             # Printed without the suffix: there is one form only, or the modifiers tell which.
             name = name.removesuffix(suffix)
@@ -377,7 +383,7 @@ class Assembler:
             return b"".join(value.to_bytes(size, "little") for value in values)
         except (ValueError, OverflowError):
             reason = f"{statement.mnemonic} takes numbers of {8 * size} bits"
-            raise AssemblyError(text, self.target.name, reason) from None
+            raise AssemblyError(text, self.target.name, reason, 1) from None
 
     def _high_half(
         self, statement: Statement, text: str, address: int, symbols: Callable[[str], int | None] | None

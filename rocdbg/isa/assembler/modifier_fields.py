@@ -15,6 +15,7 @@ from rocdbg.isa.formats import Bits, insert, width
 from rocdbg.isa.table import WHOLE_REGISTERS, Texts
 
 _LIST = re.compile(r"^([a-z_0-9]+):\[([01](?:,[01])*)\]$")
+_NUMBERED = re.compile(r"format:[-+~!(0-9]")
 _MOST_SOURCES = 4
 """Elements of a list of bits: three sources and the result; those of sources that there are not say nothing."""
 _DEFAULTS = {
@@ -71,10 +72,13 @@ class ModifierField:
         """Remove what belongs to this modifier from the words typed; its codes, or None if nothing does."""
         mine = []
         for word in list(typed):
-            if (code := self._format(word, place)) is not None:
+            try:
+                code, known = self._format(word, place), self._normal(word, place)
+            except Mismatch as error:
+                raise Mismatch(error.reason, 0, word) from None
+            if code is not None:
                 typed.remove(word)
                 return [code]
-            known = self._normal(word, place)
             if known is not None:
                 mine.append(known)
                 typed.remove(word)
@@ -104,7 +108,7 @@ class ModifierField:
 
     def _format(self, word: str, place: Place) -> int | None:
         """A format by its number, ``format:22``; None if the word is none."""
-        if self.name != "format" or not re.match(r"format:[-+~!(0-9]", word):
+        if self.name != "format" or not _NUMBERED.match(word):
             return None
         number = absolute(word.partition(":")[2], place.lookup)
         if not 0 <= number < 1 << width(self._bits):
@@ -115,6 +119,8 @@ class ModifierField:
         """A word of this modifier as the table spells it; None if it is none. Raises Mismatch for a bad value."""
         if word in self.words:
             return word
+        if self.name == "format" and _NUMBERED.match(word):
+            return None
         head = _head(word)
         if head not in self.heads:
             return None

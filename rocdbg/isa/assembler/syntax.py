@@ -100,3 +100,16 @@ def separate(statement: Statement, is_modifier: Callable[[str], bool]) -> tuple[
         rest = part[cut:] + [word for other in statement.parts[number + 1 :] for word in other]
         return operands, rest
     return operands, []
+
+
+def column_of(text: str, statement: Statement, matched: int, word: str) -> int:
+    """Where in a line a word stands that is not among its first operands, from 1; behind the line if there is none."""
+    at = len(text) - len(text.lstrip())
+    if word.lower() != statement.mnemonic:
+        at += len(statement.mnemonic)
+        for part in statement.parts[:matched]:
+            for passed in part:
+                at = max(at, text.find(passed, at) + len(passed))
+    first = next(iter(words_of(word)), "")
+    found = text.find(first, at) if first else -1
+    return (found if found >= 0 else len(text.rstrip())) + 1
