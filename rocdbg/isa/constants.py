@@ -19,8 +19,8 @@ _WIDTHS = {"f16": 16, "bf16": 16, "b16": 16, "f64": 64, "b64": 64}
 
 
 def inline_code(code: int, texts: Sequence[str | None]) -> int:
-    """The code that an inline constant has elsewhere, of a code in some vector of texts: SDWA forms have vector registers
-    first, and of nine bits the highest for the rest."""
+    """The operand code of an inline constant from its code in a vector of texts: in SDWA forms vector registers come
+    first, and the highest of nine bits tells all else."""
     return code & (0xFF if len(texts) == 512 and texts[0] == "v0" else 0x1FF)
 
 

@@ -20,10 +20,11 @@ class AssemblyError(Error):
 
 class Mismatch(Exception):
     """A row of the encoding table is not what was typed: after ``matched`` operands, because of ``reason``. ``word`` is
-    what is wrong, "" if something is missing."""
+    what is wrong, "" if something is missing; ``near``: of the right kind, but out of range."""
 
-    def __init__(self, reason: str, matched: int = 0, word: str = "") -> None:
+    def __init__(self, reason: str, matched: int = 0, word: str = "", near: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.matched = matched
         self.word = word
+        self.near = near

@@ -210,9 +210,9 @@ class NumberField:
         value = self._distance(text, word) if self._branch else absolute(text, place.lookup)
         if self._style.startswith("signed") and self.name != "simm16":
             if not -(1 << size - 1) <= value < 1 << size - 1:
-                raise Mismatch(f"{self.name} must be {-(1 << size - 1)} to {(1 << size - 1) - 1}, not {value}")
+                raise _out_of_range(self.name, str(-(1 << size - 1)), str((1 << size - 1) - 1), value)
         elif not (fits(value, size) if self.name == "simm16" else 0 <= value < 1 << size):
-            raise Mismatch(f"{self.name} must be 0 to {(1 << size) - 1:#x}, not {value}")
+            raise _out_of_range(self.name, "0", f"{(1 << size) - 1:#x}", value)
         return value
 
     def _distance(self, text: str, word: Word) -> int:
@@ -241,6 +241,10 @@ class NumberField:
     def zero(self, word: Word) -> None:
         """Set zero."""
         word.put(self._mask, 0)
+
+
+def _out_of_range(name: str, low: str, high: str, value: int) -> Mismatch:
+    return Mismatch(f"{name} must be {low} to {high}, not {value}", near=True)
 
 
 def _head(word: str) -> str:

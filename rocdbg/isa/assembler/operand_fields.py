@@ -89,7 +89,7 @@ class OperandField:
 
     def read(self, typed: str, word: Word) -> None:
         """Set the bits of what was typed; raises Mismatch if it cannot stand here."""
-        if is_missing(typed, word.place.target):
+        if is_missing(typed, word.place.target) and self.name != "tgt":  # exports may go to null
             raise Mismatch(f"{word.place.target.name} has no register `{typed}'")
         if self._texts.has_halves:
             bare = typed.strip("-|()abnegsxt")
@@ -151,6 +151,10 @@ class OperandField:
         return self._number(number, typed, word)
 
     def _number(self, number: Number, typed: str, word: Word) -> list[int] | None:
+        if "gpr_idx()" in self._texts.codes:  # a mask of operands, in the place of a register
+            if number.floating is None and not number.addresses and 0 <= number.integer < 16:
+                return [number.integer]
+            raise Mismatch(f"{self.name} must be 0 to 15 or gpr_idx(...), not {typed}")
         plain = number.floating is None and not number.literal and not number.addresses
         if plain and (codes := self._texts.codes.get(str(number.integer))):
             return codes

@@ -190,7 +190,7 @@ def _image_data(found: Instruction, layout: Layout, target: Target) -> str | Non
 
 def _matrices(found: Instruction, layout: Layout, target: Target) -> str | None:
     """Matrix instructions read vector registers, and add what is the result's own or lies apart from it."""
-    if layout.name not in ("VOP3P_MAI", "VOP3PX") or "mfmac" not in found.name and "mfma" not in found.name:
+    if layout.name not in ("VOP3P_MAI", "VOP3PX") or not re.match(r"v_s?mfma", found.name):
         return None
     for name in ("src0", "src1"):
         operand = found.operand(name)

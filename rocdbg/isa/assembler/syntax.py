@@ -112,4 +112,6 @@ def column_of(text: str, statement: Statement, matched: int, word: str) -> int:
                 at = max(at, text.find(passed, at) + len(passed))
     first = next(iter(words_of(word)), "")
     found = text.find(first, at) if first else -1
+    if found < 0 and first:
+        found = text.find(first)
     return (found if found >= 0 else len(text.rstrip())) + 1

@@ -72,7 +72,8 @@ def _operand(text: str, generator: random.Random) -> str:
         return generator.choice(_SPECIAL)
     if choice < 0.85:
         return generator.choice(_NUMBERS)
-    return generator.choice(("-{}", "|{}|", "-|{}|", "abs({})", "neg({})", "sext({})", "[{}]", "{}.h", "{}.l")).format(text)
+    form = generator.choice(("-{}", "|{}|", "-|{}|", "abs({})", "neg({})", "sext({})", "[{}]", "{}.h", "{}.l"))
+    return form.format(text)
 
 
 def _split(text: str) -> tuple[str, list[str], list[str]]:
