@@ -180,6 +180,8 @@ class NumberField:
     ) -> None:
         self.name, self._bits, self._mask, self._style = name, bits, insert(bits, -1), style
         self.prefix, self._names, self._branch = prefix, names, branch
+        self.unsigned = False
+        """Whether 16 bits that could have a sign must have none."""
         self.silent = silent or style == "optional_unsigned"
         self.head = _head(prefix) if prefix else ""
         self.counts = style.startswith(("waitcnt", "depctr"))
@@ -211,7 +213,7 @@ class NumberField:
         if self._style.startswith("signed") and self.name != "simm16":
             if not -(1 << size - 1) <= value < 1 << size - 1:
                 raise _out_of_range(self.name, str(-(1 << size - 1)), str((1 << size - 1) - 1), value)
-        elif not (fits(value, size) if self.name == "simm16" else 0 <= value < 1 << size):
+        elif not (fits(value, size) if self.name == "simm16" and not self.unsigned else 0 <= value < 1 << size):
             raise _out_of_range(self.name, "0", f"{(1 << size) - 1:#x}", value)
         return value
 

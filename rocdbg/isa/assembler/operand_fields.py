@@ -171,6 +171,8 @@ class OperandField:
                 raise Mismatch(f"{self.name} cannot be an address: only 32-bit integers and branch targets can")
             word.put_literal(number.integer, 4, True)
             return self._texts.codes["LITERAL"]
+        if self.name == "soffset" and (number.floating is not None or number.integer < 0):
+            raise Mismatch(f"{self.name} cannot be `{typed}': literals are unsigned numbers here")
         value, size = literal_of(number, self._type, wide and (self._wide or number.wide))
         word.put_literal(value, size)
         return self._texts.codes["LITERAL64" if size == 8 else "LITERAL"]

@@ -84,6 +84,7 @@ class RowEncoder:
                     names: dict[int, str] = dict(table.values(exceptions)) if exceptions >= 0 else {}
                     label = branch and name_ == "simm16"
                     number = NumberField(name_, parse_bits(bits), style, prefix, bool(silent), names, label)
+                    number.unsigned = name.startswith("s_cmpk_") and name.endswith("_u32")
                     if tag == ItemTag.NUMBER:
                         self._operands.append(number)
                     else:
@@ -184,6 +185,8 @@ class RowEncoder:
                     number.read(mine[0], word)
                 except Mismatch as error:
                     raise Mismatch(error.reason, 0, mine[0], error.near) from None
+            elif self._offset_may_miss:
+                number.zero(word)
             else:
                 number.absent(word)
         for field in self._modifiers:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from rocdbg.arch.targets import Generation, Target
+from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.isa.formats import Layout
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.isa.operands import scalar_registers
@@ -64,7 +64,11 @@ def _constant_bus(found: Instruction, layout: Layout, target: Target) -> str | N
         if operand.kind is K.LITERAL or operand.name == "literal":
             literals.add(max(1, operand.dwords))
         elif name := _scalar_name(operand):
+            if name == "m0" and operand.name != "src0" and found.name == "v_writelane_b32":
+                continue  # the number of a lane in m0 does not come over the bus
             scalars.add("vcc" if name == "vcc_lo" and implicit else name)
+    if found.name.startswith("v_movrel"):
+        scalars.add("m0")
     if implicit:
         scalars.add("vcc")
     limit = 2 if target.generation >= Generation.GFX10 and not _WIDE_SHIFTS.match(found.name) else 1
@@ -251,7 +255,10 @@ def _counters(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _lane_sources(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """GFX11.0 has DPP forms of VOP3 whose second source is a vector register only."""
+    """GFX11.0 has DPP forms of VOP3 whose second source is a vector register only; SDWA forms of v_movrels read one."""
+    first = found.operand("src0")
+    if found.name.startswith("v_movrels") and layout.src0 == (249,) and first is not None and first.kind is not K.VGPR:
+        return f"src0 cannot be {first.text}: here it takes vector registers"
     if target.generation is Generation.GFX11 and layout.src0_dword and (target.version or (11, 0, 0)) < (11, 5, 0):
         operand = found.operand("src1")
         if operand is not None and operand.kind is not K.VGPR:
@@ -268,6 +275,31 @@ def _lane_literals(found: Instruction, layout: Layout, target: Target) -> str | 
     return None
 
 
+def _long_literals(found: Instruction, layout: Layout, target: Target) -> str | None:
+    """Before GFX10 the long forms have no literals."""
+    if found.encoding in ("VOP3", "VOP3P") and target.generation <= Generation.GFX9:
+        for operand in found.operands:
+            if operand.kind is K.LITERAL:
+                return f"{operand.name} cannot be the literal {operand.text}: long forms have none here"
+    return None
+
+
+def _results(found: Instruction, layout: Layout, target: Target) -> str | None:
+    for operand in found.operands:
+        if operand.name in _DESTINATIONS and operand.kind is K.SPECIAL and operand.index >= _FIRST_VALUE:
+            return f"{operand.text} cannot be a result"
+    return None
+
+
+def _dot_halves(found: Instruction, layout: Layout, target: Target) -> str | None:
+    """From gfx940 on GFX9's dot products multiply whole registers."""
+    if layout.name == "VOP3P" and found.name.startswith("v_dot") and target.generation is Generation.GFX9 and (
+        target.scratch is ScratchKind.ARCHITECTED
+    ) and (found.modifiers.get("op_sel", 0) or found.modifiers.get("op_sel_hi", 7) != 7):
+        return f"{found.name} chooses no halves"
+    return None
+
+
 def _masks(found: Instruction, layout: Layout, target: Target) -> str | None:
     """Carries and conditions are masks in scalar registers."""
     if _MASKED.match(found.name) and layout.encoding == "VOP3":
@@ -279,6 +311,8 @@ def _masks(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 def _plain_registers(found: Instruction, layout: Layout, target: Target) -> str | None:
     """What reads code addresses, and indices into registers, reads true registers only."""
+    if found.name == "s_cbranch_g_fork" and any(operand.kind is K.LITERAL for operand in found.operands):
+        return "it takes no literals"
     if _TRUE_SOURCES.match(found.name):
         for operand in _sources(found):
             if operand.kind is K.SPECIAL and operand.index >= _FIRST_VALUE and "lds_direct" not in operand.text:
@@ -323,6 +357,6 @@ def _cache_policy(found: Instruction, layout: Layout, target: Target) -> str | N
 _RULES: tuple[Callable[[Instruction, Layout, Target], str | None], ...] = (
     _register_ranges, _lds_direct, _constant_bus, _dual_banks, _buffers, _images, _image_data, _matrices,
     _interpolation, _exports, _unsigned_offsets,
-    _counters, _lane_sources, _lane_literals, _masks, _plain_registers,
+    _counters, _lane_sources, _lane_literals, _long_literals, _results, _dot_halves, _masks, _plain_registers,
     _barriers, _wide_lanes, _cache_policy,
 )
