@@ -228,6 +228,54 @@ def test_errors(line: str, column: int, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("target", "line", "reason"),
+    [
+        ("gfx900", "v_fma_f32 v0, s0, s1, v2", "more than one scalar register"),
+        ("gfx900", "v_cndmask_b32_e32 v0, s0, v1, vcc", "more than one scalar register"),
+        ("gfx900", "v_div_fmas_f32 v0, s0, v1, v2", "more than one scalar register"),
+        ("gfx900", "v_writelane_b32 v0, s0, s1", "more than one scalar register"),
+        ("gfx1030", "v_fma_f32 v0, s0, s1, s2", "reads 3 scalar registers"),
+        ("gfx1030", "v_fma_f32 v0, s0, s1, 0x1234", "reads 3 scalar registers"),
+        ("gfx1030", "v_lshlrev_b64 v[0:1], s0, s[2:3]", "more than one scalar register"),
+        ("gfx1100", "v_dual_cndmask_b32 v0, s0, v1 :: v_dual_mov_b32 v1, s1", "reads 3 scalar registers"),
+        ("gfx1100", "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v5", "v1 and v5 are in the same bank"),
+        ("gfx1100", "v_dual_add_f32 v0, v1, v2 :: v_dual_add_f32 v1, v4, v6", "v2 and v6 are in the same bank"),
+        ("gfx1250", "v_dual_fma_f32 v0, v1, v2, v3 :: v_dual_fma_f32 v0, v2, v3, v4", "both halves write v0"),
+        ("gfx90a", "v_mfma_f32_32x32x1f32 v[0:31], v0, v1, v[2:33]", "v[2:33] overlaps a part of v[0:31]"),
+        ("gfx1030", "image_gather4 v[0:3], v[0:1], s[0:7], s[0:3] dmask:0x3 dim:2D", "chooses not one component"),
+        ("gfx908", "global_load_dword a0, v[0:1], off", "it takes vector registers"),
+        ("gfx900", "flat_load_dword v0, v[0:1] offset:-1", "offset must be 0 to 0xfff, not -1"),
+        ("gfx1030", "flat_load_dword v0, v[0:1] offset:2048", "offset must be 0 to 0x7ff, not 2048"),
+        ("gfx900", "v_add3_u32 v0, 0x1234, v1, v2", "no inline constant"),
+        ("gfx1100", "v_add_f32_e64_dpp v0, v1, s2 row_shl:1", "src1 cannot be `s2'"),
+        ("gfx1200", "s_barrier_init s0", "it takes m0 or inline constants"),
+    ],
+)
+def test_what_cannot_go_together(target: str, line: str, reason: str) -> None:
+    with pytest.raises(isa.AssemblyError) as caught:
+        isa.assemble(line, target)
+    assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("target", "line", "code"),
+    [
+        ("gfx900", "v_fma_f32 v0, s0, s0, s0", "0000cbd100000000"),  # one register, three times
+        ("gfx900", "v_writelane_b32 v0, s0, m0", "00008ad200f80000"),
+        ("gfx1030", "v_fma_f32 v0, s0, s1, v2", "00004bd500020804"),
+        ("gfx1030", "v_fma_f32 v0, 0x1234, s0, 0x1234", "00004bd5ff00fc0334120000"),  # one literal, twice
+        ("gfx1100", "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v2", "010110ca02010000"),
+        ("gfx1200", "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v5", "010110ca05010000"),  # moves have no banks there
+        ("gfx1100", "s_load_dword s0, s[2:3], 0x10", "010000f4100000f8"),  # gfx10's name of s_load_b32
+        ("gfx900", "v_cndmask_b32 v0, v1, v2", "01050000"),  # vcc need not be typed
+        ("gfx900", "s_load_dword s0, s[2:3]", "010002c000000000"),
+    ],
+)
+def test_what_can(target: str, line: str, code: str) -> None:
+    assert isa.assemble(line, target).hex() == code
+
+
+@pytest.mark.parametrize(
     ("line", "code"),
     [
         ("v_mov_b32 v0, 0ffh", "ff02007eff000000"),  # the document's, which llvm-mc does not read

@@ -180,6 +180,8 @@ class NumberField:
     ) -> None:
         self.name, self._bits, self._mask, self._style = name, bits, insert(bits, -1), style
         self.prefix, self._names, self._branch = prefix, names, branch
+        self.narrow = False
+        """Whether the highest bit must be zero."""
         self.unsigned = False
         """Whether 16 bits that could have a sign must have none."""
         self.silent = silent or style == "optional_unsigned"
@@ -205,7 +207,7 @@ class NumberField:
         word.put(self._mask, insert(self._bits, value & (1 << size) - 1))
 
     def _number(self, text: str, word: Word) -> int:
-        size, place = width(self._bits), word.place
+        size, place = width(self._bits) - self.narrow, word.place
         value = named.named(self._style, text, self._names, lambda part: absolute(part, place.lookup))
         if value is not None:
             return value

@@ -84,6 +84,7 @@ class RowEncoder:
                     names: dict[int, str] = dict(table.values(exceptions)) if exceptions >= 0 else {}
                     label = branch and name_ == "simm16"
                     number = NumberField(name_, parse_bits(bits), style, prefix, bool(silent), names, label)
+                    number.narrow = layout.encoding == "FLAT" and table.family not in GFX12
                     number.unsigned = name.startswith("s_cmpk_") and name.endswith("_u32")
                     if tag == ItemTag.NUMBER:
                         self._operands.append(number)
