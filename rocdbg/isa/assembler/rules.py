@@ -22,6 +22,7 @@ _REVERSED = re.compile(r"^v_(?!bfrev).*rev_")
 _READ_VCC = re.compile(r"^v_div_fmas_")
 _MASKED = re.compile(r"^v_(cndmask|addc|subb|subbrev|addc_co|subb_co|subbrev_co|(add|sub|subrev)_co_ci)_")
 _TRUE_SOURCES = re.compile(r"^(s_(rfe|setpc|swappc)_[bi]64|s_movrels_b(32|64)|v_readfirstlane_b32)$")
+_NOT_NULL = re.compile(r"^v_(mqsad_u32|permlanex?16_var|movrels|cvt_scale)")
 _FIRST_VALUE = 230
 """Codes from here on are values that are no registers."""
 _DESTINATIONS = ("vdst", "sdst", "vdstx", "vdsty")
@@ -284,6 +285,15 @@ def _long_literals(found: Instruction, layout: Layout, target: Target) -> str | 
     return None
 
 
+def _null(found: Instruction, layout: Layout, target: Target) -> str | None:
+    """Where only vector registers can stand, null cannot."""
+    if _NOT_NULL.match(found.name):
+        for operand in _sources(found):
+            if operand.kind is K.SPECIAL and operand.text == _NULL:
+                return f"{operand.name} cannot be null: it takes vector registers"
+    return None
+
+
 def _results(found: Instruction, layout: Layout, target: Target) -> str | None:
     for operand in found.operands:
         if operand.name in _DESTINATIONS and operand.kind is K.SPECIAL and operand.index >= _FIRST_VALUE:
@@ -356,7 +366,6 @@ def _cache_policy(found: Instruction, layout: Layout, target: Target) -> str | N
 
 _RULES: tuple[Callable[[Instruction, Layout, Target], str | None], ...] = (
     _register_ranges, _lds_direct, _constant_bus, _dual_banks, _buffers, _images, _image_data, _matrices,
-    _interpolation, _exports, _unsigned_offsets,
-    _counters, _lane_sources, _lane_literals, _long_literals, _results, _dot_halves, _masks, _plain_registers,
-    _barriers, _wide_lanes, _cache_policy,
+    _interpolation, _exports, _unsigned_offsets, _counters, _lane_sources, _lane_literals,
+    _long_literals, _null, _results, _dot_halves, _masks, _plain_registers, _barriers, _wide_lanes, _cache_policy,
 )

@@ -44,6 +44,8 @@ SLIPS = (
     ("gfx12", r"v\d+\.h", "knows halves of registers with a feature only, AMD's compiler always"),
     ("gfx12", r"atomic.* th:TH_ATOMIC_RETURN", "takes instructions without a result for those with one"),
     ("gfx1[01]", r"^image_", "prints addresses that are too long for their encoding, and refuses them"),
+    ("gfx1[12]", r"^s_barrier_\w+ null", "cuts the code of null to that of 20"),
+    ("gfx11", r"^v_fmac_f16.* op_sel", "prints an op_sel that it refuses"),
     ("gfx1[12]", r"v_dual_.*lds_direct", "does not ask whether there is lds_direct"),
     ("gfx1250", r"v_dual_dot2acc_f32_bf16", "does not check its banks"),
 )
