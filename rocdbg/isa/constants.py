@@ -7,6 +7,8 @@ constants are the same), ``f64 b64``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rocdbg.isa.operands import FLOAT_CONSTANTS, INV_2PI, float_bits
 
 _FORMATS = {
@@ -14,6 +16,12 @@ _FORMATS = {
     "f64", "b64": "f64",
 }
 _WIDTHS = {"f16": 16, "bf16": 16, "b16": 16, "f64": 64, "b64": 64}
+
+
+def inline_code(code: int, texts: Sequence[str | None]) -> int:
+    """The operand code of an inline constant from its code in a vector of texts: in SDWA forms vector registers come
+    first, and the highest of nine bits tells all else."""
+    return code & (0xFF if len(texts) == 512 and texts[0] == "v0" else 0x1FF)
 
 
 def constant_bits(code: int, kind: str, text: str) -> int | None:

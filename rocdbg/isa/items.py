@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rocdbg.isa.constants import constant_bits, constant_type, literal_value
+from rocdbg.isa.constants import constant_bits, constant_type, inline_code, literal_value
 from rocdbg.isa.formats import GFX12, Layout, extractor, width
 from rocdbg.isa.immediates import EXCEPTION_MASKS, LITERAL_STYLES, STYLES, hwreg, wide_constant, wide_literal
 from rocdbg.isa.instruction import Operand, OperandKind
@@ -160,12 +160,13 @@ class OperandItem(Item):
             return operand
         if text in ("LITERAL", "LITERAL64"):
             return Operand(self.name, OperandKind.LITERAL, text=text)
-        bits = constant_bits(code & 0x1FF, self.type, text)
+        code = inline_code(code, self._texts)
+        bits = constant_bits(code, self.type, text)
         if bits is None:
             return Operand(self.name, OperandKind.IMMEDIATE, -1, 0, code, text=text)
         size = 64 if self.type.endswith("64") else 16 if self.type in ("f16", "bf16", "b16") else 32
         return Operand(
-            self.name, OperandKind.CONSTANT, code & 0x1FF, self._dwords, bits, bits=size, type=self.type, text=text
+            self.name, OperandKind.CONSTANT, code, self._dwords, bits, bits=size, type=self.type, text=text
         )
 
     def _literal_behind(self, word: int, placeholder: Operand, out: Reading) -> Operand:

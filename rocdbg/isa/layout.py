@@ -12,6 +12,9 @@ from msgspec import Struct, field
 
 Bits = tuple[tuple[int, int], ...]
 
+GFX12 = ("gfx12", "gfx125")
+"""Families with the memory encodings of GFX12."""
+
 
 class Selector(Struct, frozen=True):
     """Bits that decide which operands an opcode has. Case 0 is any other value, case i is ``codes[i - 1]``."""
@@ -79,3 +82,19 @@ def insert(bits: Bits, value: int) -> int:
 def width(bits: Bits) -> int:
     """Number of bits of a field."""
     return sum(size for _, size in bits)
+
+
+def at(*bits: tuple[int, int]) -> Bits:
+    """A field that lies at some ranges of bits."""
+    return bits
+
+
+def prefix(bits: str) -> tuple[int, int]:
+    """Mask and value of the highest bits of the first dword."""
+    return ((1 << len(bits)) - 1) << (32 - len(bits)), int(bits, 2) << (32 - len(bits))
+
+
+def prefixed(name: str, bits: str, dwords: int, opcode: tuple[int, int], **rest: object) -> Layout:
+    """A layout that the highest bits of the first dword tell; its encoding has its name unless ``rest`` says."""
+    mask, value = prefix(bits)
+    return Layout(name, str(rest.pop("encoding", name)), mask, value, dwords, (opcode,), **rest)  # type: ignore[arg-type]

@@ -81,16 +81,21 @@ class Register(Struct, frozen=True):
     half: int | None = None
 
 
-def special_code(name: str, generation: Generation) -> int | None:
-    """Operand code of a special register in a generation, or None if there is none of that name."""
+def special_code(name: str, target: Target) -> int | None:
+    """Operand code of a special register of a target, or None if it has none of that name."""
+    generation = target.generation
     if generation >= Generation.GFX10 and name.startswith(_BEFORE_GFX10):
         return None
     if name.startswith(_BEFORE_GFX9 if generation >= Generation.GFX9 else _SINCE_GFX9):
         return None
-    if generation <= Generation.GFX7 and name.startswith(_BEFORE_GFX10):
-        if generation is Generation.GFX6 or name.startswith("xnack"):
-            return None
-        return SPECIAL_CODES[name] + 2
+    if name.startswith("src_flat_scratch_base") and not target.is_gfx125:
+        return None
+    if name.startswith("xnack_mask") and generation <= Generation.GFX8 and not target.supports_xnack:
+        return None
+    if name == "src_lds_direct" and target.unified_vgprs:
+        return None
+    if generation <= Generation.GFX7 and name in ("flat_scratch_lo", "flat_scratch_hi"):
+        return None if generation is Generation.GFX6 else SPECIAL_CODES[name] + 2
     if generation >= Generation.GFX11 and name in _BEFORE_GFX11:
         return None
     if name in ("m0", "null"):
@@ -99,6 +104,13 @@ def special_code(name: str, generation: Generation) -> int | None:
             return None
         return 124 if (name == "null") == swapped else 125
     return SPECIAL_CODES.get(name)
+
+
+def is_missing(name: str, target: Target) -> bool:
+    """Whether a word names a special register that other targets have, but not this one."""
+    plain = _PLAIN_ALIASES.get(name, name)
+    plain = PAIRS.get(plain, plain)
+    return (plain == "null" or plain in SPECIAL_CODES) and special_code(plain, target) is None
 
 
 def float_bits(value: float, kind: str) -> int:
@@ -128,11 +140,16 @@ def _integer(text: str, whole: str) -> int | None:
         raise OperandSyntaxError(whole, "division by zero") from None
 
 
+def scalar_registers(target: Target) -> int:
+    """How many scalar registers instructions can name."""
+    if target.generation >= Generation.GFX10:
+        return 106
+    return 104 if target.generation <= Generation.GFX7 else 102
+
+
 def _limit(prefix: str, target: Target) -> int:
     if prefix == "s":
-        if target.generation >= Generation.GFX10:
-            return 106
-        return 104 if target.generation <= Generation.GFX7 else 102
+        return scalar_registers(target)
     if prefix == "ttmp" and target.generation < Generation.GFX9:
         return 12
     return 16 if prefix == "ttmp" else target.vgpr_file
@@ -191,12 +208,12 @@ def parse_register(text: str, target: str | Target, wave_size: int | None = None
         return Register(OperandKind.OFF, -1, 0)
     name = _PLAIN_ALIASES.get(name, name)
     if name in PAIRS:
-        code = special_code(PAIRS[name], target.generation)
+        code = special_code(PAIRS[name], target)
         if code is None:
             raise OperandSyntaxError(text, f"{target.name} has no such register")
         narrow = wave_size == 32 and name in ("vcc", "exec")
         return Register(OperandKind.SPECIAL, code, 1 if narrow else 2)
-    if (code := special_code(name, target.generation)) is not None:
+    if (code := special_code(name, target)) is not None:
         return Register(OperandKind.SPECIAL, code)
     if name == "null" or name in SPECIAL_CODES:
         raise OperandSyntaxError(text, f"{target.name} has no such register")
@@ -210,6 +227,8 @@ def _listed(name: str, target: Target, wave_size: int, text: str) -> Register:
         raise OperandSyntaxError(text, "the list is empty")
     first = parts[0]
     if len(parts) == 1 and first.kind is not OperandKind.CONSTANT:
+        if first.dwords > 1 and first.kind is not OperandKind.SPECIAL:
+            raise OperandSyntaxError(text, "the elements of a list must be single registers")
         return first
     if first.kind in (OperandKind.CONSTANT, OperandKind.OFF) or any(
         p.kind is not first.kind or p.index != first.index + i or p.dwords != 1 for i, p in enumerate(parts)

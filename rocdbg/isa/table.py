@@ -199,6 +199,11 @@ class Table:
         self._values: dict[int, list[Any]] = {}
         self._dwords: dict[int, int] = {}
 
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Instructions by further names, which earlier generations had for them."""
+        return _aliases().get(ALIASES.get(self.target, self.target), {})
+
     def rows(self, layout: str, wave_size: int) -> dict[str, list[Any]]:
         """Mnemonic and number of the signature by opcode and case, of the rows that exist in a wave size."""
         rows = self._layout("rows", layout)
@@ -253,6 +258,13 @@ class Table:
                         if literal not in ("", "invalid"):
                             types[base_name(mnemonic), name] = literal.rstrip("il")
         return types
+
+
+@cache
+def _aliases() -> dict[str, dict[str, str]]:
+    text = files("rocdbg.isa").joinpath("tables", "aliases.json").read_text(encoding="utf-8")
+    names: dict[str, dict[str, str]] = json.loads(text)
+    return names
 
 
 def _by_key(lines: list[str]) -> dict[str, str]:

@@ -129,3 +129,19 @@ def test_flow(code: int, flow: Flow, target: int | None) -> None:
 def test_memo_does_not_mix_addresses() -> None:
     code = words(0xBF820002)
     assert [isa.decode(code, "gfx90a", at).branch_target for at in (0, 0x100, 0)] == [12, 0x10C, 12]
+
+
+@pytest.mark.parametrize(
+    ("code", "target", "operand", "bits", "value"),
+    [
+        ("f900847cf2008606", "gfx900", "src0", 32, 0x3F800000),  # v_cmp_eq_f32_sdwa vcc, 1.0, v0
+        ("f900000285168606", "gfx900", "src0", 32, 5),  # v_add_f32_sdwa v0, 5, v0
+        ("f9880164f2168686", "gfx1030", "src0", 16, 0x3C00),  # v_add_f16_sdwa v0, 1.0, -4
+        ("f9880164f2168686", "gfx1030", "vsrc1", 16, 0xFFFC),
+    ],
+)
+def test_constants_of_sdwa_forms(code: str, target: str, operand: str, bits: int, value: int) -> None:
+    """Their codes have a ninth bit, which tells them from vector registers."""
+    found = isa.decode(bytes.fromhex(code), target).operand(operand)
+    assert found is not None
+    assert (found.kind, found.bits, found.value) == (OperandKind.CONSTANT, bits, value)

@@ -114,7 +114,7 @@ class RegisterFile(Struct, frozen=True):
             return None if mask is None else Value.of_int(ctypes.INT, int(mask.as_int() == 0))
         if name in _CONSTANTS or name in _LDS_DIRECT:
             own = name if name == _NULL else f"src_{name.removeprefix('src_')}"
-            if special_code(own, self.target.architecture.generation) is None:
+            if special_code(own, self.target.architecture) is None:
                 return None
             return self._lds_direct() if name in _LDS_DIRECT else Value.of_int(ctypes.INT, 0)
         space, low = _APERTURES[name]

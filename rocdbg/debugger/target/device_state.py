@@ -187,7 +187,7 @@ class DeviceState(ABC):
         if name == "flat_scratch":
             return wave.flat_scratch
         if name in _PAIRS:
-            code = special_code(f"{name}_lo", wave.target.generation)
+            code = special_code(f"{name}_lo", wave.target)
             return None if code is None else wave.sgpr64(code)
         if name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             return wave.ttmp(int(name[4:]))
@@ -202,7 +202,7 @@ class DeviceState(ABC):
             wave.m0 = value
         elif name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             wave.set_sgpr(wave.target.first_ttmp + int(name[4:]), value)
-        elif name in _PAIRS and (code := special_code(f"{name}_lo", wave.target.generation)) is not None:
+        elif name in _PAIRS and (code := special_code(f"{name}_lo", wave.target)) is not None:
             wave.set_sgpr64(code, value)
         else:
             raise RegisterAccessError(f"Register ${name} cannot be written.")

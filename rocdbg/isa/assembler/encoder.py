@@ -1,8 +1,7 @@
-"""Rows of the encoding tables the other way round: operands and modifiers to an instruction word."""
+"""Lines of assembler to bytes: the row of the encoding tables that a line belongs to."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -10,243 +9,32 @@ from typing import Any
 from rocdbg.arch.targets import target_by_name
 from rocdbg.errors import Error
 from rocdbg.isa.assembler.errors import AssemblyError, Mismatch
-from rocdbg.isa.assembler.modifier_fields import ModifierField, NumberField
-from rocdbg.isa.assembler.operand_fields import (
-    FixedField,
-    LiteralField,
-    OperandField,
-    RegistersField,
-    TextCodes,
-    split_list,
-)
-from rocdbg.isa.assembler.syntax import Statement, parse, separate, words_of
-from rocdbg.isa.assembler.word import Place, Word
+from rocdbg.isa.assembler.operand_fields import TextCodes
+from rocdbg.isa.assembler.row_encoder import RowEncoder
+from rocdbg.isa.assembler.rules import violation
+from rocdbg.isa.assembler.syntax import Statement, column_of, parse
+from rocdbg.isa.assembler.word import Place
 from rocdbg.isa.decoder import UnknownEncodingError, decoder_for
-from rocdbg.isa.flow import flow_of
-from rocdbg.isa.formats import GFX12, Layout, insert, layouts
-from rocdbg.isa.instruction import Flow
-from rocdbg.isa.items import FixedItem, OperandItem, items_of
-from rocdbg.isa.table import ItemTag, Table, base_name, parse_bits
+from rocdbg.isa.formats import GFX12, Layout, layouts
+from rocdbg.isa.table import Table, base_name
 
-_EXEC = 126
-_HIGH_HALVES = ("v_accvgpr_read", "v_accvgpr_write", "v_dot4_", "v_dot8_")
-_OP_SEL_HI = 1 << 14 | 3 << 59
-"""What assemblers give instructions of VOP3P that print no op_sel_hi: high halves for all sources."""
-_UNTYPED = 1 << 55
-"""The format that assemblers give buffer instructions of GFX12 that have none."""
-_MODIFIER = re.compile(r"[a-z_0-9]+:")
-_MASK32 = (1 << 32) - 1
-_BRANCHES = (Flow.BRANCH, Flow.COND_BRANCH, Flow.CALL)
 _FORMS = ("", "_e32", "_e64", "_sdwa", "_dpp", "_e64_dpp")
 """Suffixes in the order in which forms of an instruction are tried that was typed without one."""
 
-_Operand = OperandField | NumberField | RegistersField | FixedField | LiteralField
+
+def _suffix_of(layout: Layout) -> str:
+    """The suffix that tells the form of a layout."""
+    three = layout.encoding in ("VOP3", "VOP3P")
+    if layout.src0:
+        return "_sdwa" if layout.name.endswith("_SDWA") else "_e64_dpp" if three else "_dpp"
+    return "_e64" if three else "_e32" if layout.encoding in ("VOP1", "VOP2", "VOPC") else ""
 
 
-class _Brackets:
-    """Here a list of operands begins or ends."""
-
-    def __init__(self, opens: bool) -> None:
-        self.opens = opens
-
-
-class RowEncoder:
-    """One opcode in one layout."""
-
-    def __init__(self, packed: list[Any], layout: Layout, key: int, table: Table, texts: Callable[[int], TextCodes]):
-        self.mnemonic: str = packed[0]
-        first, _, self.second = self.mnemonic.partition(" :: ")
-        name = base_name(first)
-        size, mask, value, items = table.signature(packed[1])
-        self._size: int = size
-        self.layout = layout
-        self._first_half = 0
-        self._printed = {item[1] for item in items if item[0] in (ItemTag.OPERAND, ItemTag.MODIFIER)}
-        self._start(layout, key, int(mask, 16), int(value, 16), table.family)
-        self._operands: list[_Operand | _Brackets] = []
-        self._modifiers: list[ModifierField] = []
-        self._numbers: list[NumberField] = []
-        self._fixed: list[list[str]] = []
-        branch = flow_of(name) in _BRANCHES
-        for (tag, *fields), item in zip(items, items_of(items, name, layout, table), strict=True):
-            match tag:
-                case ItemTag.OPERAND:
-                    assert isinstance(item, OperandItem)
-                    _, bits, vector, literal, neg, absolute, sext = fields
-                    self._operands.append(OperandField(
-                        item.name, parse_bits(bits), texts(vector), literal, neg, absolute, sext, item.type,
-                        not layout.encoding.startswith("VOP3"),
-                    ))
-                case ItemTag.MODIFIER:
-                    # Assemblers set the bits that choose the high halves of sources that there are not.
-                    unused_set = fields[0] == "op_sel_hi" and layout.name != "VOP3PX"
-                    self._modifiers.append(ModifierField(
-                        fields[0], parse_bits(fields[1]), table.texts(fields[2]), unused_set
-                    ))
-                case ItemTag.NUMBER | ItemTag.NUMBER_MODIFIER:
-                    name_, bits, style, prefix, silent, exceptions = fields
-                    names: dict[int, str] = dict(table.values(exceptions)) if exceptions >= 0 else {}
-                    label = branch and name_ == "simm16"
-                    number = NumberField(name_, parse_bits(bits), style, prefix, bool(silent), names, label)
-                    if tag == ItemTag.NUMBER:
-                        self._operands.append(number)
-                    else:
-                        self._numbers.append(number)
-                case ItemTag.REGISTERS:
-                    name_, bits, controls, counts, default = fields
-                    many = tuple(c for c, n in table.values(counts) for _ in range(n))
-                    self._operands.append(RegistersField(
-                        name_, parse_bits(bits), parse_bits(controls) if controls else (), many, default
-                    ))
-                case ItemTag.OPEN | ItemTag.CLOSE:
-                    self._operands.append(_Brackets(tag == ItemTag.OPEN))
-                case ItemTag.LITERAL:
-                    self._operands.append(LiteralField(fields[0], name.endswith("16") and not self.second))
-                case ItemTag.FIXED:
-                    assert isinstance(item, FixedItem)
-                    self._operands.append(FixedField(fields[0], table.family))
-                case ItemTag.FIXED_MODIFIER:
-                    self._fixed.append(words_of(fields[0]))
-        self._heads = {head for field in self._modifiers for head in field.heads}
-        self._heads.update(number.head for number in self._numbers if number.head)
-        self._words = {word for words in self._fixed for word in words}
-
-    def _start(self, layout: Layout, key: int, mask: int, value: int, family: str) -> None:
-        """The bits that the row itself fixes."""
-        word, known = layout.value | value, layout.mask | mask
-        for selector in reversed(layout.selectors):
-            key, case = divmod(key, len(selector.codes) + 1)
-            if case:
-                word |= insert(selector.bits, selector.codes[case - 1])
-                known |= insert(selector.bits, -1)
-            elif len(selector.bits) == 1 and selector.bits[0][1] == 1:
-                known |= insert(selector.bits, -1)
-        word |= insert(layout.opcode, key)
-        known |= insert(layout.opcode, -1)
-        if layout.src0:
-            same = ~(layout.src0[0] ^ layout.src0[-1]) & 0x1FF
-            word |= layout.src0[0] << 32 * layout.src0_dword
-            known |= same << 32 * layout.src0_dword
-        if self.mnemonic.startswith("v_cmpx") and layout.encoding == "VOP3" and "vdst" not in self._printed:
-            word |= _EXEC  # the result, where it is not printed
-        if layout.name == "MUBUF" and family in GFX12:
-            word |= _UNTYPED
-        sets_halves = self.mnemonic.startswith(_HIGH_HALVES) or (
-            family == "gfx11" and self.mnemonic.startswith("v_wmma")
-        )
-        self._preset = _OP_SEL_HI if sets_halves and "op_sel_hi" not in self._printed else 0
-        self._value, self._known = word, known
-
-    def _is_modifier(self, word: str) -> bool:
-        name, colon, _ = word.partition(":")
-        return name.lower() + colon in self._heads or word in self._words
-
-    def encode(self, statement: Statement, place: Place) -> bytes:
-        """The instruction's bytes; raises Mismatch if the statement is not of this row."""
-        operands, words = separate(statement, self._is_modifier)
-        word = Word(self._value, self._known, place)
-        open_modifiers = self._typed_modifiers(words, word)
-        if words:
-            raise Mismatch(f"`{words[0]}' is no modifier here")
-        self._read_operands(_closed_bars(self.mnemonic, operands), word)
-        for field, codes in open_modifiers:
-            if not field.put(codes, word):
-                # The operands say it: halves of registers.
-                code = field.any_code(word) if field.name == "op_sel" else None
-                if code is None:
-                    raise Mismatch("its operands contradict each other")
-                field.put([code], word)
-        return self._bytes(word)
-
-    def _typed_modifiers(self, words: list[str], word: Word) -> list[tuple[ModifierField, list[int]]]:
-        """Set the modifiers that were typed, or have one default; the others with their codes."""
-        later = []
-        for fixed in self._fixed:
-            for text in fixed:
-                if text not in words:
-                    raise Mismatch(f"the modifier {text} is missing")
-                words.remove(text)
-        for number in self._numbers:
-            mine = [text for text in words if number.head and text.lower().startswith(number.head)]
-            if len(mine) > 1:
-                raise Mismatch(f"`{mine[1]}' is given twice")
-            if mine:
-                words.remove(mine[0])
-                number.read(mine[0], word)
-            else:
-                number.absent(word)
-        for field in self._modifiers:
-            codes = field.take(words, word.place)
-            if codes is None:
-                codes = field.defaults()
-                if not codes:
-                    raise Mismatch(f"the modifier {field.name} is missing")
-                if len(codes) > 1 or field.name == "op_sel":
-                    later.append((field, codes))
-                    continue
-            if not field.put(codes, word):
-                raise Mismatch(f"the modifier {field.name} contradicts others")
-        return later
-
-    def _read_operands(self, typed: list[str], word: Word) -> None:
-        matched = 0
-        waiting = list(typed)
-        try:
-            for number, field in enumerate(self._operands):
-                if isinstance(field, _Brackets):
-                    if field.opens and waiting:
-                        waiting[:1] = self._listed(number, waiting[0], word)
-                    continue
-                if isinstance(field, RegistersField) and not field.count(word):
-                    continue
-                if not waiting:
-                    if isinstance(field, NumberField) and field.silent:
-                        field.absent(word)
-                        continue
-                    raise Mismatch(f"there are too few operands: {field.name} is missing")
-                if isinstance(field, NumberField) and field.counts:
-                    waiting[:] = [" ".join(waiting)]  # commas may stand between the counters
-                if len(parts := words_of(waiting[0])) > 1 and _MODIFIER.match(parts[1]):
-                    raise Mismatch(f"`{parts[1]}' is no modifier here")
-                field.read(waiting[0], word)
-                del waiting[0]
-                matched += 1
-            if waiting:
-                raise Mismatch(f"`{waiting[0]}' is one operand too many")
-        except Mismatch as error:
-            raise Mismatch(error.reason, matched) from None
-
-    def _listed(self, number: int, typed: str, word: Word) -> list[str]:
-        """The elements of a list, which is as long as the operands between the brackets say."""
-        inner = []
-        for field in self._operands[number + 1 :]:
-            if isinstance(field, _Brackets):
-                break
-            if not isinstance(field, RegistersField) or field.count(word):
-                inner.append(field)
-        if len(inner) < 2:
-            return [typed]
-        elements = split_list(typed)
-        if len(elements) != len(inner):
-            raise Mismatch(f"`{typed}' must be a list of {len(inner)} operands in brackets")
-        return elements
-
-    def _bytes(self, word: Word) -> bytes:
-        code = (word.value | self._preset).to_bytes(self._size, "little")
-        if word.literal is None:
-            return code
-        value = word.literal
-        if word.relocations:  # relative to the literal itself
-            value = value - (word.place.address + self._size) & _MASK32
-        return code[: 4 * self.layout.dwords] + value.to_bytes(word.literal_size, "little")
-
-
-def _closed_bars(mnemonic: str, operands: list[str]) -> list[str]:
-    """LLVM closes the bars of the second source of v_cndmask behind vcc."""
-    bars = [text.count("|") for text in operands[2:]]
-    if mnemonic.startswith("v_cndmask") and bars == [1, 1] and operands[3].endswith("|"):
-        return [*operands[:2], operands[2] + "|", operands[3][:-1]]
-    return operands
+def _is_of_form(layout: Layout, suffix: str) -> bool:
+    """Whether a layout is what a suffix of the mnemonic asks for; instructions that are not of the vector ALU may have
+    ``_e32`` behind them."""
+    found = _suffix_of(layout)
+    return found == suffix or (suffix == "_e32" and not found and layout.encoding != "VOPD")
 
 
 class Assembler:
@@ -260,6 +48,7 @@ class Assembler:
         self.target = target_by_name(target)
         self.wave_size = wave_size
         self._decoder = decoder_for(target, wave_size)
+        self._aliases = self._table.aliases
         self._texts: dict[int, TextCodes] = {}
         self._rows: dict[str, list[tuple[list[Any], Layout, int]]] = {}
         self._encoders: dict[tuple[str, int], RowEncoder] = {}
@@ -269,9 +58,10 @@ class Assembler:
 
     def knows(self, mnemonic: str) -> bool:
         """Whether the target has an instruction of that name, with or without the suffix of its encoding."""
-        return any(mnemonic.lower() + form in self._rows for form in _FORMS) or any(
-            name.startswith(f"{mnemonic.lower()} :: ") for name in self._rows
-        )
+        name = mnemonic.lower()
+        if any(base_name(name) + form in self._rows for form in _FORMS) or base_name(name) in self._aliases:
+            return True
+        return any(row.startswith(f"{name} :: ") for row in self._rows)
 
     def assemble(self, text: str, address: int = 0, symbols: Callable[[str], int | None] | None = None) -> bytes:
         """The bytes of one instruction at ``address``. Raises AssemblyError."""
@@ -284,30 +74,45 @@ class Assembler:
             try:
                 code = encoder.encode(statement, place)
                 found = self._decoder.decode(code, address)
-                if found.mnemonic == encoder.mnemonic and found.size == len(code):
-                    return code
-                raise Mismatch("the bits it would have are those of another instruction")
+                if found.mnemonic != encoder.mnemonic or found.size != len(code):
+                    raise Mismatch("the bits it would have are those of another instruction")
+                if reason := violation(found, encoder.layout, self.target):
+                    raise Mismatch(reason, len(found.operands), statement.mnemonic)
+                return code
             except Mismatch as error:
-                if best is None or error.matched > best.matched:
+                if best is None or (error.matched, error.near) > (best.matched, best.near):
                     best = error
         if (code_ := self._high_half(statement, text, address, symbols)) is not None:
             return code_
         if best is None:
-            raise AssemblyError(text, self.target.name, f"it has no instruction `{statement.mnemonic}'")
-        raise AssemblyError(text, self.target.name, best.reason)
+            best = Mismatch(f"it has no instruction `{statement.mnemonic}'", 0, statement.mnemonic)
+        column = column_of(text, statement, best.matched, best.word)
+        raise AssemblyError(text, self.target.name, best.reason, column)
 
     def _candidates(self, statement: Statement) -> list[RowEncoder]:
         name = statement.mnemonic
         if statement.second:
-            name = f"{name} :: {statement.second}"
+            return self._encoders_of(f"{name.removesuffix('_e32')} :: {statement.second.removesuffix('_e32')}")
+        suffix = next((form for form in reversed(_FORMS) if form and name.endswith(form)), "")
+        if (base := name.removesuffix(suffix)) in self._aliases:
+            name = self._aliases[base] + suffix
+        if suffix and name not in self._rows:
+            # Printed without the suffix: there is one form only, or the modifiers tell which.
+            name = name.removesuffix(suffix)
+            return [encoder for encoder in self._encoders_of(name) if _is_of_form(encoder.layout, suffix)]
+        forms = ("",) if suffix else _FORMS
+        found = [encoder for form in forms for encoder in self._encoders_of(name + form)]
+        # Forms with DPP and SDWA may be printed without a suffix.
+        return sorted(found, key=lambda encoder: (_FORMS.index(_suffix_of(encoder.layout)), encoder.later))
+
+    def _encoders_of(self, name: str) -> list[RowEncoder]:
         found = []
-        for form in ("",) if name.endswith(_FORMS[1:]) else _FORMS:
-            for number, (packed, layout, key) in enumerate(self._rows.get(name + form, ())):
-                encoder = self._encoders.get((name + form, number))
-                if encoder is None:
-                    encoder = RowEncoder(packed, layout, key, self._table, self._text_codes)
-                    self._encoders[name + form, number] = encoder
-                found.append(encoder)
+        for number, (packed, layout, key) in enumerate(self._rows.get(name, ())):
+            encoder = self._encoders.get((name, number))
+            if encoder is None:
+                encoder = RowEncoder(packed, layout, key, self._table, self._text_codes)
+                self._encoders[name, number] = encoder
+            found.append(encoder)
         return found
 
     def _text_codes(self, number: int) -> TextCodes:
@@ -322,7 +127,7 @@ class Assembler:
             return b"".join(value.to_bytes(size, "little") for value in values)
         except (ValueError, OverflowError):
             reason = f"{statement.mnemonic} takes numbers of {8 * size} bits"
-            raise AssemblyError(text, self.target.name, reason) from None
+            raise AssemblyError(text, self.target.name, reason, 1) from None
 
     def _high_half(
         self, statement: Statement, text: str, address: int, symbols: Callable[[str], int | None] | None

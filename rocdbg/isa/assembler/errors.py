@@ -6,20 +6,25 @@ from rocdbg.errors import Error
 
 
 class AssemblyError(Error):
-    """A line that is no instruction of the target: ``text`` is the line, ``reason`` what is wrong with it."""
+    """A line that is no instruction of the target: ``text`` is the line, ``reason`` what is wrong with it, ``column``
+    where in the line, from 1."""
 
-    def __init__(self, text: str, target: str, reason: str) -> None:
+    def __init__(self, text: str, target: str, reason: str, column: int) -> None:
         shown = text if len(text) <= 120 else text[:117] + "..."
-        super().__init__(f"Cannot assemble `{shown}' for {target}: {reason}.")
+        super().__init__(f"Cannot assemble `{shown}' for {target}: column {column}: {reason}.")
         self.text = text
         self.target = target
         self.reason = reason
+        self.column = column
 
 
 class Mismatch(Exception):
-    """A row of the encoding table is not what was typed: after ``matched`` operands, because of ``reason``."""
+    """A row of the encoding table is not what was typed: after ``matched`` operands, because of ``reason``. ``word`` is
+    what is wrong, "" if something is missing; ``near``: of the right kind, but out of range."""
 
-    def __init__(self, reason: str, matched: int = 0) -> None:
+    def __init__(self, reason: str, matched: int = 0, word: str = "", near: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.matched = matched
+        self.word = word
+        self.near = near

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from rocdbg.arch.targets import Generation
 from rocdbg.isa.assembler import named
 from rocdbg.isa.assembler.errors import Mismatch
 from rocdbg.isa.assembler.numbers import absolute, fits, integer
@@ -14,10 +15,14 @@ from rocdbg.isa.formats import Bits, insert, width
 from rocdbg.isa.table import WHOLE_REGISTERS, Texts
 
 _LIST = re.compile(r"^([a-z_0-9]+):\[([01](?:,[01])*)\]$")
+_NUMBERED = re.compile(r"format:[-+~!(0-9]")
+_MOST_SOURCES = 4
+"""Elements of a list of bits: three sources and the result; those of sources that there are not say nothing."""
 _DEFAULTS = {
     "row_mask": "row_mask:0xf", "bank_mask": "bank_mask:0xf",
     "dst_sel": "dst_sel:DWORD", "src0_sel": "src0_sel:DWORD", "src1_sel": "src1_sel:DWORD",
-    "dst_unused": "dst_unused:UNUSED_PRESERVE",
+    "dst_unused": "dst_unused:UNUSED_PRESERVE", "wait_vdst": "wait_vdst:0",
+    "wait_exp": "wait_exp:0",
 }
 """What a modifier that is always printed says if it is not typed."""
 
@@ -67,7 +72,13 @@ class ModifierField:
         """Remove what belongs to this modifier from the words typed; its codes, or None if nothing does."""
         mine = []
         for word in list(typed):
-            known = self._normal(word, place)
+            try:
+                code, known = self._format(word, place), self._normal(word, place)
+            except Mismatch as error:
+                raise Mismatch(error.reason, 0, word) from None
+            if code is not None:
+                typed.remove(word)
+                return [code]
             if known is not None:
                 mine.append(known)
                 typed.remove(word)
@@ -75,7 +86,7 @@ class ModifierField:
             return None
         if len(mine) == 1 and (codes := self._list_codes(mine[0])):
             return codes
-        found = self._codes.get(frozenset(mine))
+        found = self._codes.get(frozenset(filter(None, mine)))
         if found is None or len(set(mine)) != len(mine):
             raise Mismatch(f"`{' '.join(mine)}' cannot stand together" if len(mine) > 1 else f"`{mine[0]}' is no value")
         return found
@@ -85,20 +96,31 @@ class ModifierField:
         if match is None or not self._places:
             return []
         bits = match[2].split(",")
-        if len(bits) != len(self._places):
+        if len(bits) > _MOST_SOURCES:
             raise Mismatch(f"`{word}' must have {len(self._places)} elements")
         code = 0
-        for place, bit in zip(self._places, bits, strict=True):
+        for place, bit in zip(self._places, bits, strict=False):
             code |= place if bit == "1" else 0
         for codes in self._codes.values():
             if code in codes:
                 return codes if not self._whole.intersection(codes) else [code]
         return []
 
+    def _format(self, word: str, place: Place) -> int | None:
+        """A format by its number, ``format:22``; None if the word is none."""
+        if self.name != "format" or not _NUMBERED.match(word):
+            return None
+        number = absolute(word.partition(":")[2], place.lookup)
+        if not 0 <= number < 1 << width(self._bits):
+            raise Mismatch(f"`{word}': format can be 0 to {(1 << width(self._bits)) - 1}, or named in brackets")
+        return number
+
     def _normal(self, word: str, place: Place) -> str | None:
         """A word of this modifier as the table spells it; None if it is none. Raises Mismatch for a bad value."""
         if word in self.words:
             return word
+        if self.name == "format" and _NUMBERED.match(word):
+            return None
         head = _head(word)
         if head not in self.heads:
             return None
@@ -115,11 +137,13 @@ class ModifierField:
                 return spelled
         if re.match(r"[-+~!(0-9]", value):
             number = absolute(value, place.lookup)
+            if name == "bound_ctrl" and number == 0 and place.target.generation < Generation.GFX11:
+                number = 1  # so it was written once
             for text in (f"{name}:{number}", f"{name}:{number:#x}"):
                 if text in self.words:
                     return text
             if number == 0 and frozenset() in self._codes:
-                return "" if "" in self.words else None
+                return ""
         values = sorted(w.partition(":")[2] for w in self.words if _head(w) == head)
         shown = ", ".join(values[:8]) + (", ..." if len(values) > 8 else "")
         raise Mismatch(f"`{word}': {name} can be {shown}")
@@ -156,6 +180,10 @@ class NumberField:
     ) -> None:
         self.name, self._bits, self._mask, self._style = name, bits, insert(bits, -1), style
         self.prefix, self._names, self._branch = prefix, names, branch
+        self.narrow = False
+        """Whether the highest bit must be zero."""
+        self.unsigned = False
+        """Whether 16 bits that could have a sign must have none."""
         self.silent = silent or style == "optional_unsigned"
         self.head = _head(prefix) if prefix else ""
         self.counts = style.startswith(("waitcnt", "depctr"))
@@ -179,16 +207,16 @@ class NumberField:
         word.put(self._mask, insert(self._bits, value & (1 << size) - 1))
 
     def _number(self, text: str, word: Word) -> int:
-        size, place = width(self._bits), word.place
+        size, place = width(self._bits) - self.narrow, word.place
         value = named.named(self._style, text, self._names, lambda part: absolute(part, place.lookup))
         if value is not None:
             return value
         value = self._distance(text, word) if self._branch else absolute(text, place.lookup)
         if self._style.startswith("signed") and self.name != "simm16":
             if not -(1 << size - 1) <= value < 1 << size - 1:
-                raise Mismatch(f"{self.name} must be {-(1 << size - 1)} to {(1 << size - 1) - 1}, not {value}")
-        elif not (fits(value, size) if self.name == "simm16" else 0 <= value < 1 << size):
-            raise Mismatch(f"{self.name} must be 0 to {(1 << size) - 1:#x}, not {value}")
+                raise _out_of_range(self.name, str(-(1 << size - 1)), str((1 << size - 1) - 1), value)
+        elif not (fits(value, size) if self.name == "simm16" and not self.unsigned else 0 <= value < 1 << size):
+            raise _out_of_range(self.name, "0", f"{(1 << size) - 1:#x}", value)
         return value
 
     def _distance(self, text: str, word: Word) -> int:
@@ -212,7 +240,15 @@ class NumberField:
         """Nothing was typed."""
         if not self.silent:
             raise Mismatch(f"{self.head or self.name} is missing")
+        self.zero(word)
+
+    def zero(self, word: Word) -> None:
+        """Set zero."""
         word.put(self._mask, 0)
+
+
+def _out_of_range(name: str, low: str, high: str, value: int) -> Mismatch:
+    return Mismatch(f"{name} must be {low} to {high}, not {value}", near=True)
 
 
 def _head(word: str) -> str:

@@ -65,6 +65,8 @@ def integer(text: str, symbols: Lookup) -> Value | None:
 
 def absolute(text: str, symbols: Lookup) -> int:
     """The value of an absolute expression; raises Mismatch if it is none."""
+    if match := _MARKED.match(text):
+        text = match[2].strip()
     value = integer(text, symbols)
     if value is None:
         raise Mismatch(f"`{text}' is not a number")
@@ -116,6 +118,8 @@ def constant_bits_of(number: Number, type: str) -> int | None:
         if type == "b16":
             return None
         return as_float(number.floating, _FLOAT_TYPES[type])
+    if type == "b16" and not -16 <= number.integer <= 64:
+        return None  # 0xffff is a literal
     width = 16 if type in ("f16", "bf16", "b16") else 64 if type in ("f64", "b64") else 32
     return number.integer & (1 << width) - 1 if fits(number.integer, width) else None
 
@@ -128,24 +132,24 @@ def literal_of(number: Number, type: str, wide: bool) -> tuple[int, int]:
     if number.floating is not None:
         bits = as_float(number.floating, _FLOAT_TYPES[type])
         if type == "f64":
-            return (bits, 8) if number.wide and wide else (bits >> 32, 4)
+            return (bits, 8) if wide and (number.wide or bits & 0xFFFFFFFF) else (bits >> 32, 4)
         if type == "b64":
             raise Mismatch(f"{number.floating} cannot be converted to a 64-bit integer: write its bits")
         return bits, 4
     value = number.integer
-    if number.wide:
-        if not wide:
+    if number.wide and type in ("f64", "b64"):
+        if wide:
+            return value & (1 << 64) - 1, 8
+        if type == "f64":
             raise Mismatch("this operand has no 64-bit literal")
-        return value & (1 << 64) - 1, 8
+        return truncated(value, 32), 4
     if type in ("f64", "b64"):
-        if wide and (not fits(value, 32) or (type == "b64" and value < 0)):
+        if wide and (not fits(value, 32) or (type == "b64" and not 0 <= value < 1 << 31)):
             if type == "f64" and not value & 0xFFFFFFFF:
                 return value >> 32 & 0xFFFFFFFF, 4
             return value & (1 << 64) - 1, 8
         return truncated(value, 32), 4
     if type in ("f16", "bf16", "b16"):
-        if number.literal:  # it says what all bits of the dword are
-            return truncated(value, 32), 4
         short = truncated(value, 16)
         return (value & 0xFFFFFFFF if type == "b16" else short), 4
     return truncated(value, 32), 4

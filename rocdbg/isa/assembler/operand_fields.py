@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.assembler.numbers import Number, constant_bits_of, literal_of, read
+from rocdbg.isa.assembler.numbers import Number, constant_bits_of, literal_of, read, truncated
 from rocdbg.isa.assembler.syntax import elements
 from rocdbg.isa.assembler.word import Place, Word
-from rocdbg.isa.constants import constant_bits
+from rocdbg.isa.constants import constant_bits, inline_code
 from rocdbg.isa.formats import Bits, extract, insert
 from rocdbg.isa.instruction import OperandKind
 from rocdbg.isa.operand_text import register_operand
-from rocdbg.isa.operands import OperandSyntaxError, Register, parse_register
+from rocdbg.isa.operands import OperandSyntaxError, Register, is_missing, parse_register
 from rocdbg.isa.table import Texts
 
 _HALF = re.compile(r"(?<=[\d\]])\.[lh]\b")
@@ -30,6 +30,7 @@ class TextCodes:
             if text is not None:
                 self.codes.setdefault(text, []).append(code)
         self._family = family
+        self.has_halves = "v0.l" in self.codes
         self._registers: dict[tuple[OperandKind, int, int, int | None], list[int]] | None = None
         self._whole: dict[str, list[int]] | None = None
         self._constants: dict[str, dict[int, list[int]]] = {}
@@ -65,9 +66,10 @@ class TextCodes:
                 if "/*" in text or text.startswith("LITERAL") or register_operand("", text, self._family):
                     continue
                 for code in codes:
-                    if type == "b16" and code & 0x1FF >= 240:
+                    inline = inline_code(code, self.texts)
+                    if type == "b16" and inline >= 240:
                         continue
-                    if (value := constant_bits(code & 0x1FF, type, text)) is not None:
+                    if (value := constant_bits(inline, type, text)) is not None:
                         known.setdefault(value, []).append(code)
         return self._constants[type].get(bits, [])
 
@@ -87,15 +89,24 @@ class OperandField:
 
     def read(self, typed: str, word: Word) -> None:
         """Set the bits of what was typed; raises Mismatch if it cannot stand here."""
-        # Inline constants of short integers are printed as the bits that arrive, like literals.
-        codes = None if self._literal and typed.startswith("0x") else self._texts.codes.get(typed)
+        if is_missing(typed, word.place.target) and self.name != "tgt":  # exports may go to null
+            raise Mismatch(f"{word.place.target.name} has no register `{typed}'")
+        if self._texts.has_halves:
+            bare = typed.strip("-|()abnegsxt")
+            if bare.endswith((".l", ".h")):
+                word.half = word.half or typed
+            elif re.match(r"v[\d\[]", bare):
+                word.plain = word.plain or typed
+        codes = self._exact(typed)
         if codes is None:
             typed, neg, absolute_, sext = _signs(typed)
+            if is_missing(typed, word.place.target):
+                raise Mismatch(f"{word.place.target.name} has no register `{typed}'")
             for sign, bit, what in ((neg, self._neg, "neg"), (absolute_, self._abs, "abs"), (sext, self._sext, "sext")):
                 if sign and not bit:
                     raise Mismatch(f"{self.name} cannot have the modifier {what}")
                 word.put(bit, bit if sign else 0)
-            codes = self._texts.codes.get(typed) or self._codes(typed, word)
+            codes = self._exact(typed) or self._codes(typed, word)
         else:
             for bit in (self._neg, self._abs, self._sext):
                 word.put(bit, 0)
@@ -113,9 +124,17 @@ class OperandField:
             differ = 0
         word.put(insert(self._bits, ~differ), insert(self._bits, agreeing[0]))
 
+    def _is_literal(self, typed: str) -> bool:
+        """Inline constants of short integers are printed as the bits that arrive; typed, they are literals."""
+        return typed.startswith("0x") and (bool(self._literal) or self._type == "b16")
+
+    def _exact(self, typed: str) -> list[int] | None:
+        """Codes that are printed exactly so."""
+        return None if self._is_literal(typed) else self._texts.codes.get(typed)
+
     def _codes(self, typed: str, word: Word) -> list[int] | None:
         """Codes of a register or number; None if a literal was set."""
-        if not (self._literal and typed.startswith("0x")) and (codes := self._texts.whole(typed)):
+        if not self._is_literal(typed) and (codes := self._texts.whole(typed)):
             return codes
         register = typed_register(typed, word.place)
         if register is not None:
@@ -132,6 +151,10 @@ class OperandField:
         return self._number(number, typed, word)
 
     def _number(self, number: Number, typed: str, word: Word) -> list[int] | None:
+        if "gpr_idx()" in self._texts.codes:  # a mask of operands, in the place of a register
+            if number.floating is None and not number.addresses and 0 <= number.integer < 16:
+                return [number.integer]
+            raise Mismatch(f"{self.name} must be 0 to 15 or gpr_idx(...), not {typed}")
         plain = number.floating is None and not number.literal and not number.addresses
         if plain and (codes := self._texts.codes.get(str(number.integer))):
             return codes
@@ -148,6 +171,8 @@ class OperandField:
                 raise Mismatch(f"{self.name} cannot be an address: only 32-bit integers and branch targets can")
             word.put_literal(number.integer, 4, True)
             return self._texts.codes["LITERAL"]
+        if self.name == "soffset" and (number.floating is not None or number.integer < 0):
+            raise Mismatch(f"{self.name} cannot be `{typed}': literals are unsigned numbers here")
         value, size = literal_of(number, self._type, wide and (self._wide or number.wide))
         word.put_literal(value, size)
         return self._texts.codes["LITERAL64" if size == 8 else "LITERAL"]
@@ -232,8 +257,7 @@ class RegistersField:
         register = typed_register(typed, word.place)
         if register is None or register.kind is not OperandKind.VGPR or register.half is not None:
             raise Mismatch(f"{self.name} cannot be `{typed}': it takes vector registers")
-        overflows = register.index + count > 256 and register.dwords == self._default
-        if register.dwords != count and not overflows:
+        if register.dwords != count:
             raise Mismatch(f"{self.name} must be {count} registers by its modifiers, not {register.dwords}")
         word.put(self._mask, insert(self._bits, register.index))
 
@@ -242,13 +266,12 @@ class FixedField:
     """An operand that no bits choose."""
 
     def __init__(self, text: str, family: str) -> None:
-        self.name = text
-        self._text = text
+        self.name = self.text = text
         self._operand = register_operand("", text, family)
 
     def read(self, typed: str, word: Word) -> None:
         """Check that it is what must stand here."""
-        if typed == self._text:
+        if typed == self.text:
             return
         register = typed_register(typed, word.place)
         operand = self._operand
@@ -256,8 +279,8 @@ class FixedField:
             operand.kind, operand.index, operand.dwords,
         ):
             number = None if register or operand else read(typed, word.place.lookup)
-            if number is None or str(number.integer) != self._text or number.floating is not None:
-                raise Mismatch(f"`{self._text}' must stand where `{typed}' does")
+            if number is None or str(number.integer) != self.text or number.floating is not None:
+                raise Mismatch(f"`{self.text}' must stand where `{typed}' does")
 
 
 class LiteralField:
@@ -278,9 +301,11 @@ class LiteralField:
                 raise Mismatch("the literal cannot be an address")
             word.put_literal(number.integer, 4, True)
             return
-        # A short K is printed with all bits of its dword, so it is read with them too.
-        type = "b32" if self._type == "f16" and number.floating is None and number.integer >= 0 else self._type
-        value, size = literal_of(number, type, self._wide)
+        if self._type == "f16" and number.floating is None:  # the bits behind it are kept
+            truncated(number.integer, 16)
+            word.put_literal(number.integer & 0xFFFFFFFF, 4)
+            return
+        value, size = literal_of(number, self._type, self._wide)
         if self._wide and size == 4:
             value, size = value << 32, 8
         word.put_literal(value, size)

@@ -36,7 +36,7 @@ def _half(text: str) -> tuple[str, list[list[str]]]:
     if not words:
         return "", []
     parts = [part for part in (words_of(part) for part in _commas(_uncommented(words[1] if words[1:] else ""))) if part]
-    if words[0] in ("exp", "export") and parts and len(parts[0]) > 1:
+    if words[0].removesuffix("_e32") in ("exp", "export") and parts and len(parts[0]) > 1:
         parts[:1] = [parts[0][:1], parts[0][1:]]  # `exp mrt0 v0, ...': no comma behind the target
     return words[0].lower(), parts
 
@@ -100,3 +100,18 @@ def separate(statement: Statement, is_modifier: Callable[[str], bool]) -> tuple[
         rest = part[cut:] + [word for other in statement.parts[number + 1 :] for word in other]
         return operands, rest
     return operands, []
+
+
+def column_of(text: str, statement: Statement, matched: int, word: str) -> int:
+    """Where in a line a word stands that is not among its first operands, from 1; behind the line if there is none."""
+    at = len(text) - len(text.lstrip())
+    if word.lower() != statement.mnemonic:
+        at += len(statement.mnemonic)
+        for part in statement.parts[:matched]:
+            for passed in part:
+                at = max(at, text.find(passed, at) + len(passed))
+    first = next(iter(words_of(word)), "")
+    found = text.find(first, at) if first else -1
+    if found < 0 and first:
+        found = text.find(first)
+    return (found if found >= 0 else len(text.rstrip())) + 1

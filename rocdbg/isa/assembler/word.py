@@ -23,9 +23,11 @@ class Place(Struct, frozen=True):
 
 
 class Word:
-    """An instruction word in the making: ``known`` are the bits that are set already."""
+    """An instruction word in the making: ``known`` are the bits that are set already.
 
-    __slots__ = ("known", "literal", "literal_size", "place", "relocations", "value", "whole")
+    ``half``: a register that was typed as a half; ``plain``: one that could have been, but was not."""
+
+    __slots__ = ("half", "known", "literal", "literal_size", "place", "plain", "relocations", "value", "whole")
 
     def __init__(self, value: int, known: int, place: Place) -> None:
         self.value, self.known, self.place = value, known, place
@@ -33,6 +35,7 @@ class Word:
         self.literal_size = 0
         self.relocations = False
         self.whole = False
+        self.plain = self.half = ""
 
     def agrees(self, mask: int, value: int) -> bool:
         return not (self.value ^ value) & mask & self.known

@@ -1,0 +1,149 @@
+"""Compare rocdbg's assembler with LLVM's: what one refuses the other must refuse, what they take has the same bytes.
+
+Run by hand: ``python -m rocdbg.isa.generate.soak_typed gfx90a [--every N] [--show N] [--seed N]``. Texts are printed
+instructions and mutations of them. Every disagreement is counted under its class: who refuses it and why. Exit status 1
+if fewer than 99.9 % agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import time
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from rocdbg.errors import Error
+from rocdbg.isa.assembler.encoder import assembler_for
+from rocdbg.isa.assembler.errors import AssemblyError
+from rocdbg.isa.decoder import decoder_for
+from rocdbg.isa.generate import assembler as llvm
+from rocdbg.isa.generate.mutate import texts
+
+_VALUE = (
+    r"(src_)?(scc|vccz|execz|shared_base|shared_limit|private_base|private_limit|pops_exiting_wave_id"
+    r"|flat_scratch_base(_lo|_hi)?)"
+)
+_LITERAL, _DPP = r"(\blit|0x3118|0x3c00|0x3f800000)", r"(dpp|quad_perm|row_)"
+SLIPS = (
+    (".", r"(row_mask|bank_mask):(0x)?1\d|\bfi:2|bitop3:0x100", "cuts masks to the bits there are"),
+    (".", r"buffer_.* offset:(4096|65535|65536|8388607)", "cuts offsets of buffers"),
+    (".", r"^s_\w+ (-?\d+\.\d+|\d{6,}|65536|0x\w{5,})", "cuts 16-bit numbers, takes floats for zero"),
+    (".", r"s_setreg_imm32_b32 .*\d\.\d", "takes zero for a floating-point literal"),
+    (".", rf"(^[sv]_\w+|,) {_VALUE}\b", "cuts the codes of values to seven bits"),
+    (".", r"^exp(_e32)? .*compr", "enables halves of exports in pairs, and drops some"),
+    (".", r"^[vs]_\w*(_[iub]16|alignb).* -?\|?\d+\.\d", "makes 32-bit floats for 16-bit integers, unlike the document"),
+    (".", r"(neg|abs|sext)\(|[-|]\|?\d|\||--", "folds signs of constants, and drops those that there are no bits for"),
+    ("gfx[6789]", r"lit(64)?\(", "writes code 255 without a literal in long forms"),
+    ("gfx(8|9|10)", r"_sdwa.* (0x\w+|\d\d+)\b", "writes code 255 without a literal in SDWA forms"),
+    ("gfx1", rf"{_DPP}.*{_LITERAL}|{_LITERAL}.*{_DPP}", "makes inline constants of literals in DPP forms"),
+    ("gfx1", r"lit(64)?\(.*0x|0x.*lit(64)?\(", "forgets the second of two literals"),
+    ("gfx12", r"v\d+\.h", "knows halves of registers with a feature only, AMD's compiler always"),
+    ("gfx12", r"atomic.* th:TH_ATOMIC_RETURN", "takes instructions without a result for those with one"),
+    ("gfx1[01]", r"^image_", "prints addresses that are too long for their encoding, and refuses them"),
+    ("gfx1[12]", r"^s_barrier_\w+ null", "cuts the code of null to that of 20"),
+    ("gfx11", r"^v_fmac_f16.* op_sel", "prints an op_sel that it refuses"),
+    ("gfx1[12]", r"v_dual_.*lds_direct", "does not ask whether there is lds_direct"),
+    ("gfx1250", r"v_dual_dot2acc_f32_bf16", "does not check its banks"),
+)
+"""Where LLVM 22 does what it should not, or the document says otherwise: targets, texts, what LLVM does. We refuse such
+texts, or go by the document."""
+_VARIABLE = re.compile(r"`[^']*'|-?0x[0-9a-f]+|-?\d+")
+
+
+class Difference(Struct, frozen=True):
+    """A text of which the assemblers think differently: the bytes of each, "" and a reason if it refuses."""
+
+    text: str
+    ours: str
+    theirs: str
+    reason: str
+
+    @property
+    def kind(self) -> str:
+        """Its class."""
+        who = "we take" if not self.theirs else "we refuse" if not self.ours else "bytes differ"
+        what = self.reason or self.text.partition(" ")[0]
+        return f"{who}: {_VARIABLE.sub('N', what)}"
+
+
+def differences(target: str, lines: Sequence[str]) -> list[Difference]:
+    """The lines that are not assembled alike."""
+    oracle = llvm.Assembler(target)
+    ours = assembler_for(target)
+    found = []
+    for line, answer in zip(lines, oracle.ask(lines), strict=True):
+        theirs = "" if answer is None else answer[0].to_bytes(answer[1], "little").hex()
+        reason = oracle.errors.get(line, "") if answer is None else ""
+        try:
+            mine = ours.assemble(line).hex()
+        except AssemblyError as error:
+            mine, reason = "", reason or error.reason
+        except Error as error:
+            mine, reason = "", reason or str(error)
+        if mine != theirs:
+            found.append(Difference(line, mine, theirs, reason))
+    return found
+
+
+def is_slip(target: str, text: str) -> bool:
+    """Whether a difference is one that must be."""
+    return any(re.match(targets, target) and re.search(pattern, text) for targets, pattern, _ in SLIPS)
+
+
+def spelled_freely(target: str, found: Sequence[Difference]) -> list[Difference]:
+    """Those that we take, and LLVM too if they are written as the decoder prints them: modifiers in another order,
+    lists with brackets too many."""
+    oracle, decoder = llvm.Assembler(target), decoder_for(target)
+    taken = [one for one in found if one.ours and not one.theirs]
+    printed = [decoder.decode(bytes.fromhex(one.ours)).text for one in taken]
+    return [
+        one for one, answer in zip(taken, oracle.ask(printed), strict=True)
+        if answer is not None and answer[0].to_bytes(answer[1], "little").hex() == one.ours
+    ]
+
+
+def show(found: Iterable[Difference], most: int, examples: int) -> None:
+    """Print the classes."""
+    classes: dict[str, list[Difference]] = {}
+    for difference in found:
+        classes.setdefault(difference.kind, []).append(difference)
+    for kind, members in sorted(classes.items(), key=lambda item: -len(item[1]))[:most]:
+        sys.stdout.write(f"  {len(members):6} {kind}\n")
+        for one in members[:examples]:
+            sys.stdout.write(f"         {one.text}\n             we {one.ours or '-'}  LLVM {one.theirs or '-'}\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("targets", nargs="+")
+    parser.add_argument("--every", type=int, default=40, metavar="N", help="take one of N encodings")
+    parser.add_argument("--show", type=int, default=30, metavar="N", help="classes to show")
+    parser.add_argument("--examples", type=int, default=3, metavar="N", help="examples of each class")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    worst = 1.0
+    for target in arguments.targets:
+        start = time.monotonic()
+        lines = sorted(set(texts(target, arguments.every, random.Random(arguments.seed))))
+        found = differences(target, lines)
+        free = spelled_freely(target, found)
+        slips = [one for one in found if is_slip(target, one.text)]
+        found = [one for one in found if one not in free and one not in slips]
+        share = 1 - len(found) / len(lines)
+        worst = min(worst, share)
+        sys.stdout.write(
+            f"{target}: {len(found)} of {len(lines)} texts differ, {100 * share:.3f} % agree, "
+            f"{len(free)} more are spelled freely, {len(slips)} are slips of LLVM's, {time.monotonic() - start:.0f} s\n"
+        )
+        if free:
+            show([Difference(one.text, "", "", "spelled freely") for one in free], 1, 2 * arguments.examples)
+        show(found, arguments.show, arguments.examples)
+    return worst < 0.999
+
+
+if __name__ == "__main__":
+    sys.exit(main())
