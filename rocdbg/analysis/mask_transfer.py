@@ -57,15 +57,12 @@ def weight(name: Hashable) -> int:
 class Masks:
     """The effects of instructions on one lane's bits.
 
-    ``targets`` is where calls go (`rocdbg.analysis.control_flow.jump_targets`), ``clobbers`` what they change. ``half``
-    is the number of the 32 lanes that the lane is one of, ``active`` whether it is before the instruction.
+    ``clobbers`` tells what the call at an address changes. ``half`` is the number of the 32 lanes that the lane is one
+    of, ``active`` whether it is before the instruction.
     """
 
-    def __init__(
-        self, diagrams: Diagrams, targets: Mapping[int, int], clobbers: Callable[[int | None], Clobbers]
-    ) -> None:
+    def __init__(self, diagrams: Diagrams, clobbers: Callable[[int], Clobbers]) -> None:
         self._diagrams = diagrams
-        self._targets = targets
         self._clobbers = clobbers
         self._any: Bits = (diagrams.false, diagrams.true)
         self._constants: dict[bool, Bits] = {
@@ -231,7 +228,7 @@ class Masks:
         """Whether a call may change a place."""
         if isinstance(name, SlotOf):
             return False
-        clobbers = self._clobbers(self._targets.get(effect.address))
+        clobbers = self._clobbers(effect.address)
         if isinstance(name, LaneOf):
             return name.register in clobbers.vectors and name.register in BY_CONVENTION.vectors
         return name in (SCC, 30, 31, VCC_LO, VCC_LO + 1) or (
@@ -336,7 +333,7 @@ class Masks:
 
     def _scalar_term(self, register: int, effect: Effect, written: Mapping[int, Bits]) -> Term | None:
         if effect.kind is Kind.CALL:
-            clobbers = self._clobbers(self._targets.get(effect.address)).scalars
+            clobbers = self._clobbers(effect.address).scalars
             return None if register in clobbers or register >= VCC_LO else register
         if register not in written:
             return register
