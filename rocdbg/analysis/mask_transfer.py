@@ -146,7 +146,7 @@ class Masks:
             variable = self._diagrams.known_variable(LaneOf(effect.vector, effect.lane))
             found = support & self._compares if self._compares else set()
             return found | {variable} if variable is not None and variable in support else found
-        if kind in _ON_VECTORS or kind is Kind.CALL or not _STACK.isdisjoint(written):
+        if kind in _ON_VECTORS or kind is Kind.CALL or effect.results or not _STACK.isdisjoint(written):
             return support
         return support & self._compares if self._compares else _NONE
 
@@ -255,9 +255,7 @@ class Masks:
             case Kind.LOAD if 0 <= distance < effect.count:
                 found = self._bit(SlotOf(effect.base, effect.offset + 4 * distance, name.lane))
                 return (found, found) if all_lanes else self._any
-            case Kind.VECTOR if 0 <= distance < effect.count:
-                return self._any
-        return None
+        return self._any if name.register in effect.results else None
 
     def _slot(
         self, name: SlotOf, effect: Effect, window: Window | None, written: Mapping[int, Bits]
@@ -322,8 +320,8 @@ class Masks:
                 return OwnLane(effect.other) if is_done else None
             if kind is Kind.LOAD and 0 <= distance < effect.count:
                 return OwnSlot(effect.base, effect.offset + 4 * distance) if is_done else None
-            if kind is Kind.VECTOR and 0 <= distance < effect.count:
-                return effect.term if is_done else None
+            if term.register in effect.results:
+                return effect.results[term.register] if is_done else None
             return term
         if kind is Kind.STORE and term.base == effect.base:
             distance = (term.offset - effect.offset) // 4
@@ -354,7 +352,7 @@ _ON_SCALARS = frozenset({
     Kind.LOGIC, Kind.SAVE, Kind.WRITE, Kind.SELECT, Kind.COMPARE, Kind.NARROW, Kind.QUADS, Kind.READ_LANE,
 })
 _STACK = frozenset({STACK_POINTER, STACK_POINTER + 1})
-_ON_VECTORS = frozenset({Kind.WRITE_LANE, Kind.COPY, Kind.LOAD, Kind.VECTOR, Kind.STORE})
+_ON_VECTORS = frozenset({Kind.WRITE_LANE, Kind.COPY, Kind.LOAD, Kind.STORE})
 
 
 def window_after(
