@@ -21,8 +21,10 @@ HALF: Final = 32
 """Lanes a mask has bits for."""
 _MOST_ITEMS: Final = 30_000
 """An evaluation ends after 40000 steps, of which what the registers of callers take is not known here."""
-_FARTHEST: Final = 200
+_FARTHEST: Final = 230
 """How deep in the stack a mask may come to lie before it is brought up: DW_OP_pick reaches 255."""
+_MOST_KEPT: Final = 180
+"""How many masks may be needed at once; each is brought up as often as the others move on."""
 
 
 class Slot:
@@ -86,7 +88,7 @@ class LaneMasks:
     @property
     def is_too_much(self) -> bool:
         """Whether there are more operations than an evaluation can afford, or entries than can be reached."""
-        return len(self.items) > _MOST_ITEMS or len(self._kept) > _FARTHEST // 2
+        return len(self.items) > _MOST_ITEMS or len(self._kept) > _MOST_KEPT
 
     # -- diagrams
 
