@@ -12,6 +12,7 @@ from rocdbg.dwarf.encoding import Item
 
 _SIGN: Final = 0x7FFFFFFF
 _INFINITY: Final = 0x7F800000
+_OF_ORDER: Final = frozenset({"lt", "le", "gt", "ge"})
 _OPPOSITES: Final = {"nlt": "lt", "neq": "eq", "nle": "le", "ngt": "gt", "nlg": "lg", "nge": "ge", "u": "o"}
 
 
@@ -21,14 +22,22 @@ def compared(relation: str, type_: str, left: list[Item], right: list[Item]) -> 
     ``relation`` and ``type_`` (i32, u32, f32) are those of v_cmp; ``left`` and ``right`` push unsigned numbers.
     """
     if type_ != "f32":
-        signed: list[Item] = [("constu", 32), ("shl",), ("constu", 32), ("shra",)] if type_ == "i32" else []
-        return [*left, *signed, *right, *signed, ("ne" if relation == "lg" else relation,)]
+        if type_ == "i32" and relation in _OF_ORDER:
+            left, right = _signed(left), _signed(right)
+        return [*left, *right, ("ne" if relation == "lg" else relation,)]
     if relation in _OPPOSITES:
         return [*compared(_OPPOSITES[relation], type_, left, right), ("lit0",), ("eq",)]
     ordered: list[Item] = [*_is_number(left), *_is_number(right), ("and",)]
     if relation == "o":
         return ordered
     return [*_rank(left), *_rank(right), ("ne" if relation == "lg" else relation,), *ordered, ("and",)]
+
+
+def _signed(term: list[Item]) -> list[Item]:
+    match term:
+        case [("constu", int(number))]:
+            return [("consts", number - (number >> 31 << 32))]
+    return [*term, ("constu", 32), ("shl",), ("constu", 32), ("shra",)]
 
 
 def _is_number(term: list[Item]) -> list[Item]:

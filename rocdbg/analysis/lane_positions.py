@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from functools import cache
 from heapq import heappop, heappush
 from typing import Final, TypeAlias
 
@@ -83,13 +84,13 @@ class LanePositions:
     """The positions of inactive lanes throughout a function.
 
     ``silent`` are the addresses (first, end), ascending, of code that belongs to no source line.
-    ``clobbers(target)`` tells what a call of an address (None: unknown) changes.
+    ``clobbers(call, target)`` tells what the call at an address changes, whose target (None: unknown) its block tells.
     Raises `TooLargeError` where the control flow is too involved.
     """
 
     def __init__(
         self, function: FunctionCode, code: bytes, target: str, wave_size: int,
-        clobbers: Callable[[int | None], Clobbers] = lambda target: BY_CONVENTION,
+        clobbers: Callable[[int, int | None], Clobbers] = lambda call, target: BY_CONVENTION,
         silent: Sequence[tuple[int, int]] = (),
     ) -> None:
         self.function = function
@@ -100,7 +101,7 @@ class LanePositions:
         self.diagrams = Diagrams(self._unite, weight)
         instructions = decode(function, code, target, wave_size)
         self._targets = jump_targets(instructions)
-        self._masks = Masks(self.diagrams, self._targets, clobbers)
+        self._masks = Masks(self.diagrams, cache(lambda call: clobbers(call, self._targets.get(call))))
         self._blocks = blocks_of(function, instructions, self._targets)
         if len(self._blocks) > _MOST_BLOCKS:
             raise TooLargeError("the function has too many blocks")

@@ -15,41 +15,17 @@ from typing import Final
 import msgspec
 from msgspec import Struct, structs
 
-from rocdbg.analysis.comparisons import compared
+from rocdbg.analysis.lane_masks import HALF, LaneMasks, Slot
 from rocdbg.analysis.lane_positions import ANYWHERE, NOT_ENTERED, LanePositions
-from rocdbg.analysis.machine_state import AGPR, EXEC_LO, VCC_LO
-from rocdbg.analysis.mask_effects import (
-    SCC,
-    Compare,
-    LaneOf,
-    Number,
-    OwnLane,
-    OwnSlot,
-    Place,
-    SlotOf,
-    Term,
-)
+from rocdbg.analysis.machine_state import EXEC_LO
+from rocdbg.analysis.mask_effects import SCC, Compare, LaneOf, Number, OwnLane, OwnSlot, Place, SlotOf, Term
 from rocdbg.analysis.unknown_places import UNKNOWN
-from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.registers import (
-    EXEC_32,
-    EXEC_64,
-    PC,
-    VCC_32,
-    VCC_64,
-    register_number,
-    sgpr_number,
-    vgpr_number,
-)
+from rocdbg.arch.registers import PC, sgpr_number
 from rocdbg.dwarf.encoding import Item, assemble
 
 _DIALECT: Final = "amd"
 _PC_BITS: Final = 64
-_HALF: Final = 32
-_MOST_ITEMS: Final = 20_000
-_DEEPEST: Final = 200
-"""Entries on the stack: DW_OP_pick reaches 255."""
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 
 
 class LaneTable(Struct, frozen=True, array_like=True):
@@ -57,7 +33,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
 
     ``changes``: ascending addresses from which on the diagrams of the same index in ``diagrams`` hold, one for each
     half of the wave; ``active``: the scalar register with the active lanes of that half, there. Variables are
-    indices of ``places``, leaves of ``leaves``.
+    indices of ``places``, which are in the order they are tested in, leaves of ``leaves``.
     """
 
     format: int
@@ -94,20 +70,24 @@ class LaneTable(Struct, frozen=True, array_like=True):
         index = self._index(pc)
         if index is None:
             return None
-        items: list[Item] = []
         halves = self.diagrams[index]
-        for half, diagram in enumerate(halves):
-            before = len(items)
-            if not self._emit(diagram, half, items):
-                items[before:] = self._constant(UNKNOWN + len(self.leaves))
-            items += [("regx", PC), ("extend", _PC_BITS, _HALF)]
-            items += self._dword(self.active[index][half], half)
-            items.append(("select_bit_piece", _PC_BITS, _HALF))
+        masks = LaneMasks(self.wave_size, self.unswizzled)
+        split = [self._split(masks, diagram, half) for half, diagram in enumerate(halves)]
+        if None in split:
+            masks = LaneMasks(self.wave_size, self.unswizzled)
+        for half, found in enumerate(split):
+            if found is None or None in split:
+                masks.add(self._constant(UNKNOWN + len(self.leaves)), 1)
+            else:
+                self._select(masks, found)
+            masks.add([("regx", PC), ("extend", _PC_BITS, HALF)], 1)
+            masks.add(masks.dword(self.active[index][half], half), 1)
+            masks.add([("select_bit_piece", _PC_BITS, HALF)], -2)
             if len(halves) > 1:
-                items.append(("piece", _PC_BITS // 8 * _HALF))
+                masks.add([("piece", _PC_BITS // 8 * HALF)], -half)
         if len(halves) > 1:
-            items.append(("piece_end",))
-        return assemble(*items, dialect=_DIALECT)
+            masks.add([("piece_end",)], 0)
+        return assemble(*masks.items, dialect=_DIALECT)
 
     def lane_pc_list(self) -> list[tuple[int, int, bytes]]:
         """What `lane_pc` gives for all of the function, as a location list: first and end address, expression."""
@@ -151,166 +131,81 @@ class LaneTable(Struct, frozen=True, array_like=True):
         index = self._index(pc)
         if index is None:
             return None
-        items: list[Item] = []
+        masks = LaneMasks(self.wave_size, self.unswizzled)
+        halves = []
         for half, diagram in enumerate(self.diagrams[index]):
-            if not self._emit_entered(diagram, half, items):
+            found = self._split(masks, diagram, half)
+            if found is None:
                 return None
-            items += [*self._dword(self.active[index][half], half), ("or",)]
-            if half:
-                items += [("constu", _HALF), ("shl",), ("or",)]
-        return tuple(items)
+            inside = masks.push(masks.dword(self.active[index][half], half))
+            for leaf, mask in found.items():
+                places = self.leaves[leaf]
+                is_inside = NOT_ENTERED not in places
+                if not places or ANYWHERE in places or (len(places) > 1 and not is_inside):
+                    return None
+                if is_inside:
+                    masks.pick(inside)
+                    masks.release(inside)
+                    masks.pick(mask)
+                    inside = masks.combine("or")
+                masks.release(mask)
+            halves.append(inside)
+        masks.pick(halves[0])
+        if len(halves) > 1:
+            masks.pick(halves[1])
+            masks.add([("constu", HALF), ("shl",)], 0)
+            masks.combine("or")
+        return tuple(masks.items)
 
-    def _emit_entered(self, diagram: int, half: int, items: list[Item]) -> bool:
-        """Append operations that push the lanes, among the inactive ones of a half, that are in the function."""
-        if len(items) > _MOST_ITEMS:
-            return False
-        variable, low, high = self.nodes[diagram]
-        if variable < 0:
-            places = self.leaves[low]
-            inside = NOT_ENTERED not in places
-            if not places or ANYWHERE in places or (len(places) > 1 and not inside):
-                return False
-            items.append(("constu", 0xFFFFFFFF if inside else 0))
-            return True
-        mask = self._dword(_place(self.places[variable]), half)
-        if not self._emit_entered(high, half, items):
-            return False
-        items += [*mask, ("and",)]
-        if not self._emit_entered(low, half, items):
-            return False
-        items += [*mask, ("not",), ("and",), ("or",)]
-        return True
+    def _split(self, masks: LaneMasks, diagram: int, half: int) -> dict[int, Slot] | None:
+        return masks.split(diagram, half, self.nodes, [_place(key) for key in self.places])
 
-    def _emit(self, diagram: int, half: int, items: list[Item]) -> bool:
-        """Append what gives the elements of a diagram; False when that would be too much."""
-        before = len(items)
-        # comparisons are made once, below everything else on the stack
-        comparisons: dict[int, int] = {}
-        for variable in sorted(self._tested(diagram)):
-            place = _place(self.places[variable])
-            if isinstance(place, Compare):
-                comparisons[variable] = len(comparisons)
-                items += self._compared(place, half)
-        depth = len(comparisons)
-
-        def emit(number: int) -> bool:
-            nonlocal depth
-            if len(items) - before > _MOST_ITEMS or depth > _DEEPEST:
-                return False
-            variable, low, high = self.nodes[number]
-            if variable < 0:
-                items.extend(self._leaf(low))
-                depth += 1
-                return True
-            if not emit(low) or not emit(high):
-                return False
-            if variable in comparisons:
-                items.append(("pick", depth - 1 - comparisons[variable]))
-            else:
-                items.extend(self._dword(_place(self.places[variable]), half))
-            items.append(("select_bit_piece", _PC_BITS, _HALF))
-            depth -= 1
-            return True
-
-        if not emit(diagram):
-            return False
-        items.extend([("swap",), ("drop",)] * len(comparisons))
-        return True
-
-    def _tested(self, diagram: int) -> set[int]:
-        """The variables that a diagram tests."""
-        seen: set[int] = set()
-        found: set[int] = set()
-        todo = [diagram]
-        while todo:
-            number = todo.pop()
-            variable, low, high = self.nodes[number]
-            if variable >= 0 and number not in seen:
-                seen.add(number)
-                found.add(variable)
-                todo += (low, high)
-        return found
+    def _select(self, masks: LaneMasks, found: dict[int, Slot]) -> None:
+        """Push the vector of a half: for each leaf the lanes that come to it have its element."""
+        for number, (leaf, mask) in enumerate(found.items()):
+            masks.add(self._leaf(leaf), 1)
+            if number:
+                masks.pick(mask)
+                masks.add([("select_bit_piece", _PC_BITS, HALF)], -2)
 
     def _leaf(self, leaf: int) -> list[Item]:
+        """The vector that has the same element for all lanes of a half."""
         places = self.leaves[leaf]
         if len(places) == 1 and places[0] >= 0:
-            return [("addr", places[0]), ("stack_value",), ("extend", _PC_BITS, _HALF)]
+            return [("addr", places[0]), ("stack_value",), ("extend", _PC_BITS, HALF)]
         if places and set(places) <= set(self.ends):
-            return [("addr", min(places)), ("stack_value",), ("extend", _PC_BITS, _HALF)]
+            return [("addr", min(places)), ("stack_value",), ("extend", _PC_BITS, HALF)]
         if places == [NOT_ENTERED]:
-            return [("undefined",), ("extend", _PC_BITS, _HALF)]
+            return [("undefined",), ("extend", _PC_BITS, HALF)]
         return self._constant(UNKNOWN + leaf)
 
     @staticmethod
     def _constant(value: int) -> list[Item]:
-        return [("const8u", value), ("stack_value",), ("extend", _PC_BITS, _HALF)]
-
-    def _dword(self, place: Place, half: int) -> list[Item]:
-        """What gives the contents of a place, 32 bits of a mask."""
-        if isinstance(place, int):
-            register, offset = _scalar_number(place, self.wave_size)
-            whole: list[Item] = [("regx", register)]
-            if offset:
-                whole.append(("offset_uconst", offset))
-            return [*whole, ("deref_size", 4)]
-        if isinstance(place, LaneOf):
-            return self._lane(place.register, place.lane)
-        if isinstance(place, Compare):
-            return self._compared(place, half)
-        return self._slot(place.base, place.offset, place.lane)
-
-    def _compared(self, place: Compare, half: int) -> list[Item]:
-        """What gives the lanes of a half for which a comparison holds."""
-        items: list[Item] = [("lit0",)]
-        for bit in range(_HALF):
-            lane = _HALF * half + bit
-            left, right = self._term(place.left, lane), self._term(place.right, lane)
-            items += [*compared(place.relation, place.type, left, right), ("constu", bit), ("shl",), ("or",)]
-        return items
-
-    def _term(self, term: Term, lane: int) -> list[Item]:
-        """What gives a term of a comparison for one lane, unsigned."""
-        match term:
-            case Number(value=value):
-                return [("constu", value)]
-            case OwnLane(register=register):
-                return self._lane(register, lane)
-            case OwnSlot(base=base, offset=offset):
-                return self._slot(base, offset, lane)
-        return self._dword(term, 0)
-
-    def _lane(self, register: int, lane: int) -> list[Item]:
-        number = (
-            register_number(f"a{register - AGPR}", self.wave_size) if register >= AGPR
-            else vgpr_number(register, self.wave_size)
-        )
-        return [("regx", number), ("offset_uconst", 4 * lane), ("deref_size", 4)]
-
-    def _slot(self, base: int | None, offset: int, lane: int) -> list[Item]:
-        scale = self.wave_size
-        items: list[Item] = []
-        behind = offset * scale + 4 * lane
-        if base is not None:
-            items += [("regx", sgpr_number(base)), ("deref_size", 4)]
-            if not self.unswizzled:
-                items += [("constu", scale), ("mul",)]
-            items += [("consts", behind), ("plus",)]
-        else:
-            items += [("constu", behind)]
-        return [*items, (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",), ("deref_size", 4)]
+        return [("const8u", value), ("stack_value",), ("extend", _PC_BITS, HALF)]
 
 
 def table_of(analysis: LanePositions, unswizzled: bool) -> LaneTable:
     """The table of an analysed function; ``unswizzled``: stack pointers count bytes of the whole wave."""
     diagrams = analysis.diagrams
     changes: list[int] = []
-    found: list[tuple[int, ...]] = []
+    roots: list[tuple[int, ...]] = []
     active: list[tuple[int, ...]] = []
+    for address in analysis.changes():
+        positions = analysis.at(address)
+        if positions is None:
+            continue
+        root = tuple(_without_scc(analysis, half.diagram) for half in positions)
+        registers = tuple(half.active for half in positions)
+        if roots and roots[-1] == root and active[-1] == registers:
+            continue
+        changes.append(address)
+        roots.append(root)
+        active.append(registers)
+    tested = sorted({variable for root in roots for diagram in root for variable in diagrams.support(diagram)})[::-1]
+    places = {variable: number for number, variable in enumerate(tested)}
     numbers: dict[int, int] = {}
     nodes: list[tuple[int, int, int]] = []
-    places: dict[int, int] = {}
     leaves: dict[int, int] = {}
-    names: list[list[int | str]] = []
     leaf_places: list[list[int]] = []
 
     def keep(diagram: int) -> int:
@@ -325,28 +220,13 @@ def table_of(analysis: LanePositions, unswizzled: bool) -> LaneTable:
                 leaf_places.append(sorted(analysis.candidates(low)))
             node = (-1, leaf, 0)
         else:
-            low, high = keep(low), keep(high)
-            name = diagrams.names[variable]
-            place = places.get(variable)
-            if place is None:
-                place = places[variable] = len(names)
-                names.append(_key(name))  # type: ignore[arg-type]
-            node = (place, low, high)
+            node = (places[variable], keep(low), keep(high))
         number = numbers[diagram] = len(nodes)
         nodes.append(node)
         return number
 
-    for address in analysis.changes():
-        positions = analysis.at(address)
-        if positions is None:
-            continue
-        kept = tuple(keep(_without_scc(analysis, half.diagram)) for half in positions)
-        registers = tuple(half.active for half in positions)
-        if found and found[-1] == kept and active[-1] == registers:
-            continue
-        changes.append(address)
-        found.append(kept)
-        active.append(registers)
+    found = [tuple(keep(diagram) for diagram in root) for root in roots]
+    names = [_key(diagrams.names[variable]) for variable in tested]  # type: ignore[arg-type]
     function = analysis.function
     return LaneTable(
         _FORMAT, function.start, function.end, analysis.wave_size, unswizzled, changes, found, active, nodes, names,
@@ -424,12 +304,3 @@ def _place(key: list[int | str]) -> Place:
         case 3:
             return Compare(str(key[1]), str(key[2]), _term(*numbers[1:4]), _term(*numbers[4:7]))
     return numbers[1]
-
-
-def _scalar_number(register: int, wave_size: int) -> tuple[int, int]:
-    """The DWARF register of a mask in scalar registers, and the offset in it."""
-    if register >= EXEC_LO:
-        return (EXEC_32 if wave_size == 32 else EXEC_64), 4 * (register - EXEC_LO)
-    if register >= VCC_LO:
-        return (VCC_32 if wave_size == 32 else VCC_64), 4 * (register - VCC_LO)
-    return sgpr_number(register), 0

@@ -123,7 +123,7 @@ class Kind(Enum):
     COPY = auto()
     """``vector`` = ``other``, in active lanes."""
     VECTOR = auto()
-    """``count`` registers from ``vector`` on hold anything."""
+    """Nothing but ``results``."""
     STORE_ANYWHERE = auto()
     """Active lanes write somewhere, maybe into their own stack slots."""
     CALL = auto()
@@ -151,8 +151,9 @@ class Effect(Struct):
     offset: int = 0
     condition: Compare | None = None
     """What a COMPARE or NARROW finds out, if it is simple enough."""
-    term: Term | None = None
-    """What active lanes get into the one register of a VECTOR, if it is known."""
+    results: dict[int, Term | None] = {}
+    """Vector registers that active lanes get something into, whatever else the effect is: a term, or what is not known.
+    Not those of COPY, LOAD and WRITE_LANE."""
 
     def writes_exec(self) -> bool:
         """Whether EXEC, or its lower half, may change."""
@@ -230,10 +231,11 @@ def effects_of(block: Block, wide: bool, vectors: frozenset[int]) -> list[Effect
 
 
 def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instruction], bool]) -> frozenset[int]:
-    """The vector registers whose single lanes are written and read, those that code of no source line compares, and
-    those they are copied to.
+    """The vector registers whose single lanes are written and read, those that code of no source line compares or puts
+    on the stack, and those they are copied to.
     """
     found: set[int] = set()
+    stored: set[int] = set()
     copies: list[tuple[int, int]] = []
     for block in blocks.values():
         for instruction in block.instructions:
@@ -247,11 +249,17 @@ def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instructio
                 copy = _copied(instruction)
                 if copy is not None:
                     copies.append(copy)
+            elif instruction.encoding == "VOPD":
+                copies += [(key, term.register) for key, term in _dual_moves(instruction) if isinstance(term, OwnLane)]
+            elif "_store_" in name and _stack_base(instruction) is not None and is_silent(instruction):
+                stored |= set(_data_registers(instruction))
             elif name.startswith("v_cmp") and is_silent(instruction):
                 condition = _condition(instruction)
                 if condition is not None:
                     terms = (condition.left, condition.right)
                     found |= {term.register for term in terms if isinstance(term, OwnLane)}
+    if found:
+        found |= stored
     before = -1
     while before != len(found):
         before = len(found)
@@ -414,23 +422,54 @@ def _vector(instruction: Instruction, vectors: frozenset[int]) -> Effect | None:
         return Effect(Kind.LOST, address, after, lost=range(operand.index, operand.index + operand.dwords))
     mask = instruction.operand("sdst")
     if mask is not None and mask.kind in _SCALAR_KINDS:
-        return Effect(Kind.COMPARE, address, after, destination=_source(mask), condition=_condition(instruction))
+        return Effect(
+            Kind.COMPARE, address, after, destination=_source(mask), condition=_condition(instruction),
+            results=_results(instruction, vectors),
+        )
     if not vectors:
         return None
     copy = _copied(instruction)
     if copy is not None and copy[0] in vectors:
         return Effect(Kind.COPY, address, after, vector=copy[0], other=copy[1])
-    if name == "v_mov_b32" and not instruction.modifiers:
-        to, origin = instruction.operand("vdst"), instruction.operand("src0")
-        key = None if to is None else vector_key(to)
-        if key in vectors and key is not None and origin is not None:
-            return Effect(Kind.VECTOR, address, after, vector=key, term=_term(origin))
+    results = _results(instruction, vectors)
+    return Effect(Kind.VECTOR, address, after, results=results) if results else None
+
+
+def _results(instruction: Instruction, vectors: frozenset[int]) -> dict[int, Term | None]:
+    """What active lanes get into those of the vector registers that an instruction writes."""
+    name = instruction.name
+    found: dict[int, Term | None] = {}
     for operand in instruction.operands:
-        if operand.name in ("vdst", "vdstx", "vdsty") or (operand.name == "vdata" and "store" not in name):
+        if operand.name in ("vdst", "vdstx", "vdsty") or (operand.name == "vdata" and "store" not in name) or (
+            operand.name == "src0" and "swap" in name
+        ):
             key = vector_key(operand)
-            if key is not None and any(register in vectors for register in range(key, key + operand.dwords)):
-                return Effect(Kind.VECTOR, address, after, vector=key, count=operand.dwords)
-    return None
+            if key is not None:
+                found |= {register: None for register in range(key, key + operand.dwords) if register in vectors}
+    if found:
+        found |= {key: term for key, term in _moves(instruction) if key in found}
+    return found
+
+
+def _moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
+    """The vector registers that an instruction moves something into, and what."""
+    if instruction.encoding == "VOPD":
+        return _dual_moves(instruction)
+    if instruction.name != "v_mov_b32" or instruction.modifiers:
+        return []
+    to, origin = instruction.operand("vdst"), instruction.operand("src0")
+    key = None if to is None else vector_key(to)
+    return [] if key is None or origin is None else [(key, _term(origin))]
+
+
+def _dual_moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
+    found: list[tuple[int, Term | None]] = []
+    for half, name in (("x", instruction.name), ("y", instruction.modifiers.get("opy"))):
+        to, origin = instruction.operand(f"vdst{half}"), instruction.operand(f"src0{half}")
+        key = None if to is None else vector_key(to)
+        if name == "v_dual_mov_b32" and key is not None and origin is not None:
+            found.append((key, _term(origin)))
+    return found
 
 
 def _anywhere(instruction: Instruction) -> Effect | None:
@@ -445,6 +484,13 @@ def _stack_base(instruction: Instruction) -> Operand | None:
     if address is None or address.kind is not OperandKind.OFF:
         return None
     return instruction.operand("soffset" if instruction.encoding == "MUBUF" else "saddr")
+
+
+def _data_registers(instruction: Instruction) -> range:
+    """The vector registers that a load or store is of."""
+    data = instruction.operand("vdata") or instruction.operand("vdst")
+    key = None if data is None else vector_key(data)
+    return range(0) if data is None or key is None else range(key, key + data.dwords)
 
 
 def _stack(instruction: Instruction, base: Operand, scalars: LocalScalars, wave_size: int) -> Effect | None:

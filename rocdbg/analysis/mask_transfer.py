@@ -57,15 +57,12 @@ def weight(name: Hashable) -> int:
 class Masks:
     """The effects of instructions on one lane's bits.
 
-    ``targets`` is where calls go (`rocdbg.analysis.control_flow.jump_targets`), ``clobbers`` what they change. ``half``
-    is the number of the 32 lanes that the lane is one of, ``active`` whether it is before the instruction.
+    ``clobbers`` tells what the call at an address changes. ``half`` is the number of the 32 lanes that the lane is one
+    of, ``active`` whether it is before the instruction.
     """
 
-    def __init__(
-        self, diagrams: Diagrams, targets: Mapping[int, int], clobbers: Callable[[int | None], Clobbers]
-    ) -> None:
+    def __init__(self, diagrams: Diagrams, clobbers: Callable[[int], Clobbers]) -> None:
         self._diagrams = diagrams
-        self._targets = targets
         self._clobbers = clobbers
         self._any: Bits = (diagrams.false, diagrams.true)
         self._constants: dict[bool, Bits] = {
@@ -149,7 +146,7 @@ class Masks:
             variable = self._diagrams.known_variable(LaneOf(effect.vector, effect.lane))
             found = support & self._compares if self._compares else set()
             return found | {variable} if variable is not None and variable in support else found
-        if kind in _ON_VECTORS or kind is Kind.CALL or not _STACK.isdisjoint(written):
+        if kind in _ON_VECTORS or kind is Kind.CALL or effect.results or not _STACK.isdisjoint(written):
             return support
         return support & self._compares if self._compares else _NONE
 
@@ -231,7 +228,7 @@ class Masks:
         """Whether a call may change a place."""
         if isinstance(name, SlotOf):
             return False
-        clobbers = self._clobbers(self._targets.get(effect.address))
+        clobbers = self._clobbers(effect.address)
         if isinstance(name, LaneOf):
             return name.register in clobbers.vectors and name.register in BY_CONVENTION.vectors
         return name in (SCC, 30, 31, VCC_LO, VCC_LO + 1) or (
@@ -258,9 +255,7 @@ class Masks:
             case Kind.LOAD if 0 <= distance < effect.count:
                 found = self._bit(SlotOf(effect.base, effect.offset + 4 * distance, name.lane))
                 return (found, found) if all_lanes else self._any
-            case Kind.VECTOR if 0 <= distance < effect.count:
-                return self._any
-        return None
+        return self._any if name.register in effect.results else None
 
     def _slot(
         self, name: SlotOf, effect: Effect, window: Window | None, written: Mapping[int, Bits]
@@ -325,8 +320,8 @@ class Masks:
                 return OwnLane(effect.other) if is_done else None
             if kind is Kind.LOAD and 0 <= distance < effect.count:
                 return OwnSlot(effect.base, effect.offset + 4 * distance) if is_done else None
-            if kind is Kind.VECTOR and 0 <= distance < effect.count:
-                return effect.term if is_done else None
+            if term.register in effect.results:
+                return effect.results[term.register] if is_done else None
             return term
         if kind is Kind.STORE and term.base == effect.base:
             distance = (term.offset - effect.offset) // 4
@@ -336,7 +331,7 @@ class Masks:
 
     def _scalar_term(self, register: int, effect: Effect, written: Mapping[int, Bits]) -> Term | None:
         if effect.kind is Kind.CALL:
-            clobbers = self._clobbers(self._targets.get(effect.address)).scalars
+            clobbers = self._clobbers(effect.address).scalars
             return None if register in clobbers or register >= VCC_LO else register
         if register not in written:
             return register
@@ -357,7 +352,7 @@ _ON_SCALARS = frozenset({
     Kind.LOGIC, Kind.SAVE, Kind.WRITE, Kind.SELECT, Kind.COMPARE, Kind.NARROW, Kind.QUADS, Kind.READ_LANE,
 })
 _STACK = frozenset({STACK_POINTER, STACK_POINTER + 1})
-_ON_VECTORS = frozenset({Kind.WRITE_LANE, Kind.COPY, Kind.LOAD, Kind.VECTOR, Kind.STORE})
+_ON_VECTORS = frozenset({Kind.WRITE_LANE, Kind.COPY, Kind.LOAD, Kind.STORE})
 
 
 def window_after(

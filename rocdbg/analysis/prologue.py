@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from rocdbg.analysis.control_flow import FunctionCode
-from rocdbg.analysis.effects import Clobbers, preserves_scalar, preserves_vector
+from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, preserves_scalar, preserves_vector
 from rocdbg.analysis.machine_state import (
     AGPR,
     EXEC_LO,
@@ -95,9 +95,12 @@ class PrologueRows:
         """The flow analysis of the function at an address; None outside functions."""
         return self._functions.at(pc)
 
-    def clobbers(self, address: int) -> Clobbers:
-        """What a call of the function at an address may change."""
-        return self._functions.clobbers(address)
+    def clobbers(self, call: int, target: int | None) -> Clobbers:
+        """What the call at an address may change; ``target`` is what it calls if that is known."""
+        if target is None:
+            analysis = self._functions.at(call)
+            target = None if analysis is None else analysis.call_target(call)
+        return BY_CONVENTION if target is None else self._functions.clobbers(target)
 
     def _kernel_row(self, function: FunctionCode) -> Row:
         cfa = _assemble(("lit0",), (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",))

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from rocdbg.analysis.control_flow import Block, FunctionCode, blocks_of, decode, jump_targets
-from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, Machine, apply, link
+from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, Machine, apply, call_target, link
 from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, Saved, State
 from rocdbg.analysis.reconvergence import rejoining
 from rocdbg.isa import Flow, Instruction
@@ -50,6 +50,11 @@ class Analysis(Struct):
         if pc != instruction.address and instruction.flow is Flow.CALL:
             link(state, instruction)
         return state, instruction
+
+    def call_target(self, call: int) -> int | None:
+        """The address that the call at an address goes to, when all paths to it agree on one."""
+        found = self.before(call)
+        return None if found is None else call_target(*found)
 
     def step(self, state: State, instruction: Instruction) -> None:
         """Change ``state`` to what is known after an instruction of this function."""

@@ -32,7 +32,7 @@ __all__ = ["Budget", "Entry", "Incomplete", "Kind", "Machine", "Program", "handl
 Kind = Literal["value", "location"] | None
 """The current result kind (A.2.5.1): None where it is not specified."""
 
-MAX_STEPS = 10_000
+MAX_STEPS = 40_000
 """Operations, nested ones and work on large values included: some 100 ms at worst."""
 MAX_STACK = 1_000
 MAX_NESTING = 48

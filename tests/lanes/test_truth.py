@@ -61,6 +61,27 @@ def test_shapes_of_control_flow(arch: str, level: str, kernels: tuple[str, ...],
     assert_good(score, 200)
 
 
+EXITS = [
+    ("gfx90a", "O0", (), ("goto_nested", "do_while_mixed")),
+    ("gfx1100", "O0", ("-mwavefrontsize64",), ("goto_nested", "twelve_cases")),
+    ("gfx1100", "O1", (), ("computed_exit", "conditions_with_calls")),
+    ("gfx1201", "O2", (), ("twelve_cases", "descent")),
+]
+
+
+@pytest.mark.parametrize(
+    ("arch", "level", "options", "kernels"), EXITS, ids=["-".join((*row[:2], *row[2])) for row in EXITS]
+)
+def test_loops_with_many_exits(
+    arch: str, level: str, options: tuple[str, ...], kernels: tuple[str, ...], tmp_path: Path
+) -> None:
+    launches = build(SOURCES / "exits.hip", arch, level, tmp_path, *options)
+    for kernel in kernels:
+        score = check_launch(launches[kernel], samples=30, waves=1, most=4000)
+        assert score.right >= 60, kernel
+        assert (score.wrong, score.unknown) == (0, 0), (kernel, score.examples, score.unknowns)
+
+
 def test_the_comparison_notices_wrong_places(monkeypatch: pytest.MonkeyPatch) -> None:
     launch = DEMOS / "divergence/divergence.toml"
     good = check_launch(launch, "gfx90a", samples=30, waves=1, most=800)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from rocdbg import analysis, isa
 from rocdbg.addresses import FileAddress
 from rocdbg.analysis.control_flow import FunctionCode
-from rocdbg.analysis.effects import BY_CONVENTION, Clobbers
 from rocdbg.analysis.prologue import PrologueRows
 from rocdbg.analysis.unknown_places import UNKNOWN
 from rocdbg.arch import targets
@@ -170,7 +169,11 @@ class MachineCode:
             return table
         unswizzled = target.scratch is ScratchKind.BUFFER
         try:
-            positions = LanePositions(function, code, target.name, wave_size, self._clobbers(wave_size), silent)
+            # what calls change is asked when there are any
+            positions = LanePositions(
+                function, code, target.name, wave_size,
+                lambda call, target: self.rows(wave_size).clobbers(call, target), silent,
+            )
             table = table_of(positions, unswizzled)
         except (TooLargeError, RecursionError) as error:
             reason = str(error) if isinstance(error, TooLargeError) else "the control flow is too deep"
@@ -178,11 +181,6 @@ class MachineCode:
         if cache is not None:
             cache.write(key, b"lanes", to_bytes(table))
         return table
-
-    def _clobbers(self, wave_size: int) -> Callable[[int | None], Clobbers]:
-        """What calls change, by what the called functions do; worked out when there are calls."""
-
-        return lambda target: BY_CONVENTION if target is None else self.rows(wave_size).clobbers(target)
 
     def _silent(self, function: FunctionCode) -> list[tuple[int, int]]:
         """The code of a function that the line table gives no line; nothing if it has no line at all."""

@@ -1,0 +1,213 @@
+"""Decision diagrams as DWARF operations: which lanes of a wave come to which leaf.
+
+From the root down each node gets the mask of the lanes that come to it, and splits it by the bits of the register it
+tests. A node that many paths lead to is computed once, so operations are as many as there are nodes, not paths. All
+masks stay on the stack, where `DW_OP_pick` finds them; nothing is taken away, for the top is the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rocdbg.analysis.comparisons import compared
+from rocdbg.analysis.machine_state import AGPR, EXEC_LO, VCC_LO
+from rocdbg.analysis.mask_effects import Compare, LaneOf, Number, OwnLane, OwnSlot, Place, Term
+from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.arch.registers import EXEC_32, EXEC_64, VCC_32, VCC_64, register_number, sgpr_number, vgpr_number
+from rocdbg.dwarf.encoding import Item
+
+HALF: Final = 32
+"""Lanes a mask has bits for."""
+_MOST_ITEMS: Final = 30_000
+"""An evaluation ends after 40000 steps, of which what the registers of callers take is not known here."""
+_FARTHEST: Final = 230
+"""How deep in the stack a mask may come to lie before it is brought up: DW_OP_pick reaches 255."""
+_MOST_KEPT: Final = 180
+"""How many masks may be needed at once; each is brought up as often as the others move on."""
+
+
+class Slot:
+    """An entry of the stack that is needed again; it moves when it is brought up."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+
+class LaneMasks:
+    """The operations, and what of their stack is needed.
+
+    ``unswizzled``: stack pointers count bytes of the whole wave.
+    """
+
+    def __init__(self, wave_size: int, unswizzled: bool) -> None:
+        self.items: list[Item] = []
+        self._wave_size = wave_size
+        self._unswizzled = unswizzled
+        self._depth = 0
+        self._kept: dict[Slot, None] = {}
+
+    # -- the stack
+
+    def add(self, items: Iterable[Item], entries: int) -> None:
+        """Operations, and by how many entries they make the stack deeper."""
+        self.items += items
+        self._depth += entries
+
+    def push(self, items: Iterable[Item]) -> Slot:
+        """Operations that push one entry, which is needed again."""
+        slot = Slot(self._depth)
+        self._kept[slot] = None
+        self.add(items, 1)
+        return slot
+
+    def pick(self, slot: Slot) -> None:
+        """Push an entry once more."""
+        self.add([("pick", self._depth - 1 - slot.place)], 1)
+
+    def combine(self, operation: str) -> Slot:
+        """Put one entry, which is needed again, for the two at the top."""
+        self._depth -= 2
+        return self.push([(operation,)])
+
+    def release(self, slot: Slot) -> None:
+        """An entry is not needed any more."""
+        self._kept.pop(slot, None)
+
+    def _bring_up(self) -> None:
+        """Copy what is needed to the top, if some of it lies too deep."""
+        if not self._kept or self._depth - min(slot.place for slot in self._kept) < _FARTHEST:
+            return
+        for slot in sorted(self._kept, key=lambda slot: slot.place):
+            place = self._depth
+            self.pick(slot)
+            slot.place = place
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether there are more operations than an evaluation can afford, or entries than can be reached."""
+        return len(self.items) > _MOST_ITEMS or len(self._kept) > _MOST_KEPT
+
+    # -- diagrams
+
+    def split(
+        self, diagram: int, half: int, nodes: Sequence[tuple[int, int, int]], places: Sequence[Place]
+    ) -> dict[int, Slot] | None:
+        """Push what of a half's lanes come to the leaves of a diagram; None when that is too much.
+
+        ``nodes`` are as `Diagrams.content` has them, but for variables, which are indices of ``places``: a node's is
+        less than those of the nodes below it.
+        """
+        masks: dict[int, Slot] = {diagram: self.push([("constu", 0xFFFFFFFF)])}
+        variable = -1
+        tested: Slot | None = None
+        below = _nodes_below(diagram, nodes)
+        for number in below:
+            self._bring_up()
+            if self.is_too_much:
+                return None
+            if nodes[number][0] != variable:
+                if tested is not None:
+                    self.release(tested)
+                variable = nodes[number][0]
+                tested = self.push(self.dword(places[variable], half))
+            assert tested is not None
+            mask = masks.pop(number)
+            self.pick(mask)
+            self.pick(tested)
+            high = self.combine("and")
+            self.pick(mask)
+            self.pick(high)
+            low = self.combine("xor")
+            self.release(mask)
+            for child, part in zip(nodes[number][1:], (low, high), strict=True):
+                other = masks.get(child)
+                if other is not None:
+                    self.pick(part)
+                    self.pick(other)
+                    self.release(part)
+                    self.release(other)
+                    part = self.combine("or")
+                masks[child] = part
+        if tested is not None:
+            self.release(tested)
+        return {nodes[number][1]: slot for number, slot in masks.items()}
+
+    # -- what is tested
+
+    def dword(self, place: Place, half: int) -> list[Item]:
+        """What gives the contents of a place, 32 bits of a mask."""
+        if isinstance(place, int):
+            register, offset = _scalar_number(place, self._wave_size)
+            whole: list[Item] = [("regx", register)]
+            if offset:
+                whole.append(("offset_uconst", offset))
+            return [*whole, ("deref_size", 4)]
+        if isinstance(place, LaneOf):
+            return self._lane(place.register, place.lane)
+        if isinstance(place, Compare):
+            return self._compared(place, half)
+        return self._slot(place.base, place.offset, place.lane)
+
+    def _compared(self, place: Compare, half: int) -> list[Item]:
+        """What gives the lanes of a half for which a comparison holds."""
+        items: list[Item] = [("lit0",)]
+        for bit in range(HALF):
+            lane = HALF * half + bit
+            left, right = self._term(place.left, lane), self._term(place.right, lane)
+            items += [*compared(place.relation, place.type, left, right), ("constu", bit), ("shl",), ("or",)]
+        return items
+
+    def _term(self, term: Term, lane: int) -> list[Item]:
+        """What gives a term of a comparison for one lane, unsigned."""
+        match term:
+            case Number(value=value):
+                return [("constu", value)]
+            case OwnLane(register=register):
+                return self._lane(register, lane)
+            case OwnSlot(base=base, offset=offset):
+                return self._slot(base, offset, lane)
+        return self.dword(term, 0)
+
+    def _lane(self, register: int, lane: int) -> list[Item]:
+        number = (
+            register_number(f"a{register - AGPR}", self._wave_size) if register >= AGPR
+            else vgpr_number(register, self._wave_size)
+        )
+        return [("regx", number), ("offset_uconst", 4 * lane), ("deref_size", 4)]
+
+    def _slot(self, base: int | None, offset: int, lane: int) -> list[Item]:
+        scale = self._wave_size
+        items: list[Item] = []
+        behind = offset * scale + 4 * lane
+        if base is not None:
+            items += [("regx", sgpr_number(base)), ("deref_size", 4)]
+            if not self._unswizzled:
+                items += [("constu", scale), ("mul",)]
+            items += [("consts", behind), ("plus",)]
+        else:
+            items += [("constu", behind)]
+        return [*items, (f"lit{int(AddressSpace.PRIVATE_WAVE)}",), ("form_aspace_address",), ("deref_size", 4)]
+
+
+def _nodes_below(diagram: int, nodes: Sequence[tuple[int, int, int]]) -> list[int]:
+    """The nodes of a diagram that test something, each before those below it."""
+    seen: set[int] = set()
+    todo = [diagram]
+    while todo:
+        number = todo.pop()
+        if nodes[number][0] >= 0 and number not in seen:
+            seen.add(number)
+            todo += nodes[number][1:]
+    return sorted(seen, key=lambda number: (nodes[number][0], number))
+
+
+def _scalar_number(register: int, wave_size: int) -> tuple[int, int]:
+    """The DWARF register of a mask in scalar registers, and the offset in it."""
+    if register >= EXEC_LO:
+        return (EXEC_32 if wave_size == 32 else EXEC_64), 4 * (register - EXEC_LO)
+    if register >= VCC_LO:
+        return (VCC_32 if wave_size == 32 else VCC_64), 4 * (register - VCC_LO)
+    return sgpr_number(register), 0
