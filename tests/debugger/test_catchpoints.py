@@ -206,6 +206,50 @@ def test_going_back_and_forth(make: Make, arch: str) -> None:
     assert back == there[-2::-1] or back == there[-2:0:-1]
 
 
+@pytest.mark.parametrize("schedule", ("round-robin", "lockstep 3"))
+def test_an_end_that_was_told_is_told_again_only_where_a_wave_comes_to_it_again(
+    make: Make, arch: str, schedule: str
+) -> None:
+    """From any position forwards: the later ones of those known, the end of the history, and what was not told yet."""
+    session = make(schedule=schedule)
+    ends = session.catch(Event.WAVE, (END,))
+    told, event = [], session.run()
+    for _ in range(7):
+        told.append((session.time.position, event.scope.thread))
+        event = session.running.proceed()
+    told.append((session.time.position, event.scope.thread))
+    last = told[-1][0]
+    for position in (0, told[2][0], told[2][0] + 1, told[5][0] - 1, last):
+        session.time.go_to(position)
+        later = []
+        while (event := session.running.proceed()).reason is StopReason.CATCHPOINT and session.time.position < last:
+            later.append((session.time.position, event.scope.thread))
+        assert later == [row for row in told if position < row[0] < last]
+        assert event.reason is (StopReason.CATCHPOINT if position == last else StopReason.HISTORY)
+    before = ends.hit_count
+    while session.inferior.target is not None:
+        session.running.proceed()
+    assert ends.hit_count == before + sum(WAVES[arch]) - len(told) - 1
+
+
+def test_an_end_in_the_past_is_told_where_nobody_heard_of_it(make: Make) -> None:
+    """The catchpoint is younger than the position; or what was told is of a future that is gone."""
+    session = make()
+    probe = session.catch(Event.WAVE, (END,))
+    session.run()
+    end = session.time.position
+    session.breakpoints.delete(probe.number)
+    session.catch(Event.WAVE, (END,))
+    session.time.go_to(end - 1)
+    assert session.running.proceed().reason is StopReason.HISTORY and session.time.position == end
+    event = session.running.proceed()
+    assert (event.caught, session.time.position) == ("wave end", end)
+    session.time.go_to(end - 1)
+    session.time.need().branch()
+    event = session.running.proceed()
+    assert (event.caught, session.time.position) == ("wave end", end)
+
+
 def test_steps_end_at_events(make: Make) -> None:
     session = make(0, "-O0")
     session.start()

@@ -263,6 +263,7 @@ class Runner(Struct):
     def hits_here(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
         """The breakpoints that stop a wave where it is, when those that only print or collect have done so."""
         hits, problems = self.hits(thread, pc)
+        self.catcher.note(thread)
         hits = print_hits(hits, thread, self.state.printf, problems.append)
         return self.native.take_hits(hits, thread, pc), problems
 
