@@ -12,6 +12,7 @@ from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger import Session
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.running.catchpoints import BEGIN, END, Catchpoint, Event
+from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.stops import StopEvent, StopReason
 
 pytestmark = pytest.mark.llvm
@@ -204,6 +205,31 @@ def test_going_back_and_forth(make: Make, arch: str) -> None:
         back.append((event.scope.thread, event.caught))
         event = again.time.proceed()
     assert back == there[-2::-1] or back == there[-2:0:-1]
+
+
+@pytest.mark.parametrize("caught", (None, "0", "$_thread == 3"))
+@pytest.mark.parametrize("schedule", ("round-robin", "lockstep 3"))
+def test_what_only_prints_at_an_end_is_counted_once_for_each_wave(
+    make: Make, arch: str, schedule: str, caught: str | None
+) -> None:
+    """Also by waves that stop there twice: first for a breakpoint, then they may be the last of their group."""
+    session, printed = make(schedule=schedule), list[int]()
+    session.running.watch_inside(lambda one, thread, lanes, columns: printed.append(thread))
+    probe = Catchpoint(0, "", event=Event.WAVE, when=(END,))
+    session.start_at_entry()
+    (place,) = session.running.catcher.make(Event.WAVE, (END,)).places(probe)
+    one = session.break_at(f"*{place:#x}", form=DynamicPrintf)
+    assert isinstance(one, DynamicPrintf)
+    one.format, one.arguments = '"%d\\n", $_thread', ("$_thread",)
+    for event in (Event.WAVE, Event.WORKGROUP):
+        session.catch(event, (END,), condition=caught)
+    breaks = session.break_at(f"*{place:#x}", condition="$_thread > 2")
+    while session.inferior.target is not None:
+        event = session.running.proceed()
+        if breaks.number in event.breakpoints:
+            session.breakpoints.delete(breaks.number)
+    assert sorted(printed) == list(range(1, sum(WAVES[arch]) + 1))
+    assert one.hit_count == len(printed)
 
 
 @pytest.mark.parametrize("schedule", ("round-robin", "lockstep 3"))

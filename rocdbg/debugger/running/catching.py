@@ -178,6 +178,11 @@ class Catcher:
                 one.tellings = {wave: told for wave, told in one.tellings.items() if told <= position}
             one.told.update(wave for wave, told in one.tellings.items() if told <= position)
 
+    @property
+    def again_at(self) -> frozenset[LoadedAddress]:
+        """Where waves stop once more."""
+        return self._instructions(_ENDS) if self._again else _NONE
+
     def look(self, thread: int) -> bool:
         """A wave has stopped, and what it does there is looked at; whether it had stopped there before."""
         again = thread in self._again
