@@ -248,7 +248,7 @@ def from_bytes(data: bytes) -> LaneTable | None:
     """A table that was kept; None when it is of another form."""
     try:
         table = msgspec.msgpack.decode(data, type=LaneTable)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return table if table.format == _FORMAT else None
 

@@ -106,6 +106,13 @@ def _colour(shell: Shell) -> None:
     shell.out.colour = bool(STYLE.read(shell)) and shell.can_colour
 
 
+def _set_direction(shell: Shell, word: object) -> None:
+    session = shell.session
+    if word == "reverse" and session.inferior.running and session.time.recording is None:
+        raise CommandError("Target does not support this operation.")
+    session.settings.exec_direction = str(word)
+
+
 def _set_directories(shell: Shell, text: object) -> None:
     folders = [part for part in str(text).split(":") if part]
     ends = [part for part in ("$cdir", "$cwd") if part not in folders]
@@ -290,7 +297,8 @@ SETTINGS = (
         show_help="Show the upper bound on the number of backtrace levels.",
     ),
     Setting(
-        "exec-direction", Enumeration(("forward", "reverse")), "direction of execution", of_engine("exec_direction"),
+        "exec-direction", Enumeration(("forward", "reverse")), "direction of execution",
+        Place("exec_direction", lambda shell: shell.session.settings.exec_direction, _set_direction),
         show_help="Show direction of execution (forward/reverse).",
         line=lambda shell: f"{shell.session.settings.exec_direction.capitalize()}.",
     ),

@@ -155,7 +155,7 @@ def load(path: Path) -> SavedRun:
     content = b"".join(_blocks(path, read_regular(path, 2 * _MOST)))
     try:
         return msgspec.msgpack.decode(content, type=SavedRun)
-    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError) as error:
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
         start = len(MAGIC) + _VERSION.size
         raise RecordFileError(path, f"this is not the content of a recording: {error}", start) from None
 

@@ -84,10 +84,15 @@ def last_write(session: Session, rng: random.Random) -> None:
 
 
 def same_states(
-    file: str, target: str, function: str | None, moves: int, seed: str = "", positions: int = 1 << 30
+    file: str, target: str, function: str | None, moves: int, seed: str = "", positions: int = 1 << 30,
+    session: Session | None = None,
 ) -> int:
-    """Move so often, or to so many positions; each is compared with a fresh run. Gives how many there were."""
-    session = Session()
+    """Move so often, or to so many positions; each is compared with a fresh run. Gives how many there were.
+
+    In a ``session`` that has run other things, or by default in a new one.
+    """
+    session = session or Session()
+    session.breakpoints.clear()
     session.load(DEMOS / file, target)
     session.break_at(function or session.launch.kernel.name)
     rng = random.Random(file + seed)
@@ -125,6 +130,13 @@ def test_any_mixture_of_commands_gives_the_states_of_a_fresh_run(
 ) -> None:
     """`benchmarks/truth.py` does more of them."""
     assert same_states(file, target, function, 60) > 10
+
+
+def test_runs_that_follow_each_other_in_a_session_have_each_their_own_past() -> None:
+    """The same code object again, and another."""
+    session = Session()
+    for seed, (file, target, function) in enumerate((LAUNCHES[3], LAUNCHES[3], LAUNCHES[2])):
+        assert same_states(file, target, function, 30, str(seed), session=session) > 5
 
 
 @pytest.mark.parametrize("file, target, function", LAUNCHES)

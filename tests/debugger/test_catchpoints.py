@@ -12,6 +12,7 @@ from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger import Session
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.running.catchpoints import BEGIN, END, Catchpoint, Event
+from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.stops import StopEvent, StopReason
 
 pytestmark = pytest.mark.llvm
@@ -204,6 +205,75 @@ def test_going_back_and_forth(make: Make, arch: str) -> None:
         back.append((event.scope.thread, event.caught))
         event = again.time.proceed()
     assert back == there[-2::-1] or back == there[-2:0:-1]
+
+
+@pytest.mark.parametrize("caught", (None, "0", "$_thread == 3"))
+@pytest.mark.parametrize("schedule", ("round-robin", "lockstep 3"))
+def test_what_only_prints_at_an_end_is_counted_once_for_each_wave(
+    make: Make, arch: str, schedule: str, caught: str | None
+) -> None:
+    """Also by waves that stop there twice: first for a breakpoint, then they may be the last of their group."""
+    session, printed = make(schedule=schedule), list[int]()
+    session.running.watch_inside(lambda one, thread, lanes, columns: printed.append(thread))
+    probe = Catchpoint(0, "", event=Event.WAVE, when=(END,))
+    session.start_at_entry()
+    (place,) = session.running.catcher.make(Event.WAVE, (END,)).places(probe)
+    one = session.break_at(f"*{place:#x}", form=DynamicPrintf)
+    assert isinstance(one, DynamicPrintf)
+    one.format, one.arguments = '"%d\\n", $_thread', ("$_thread",)
+    for event in (Event.WAVE, Event.WORKGROUP):
+        session.catch(event, (END,), condition=caught)
+    breaks = session.break_at(f"*{place:#x}", condition="$_thread > 2")
+    while session.inferior.target is not None:
+        event = session.running.proceed()
+        if breaks.number in event.breakpoints:
+            session.breakpoints.delete(breaks.number)
+    assert sorted(printed) == list(range(1, sum(WAVES[arch]) + 1))
+    assert one.hit_count == len(printed)
+
+
+@pytest.mark.parametrize("schedule", ("round-robin", "lockstep 3"))
+def test_an_end_that_was_told_is_told_again_only_where_a_wave_comes_to_it_again(
+    make: Make, arch: str, schedule: str
+) -> None:
+    """From any position forwards: the later ones of those known, the end of the history, and what was not told yet."""
+    session = make(schedule=schedule)
+    ends = session.catch(Event.WAVE, (END,))
+    told, event = [], session.run()
+    for _ in range(7):
+        told.append((session.time.position, event.scope.thread))
+        event = session.running.proceed()
+    told.append((session.time.position, event.scope.thread))
+    last = told[-1][0]
+    for position in (0, told[2][0], told[2][0] + 1, told[5][0] - 1, last):
+        session.time.go_to(position)
+        later = []
+        while (event := session.running.proceed()).reason is StopReason.CATCHPOINT and session.time.position < last:
+            later.append((session.time.position, event.scope.thread))
+        assert later == [row for row in told if position < row[0] < last]
+        assert event.reason is (StopReason.CATCHPOINT if position == last else StopReason.HISTORY)
+    before = ends.hit_count
+    while session.inferior.target is not None:
+        session.running.proceed()
+    assert ends.hit_count == before + sum(WAVES[arch]) - len(told) - 1
+
+
+def test_an_end_in_the_past_is_told_where_nobody_heard_of_it(make: Make) -> None:
+    """The catchpoint is younger than the position; or what was told is of a future that is gone."""
+    session = make()
+    probe = session.catch(Event.WAVE, (END,))
+    session.run()
+    end = session.time.position
+    session.breakpoints.delete(probe.number)
+    session.catch(Event.WAVE, (END,))
+    session.time.go_to(end - 1)
+    assert session.running.proceed().reason is StopReason.HISTORY and session.time.position == end
+    event = session.running.proceed()
+    assert (event.caught, session.time.position) == ("wave end", end)
+    session.time.go_to(end - 1)
+    session.time.need().branch()
+    event = session.running.proceed()
+    assert (event.caught, session.time.position) == ("wave end", end)
 
 
 def test_steps_end_at_events(make: Make) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import resource
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,21 @@ def test_a_damaged_file_is_refused_with_the_offset(tmp_path: Path) -> None:
     Session().restore_recording(path)
 
 
+@pytest.mark.parametrize("good, bad", (
+    (b"architecture", b"architectura"), (b"gfx90a", b"gfx9\xe7a"), (b"calls", b"cal\xffs"),
+    (b"\xa8schedule", b"\xc1schedule"),
+))
+def test_a_content_with_the_right_checksum_is_refused_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, good: bytes, bad: bytes
+) -> None:
+    path = tmp_path / "a.rec"
+    encode = record_file.msgspec.msgpack.encode
+    monkeypatch.setattr(record_file.msgspec.msgpack, "encode", lambda run: encode(run).replace(good, bad))
+    recorded(*LAUNCHES[0]).save_recording(path)
+    with pytest.raises(RecordFileError, match=r"a\.rec at offset 20: this is not the content of a recording: "):
+        Session().restore_recording(path)
+
+
 def test_another_end_than_was_recorded_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "a.rec"
     recorded(*LAUNCHES[0]).save_recording(path)
@@ -90,7 +106,8 @@ def test_another_end_than_was_recorded_is_noticed(tmp_path: Path) -> None:
         session.time.go_to(run.end)
 
 
-def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", ("while it is written", "at the end"))
+def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     session = recorded(*LAUNCHES[0])
     path = tmp_path / "a.rec"
     session.save_recording(path)
@@ -99,9 +116,16 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(RecordFileError, match="No space left on device"):
-        session.save_recording(path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if way == "at the end":
+        monkeypatch.setattr(os, "fsync", full)
+    else:  # the system takes a part of it
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
+    try:
+        with pytest.raises(RecordFileError, match=r"a\.rec: cannot be written: (No space left|File too large)"):
+            session.save_recording(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["a.rec"]
     session.time.stepi()

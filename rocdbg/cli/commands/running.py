@@ -278,7 +278,7 @@ def until(shell: Shell, location: str | None) -> None:
 
     Without an argument: as "next", but never backwards, so that loops are run to their end.
     """
-    finish_run(shell, shell.session.running.until(location))
+    finish_run(shell, mover(shell).until(location))
 
 
 @command(
@@ -290,7 +290,7 @@ def advance(shell: Shell, location: str) -> None:
 
     Execution will also stop upon exit from the current stack frame.
     """
-    finish_run(shell, shell.session.running.advance(location))
+    finish_run(shell, mover(shell).advance(location))
 
 
 @command(

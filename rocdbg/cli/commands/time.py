@@ -115,7 +115,11 @@ def reverse_finish(shell: Shell) -> None:
 
 def _go(shell: Shell, position: int) -> None:
     control = shell.session.time
-    here = control.position
+    here, (begin, end) = control.position, control.need().bounds
+    if not begin <= position <= end:
+        raise CommandError(f"Target insn not found: the history is from {begin} to {end}.")
+    if position == here and shell.session.inferior.running:
+        raise CommandError("Already at target insn.")
     control.go_to(position)
     if position != here:
         direction = "forward" if position > here else "backward"

@@ -7,6 +7,8 @@ line table begins that is not the beginning of a function.
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -112,6 +114,23 @@ class Backwards(Struct):
             return self._beginning(scope, past)
         event = self._arrive(scope, past, found)
         return event or self.runner.step_event(StopReason.STEP, True)
+
+    def to_location(self, scope: Focus, addresses: Set[int]) -> StopEvent:
+        """``advance`` and ``until`` with a place: to where the lane was there last, if no breakpoint comes before."""
+        past, start = self._past(scope), step_start(self.runner.inferior.chain(scope))
+        stops = self._stops
+        for past_one in past.instructions():
+            if past_one.pc not in addresses and past_one.pc not in stops:
+                continue
+            if scope.lane is not None and not past_one.active >> scope.lane & 1:
+                continue
+            event = self._arrive(scope, past, past_one)
+            if event is not None:
+                return event
+            if past_one.pc in addresses:
+                changed = frame_changed(self.runner.top_frame(scope), start)
+                return self.runner.step_event(StopReason.STEP, changed)
+        return self._beginning(scope, past)
 
     def proceed(self) -> StopEvent:
         """``reverse-continue``: to the last time that any wave came to a breakpoint, or changed what is watched."""

@@ -39,6 +39,8 @@ class Catcher:
         """The wave whose place was looked at last since the command began: it goes on from there."""
         self._again: set[int] = set()
         """Waves that stop once more where they stand."""
+        self._travelled = self._replaying = False
+        """Since the last resume; at the last resume."""
 
     def make(self, event: Event, when: tuple[str, ...] = (), argument: str = "", temporary: bool = False) -> Catchpoint:
         """A catchpoint that is in no table yet; ``when`` () means begin and end of what has both."""
@@ -128,10 +130,24 @@ class Catcher:
         return f"{made.event.value} {' and '.join(words)}" if words else ""
 
     def forget(self) -> None:
-        """The target is elsewhere in time, or another: waves come to their ends again, and stop there."""
+        """The target is elsewhere in time: waves come to their ends again, and stop there."""
+        self._travelled = True
         self._again.clear()
-        for one in self._all(*Event):
+        for one in self._catchpoints():
             one.told.clear()
+
+    def note(self, thread: int) -> None:
+        """The user is told what a wave has come to, and need not be told of it where he finds it in that state."""
+        position = self._position
+        for one in self._catchpoints():
+            if thread in one.told:
+                one.tellings[thread] = position
+
+    @property
+    def _position(self) -> int:
+        """Where in time the target is; always the same where that cannot be another."""
+        recording = self._inferior.need_target().recording
+        return recording.position if recording is not None else 0
 
     def prepare(self, stepped: int | None) -> bool:
         """The target is going to be resumed. A wave that stands at its end was perhaps not the last of its workgroup
@@ -140,6 +156,13 @@ class Catcher:
         if target is not self._target:
             self._target = target
             self.forget()
+            for one in self._catchpoints():
+                one.tellings.clear()
+        recording = target.recording
+        replaying = recording is not None and recording.replaying
+        if self._travelled or (self._replaying and not replaying):
+            self._recall(self._position, live=not replaying)
+        self._travelled, self._replaying = False, replaying
         if not any(END in one.when for one in self._all(Event.DISPATCH, Event.WORKGROUP, Event.WAVE)):
             return False
         ends, runnable = self._instructions(_ENDS), self._inferior.need_runnable()
@@ -147,6 +170,18 @@ class Catcher:
             if wave.pc in ends and wave.number != self.looked_at and runnable.stop_again(wave.number):
                 self._again.add(wave.number)
         return stepped in self._again
+
+    def _recall(self, position: int, live: bool) -> None:
+        """Who stands here at an end that was told, now or at an earlier position, is not told of again."""
+        for one in self._catchpoints():
+            if live:  # what was told of a future that is gone
+                one.tellings = {wave: told for wave, told in one.tellings.items() if told <= position}
+            one.told.update(wave for wave, told in one.tellings.items() if told <= position)
+
+    @property
+    def again_at(self) -> frozenset[LoadedAddress]:
+        """Where waves stop once more."""
+        return self._instructions(_ENDS) if self._again else _NONE
 
     def look(self, thread: int) -> bool:
         """A wave has stopped, and what it does there is looked at; whether it had stopped there before."""
@@ -196,7 +231,10 @@ class Catcher:
         return hits, "".join(lines)
 
     def _all(self, *events: Event) -> list[Catchpoint]:
-        return [one for one in self._table if isinstance(one, Catchpoint) and one.enabled and one.event in events]
+        return [one for one in self._catchpoints() if one.enabled and one.event in events]
+
+    def _catchpoints(self) -> list[Catchpoint]:
+        return [one for one in self._table if isinstance(one, Catchpoint)]
 
 
 def _is(name: str, value: int) -> Node:

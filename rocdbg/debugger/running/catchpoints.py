@@ -52,6 +52,8 @@ class Catchpoint(Breakpoint):
     """A condition (I1) for a place, the same for all lanes, without which nothing of it happens there."""
     told: set[int] = field(default_factory=set)
     """The waves that stand at their end where it was a hit."""
+    tellings: dict[int, int] = field(default_factory=dict)
+    """The waves of which the user was told that, and the position in time."""
 
     @property
     def at_places(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.registers import PC
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.convenience import Convenience
@@ -197,9 +198,12 @@ class RunControl(Driving):
 
     def advance(self, location: str) -> StopEvent:
         """Until the location is reached, or the frame returns."""
-        focus = self._need_lane()
-        addresses = frozenset(place.address for place in self._resolve(location))
+        focus, addresses = self._need_lane(), self.addresses_of(location)
         return self._done(self._forward(lambda: run_to_location(self._runner, focus, addresses)))
+
+    def addresses_of(self, location: str) -> frozenset[LoadedAddress]:
+        """Where a location is in the program. Raises a `rocdbg.Error`."""
+        return frozenset(place.address for place in self._resolve(location))
 
     def jump(self, address: int) -> StopEvent:
         """The wave in focus goes on at a loaded address, as it is."""

@@ -100,11 +100,11 @@ class WavePast:
 
     def last_of(
         self, wanted: Callable[[int], bool], lane: int | None, first: bool,
-        anyway: Callable[[int], bool] = lambda pc: False,
+        anyway: Callable[[int], bool] = lambda pc: False, after: int = 0,
     ) -> PastInstruction | None:
         """The newest (``first``: the oldest) instruction whose PC is wanted, active in a lane (None: in any).
 
-        ``anyway``: instructions that do not ask which lanes are active.
+        ``anyway``: instructions that do not ask which lanes are active. ``after``: the wave had executed so many.
         """
         known: dict[int, bool] = {}
         always: dict[int, bool] = {}
@@ -120,6 +120,7 @@ class WavePast:
                 regardless = np.array([always[pc] for pc in pcs.tolist()])[inverse.reshape(-1)]
                 fits &= (rows[:, 1] >> np.uint64(lane) & np.uint64(1)).astype(bool) | regardless
             found = np.flatnonzero(fits)
+            found = found[found + start >= after]
             if found.size:
                 index = int(found[0 if first else -1])
                 pc, active = int(rows[index, 0]), int(rows[index, 1]) & self._lanes

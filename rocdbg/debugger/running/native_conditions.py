@@ -158,8 +158,11 @@ class NativeConditions:
 
     # -- for one resume
 
-    def checks(self, always: frozenset[int]) -> Mapping[int, Check]:
-        """What the target is to decide on, by address; not at those where it stops in any case."""
+    def checks(self, always: frozenset[int], again: frozenset[int] = frozenset()) -> Mapping[int, Check]:
+        """What the target is to decide on, by address; not at those where it stops in any case.
+
+        At those of ``again`` it decides nothing: a wave may come once more to what was counted and printed there.
+        """
         self._counters = []
         if all(breakpoint_.at_places for breakpoint_ in self._breakpoints) and (
             self._settings.condition_evaluation == "host" or not self._places
@@ -175,7 +178,7 @@ class NativeConditions:
         counters: dict[int, tuple[Breakpoint, Counter]] = {}
         checks: dict[int, Check] = {}
         for address, breakpoints in at.items():
-            check = self._check(address, breakpoints, counters)
+            check = self._check(address, breakpoints, counters) if address not in again else None
             if check is not None:
                 checks[address] = check
             elif any(isinstance(breakpoint_, Catchpoint) for breakpoint_ in breakpoints):

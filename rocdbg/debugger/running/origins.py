@@ -3,17 +3,12 @@ and stores, to the arithmetic that made it or to what the launch has put there."
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
-from rocdbg.arch.registers import register_number
-from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.running.lane_past import WavePast
-from rocdbg.debugger.running.past_writes import FoundWrite, PastWrites, register_of
+from rocdbg.debugger.running.past_writes import VECTOR, FoundWrite, PastWrites, register_of
 from rocdbg.debugger.running.value_sources import (
     End,
     Loaded,
@@ -22,20 +17,16 @@ from rocdbg.debugger.running.value_sources import (
     second_distance,
     source_of,
 )
+from rocdbg.debugger.running.wave_registers import FILES, VECTORS, WaveRegisters
 from rocdbg.debugger.target.recording import HostAccess, Recording, Spans, Write
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import Type, VectorType
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.isa.results import ignores_exec, results
+from rocdbg.isa.results import results
 
 MAX_STEPS = 200
 """Writes that are followed."""
-_FILES = {OperandKind.VGPR: "v", OperandKind.AGPR: "a", OperandKind.SGPR: "s", OperandKind.TTMP: "ttmp"}
-_VECTORS = (OperandKind.VGPR, OperandKind.AGPR)
-
-
-_VECTOR = re.compile(r"\$([va])(\d+)(\s*\[.*\])?", re.DOTALL)
 
 
 class OriginStep(Struct, frozen=True):
@@ -80,42 +71,6 @@ class _Memory(Struct, frozen=True):
 _Place = _Register | _Memory
 
 
-class _State:
-    """What a wave holds where the target stands."""
-
-    def __init__(self, inferior: Inferior, thread: int) -> None:
-        self._target, self._thread = inferior.need_target(), thread
-        self.wave_size = inferior.wave(thread).lane_count
-
-    def dword(self, operand: Operand, offset: int, lane: int) -> int:
-        """A dword of an operand; 0 of what cannot be read."""
-        if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE):
-            return operand.value >> 32 * offset & 0xFFFF_FFFF
-        if operand.kind is OperandKind.SPECIAL:
-            name, at = {106: ("vcc", 0), 107: ("vcc", 1), 126: ("exec", 0), 127: ("exec", 1)}.get(
-                operand.index, ("", 0)
-            )
-            if not name:
-                return (self._target.read_special(self._thread, "m0") or 0) if operand.text == "m0" else 0
-            offset += at
-        else:
-            name = f"{_FILES[operand.kind]}{operand.index + offset}"
-            offset = lane if operand.kind in _VECTORS else 0
-        if name.startswith("ttmp"):
-            return self._target.read_special(self._thread, name) or 0
-        data = self._target.read_register(self._thread, register_number(name, self.wave_size))
-        return int.from_bytes(data[4 * offset : 4 * offset + 4], "little")
-
-    def scc(self) -> bool:
-        """SCC."""
-        return bool(self._target.read_special(self._thread, "scc"))
-
-    def active(self) -> int:
-        """EXEC."""
-        data = self._target.read_register(self._thread, register_number("exec", self.wave_size))
-        return int.from_bytes(data, "little")
-
-
 class Origins(Struct):
     """Searches the past of a target. The target is elsewhere in time afterwards."""
 
@@ -124,7 +79,7 @@ class Origins(Struct):
 
     def find(self, text: str, value: Value, focus: Focus) -> Origin:
         """Where the value of an expression comes from. Raises `DebuggerError` for what cannot be followed."""
-        vector = _VECTOR.fullmatch(text.strip())
+        vector = VECTOR.fullmatch(text.strip())
         if vector is not None and isinstance(value.type.bare, VectorType) and focus.lane is not None:
             value = value.part(value.type.bare.element, 4 * focus.lane)  # of $v3, the lane's
         size = value.size
@@ -151,16 +106,11 @@ class Origins(Struct):
             place = following
 
     def _place(self, text: str, value: Value, focus: Focus, tracked: int) -> _Place:
-        vector = _VECTOR.fullmatch(text.strip())
-        if vector is not None and focus.thread is not None:  # $v3, $v3[5]
-            kind = OperandKind.VGPR if vector[1] == "v" else OperandKind.AGPR
-            return _Register(kind, decimal(vector[2]), value.offset // 4, focus.thread)
-        register = register_of(text, value)
+        register = register_of(text, value, focus.lane)
         if register is not None:
-            kind, index = register
+            kind, index, lane = register
             assert focus.thread is not None
-            lane = focus.lane
-            return _Register(kind, index + tracked, lane if kind in _VECTORS else None, focus.thread)
+            return _Register(kind, index + tracked, lane, focus.thread)
         address = value.address
         if address is None:
             raise DebuggerError("Its origin cannot be found: it is in neither memory nor a register of the wave.")
@@ -179,24 +129,7 @@ class Origins(Struct):
         if isinstance(place, _Memory):
             return recording.find_store(place.spans, place.thread if place.own else None, recording.position)
         writes = PastWrites(self.inferior, recording)
-        while True:
-            past = WavePast(self.inferior, recording, place.thread)
-            found = past.last_of(
-                lambda pc: self._result(writes.instruction(pc), place) is not None, place.lane, False,
-                lambda pc: (one := writes.instruction(pc)) is not None and ignores_exec(one),
-            )
-            if found is None:
-                return None
-            recording.go_before(place.thread, found.count, past.present)
-            instruction = writes.instruction(found.pc)
-            assert instruction is not None
-            if instruction.name == "v_writelane_b32":
-                state = _State(self.inferior, place.thread)
-                select = instruction.operand("src1")
-                if select is not None and state.dword(select, 0, 0) % state.wave_size != place.lane:
-                    continue  # it wrote another lane
-            lanes = 0 if place.lane is None else found.active
-            return Write(recording.position, place.thread, lanes, found.pc)
+        return writes.of_register(place.kind, range(place.index, place.index + 1), place.lane, place.thread, False)
 
     @staticmethod
     def _result(instruction: Instruction | None, place: _Register) -> Operand | None:
@@ -210,7 +143,7 @@ class Origins(Struct):
         """The row of a write, which the target stands before, and where its value comes from. The target stands
         before the write afterwards."""
         writes = PastWrites(self.inferior, self.recording)
-        instruction, state = writes.instruction(write.pc), _State(self.inferior, write.thread)
+        instruction, state = writes.instruction(write.pc), WaveRegisters(self.inferior, write.thread)
         told = writes.told(write)
         if instruction is None:
             raise DebuggerError(f"The instruction at {write.pc:#x} cannot be read.")
@@ -278,11 +211,11 @@ class Origins(Struct):
                         if low <= begin < high:
                             data = instruction.operand(("data0", "data1")[number]) or instruction.operand("vdata")
                             data = data or instruction.operand("sdata")
-                            if data is None or data.kind not in _FILES:
+                            if data is None or data.kind not in FILES:
                                 return lane, End("a store")
                             if name.endswith("_hi") or "_d16_hi" in name:
                                 return lane, End("the upper half of a register")
-                            vector = data.kind in _VECTORS
+                            vector = data.kind in VECTORS
                             return lane if vector else None, _Register(
                                 data.kind, data.index + byte // 4, lane if vector else None, thread
                             )
@@ -297,7 +230,7 @@ class Origins(Struct):
             whole = whole and bool(place.whole)
             data = self.recording.contents(place.whole if whole else place.spans)
         else:
-            state = _State(self.inferior, place.thread)
+            state = WaveRegisters(self.inferior, place.thread)
             first = place.index - tracked if whole else place.index
             dwords = range(first, first + (max(1, size // 4) if whole else 1))
             data = b"".join(
@@ -310,15 +243,15 @@ class Origins(Struct):
     def _operands(self, write: Write, lane: int | None, type_: Type) -> tuple[tuple[str, Value], ...]:
         """What the sources of an instruction are before it, as numbers of the value's type if they are as wide."""
         instruction = PastWrites(self.inferior, self.recording).instruction(write.pc)
-        state, found = _State(self.inferior, write.thread), dict[str, Value]()
+        state, found = WaveRegisters(self.inferior, write.thread), dict[str, Value]()
         shown = type_ if ctypes.size_of(type_) == 4 else ctypes.UNSIGNED_INT
         written = [operand.name for operand in results(instruction)] if instruction is not None else []
         for operand in instruction.operands if instruction is not None else ():
-            if operand.kind in _VECTORS or operand.kind is OperandKind.SGPR:
+            if operand.kind in VECTORS or operand.kind is OperandKind.SGPR:
                 if operand.name in written or operand.dwords > 2:
                     continue
                 for offset in range(operand.dwords):
-                    name = f"{_FILES[operand.kind]}{operand.index + offset}"
+                    name = f"{FILES[operand.kind]}{operand.index + offset}"
                     number = state.dword(operand, offset, lane or 0)
                     found[name] = Value(shown, data=number.to_bytes(4, "little"))
         return tuple(found.items())
@@ -327,7 +260,7 @@ class Origins(Struct):
         """Why nothing has written a place."""
         if isinstance(place, _Memory):
             return self.recording.home_of(place.spans, place.thread)
-        name = f"{_FILES.get(place.kind, 'register ')}{place.index}"
+        name = f"{FILES.get(place.kind, 'register ')}{place.index}"
         return f"{name}, as the launch has set it up"
 
 

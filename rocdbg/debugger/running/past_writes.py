@@ -9,27 +9,39 @@ from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.running.lane_past import WavePast
+from rocdbg.debugger.running.wave_registers import VECTORS, WaveRegisters
 from rocdbg.debugger.target.recording import Recording, Write
 from rocdbg.debugger.values.value import Value
 from rocdbg.isa.decoder import DecodeError, decode
 from rocdbg.isa.instruction import Instruction, OperandKind
-from rocdbg.isa.results import results
+from rocdbg.isa.results import ignores_exec, results
 
+VECTOR = re.compile(r"\$([va])(\d+)(\s*\[.*\])?", re.DOTALL)
+"""A vector register, or the dword of a lane of it."""
 _REGISTER = re.compile(r"\$?([vsa])(\d+)")
 _KINDS = {"v": OperandKind.VGPR, "s": OperandKind.SGPR, "a": OperandKind.AGPR}
+_NUMBERS = (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE)
 _LONGEST = 24
 
 
-def register_of(text: str, value: Value) -> tuple[OperandKind, int] | None:
-    """The register that an expression names, or in which its value is; None if that is elsewhere."""
+def register_of(text: str, value: Value, lane: int | None) -> tuple[OperandKind, int, int | None] | None:
+    """The register that an expression names, or in which its value is, and whose dword of it: a lane's (by default
+    ``lane``), None of a scalar register. None if it is elsewhere."""
+    vector = VECTOR.fullmatch(text.strip())
+    if vector is not None and vector[3]:  # $v3[5]
+        return _KINDS[vector[1]], decimal(vector[2]), value.offset // 4
     register = _REGISTER.fullmatch(text.strip()) or (
         _REGISTER.fullmatch(value.storage.register or "") if value.storage is not None else None
     )
-    return (_KINDS[register[1]], int(register[2])) if register is not None else None
+    if register is None:
+        return None
+    kind = _KINDS[register[1]]
+    return kind, decimal(register[2]), lane if kind in VECTORS else None
 
 
 class FoundWrite(Struct, frozen=True):
@@ -59,9 +71,13 @@ class PastWrites(Struct):
 
         None if no instruction has written it. Raises `DebuggerError` for what is in neither memory nor registers.
         """
-        register = register_of(text, value)
+        register = register_of(text, value, focus.lane)
         if register is not None:
-            return self._of_register(*register, value, focus, first)
+            kind, number, lane = register
+            dwords = 1 if lane is not None else max(1, value.size // 4)
+            assert focus.thread is not None
+            write = self.of_register(kind, range(number, number + dwords), lane, focus.thread, first)
+            return self.told(write) if write is not None else None
         address = value.address
         if address is None:
             raise DebuggerError("Its writes cannot be found: it is in neither memory nor a register of the wave.")
@@ -96,25 +112,47 @@ class PastWrites(Struct):
                 continue
         return None
 
-    def _of_register(
-        self, kind: OperandKind, number: int, value: Value, focus: Focus, first: bool
-    ) -> FoundWrite | None:
-        assert focus.thread is not None
-        dwords = 1 if kind is not OperandKind.SGPR else max(1, value.size // 4)
-        numbers = range(number, number + dwords)
-        past = WavePast(self.inferior, self.recording, focus.thread)
-        found = past.last_of(self._writes(kind, numbers), focus.lane if kind is not OperandKind.SGPR else None, first)
-        if found is None:
-            return None
-        self.recording.go_before(focus.thread, found.count, past.present)
-        lanes = 0 if kind is OperandKind.SGPR else found.active
-        return self.told(Write(self.recording.position, focus.thread, lanes, found.pc))
+    def of_register(
+        self, kind: OperandKind, numbers: range, lane: int | None, thread: int, first: bool
+    ) -> Write | None:
+        """The last (``first``: the first) instruction of a wave before now that wrote one of some registers, of vector
+        registers the dword of a lane. The target stands before it."""
+        writes, after, present = self._writes(kind, numbers, lane, thread), 0, self.recording.position
+        while True:
+            past = WavePast(self.inferior, self.recording, thread)
+            found = past.last_of(writes, lane, first, self._ignores_exec, after)
+            if found is None:
+                return None
+            self.recording.go_before(thread, found.count, past.present)
+            instruction = self.instruction(found.pc)
+            assert instruction is not None
+            one_lane = instruction.name == "v_writelane_b32"
+            if not one_lane or self._written_lane(instruction, thread) == lane:
+                lanes = 0 if lane is None else 1 << lane if one_lane else found.active
+                return Write(self.recording.position, thread, lanes, found.pc)
+            if first:
+                after = found.count + 1
+                self.recording.go_to(present)
 
-    def _writes(self, kind: OperandKind, numbers: range) -> Callable[[int], bool]:
-        """Whether the instruction at a PC writes one of the registers."""
+    def _written_lane(self, instruction: Instruction, thread: int) -> int | None:
+        """The lane that v_writelane_b32, which a wave is about to execute, writes."""
+        select, state = instruction.operand("src1"), WaveRegisters(self.inferior, thread)
+        return state.dword(select, 0, 0) % state.wave_size if select is not None else None
+
+    def _ignores_exec(self, pc: int) -> bool:
+        instruction = self.instruction(pc)
+        return instruction is not None and ignores_exec(instruction)
+
+    def _writes(self, kind: OperandKind, numbers: range, lane: int | None, thread: int) -> Callable[[int], bool]:
+        """Whether the instruction at a PC writes one of the registers, perhaps in a lane."""
+        lanes = self.inferior.wave(thread).lane_count
 
         def writes(pc: int) -> bool:
             instruction = self.instruction(pc)
+            if instruction is not None and instruction.name == "v_writelane_b32":
+                select = instruction.operand("src1")
+                if select is not None and select.kind in _NUMBERS and select.value % lanes != lane:
+                    return False  # many registers are spilled into lanes of one
             return instruction is not None and any(
                 operand.kind is kind
                 and operand.index < numbers.stop and numbers.start < operand.index + operand.dwords

@@ -74,7 +74,8 @@ class Runner(Struct):
             wave = self.target.wave(request.thread)  # a step would go over the stop address where it begins
             return TargetStop(TargetStopKind.BREAKPOINT, wave.number, wave.pc, wave.exec_mask & wave.used_lanes)
         users = self.breakpoints.addresses()
-        checks = dict(self.native.checks(request.stop_addresses - users | request.always))
+        always = request.stop_addresses - users | request.always
+        checks = dict(self.native.checks(always, self.catcher.again_at))
         watches, ends = self.watcher.prepare(), self.watcher.ends()
         for address in ends - request.stop_addresses:
             checks[address] = self.watcher.end_check()
@@ -263,6 +264,7 @@ class Runner(Struct):
     def hits_here(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
         """The breakpoints that stop a wave where it is, when those that only print or collect have done so."""
         hits, problems = self.hits(thread, pc)
+        self.catcher.note(thread)
         hits = print_hits(hits, thread, self.state.printf, problems.append)
         return self.native.take_hits(hits, thread, pc), problems
 

@@ -106,6 +106,16 @@ class TimeControl:
                 breakpoint_.ignore_count = ignore_count - 1
         return self._control.perform(lambda: self._returning(self._backwards.proceed))
 
+    def until(self, location: str | None = None) -> StopEvent:
+        """``until`` backwards: `next`, or with a location back to there."""
+        return self.advance(location) if location is not None else self.next()
+
+    def advance(self, location: str) -> StopEvent:
+        """``advance`` backwards: to where the focused lane was at a location last, or to the beginning."""
+        self._revive()
+        focus, addresses = self._focus.need_running(), self._control.addresses_of(location)
+        return self._control.perform(lambda: self._returning(lambda: self._backwards.to_location(focus, addresses)))
+
     def _repeat(self, count: int, step: Callable[[Focus], StopEvent]) -> StopEvent:
         self._revive()
         return self._control.repeat(count, lambda focus: self._returning(lambda: step(focus)))

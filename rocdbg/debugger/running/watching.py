@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress
-from rocdbg.arch.address_spaces import address_space
+from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.expr.access import address_of, follow
 from rocdbg.debugger.expr.constants import is_constant
@@ -124,9 +124,20 @@ class Watcher:
         made.access, made.software = access, software
         made.bounds = self._bounds(text, focus) if made.scoped else frozenset()
         self._look(made)
+        made.is_fixed = running and not made.scoped and self._is_fixed(made, focus)
         if access != "write" and made.in_registers:
             raise ExpressionError("Expression cannot be implemented with read/access watchpoint.")
         return made
+
+    def _is_fixed(self, made: Watchpoint, focus: Focus) -> bool:
+        """Whether an expression that was looked at is the same global memory wherever a wave stands."""
+        environment = self._data.environment(focus)
+        return (
+            not made.in_registers and bool(made.memory)
+            and all(one.space == AddressSpace.GLOBAL for one in made.memory)
+            and "$" not in made.expression and not any(names_in(value_tree(made.expression, environment)))
+            and self._inferior.frame(focus).program is self._inferior.program
+        )
 
     def _needs_frame(self, text: str) -> bool:
         environment = self._data.environment()
@@ -209,7 +220,7 @@ class Watcher:
 
     def _environment(self, watchpoint: Watchpoint, lane: int | None) -> ProgramEnvironment | None:
         if not watchpoint.scoped:
-            if not self._is_there(watchpoint):
+            if watchpoint.is_fixed or not self._is_there(watchpoint):
                 return self._data.environment_of(None)
             made = self._data.environment(Focus(watchpoint.wave, lane))
             if made.frame is not None:  # registers are the wave's, not those of the frame that an inactive lane is in

@@ -31,6 +31,8 @@ class Watchpoint(Breakpoint):
     entry: int | None = None
     """Where the frame's function begins, if it has a caller: going back there, the frame is gone."""
     masked: bool = False
+    is_fixed: bool = False
+    """Whether it is global memory at an address that the text gives: no wave has to be asked for it."""
     access: str = "write"
     """What triggers it: a ``write`` (that changes the value), a ``read``, any ``access``."""
     values: list[Value | None] = field(default_factory=list)
