@@ -43,9 +43,8 @@ def _function(
 
 def _names(inferior: Inferior, frame: Frame) -> Iterable[str]:
     """The names of the functions from a frame outwards; of each function the name that debug information gives."""
-    for other in inferior.frames(frame.scope):
-        if other.level >= frame.level:
-            yield (other.function.qualified_name or other.function.name or "") if other.function is not None else ""
+    for other in inferior.outwards(frame):
+        yield (other.function.qualified_name or other.function.name or "") if other.function is not None else ""
 
 
 def _any(names: Iterable[str], wanted: str, fits: Fits, count: int, any_: bool) -> bool:

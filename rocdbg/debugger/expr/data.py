@@ -100,7 +100,7 @@ class Data:
         program = frame.program if frame is not None else inferior.program
         return ProgramEnvironment(
             program, target, frame, self._settings, self._history, self._convenience, self.caller,
-            self.recovery if self._settings.print.recovered else None,
+            self.recovery if self._settings.print.recovered else None, inferior.outwards,
         )
 
     # -- variables

@@ -244,6 +244,10 @@ class Inferior:
         """The frames of a lane, innermost first, inline ones included; lazily unwound. Raises `NoRegistersError`."""
         return iter(self.chain(self.need_stack(focus)))
 
+    def outwards(self, frame: Frame) -> Iterator[Frame]:
+        """A frame and those outside of it."""
+        return (other for other in self.frames(frame.scope) if other.level >= frame.level)
+
     def frame(self, focus: Focus) -> Frame:
         """The frame at ``focus.frame``. Raises `FocusError` when there is none, `NoRegistersError` without a wave."""
         found = self.chain(self.need_stack(focus)).get(focus.frame)
