@@ -244,10 +244,6 @@ class Inferior:
         """The frames of a lane, innermost first, inline ones included; lazily unwound. Raises `NoRegistersError`."""
         return iter(self.chain(self.need_stack(focus)))
 
-    def outwards(self, frame: Frame) -> Iterator[Frame]:
-        """A frame and those outside of it."""
-        return (other for other in self.frames(frame.scope) if other.level >= frame.level)
-
     def frame(self, focus: Focus) -> Frame:
         """The frame at ``focus.frame``. Raises `FocusError` when there is none, `NoRegistersError` without a wave."""
         found = self.chain(self.need_stack(focus)).get(focus.frame)
@@ -272,3 +268,8 @@ class Inferior:
         running = self.target is not None and focus.thread is not None
         wave_size = self.wave(focus.thread or 0).lane_count if running else program.wave_size
         return self.unwinder(program).row(program.to_file(pc), wave_size)
+
+
+def outwards(inferior: Inferior, frame: Frame) -> Iterator[Frame]:
+    """A frame and those outside of it."""
+    return (other for other in inferior.frames(frame.scope) if other.level >= frame.level)
