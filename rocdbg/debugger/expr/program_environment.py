@@ -349,7 +349,7 @@ class ProgramEnvironment(Struct, dict=True):
         if program is None or not program.has_debug_info:
             return builtin_type(name) is not None
         names = self._names
-        if names.types(name):
+        if self.types.find(name, "") is not None:
             return names.variable(name) is None
         return builtin_type(name) is not None and names.variable(name) is None and not names.functions(name)
 
