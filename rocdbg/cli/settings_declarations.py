@@ -372,7 +372,7 @@ SETTINGS = (
     Setting(
         "confirm", BOOLEAN, "whether to confirm potentially dangerous operations", of_front_end("confirm", True),
     ),
-    Setting("pagination", BOOLEAN, "state of pagination", of_front_end("pagination", True)),
+    Setting("pagination", BOOLEAN, "state of rocdbg output pagination", of_front_end("pagination", True)),
     Setting(
         "prompt", STRING, "rocdbg's prompt", of_front_end("prompt", "(rocdbg) "),
         sentence='rocdbg\'s prompt is "{}".',
@@ -395,7 +395,7 @@ SETTINGS = (
         set_help="Enable logging.\n\nThe session is copied to the log file.", line=_log_line,
     ),
     Setting(
-        "logging file", FILE_NAME, "the current log file", LOG_FILE,
+        "logging file", FILE_NAME, "the current logfile", LOG_FILE,
         line=lambda shell: f'The current logfile is "{LOG_FILE.read(shell)}".',
     ),
     Setting(
