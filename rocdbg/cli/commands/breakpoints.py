@@ -71,7 +71,7 @@ def set_breakpoint(
             if not shell.interactive:
                 shell.line(f"{question} (y or [n]) [answered N; input not from terminal]")
                 return False
-            if not shell.confirm(question):
+            if not shell.confirm(question, unless=True):
                 return False
         pending = True
     tail = parse_tail(wanted.tail)
