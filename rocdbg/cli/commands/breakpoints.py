@@ -38,7 +38,7 @@ STOP = Arguments(
         "wanted",
         Kind(
             WHERE_AND_WHEN, "Wanted", lambda shell, text: Wanted(*split_location(lane_as_number(shell, text))),
-            completes=Completes.LOCATION,
+            completes=Completes.CODE,
         ),
         Wanted(),
     ),
