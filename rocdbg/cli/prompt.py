@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,9 @@ from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.styles import Style
 
 from rocdbg.cli.prompt_completer import PromptCompleter
-from rocdbg.cli.script import VERBATIM, opens_block
 from rocdbg.cli.signals import Interrupted
 from rocdbg.cli.streams import is_dumb, shows_unicode
+from rocdbg.cli.typed_blocks import is_open, lead, what_is_wanted
 
 if TYPE_CHECKING:
     from rocdbg.cli.screen.terminal import FullScreen
@@ -35,40 +35,6 @@ STYLE = Style.from_dict(
         "status.function": "ansiyellow", "status.file": "ansigreen", "status.exec": "ansicyan",
     }
 )
-
-
-def open_blocks(lines: Sequence[str]) -> int:
-    """How many blocks typed lines have opened that have no `end` yet (``define``, ``commands``, ``if``)."""
-    depth = 0
-    verbatim = False
-    for line in lines:
-        stripped = line.strip()
-        if stripped == "end":
-            depth -= 1
-            verbatim = False
-        elif not verbatim and opens_block(stripped):
-            depth += 1
-            verbatim = stripped.split(None, 1)[0] in VERBATIM
-        if depth <= 0 and line is lines[0]:
-            return 0
-    return depth
-
-
-def is_open(text: str) -> bool:
-    """Whether a typed text is a block whose `end` is missing."""
-    return open_blocks(text.split("\n")) > 0
-
-
-def what_is_wanted(head: str) -> str:
-    """What is to be typed into a block, and how it ends, as GDB says it."""
-    keyword, _, name = head.strip().partition(" ")
-    name = name.strip()
-    wanted = {
-        "define": f'Type commands for definition of "{name}".',
-        "document": f'Type documentation for "{name}".',
-        "commands": f"Type commands{name and f' for breakpoint(s) {name}'}, one per line.",
-    }.get(keyword, "")
-    return f'{wanted}  End with a line saying just "end".'.strip()
 
 
 def _plain_output() -> AbstractContextManager[object]:
@@ -198,17 +164,16 @@ class TerminalPrompt:
         return is_open(self._session.default_buffer.text)
 
     def _continuation(self, width: int, line: int, wrapped: int) -> str:
-        """What stands before further lines of a block: GDB's ``>``, further in for each block inside."""
-        if wrapped:
-            return ""
-        return " " * max(0, open_blocks(self._session.default_buffer.text.split("\n")[:line]) - 1) + ">"
+        """What stands before further lines of a block."""
+        return "" if wrapped else lead(self._session.default_buffer.text.split("\n")[:line])
 
     def _toolbar(self) -> AnyFormattedText:
         """The focus and EXEC, while there is something to say; in a block how it ends."""
         if self.shell.settings.get("style enabled", True) is False:
             return []
-        if self._is_open():
-            return [("class:status", " " + what_is_wanted(self._session.default_buffer.text.split("\n", 1)[0]))]
+        wanted = what_is_wanted(self._session.default_buffer.text)
+        if wanted:
+            return [("class:status", f" {wanted}")]
         if self.shell.session.inferior.target is None:
             return []
         from rocdbg.cli.screen.status import status_line

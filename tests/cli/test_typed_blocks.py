@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.cli.prompt import is_open, open_blocks, what_is_wanted
+from rocdbg.cli.typed_blocks import is_open, lead, open_blocks, what_is_wanted
 
 OPEN = [
     # lines typed, blocks that are open then
@@ -24,6 +24,7 @@ OPEN = [
 def test_blocks_that_are_open(lines: str, depth: int) -> None:
     assert open_blocks(lines.split("/")) == depth
     assert is_open(lines.replace("/", "\n")) == (depth > 0)
+    assert lead(lines.split("/")) == " " * (depth - 1) + ">"
 
 
 END = 'End with a line saying just "end".'
@@ -33,6 +34,7 @@ HEADS = [
     ("commands 1-3", f"Type commands for breakpoint(s) 1-3, one per line.  {END}"),
     ("commands", f"Type commands, one per line.  {END}"),
     ("while 1", END),
+    ("print 1", ""),
 ]
 
 
