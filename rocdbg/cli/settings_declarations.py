@@ -372,7 +372,7 @@ SETTINGS = (
     Setting(
         "confirm", BOOLEAN, "whether to confirm potentially dangerous operations", of_front_end("confirm", True),
     ),
-    Setting("pagination", BOOLEAN, "state of rocdbg output pagination", of_front_end("pagination", True)),
+    Setting("pagination", BOOLEAN, "state of pagination", of_front_end("pagination", True)),
     Setting(
         "prompt", STRING, "rocdbg's prompt", of_front_end("prompt", "(rocdbg) "),
         sentence='rocdbg\'s prompt is "{}".',
