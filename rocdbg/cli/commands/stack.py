@@ -180,15 +180,18 @@ FRAME_WORDS = (
 def _declare(
     lead: str, summary: str, category: Category, handler_of: Callable[[FrameWords], Callable[..., None]],
     aliases: tuple[str, ...] = (), options: tuple[Option, ...] = (), more: str = "", first: str = "", by: str = "",
+    view: str = "",
 ) -> list[Callable[..., None]]:
     """The commands ``LEAD``, ``LEAD level``, ``LEAD function``..., of a handler each.
 
-    ``first``: what the first of them does, if that is more than ``summary`` says; ``by``: a word before "by level".
+    ``first``: what the first of them does, if that is more than ``summary`` says; ``by``: a word before "by level";
+    ``view``: what the last of them does.
     """
     handlers = []
     for words in FRAME_WORDS:
         handler = handler_of(words)
         what = summary + (by if words.what.startswith(" by ") else "") if words.word else first or summary
+        what = view if words.word == "view" and view else what
         handler.__doc__ = f"{what}{words.what}." + (f"\n\n{more}" if more else "")
         declared = command(
             f"{lead} {words.word}".strip(), category=category,
@@ -232,7 +235,8 @@ def _describe(shell: Shell, level: int, named: bool, verbose: bool) -> None:
 
 
 frame, frame_level, frame_function, frame_address_, frame_view = _declare(
-    "frame", "Select and print a stack frame", STACK, partial(_handler, act=_select_and_show), ("f",)
+    "frame", "Select and print a stack frame", STACK, partial(_handler, act=_select_and_show), ("f",),
+    view="View a stack frame",
 )
 select_frame, select_level, select_function, select_address, select_view = _declare(
     "select-frame", "Select a stack frame", STACK, partial(_handler, act=_select),
