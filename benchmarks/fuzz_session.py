@@ -190,6 +190,7 @@ class Maker:
             return self.pick(RANGES)
         return {
             Completes.EXPRESSION: self.expression, Completes.LOCATION: lambda: self.pick(LOCATIONS),
+            Completes.CODE: lambda: self.pick(LOCATIONS),
             Completes.SYMBOL: lambda: self.pick(NAMES), Completes.TYPE: lambda: self.pick(TYPES),
             Completes.REGISTER: lambda: self.pick(REGISTERS), Completes.FILE: lambda: self.pick(FILES),
             Completes.COMMAND: lambda: self.line(1), Completes.KERNEL: lambda: self.pick(("saxpy", "calls", "nosuch")),

@@ -6,13 +6,14 @@
 Cold means an empty translation cache (Python's own byte code is compiled already, as after an installation).
 ``--big`` names the object that big_object.py made; without it one is made first (a minute). ``--kernels`` are the sizes
 of others like it, whose lines show how a command's time grows (11,000 kernels take clang some minutes; 70 MB).
-Prints medians; `python -c pass` on the same machine is the unit that ratios are taken of.
+Prints medians; the processor's time of `python -c pass` on the same machine is the unit that ratios are taken of.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -24,16 +25,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def seconds(arguments: list[str], cache: str) -> float:
-    """Wall time of one run of a command."""
+def seconds(arguments: list[str], cache: str) -> tuple[float, float]:
+    """Wall time of one run of a command, and the processor's time, which other load changes less."""
     environment = {**os.environ, "ROCDBG_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
     elapsed = time.perf_counter() - started
     if done.returncode:
         raise SystemExit(f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
-    return elapsed
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return elapsed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def session(file: Path | str, *commands: str) -> list[str]:
@@ -74,12 +77,13 @@ def main() -> None:
             typed = session(many, f"complete break {last[:-1]}")
             cases[f"{count} kernels: completion"] = lambda n, arguments=typed: (arguments, warm_cache)
         seconds(stop, warm_cache)  # compiles byte code and fills the warm cache
-        medians = {}
+        medians: dict[str, tuple[float, ...]] = {}
         for name, case in cases.items():
-            medians[name] = statistics.median(seconds(*case(n)) for n in range(options.runs))
-        unit = medians["python -c pass"]
-        for name, median in medians.items():
-            print(f"{name:<40} {median:6.2f} s  {median / unit:6.1f}x")
+            taken = [seconds(*case(n)) for n in range(options.runs)]
+            medians[name] = tuple(statistics.median(column) for column in zip(*taken, strict=True))
+        unit = medians["python -c pass"][1]
+        for name, (wall, used) in medians.items():
+            print(f"{name:<40} {wall:6.2f} s  {used:6.2f} s of the processor  {used / unit:6.1f}x")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LIMIT = 200  # candidates, as GDB's max-completions
 LAST_NAME = re.compile(r"(?<!\w)\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
+_CONDITION = re.compile(r"(?<!\S)if(\s|\()")
+"""What begins the condition behind a place."""
 
 
 def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
@@ -94,6 +96,8 @@ def _last_word(line: str, start: int) -> int:
 
 def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int, list[str]]:
     """What completes an argument that starts at ``start``."""
+    if kind is Completes.CODE and _CONDITION.search(line, start):
+        kind = Completes.EXPRESSION
     last = _last_word(line, start)
     if kind is Completes.NOTHING:
         return start, []

@@ -104,7 +104,7 @@ def _show(shell: Shell, display: Display) -> None:
     try:
         value = shell.session.data.evaluate(display.expression)
         if memory:
-            rows = list(shell.session.examiner.examine(value, fmt, fmt.count).whole())
+            rows = list(shell.session.examiner.shown(value, fmt).whole())
             text = "  " + "\n".join(row.text for row in rows) if inline else "".join("\n" + row.text for row in rows)
         else:
             text = " = " + shell.session.data.format(value, fmt)

@@ -75,7 +75,7 @@ _COMMANDS = {
         sources; info stack; info static-tracepoint-markers; info symbol; info target; info tasks; info terminal;
         info threads; info tracepoints; info tvariables; info type-printers; info types; info unwinder; info
         variables; info vector; info vtbl; info warranty; info watchpoints; info win; info xmethod; macro; macro
-        define; macro expand; macro expand-once; macro list; macro undef; show
+        define; macro expand; macro expand-once; macro list; macro undef; show; show copying; show paths; show warranty
     """,
     "support": """
         add-auto-load-safe-path; add-auto-load-scripts-directory; alias; apropos; define; define-prefix; demangle;
@@ -237,6 +237,9 @@ NOT_APPLICABLE = {
     "nosharedlibrary": "the code objects of a launch belong together",
     "overlay": "code objects have no overlays",
     "path": _NO_PROCESS,
+    "show copying": "see the LICENSE file of rocdbg",
+    "show paths": _NO_PROCESS,
+    "show warranty": "see the LICENSE file of rocdbg",
     "tty": _NO_PROCESS,
     "print-object": "that is about Objective-C",
     "python-interactive": _PYTHON,

@@ -96,6 +96,7 @@ def _not_an_option(text: str) -> bool:
 
 TEXT = text_of("TEXT")
 EXPRESSION = text_of("EXPRESSION", Completes.EXPRESSION)
+CODE = text_of("LOCATION", Completes.CODE)
 LOCATION = text_of("LOCATION", Completes.LOCATION)
 FILE = text_of("FILE", Completes.FILE)
 COMMAND = text_of("COMMAND", Completes.COMMAND)

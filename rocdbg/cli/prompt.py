@@ -21,9 +21,9 @@ from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.styles import Style
 
 from rocdbg.cli.prompt_completer import PromptCompleter
-from rocdbg.cli.script import opens_block
 from rocdbg.cli.signals import Interrupted
 from rocdbg.cli.streams import is_dumb, shows_unicode
+from rocdbg.cli.typed_blocks import is_open, lead, what_is_wanted
 
 if TYPE_CHECKING:
     from rocdbg.cli.screen.terminal import FullScreen
@@ -35,24 +35,6 @@ STYLE = Style.from_dict(
         "status.function": "ansiyellow", "status.file": "ansigreen", "status.exec": "ansicyan",
     }
 )
-
-
-def is_open(text: str) -> bool:
-    """Whether a typed text is a block whose `end` is missing (``define``, ``commands``, ``if``)."""
-    lines = text.split("\n")
-    depth = 0
-    verbatim = False
-    for line in lines:
-        stripped = line.strip()
-        if stripped == "end":
-            depth -= 1
-            verbatim = False
-        elif not verbatim and opens_block(stripped):
-            depth += 1
-            verbatim = stripped.split(None, 1)[0] in ("document", "python", "py")
-        if depth <= 0 and line is lines[0]:
-            return False
-    return depth > 0
 
 
 def _plain_output() -> AbstractContextManager[object]:
@@ -81,7 +63,8 @@ class TerminalPrompt:
         with _plain_output():
             self._session: PromptSession[str] = PromptSession(
                 history=history, completer=self._completer, complete_while_typing=Condition(self._has_popups),
-                enable_open_in_editor=False, multiline=Condition(self._is_open), prompt_continuation=">",
+                enable_open_in_editor=False, multiline=Condition(self._is_open),
+                prompt_continuation=self._continuation,
                 bottom_toolbar=self._toolbar if not is_dumb() else None, key_bindings=self._bindings(), style=STYLE,
                 reserve_space_for_menu=6, complete_in_thread=False,
             )
@@ -180,9 +163,18 @@ class TerminalPrompt:
     def _is_open(self) -> bool:
         return is_open(self._session.default_buffer.text)
 
+    def _continuation(self, width: int, line: int, wrapped: int) -> str:
+        """What stands before further lines of a block."""
+        return "" if wrapped else lead(self._session.default_buffer.text.split("\n")[:line])
+
     def _toolbar(self) -> AnyFormattedText:
-        """The focus and EXEC, while there is something to say."""
-        if self.shell.settings.get("style enabled", True) is False or self.shell.session.inferior.target is None:
+        """The focus and EXEC, while there is something to say; in a block how it ends."""
+        if self.shell.settings.get("style enabled", True) is False:
+            return []
+        wanted = what_is_wanted(self._session.default_buffer.text)
+        if wanted:
+            return [("class:status", f" {wanted}")]
+        if self.shell.session.inferior.target is None:
             return []
         from rocdbg.cli.screen.status import status_line
         from rocdbg.cli.screen.view import View

@@ -77,7 +77,8 @@ class Completes(enum.Enum):
 
     NOTHING = "nothing"
     EXPRESSION = "expression"
-    LOCATION = "location"
+    CODE = "code"  # where the program can stop
+    LOCATION = "location"  # any place in the source
     SYMBOL = "symbol"
     TYPE = "type"
     REGISTER = "register"

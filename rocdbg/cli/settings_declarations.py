@@ -403,7 +403,7 @@ SETTINGS = (
         set_help="Enable logging.\n\nThe session is copied to the log file.", line=_log_line,
     ),
     Setting(
-        "logging file", FILE_NAME, "the current log file", LOG_FILE,
+        "logging file", FILE_NAME, "the current logfile", LOG_FILE,
         line=lambda shell: f'The current logfile is "{LOG_FILE.read(shell)}".',
     ),
     Setting(

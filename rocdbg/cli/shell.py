@@ -167,23 +167,27 @@ class Shell:
         self.err.line("Quit")
         self.err.flush()
 
-    def confirm(self, question: str) -> bool:
-        """Ask a yes/no question; yes without a person to ask or with ``set confirm off``."""
+    def confirm(self, question: str, unless: bool = False) -> bool:
+        """Ask a yes/no question; yes without a person to ask or with ``set confirm off``.
+
+        ``unless``: then, and where an empty line answers, it is no.
+        """
         if not self.interactive or self.ask is None or self.settings.get("confirm") is False:
-            return True
+            return not unless
+        choice = "y or [n]" if unless else "y or n"
         head, newline, last = question.rpartition("\n")
         self.write(head + newline)
         while True:
             try:
-                answer = self.ask(f"{last} (y or n) ").strip().lower()
+                answer = self.ask(f"{last} ({choice}) ").strip().lower()
             except EOFError:
-                self.line("EOF [assumed Y]")
-                return True
+                self.line(f"EOF [assumed {'N' if unless else 'Y'}]")
+                return not unless
             if answer in ("y", "yes"):
                 return True
-            if answer in ("n", "no"):
+            if answer in ("n", "no") or (unless and not answer):
                 return False
-            self.line("Please answer y or n.")
+            self.line(f"Please answer {choice}.")
 
     @contextmanager
     def terminal_lent(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rocdbg.debugger.frames.registers import special_names
+from rocdbg.debugger.reports.symbols import CODE, SYMBOLS
 from rocdbg.dwarf.info.all_names import NameKind
 from rocdbg.dwarf.info.types import ClassType, PointerType, Type
 from rocdbg.errors import Error
@@ -20,7 +21,7 @@ _TAGS = {
     "struct": (NameKind.STRUCT, NameKind.CLASS), "class": (NameKind.CLASS, NameKind.STRUCT),
     "union": (NameKind.UNION,), "enum": (NameKind.ENUM,),
 }
-_NAMES = (NameKind.FUNCTION, NameKind.VARIABLE, NameKind.ENUMERATOR, NameKind.SYMBOL)
+_NAMES = (NameKind.FUNCTION, NameKind.VARIABLE, NameKind.ENUMERATOR, NameKind.SYMBOL, NameKind.DATA_SYMBOL)
 _LAST_WORD = re.compile(r"\b(\w+)\s+$")
 _MEMBER = re.compile(r"(.*?)(\.|->)(\w*)$", re.DOTALL)
 
@@ -38,11 +39,12 @@ def complete(session: Session, kind: str, word: str, text: str) -> list[str]:
 def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[str]:
     if kind == "expression":
         return _expression(session, word, text)
-    if kind == "location" and ":" in word.replace("::", ""):
+    if kind in ("code", "location") and ":" in word.replace("::", ""):
         return _functions_in(session, *word.rpartition(":"))
-    if kind in ("location", "symbol"):
-        names = list(session.symbols.names_starting(word)) if word else session.launch.kernel_names()
-        if kind == "location":
+    if kind in ("code", "location", "symbol"):
+        kinds = CODE if kind == "code" else SYMBOLS
+        names = list(session.symbols.names_starting(word, kinds)) if word else session.launch.kernel_names()
+        if kind != "symbol":
             names += [file.basename for file in session.symbols.sources()]
         return names
     if kind == "type":

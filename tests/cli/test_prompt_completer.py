@@ -23,7 +23,9 @@ OFFERED = [
     ("break sum", [("sum_of_squares", "static int sum_of_squares(Range)")]),
     ("info thre", [("threads", "Display currently known threads.")]),
     ("set print pret", [("pretty", "Set pretty formatting of structures.")]),
-    ("break calls.", [("calls.hip", ""), ("calls.kd", "")]),
+    ("break calls.", [("calls.hip", "")]),
+    ("list calls.", [("calls.hip", ""), ("calls.kd", "")]),
+    ("break calls.hip:30 if sum_o", [("sum_of_squares", "static int sum_of_squares(Range)")]),
 ]
 
 

@@ -29,6 +29,8 @@ RELATIVE = [
     (3, 3, "History does not go back to $$3."),
     (1, 1, "History does not go back to $$1."),
     (7, 9, "History does not go back to $$9."),
+    (0, 0, "The history is empty."),
+    (0, 1, "History does not go back to $$1."),
 ]
 
 
@@ -39,11 +41,6 @@ def test_relative(count: int, back: int, expected: int | str) -> None:
     except ExpressionError as error:
         found = str(error)
     assert found == expected
-
-
-@pytest.mark.parametrize("back", [0, 1, 2])
-def test_of_nothing_all_is_void(back: int) -> None:
-    assert ctypes.is_void(ValueHistory().relative(back).type)
 
 
 ABSOLUTE = [

@@ -44,6 +44,7 @@ RULES: list[tuple[str, str]] = [
     (r"\b0x[0-9a-f]+(?= (<[\w:~]|is in |\"))", "ADDRESS"),
     (r"\b0x0000[0-9a-f]{12}\b", "ADDRESS"),
     (r"\b0x(5555|7ff[0-9a-f]|7f00)[0-9a-f]{8}\b", "ADDRESS"),
+    (r"\b0x20000[0-9a-f]{8}\b", "ADDRESS"),  # the aperture of private memory
     (r"(reakpoint \d+ at |at pc |address(?:es)? |\bat |\bto |range of PC |is )0x[0-9a-f]+\b", r"\1ADDRESS"),
     (r"(ADDRESS <[^<>\n]*?)\+\d+>(?= and| but|\.|\s*$)", r"\1+N>"),
     # what lies behind a class's own table of virtual functions

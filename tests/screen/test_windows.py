@@ -105,6 +105,14 @@ def test_listing_moves_the_source_and_a_stop_brings_it_back() -> None:
     assert ">13 " in text(screen, 80, 12)
 
 
+def test_a_lower_window_still_shows_the_line() -> None:
+    screen = make_screen("break divergence.hip:12", "run", "next", file=DIVERGENCE)
+    screen.set_layout("split")
+    for height in (60, 24, 12, 9):
+        shown = text(screen, 80, height).splitlines()
+        assert [line[3:6] for line in shown if line[2:3] == ">"] == ["13 ", "0x7"], height
+
+
 def test_chosen_lanes_are_compared() -> None:
     screen = make_screen("break divergence.hip:12", "run", "lane 6", file=DIVERGENCE)
     screen.set_layout("lanes")

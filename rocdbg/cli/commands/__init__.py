@@ -18,6 +18,7 @@ def add_all(registry: Registry) -> None:
         calls,
         catching,
         code_objects,
+        convenience_functions,
         data,
         dprintf,
         dwarf,
@@ -63,6 +64,7 @@ def add_all(registry: Registry) -> None:
         registry.add_module(module)
     tui.add_layouts(registry)
     memory.add_dumps(registry)
+    convenience_functions.add_functions(registry)
     registry.prefix_command = prefix_command
     settings.add_settings(registry)
     unavailable.add_unavailable(registry)

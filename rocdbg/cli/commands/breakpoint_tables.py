@@ -131,7 +131,10 @@ def _notes(shell: Shell, row: Breakpoint) -> list[str]:
     args=Arguments(required("file", FILE, "Argument required (file name in which to save)")),
 )
 def save_breakpoints(shell: Shell, file: str) -> None:
-    """Save current breakpoint definitions as a script, which "source" reads."""
+    """Save current breakpoint definitions as a script.
+
+    "source" reads it.
+    """
     save(shell, list(shell.session.breakpoints), file)
 
 

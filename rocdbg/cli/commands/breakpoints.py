@@ -38,7 +38,7 @@ STOP = Arguments(
         "wanted",
         Kind(
             WHERE_AND_WHEN, "Wanted", lambda shell, text: Wanted(*split_location(lane_as_number(shell, text))),
-            completes=Completes.LOCATION,
+            completes=Completes.CODE,
         ),
         Wanted(),
     ),
@@ -71,7 +71,7 @@ def set_breakpoint(
             if not shell.interactive:
                 shell.line(f"{question} (y or [n]) [answered N; input not from terminal]")
                 return False
-            if not shell.confirm(question):
+            if not shell.confirm(question, unless=True):
                 return False
         pending = True
     tail = parse_tail(wanted.tail)
@@ -157,14 +157,20 @@ def tbreak(shell: Shell, wanted: Wanted) -> None:
 
 @command("hbreak", category=BREAKPOINTS, usage=f"hbreak {WHERE_AND_WHEN}", args=STOP)
 def hbreak(shell: Shell, wanted: Wanted) -> None:
-    """Set a hardware assisted breakpoint: as "break", since all are the same on the simulated target."""
+    """Set a hardware assisted breakpoint.
+
+    It is one as of "break": all are the same on the simulated target.
+    """
     _need_hardware(shell)
     set_breakpoint(shell, wanted, temporary=False, hardware=True)
 
 
 @command("thbreak", category=BREAKPOINTS, usage=f"thbreak {WHERE_AND_WHEN}", args=STOP)
 def thbreak(shell: Shell, wanted: Wanted) -> None:
-    """Set a temporary hardware assisted breakpoint: as "tbreak", since all are the same on the simulated target."""
+    """Set a temporary hardware assisted breakpoint.
+
+    It is one as of "tbreak": all are the same on the simulated target.
+    """
     _need_hardware(shell)
     set_breakpoint(shell, wanted, temporary=True, hardware=True)
 
@@ -276,7 +282,10 @@ def _switch(shell: Shell, text: str, enabled: bool) -> None:
 
 @command("enable once", category=BREAKPOINTS, aliases=("enable breakpoints once",), args=NUMBERS)
 def enable_once(shell: Shell, numbers: str) -> None:
-    """Enable some breakpoints for one hit: they are disabled when one of them stops the program."""
+    """Enable some breakpoints for one hit.
+
+    They are disabled when one of them stops the program.
+    """
     _enable_until(shell, numbers, Disposition.DISABLE, 1)
 
 
@@ -291,7 +300,10 @@ def enable_delete(shell: Shell, numbers: str) -> None:
     args=Arguments(optional("text", text_of("COUNT N..."), "")),
 )
 def enable_count(shell: Shell, text: str) -> None:
-    """Enable some breakpoints for COUNT hits: they are disabled then."""
+    """Enable some breakpoints for COUNT hits.
+
+    They are disabled then.
+    """
     if not text:
         raise CommandError("Argument required (hit count).")
     count, numbers = read_number(shell, text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.commands.running import finish_run
-from rocdbg.cli.kinds import EXPRESSION, LOCATION
+from rocdbg.cli.kinds import CODE, EXPRESSION
 from rocdbg.cli.present import show_frame
 from rocdbg.cli.registry import Category, CommandError, Repeat, command
 from rocdbg.debugger.errors import FocusError
@@ -52,7 +52,7 @@ def return_(shell: Shell, expression: str) -> None:
 
 @command(
     "jump", category=RUNNING, aliases=("j",), repeat=Repeat.NEVER, needs=lambda shell: shell.need_running(),
-    args=Arguments(required("location", LOCATION, "Argument required (starting address).")),
+    args=Arguments(required("location", CODE, "Argument required (starting address).")),
 )
 def jump(shell: Shell, location: str) -> None:
     """Continue program being debugged at specified line or address.

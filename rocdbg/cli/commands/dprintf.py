@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     args=Arguments(
         Option("-once-per-wave", "Print for the first lane of each wave that arrives, not for all."),
         Option("-output", "Have the lines written to a file, which is made anew.", STRING, default="", gives="str"),
-        optional("text", text_of('LOCATION,"FORMAT",ARG...', Completes.LOCATION), ""),
+        optional("text", text_of('LOCATION,"FORMAT",ARG...', Completes.CODE), ""),
     ),
 )
 def dprintf(shell: Shell, text: str, once_per_wave: bool, output: str) -> None:

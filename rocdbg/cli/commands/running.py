@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.commands.breakpoints import announce, ignore_words
-from rocdbg.cli.kinds import EXPRESSION, FILE, INTEGER, LOCATION, TEXT, number_of, text_of
+from rocdbg.cli.kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
 from rocdbg.cli.options import Option, Unknown
 from rocdbg.cli.present import frame_parts, show_reason, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
@@ -272,7 +272,7 @@ def finish(shell: Shell) -> None:
     finish_run(shell, mover(shell).finish())
 
 
-@command("until", category=RUNNING, aliases=("u",), args=Arguments(optional("location", LOCATION)))
+@command("until", category=RUNNING, aliases=("u",), args=Arguments(optional("location", CODE)))
 def until(shell: Shell, location: str | None) -> None:
     """Execute until past the current line or past a LOCATION.
 
@@ -283,7 +283,7 @@ def until(shell: Shell, location: str | None) -> None:
 
 @command(
     "advance", category=RUNNING, needs=lambda shell: shell.need_running(),
-    args=Arguments(required("location", LOCATION, "Argument required (a location).")),
+    args=Arguments(required("location", CODE, "Argument required (a location).")),
 )
 def advance(shell: Shell, location: str) -> None:
     """Continue the program up to the given location (same form as args for break command).

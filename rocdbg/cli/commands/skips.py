@@ -83,13 +83,19 @@ def skip(shell: Shell, text: str) -> None:
 
 @command("skip function", category=RUNNING, args=Arguments(optional("name", text_of("NAME", Completes.SYMBOL), "")))
 def skip_function(shell: Shell, name: str) -> None:
-    """Ignore a function while stepping; without a name the selected frame's."""
+    """Ignore a function while stepping.
+
+    Without a name it is the selected frame's.
+    """
     _add(shell, Skip(0, function=_function(shell, name)))
 
 
 @command("skip file", category=RUNNING, args=Arguments(optional("name", text_of("FILE", Completes.LOCATION), "")))
 def skip_file(shell: Shell, name: str) -> None:
-    """Ignore a file while stepping; without a name the selected frame's."""
+    """Ignore a file while stepping.
+
+    Without a name it is the selected frame's.
+    """
     if not name:
         frame = shell.session.focus.frame() if shell.session.inferior.running else None
         if frame is None or frame.file is None:
@@ -113,27 +119,39 @@ def _chosen(shell: Shell, numbers: str) -> list[Skip]:
 
 @command("skip delete", category=RUNNING, args=NUMBERS)
 def skip_delete(shell: Shell, numbers: str) -> None:
-    """Delete skip entries; all without numbers."""
+    """Delete skip entries.
+
+    Without numbers all of them.
+    """
     shell.session.skips.delete([skip.number for skip in _chosen(shell, numbers)])
 
 
 @command("skip enable", category=RUNNING, args=NUMBERS)
 def skip_enable(shell: Shell, numbers: str) -> None:
-    """Enable skip entries; all without numbers."""
+    """Enable skip entries.
+
+    Without numbers all of them.
+    """
     for skip in _chosen(shell, numbers):
         skip.enabled = True
 
 
 @command("skip disable", category=RUNNING, args=NUMBERS)
 def skip_disable(shell: Shell, numbers: str) -> None:
-    """Disable skip entries; all without numbers."""
+    """Disable skip entries.
+
+    Without numbers all of them.
+    """
     for skip in _chosen(shell, numbers):
         skip.enabled = False
 
 
 @command("info skip", category=Category.STATUS, args=NUMBERS)
 def info_skip(shell: Shell, numbers: str) -> None:
-    """Display the status of skips: whether enabled, and which files and functions they are about."""
+    """Display the status of skips.
+
+    It tells whether they are enabled, and which files and functions they are about.
+    """
     try:
         skips = _chosen(shell, numbers)
     except CommandError as error:

@@ -242,11 +242,11 @@ def info_line(shell: Shell, place: str) -> None:
             return
     else:
         position = session.places.position
-        if position.place is None:
+        if position.place is None and session.focus.current.thread is None:
             shell.line("No line number information available.")
             return
-        default = session.places.default_line()
-        places = [SourcePlace(default.file, position.last or default.line)]
+        default = session.places.default_line()  # a stop that was not shown has a line, too
+        places = [SourcePlace(default.file, (position.place and position.last) or default.line)]
     for found in places:
         address = found.address
         if address is None and found.function is not None and found.function.low_pc is not None:

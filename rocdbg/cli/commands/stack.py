@@ -173,22 +173,25 @@ FRAME_WORDS = (
     FrameWords("level", "LEVEL", " by level", _by_level),
     FrameWords("function", "NAME", " by function name", _by_function),
     FrameWords("address", "STACK-ADDRESS", " by stack address", _by_address),
-    FrameWords("view", "STACK-ADDRESS [PC-ADDRESS]", " that is outside the normal backtrace", _view),
+    FrameWords("view", "STACK-ADDRESS [PC-ADDRESS]", " that might be outside the current backtrace", _view),
 )
 
 
 def _declare(
     lead: str, summary: str, category: Category, handler_of: Callable[[FrameWords], Callable[..., None]],
-    aliases: tuple[str, ...] = (), options: tuple[Option, ...] = (), more: str = "", first: str = "",
+    aliases: tuple[str, ...] = (), options: tuple[Option, ...] = (), more: str = "", first: str = "", by: str = "",
+    view: str = "",
 ) -> list[Callable[..., None]]:
     """The commands ``LEAD``, ``LEAD level``, ``LEAD function``..., of a handler each.
 
-    ``first``: what the first of them does, if that is more than ``summary`` says.
+    ``first``: what the first of them does, if that is more than ``summary`` says; ``by``: a word before "by level";
+    ``view``: what the last of them does.
     """
     handlers = []
     for words in FRAME_WORDS:
         handler = handler_of(words)
-        what = summary if words.word else first or summary
+        what = summary + (by if words.what.startswith(" by ") else "") if words.word else first or summary
+        what = view if words.word == "view" and view else what
         handler.__doc__ = f"{what}{words.what}." + (f"\n\n{more}" if more else "")
         declared = command(
             f"{lead} {words.word}".strip(), category=category,
@@ -232,16 +235,18 @@ def _describe(shell: Shell, level: int, named: bool, verbose: bool) -> None:
 
 
 frame, frame_level, frame_function, frame_address_, frame_view = _declare(
-    "frame", "Select and print a stack frame", STACK, partial(_handler, act=_select_and_show), ("f",)
+    "frame", "Select and print a stack frame", STACK, partial(_handler, act=_select_and_show), ("f",),
+    view="View a stack frame",
 )
 select_frame, select_level, select_function, select_address, select_view = _declare(
-    "select-frame", "Select a stack frame without printing anything", STACK, partial(_handler, act=_select)
+    "select-frame", "Select a stack frame", STACK, partial(_handler, act=_select),
+    first="Select a stack frame without printing anything",
 )
 info_frame, info_level, info_function, info_address, info_view = _declare(
-    "info frame", "All about a stack frame", Category.STATUS, _describer, ("info f",),
+    "info frame", "Print information about a stack frame", Category.STATUS, _describer, ("info f",),
     (Option("-v", "Say why the position of a lane is unknown.", key="verbose"),),
     "For an inactive lane it says whether its position is synthesised from machine code, or unknown.",
-    "All about the selected stack frame",
+    "All about the selected stack frame", " selected",
 )
 
 

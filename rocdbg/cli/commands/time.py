@@ -41,29 +41,31 @@ def _needs_recording(shell: Shell) -> None:
 
 @command("reverse-step", category=RUNNING, aliases=("rs",), args=TIMES, needs=_needs_past)
 def reverse_step(shell: Shell, count: int) -> None:
-    """Step the focused lane backward until it reaches the beginning of another source line.
+    """Step program backward until it reaches the beginning of another source line.
 
-    Argument N means do this N times (or till program stops for another reason). Functions that had been called are
-    entered from their end. All other waves go back with it: positions in time are those of the whole program.
+    What goes back so far is the focused lane. Argument N means do this N times (or till program stops for another
+    reason). Functions that had been called are entered from their end. All other waves go back with it: positions in
+    time are those of the whole program.
     """
     finish_run(shell, shell.session.time.step(count))
 
 
 @command("reverse-next", category=RUNNING, aliases=("rn",), args=TIMES, needs=_needs_past)
 def reverse_next(shell: Shell, count: int) -> None:
-    """Step the focused lane backward, proceeding through subroutine calls.
+    """Step program backward, proceeding through subroutine calls.
 
     Like the "reverse-step" command as long as subroutine calls do not happen; when they do, the call is treated as
-    one instruction. Argument N means do this N times (or till program stops for another reason).
+    one instruction. Argument N means do this N times (or till program stops for another reason). What goes back so
+    far is the focused lane.
     """
     finish_run(shell, shell.session.time.next(count))
 
 
 @command("reverse-stepi", category=RUNNING, aliases=("rsi",), args=TIMES, needs=_needs_past)
 def reverse_stepi(shell: Shell, count: int) -> None:
-    """Step the focused wave backward exactly one instruction.
+    """Step backward exactly one instruction.
 
-    Argument N means do this N times (or till program stops for another reason).
+    It is one of the focused wave. Argument N means do this N times (or till program stops for another reason).
     """
     finish_run(shell, shell.session.time.stepi(count))
 

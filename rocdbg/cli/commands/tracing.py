@@ -182,7 +182,10 @@ def delete_tracepoints(shell: Shell, numbers: str) -> None:
     args=Arguments(required("file", FILE, "Argument required (file name in which to save)")),
 )
 def save_tracepoints(shell: Shell, file: str) -> None:
-    """Save current tracepoint definitions as a script, which "source" reads."""
+    """Save current tracepoint definitions as a script.
+
+    "source" reads it.
+    """
     save(shell, [one for one in shell.session.breakpoints if isinstance(one, Tracepoint)], file)
 
 

@@ -72,7 +72,7 @@ def _add(registry: Registry, name: str, class_name: str) -> None:
 
 
 def _unavailable(name: str, message: str, text: str, category: Category) -> CommandSpec:
-    summary = SUMMARIES.get(name)
+    summary = SUMMARIES.get(name.removeprefix("t") if name.startswith("tcatch ") else name)
     if summary is not None:
         text = f"{summary}\n\n{text}"
 

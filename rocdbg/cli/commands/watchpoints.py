@@ -100,7 +100,7 @@ def rwatch(shell: Shell, wanted: Wanted) -> None:
 
 @command("awatch", category=Category.BREAKPOINTS, args=WATCHED)
 def awatch(shell: Shell, wanted: Wanted) -> None:
-    """Set a watchpoint for EXPRESSION.
+    """Set an access watchpoint for EXPRESSION.
 
     The program stops where its memory is read or written. See "watch".
     """

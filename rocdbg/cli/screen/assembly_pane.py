@@ -72,7 +72,7 @@ class AssemblyPane(Pane):
         pc = int(view.frame.pc) if view.frame is not None else None
         here = next((index for index, line in enumerate(code) if line.address == pc), 0)
         moved = (view.life, view.stops, view.focus, self._key[2:4])
-        if moved != self._pc:
+        if moved != self._pc or self.loses(here, height):
             self._pc = moved
             self.top = max(0, here - height // 3)
         lanes = _lanes_at(view)

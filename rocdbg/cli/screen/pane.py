@@ -59,6 +59,10 @@ class Pane(ABC):
         """A click at a column and row below the title."""
         return None
 
+    def loses(self, row: int, height: int) -> bool:
+        """Whether a row that was in sight when the window was drawn last is not with another height."""
+        return self.top <= row < self.top + self.height and row >= self.top + height
+
     def window(self, count: int, height: int) -> range:
         """The rows to show of ``count``; `top` is moved to where there are some."""
         self.height = height

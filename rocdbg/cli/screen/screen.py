@@ -85,6 +85,7 @@ class Screen:
         focus: the name of the window that arrows and pages are about.
         terminal: what shows it, once it has been shown.
         frozen: whether a command is under way: windows show what they showed before it.
+        wanted: what is to be typed into a block that is open; it stands in place of the status.
     """
 
     def __init__(self, shell: Shell) -> None:
@@ -95,6 +96,7 @@ class Screen:
         self.layout = "src"
         self.focus = "src"
         self.frozen = False
+        self.wanted = ""
         self.terminal: Lendable | None = None
         self.source = SourcePane()
         self.registers = RegistersPane()
@@ -264,6 +266,8 @@ class Screen:
         return rows
 
     def _status(self, width: int) -> Line:
+        if self.wanted:
+            return fitted([("", f" {self.wanted}")], width, "class:status")
         if self.frozen:
             kept = self._cache.get(STATUS)
             busy = fitted([("", " running ")], width, "class:status")

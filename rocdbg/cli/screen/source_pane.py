@@ -60,15 +60,15 @@ class SourcePane(Pane):
         return parts
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
-        self.height = height
         place = self.place(view)
         if place is None:
+            self.height = height
             return [[("class:dim", NO_SOURCE)]]
         try:
             text = view.session.sources.text(place.file)
         except Error:
             return [[("class:dim", NO_SOURCE)], [("class:dim", f"{place.file.name}:{place.line}")]]
-        if self.top < 0:
+        if self.top < 0 or self.loses(place.line - 1, height):
             self.top = max(0, min(place.line - 1 - height // 2, len(text.lines) - height))
         rows = self.window(len(text.lines), height)
         digits = len(str(len(text.lines)))

@@ -31,7 +31,7 @@ from prompt_toolkit.layout import (
     Layout,
     Window,
 )
-from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.layout.processors import BeforeInput, Transformation, TransformationInput
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.renderer import Renderer
@@ -41,6 +41,7 @@ from prompt_toolkit.widgets import SearchToolbar
 from rocdbg.cli.screen.canvas import Canvas
 from rocdbg.cli.screen.fragments import columns
 from rocdbg.cli.screen.screen import ONE, TWO, Picture, Screen
+from rocdbg.cli.typed_blocks import lead, what_is_wanted
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -61,6 +62,20 @@ STYLE = Style.from_dict(
         "place5": "ansired", "prompt": "",
     }
 )
+
+
+class _Prompts(BeforeInput):
+    """The prompt before the first line, and before further lines of a block theirs."""
+
+    def apply_transformation(self, given: TransformationInput) -> Transformation:
+        if given.lineno == 0:
+            return super().apply_transformation(given)
+        before = lead(given.document.lines[: given.lineno])
+        shift = len(before)
+        return Transformation(
+            [("class:prompt", before), *given.fragments],
+            source_to_display=lambda at: at + shift, display_to_source=lambda at: at - shift,
+        )
 
 
 class _KeptRenderer(Renderer):
@@ -127,7 +142,7 @@ class FullScreen:
         output = create_output(sys.stdout)
         search = SearchToolbar(ignore_case=True)
         control = BufferControl(
-            self._buffer, input_processors=[BeforeInput(lambda: [("class:prompt", self._prompt)])],
+            self._buffer, input_processors=[_Prompts(lambda: [("class:prompt", self._prompt)])],
             search_buffer_control=search.control, preview_search=True,
         )
         entry = HSplit([Window(control, wrap_lines=True, style="class:input"), search])
@@ -224,7 +239,7 @@ class FullScreen:
             screen.frozen = True
         if not self.toggled:
             screen.command.write("".join(f"{lead}{line}\n" for lead, line in zip(
-                (self._prompt, *(">" for _ in text)), text.split("\n"), strict=False)))
+                self._leads(text), text.split("\n"), strict=True)))
             self._prompt = ""
             self._buffer.reset()
             self._paint()
@@ -244,6 +259,7 @@ class FullScreen:
 
     def _draw(self, width: int, height: int) -> Picture:
         rows = self._prompt_rows(width)
+        self.screen.wanted = what_is_wanted(self._buffer.text)
         picture = self.screen.draw(width, height, rows)
         rect = picture.rects.get("cmd")
         if rect is not None:
@@ -255,11 +271,17 @@ class FullScreen:
         rect = self.screen.rects().get("cmd")
         across = max(1, rect.width if rect is not None else width)
         rows = 0
-        for number, line in enumerate(self._buffer.text.split("\n")):
-            rows += 1 + columns(line + (self._prompt if not number else "")) // across
+        text = self._buffer.text
+        for before, line in zip(self._leads(text), text.split("\n"), strict=True):
+            rows += 1 + columns(before + line) // across
         searching = int(self.app.layout.is_searching)
         most = min(MOST_PROMPT_ROWS, rect.height if rect is not None else 1)
         return max(1, min(rows + searching, most))
+
+    def _leads(self, text: str) -> list[str]:
+        """What stands before each line of a text at the prompt."""
+        lines = text.split("\n")
+        return [self._prompt, *(lead(lines[:number]) for number in range(1, len(lines)))]
 
     def _paint(self) -> None:
         self._painted = time.monotonic()

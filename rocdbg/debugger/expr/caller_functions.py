@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.convenience import Convenience, EvaluationHost
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.inferior import Inferior, outwards
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 
@@ -43,9 +43,8 @@ def _function(
 
 def _names(inferior: Inferior, frame: Frame) -> Iterable[str]:
     """The names of the functions from a frame outwards; of each function the name that debug information gives."""
-    for other in inferior.frames(frame.scope):
-        if other.level >= frame.level:
-            yield (other.function.qualified_name or other.function.name or "") if other.function is not None else ""
+    for other in outwards(inferior, frame):
+        yield (other.function.qualified_name or other.function.name or "") if other.function is not None else ""
 
 
 def _any(names: Iterable[str], wanted: str, fits: Fits, count: int, any_: bool) -> bool:

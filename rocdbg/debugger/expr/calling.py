@@ -19,6 +19,7 @@ from rocdbg.debugger.program.program import MAX_ADDRESS
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
+from rocdbg.dwarf.info.names import split_qualified
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
@@ -142,7 +143,7 @@ def _chosen(
     callees = [callee for function in functions if (callee := Callee.of(function, program)) is not None]
     if not environment.is_cplusplus:
         return callees[0]
-    return best(f"function {name}", callees, arguments)
+    return best(f"function {split_qualified(name)[-1]}", callees, arguments)
 
 
 # -- methods

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from rocdbg.debugger.expr.strings import StringReader
 from rocdbg.debugger.expr.trees import names_in, nesting_limited, parse_in
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.inferior import Inferior, outwards
 from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.recovered import Recovery
 from rocdbg.debugger.frames.selection import Selection
@@ -100,7 +101,7 @@ class Data:
         program = frame.program if frame is not None else inferior.program
         return ProgramEnvironment(
             program, target, frame, self._settings, self._history, self._convenience, self.caller,
-            self.recovery if self._settings.print.recovered else None,
+            self.recovery if self._settings.print.recovered else None, partial(outwards, inferior),
         )
 
     # -- variables

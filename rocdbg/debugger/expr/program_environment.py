@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
@@ -65,6 +66,8 @@ class ProgramEnvironment(Struct, dict=True):
     """What runs functions of the program; without it none can be called."""
     recovery: Recovery | None = None
     """What recovers values that debug information has no place for."""
+    outwards: Callable[[Frame], Iterable[Frame]] | None = None
+    """A frame and those outside of it."""
 
     # -- the place
 
@@ -76,10 +79,7 @@ class ProgramEnvironment(Struct, dict=True):
     def at_lane(self, lane: int) -> ProgramEnvironment:
         """The environment of another active lane, whose innermost frame is the same code as that of this one."""
         assert self.frame is not None
-        other = ProgramEnvironment(
-            self.program, self.target, self.frame.at_lane(lane), self.settings, self.history, self.convenience,
-            self.caller, self.recovery,
-        )
+        other = replace(self, frame=self.frame.at_lane(lane))
         other.__dict__.update(self.__dict__)
         for what in ("memory", "context", "_registers"):
             other.__dict__.pop(what, None)
@@ -349,7 +349,7 @@ class ProgramEnvironment(Struct, dict=True):
         if program is None or not program.has_debug_info:
             return builtin_type(name) is not None
         names = self._names
-        if names.types(name):
+        if self.types.find(name, "") is not None:
             return names.variable(name) is None
         return builtin_type(name) is not None and names.variable(name) is None and not names.functions(name)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
 from rocdbg.debugger.expr.visible_names import visible_names
+from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values.locations import has_fixed_address
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Exprloc, Loclist
@@ -51,9 +54,12 @@ def _in_function(environment: ProgramEnvironment, function: CodeScope, name: str
     for variable in function.variables:
         if variable.name == name:
             located = isinstance(variable.location, Exprloc | Loclist)
-            if located and not has_fixed_address(variable) and not _is_here(environment, function):
+            if not located or has_fixed_address(variable):
+                return environment.value_of(variable)
+            frame = _nearest(environment, function)
+            if frame is None:
                 raise ExpressionError(f"No frame is currently executing in block {function.name}.")
-            return environment.value_of(variable)
+            return (environment if frame is environment.frame else replace(environment, frame=frame)).value_of(variable)
     for child in function.children:
         found = _in_function(environment, child, name)
         if found is not None:
@@ -61,6 +67,16 @@ def _in_function(environment: ProgramEnvironment, function: CodeScope, name: str
     return None
 
 
-def _is_here(environment: ProgramEnvironment, function: CodeScope) -> bool:
-    frame = environment.frame
-    return frame is not None and any(scope.offset == function.offset for scope in frame.scopes)
+def _nearest(environment: ProgramEnvironment, block: CodeScope) -> Frame | None:
+    """The first frame in a block, from the environment's own outwards."""
+    own = environment.frame
+    if own is None:
+        return None
+    if _is_in(own, block):
+        return own
+    outwards = environment.outwards(own) if environment.outwards is not None else ()
+    return next((frame for frame in outwards if frame.program is own.program and _is_in(frame, block)), None)
+
+
+def _is_in(frame: Frame, block: CodeScope) -> bool:
+    return any(scope.offset == block.offset for scope in frame.scopes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoSymbolError
@@ -34,7 +36,7 @@ class TypeLookup(Struct, frozen=True):
             found = builtin_type(name)
         if found is not None:
             return self.complete(found)
-        if tag and self.find(name, "") is not None:
+        if tag and self._any(name, lambda type_: True) is not None:
             raise ExpressionError(_wrong_tag(tag, name))
         if tag:
             raise NoSymbolError(name, f"No {tag} type named {name}.")
@@ -63,21 +65,39 @@ class TypeLookup(Struct, frozen=True):
         return type_
 
     def find(self, name: str, tag: str) -> Type | None:
-        """The type of a name, and of a keyword (``struct``, ``enum``) where ``tag`` is not empty: as it is declared."""
-        found = self.local(name, tag)
-        if found is None and self.program is not None and self.program.has_debug_info:
-            for type_ in ProgramNames(self.program, self.frame).types(name):
-                if _has_tag(type_, tag):
-                    return type_
-        return found
+        """The type of a name, and of a keyword (``struct``, ``enum``) where ``tag`` is not empty: as it is declared.
 
-    def local(self, name: str, tag: str = "") -> Type | None:
-        """As `find`, of the frame's blocks."""
+        Without a keyword classes and enumerations are not found that C or OpenCL knows by their tags alone.
+        """
+        if not tag:
+            return self.local(name) or self._global(name, self._is_name)
+        return self._any(name, lambda type_: _has_tag(type_, tag))
+
+    def _any(self, name: str, fits: Callable[[Type], bool]) -> Type | None:
+        return self._local(name, fits) or self._global(name, fits)
+
+    def _global(self, name: str, fits: Callable[[Type], bool]) -> Type | None:
+        if self.program is None or not self.program.has_debug_info:
+            return None
+        return next(filter(fits, ProgramNames(self.program, self.frame).types(name)), None)
+
+    def local(self, name: str) -> Type | None:
+        """As `find`, without a keyword, of the frame's blocks and its function's template arguments."""
+        found = self._local(name, self._is_name)
+        return found or (argument_type(self.frame, name) if self.frame is not None else None)
+
+    def _local(self, name: str, fits: Callable[[Type], bool]) -> Type | None:
         for scope in self.frame.scopes if self.frame is not None else ():
             for type_ in scope.types:
-                if _type_name(type_) == name and _has_tag(type_, tag):
+                if _type_name(type_) == name and fits(type_):
                     return type_
-        return argument_type(self.frame, name) if self.frame is not None and not tag else None
+        return None
+
+    def _is_name(self, type_: Type) -> bool:
+        """Whether a type's name alone stands for it."""
+        if not isinstance(type_, ClassType | EnumType) or type_.offset is None or self.program is None:
+            return True
+        return self.program.info.die(type_.offset).unit.is_cxx
 
     def enumerator(self, name: str) -> Value | None:
         """An enumerator of an enumeration visible here; scoped ones as ``E::A``, others also without what is around."""
@@ -109,8 +129,6 @@ def _wrong_tag(tag: str, name: str) -> str:
 
 
 def _has_tag(type_: Type, tag: str) -> bool:
-    if not tag:
-        return True
     if isinstance(type_, EnumType):
         return tag == "enum"
     if isinstance(type_, ClassType):

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.values import ctypes
-from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.types import Access, ArrayType, ClassKind, ClassType, Type, VectorType
 
@@ -27,6 +27,8 @@ NOCALL = 3
 """DW_CC_nocall: the optimiser has changed the function's interface, such as dropped members nobody reads."""
 PASS_BY_REFERENCE = 4
 """DW_CC_pass_by_reference of a class."""
+_OTHER_NAMES = (Tag.TYPEDEF, Tag.TEMPLATE_ALIAS, Tag.CONST_TYPE, Tag.VOLATILE_TYPE, Tag.ATOMIC_TYPE, Tag.RESTRICT_TYPE)
+"""Entries of the same type by another name."""
 
 Parts = list[tuple[int, int]]
 """(offset, size) in bytes of what gets registers of its own."""
@@ -50,13 +52,13 @@ def returned_parts(type_: Type, by_reference: bool) -> Parts | None:
 
 
 def is_by_reference(die: Die | None) -> bool:
-    """Whether the class that a type's entry leads to says that it is not passed as a value."""
-    while die is not None:
-        convention = die.number(At.CALLING_CONVENTION)
-        if convention is not None:
-            return convention == PASS_BY_REFERENCE
+    """Whether a type's entry is of a class, by whatever name, that says that it is not passed as a value.
+
+    A pointer or reference to such a class is passed as any other is.
+    """
+    while die is not None and die.tag in _OTHER_NAMES:
         die = die.find_reference(At.TYPE)
-    return False
+    return die is not None and die.number(At.CALLING_CONVENTION) == PASS_BY_REFERENCE
 
 
 def parts(type_: Type, size: int) -> Parts | None:

@@ -268,3 +268,8 @@ class Inferior:
         running = self.target is not None and focus.thread is not None
         wave_size = self.wave(focus.thread or 0).lane_count if running else program.wave_size
         return self.unwinder(program).row(program.to_file(pc), wave_size)
+
+
+def outwards(inferior: Inferior, frame: Frame) -> Iterator[Frame]:
+    """A frame and those outside of it."""
+    return (other for other in inferior.frames(frame.scope) if other.level >= frame.level)

@@ -87,7 +87,8 @@ class Program:
         shown = (SymbolType.OBJECT, SymbolType.FUNC, SymbolType.AMDGPU_HSA_KERNEL)
         for symbol in self.code_object.symbols:
             if symbol.type in shown and symbol.is_defined:
-                yield DeclaredName(symbol.name, NameKind.SYMBOL, 0)
+                data = symbol.type == SymbolType.OBJECT
+                yield DeclaredName(symbol.name, NameKind.DATA_SYMBOL if data else NameKind.SYMBOL, 0)
             yield None
 
     @cached_property

@@ -237,8 +237,17 @@ class Examiner:
 
         Where memory ends, the answer is what there is before, with the error.
         """
+        shown = self.shown(address, fmt if count is None else replace(fmt, count=count))
+        last_type = shown.last.type if shown.last is not None else ctypes.INT
+        space = place_of(address, self._data.environment()).space
+        self._convenience.set("_", Value.of_int(ctypes.pointer_to(last_type, space), shown.last_address))
+        self._convenience.set("__", shown.last if shown.last is not None else Value(ctypes.VOID))
+        return shown
+
+    def shown(self, address: Value, fmt: Format) -> Examination:
+        """As `examine`, without variables being set: what a display of memory shows."""
         environment = self._data.environment()
-        fmt = effective(fmt if count is None else replace(fmt, count=count), self._last.format)
+        fmt = effective(fmt, self._last.format)
         place = place_of(address, environment)
         space, start = place.space, place.value
         pc = wave_size = None
@@ -249,9 +258,6 @@ class Examiner:
         shown = examine(environment.memory, self._data.formatter(), program, space, start, fmt, pc, wave_size)
         if shown.error is None:
             self._last.format = replace(fmt, count=1, size="b" if fmt.letter == "s" else fmt.size)
-        last_type = shown.last.type if shown.last is not None else ctypes.INT
-        self._convenience.set("_", Value.of_int(ctypes.pointer_to(last_type, space), shown.last_address))
-        self._convenience.set("__", shown.last if shown.last is not None else Value(ctypes.VOID))
         return shown
 
     def go_to(self, address: int) -> Value:

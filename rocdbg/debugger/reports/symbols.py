@@ -28,7 +28,10 @@ from rocdbg.dwarf.info import (
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.all_names import NameKind
 
-SYMBOLS = (NameKind.FUNCTION, NameKind.VARIABLE, NameKind.SYMBOL)
+CODE = (NameKind.FUNCTION, NameKind.SYMBOL)
+"""Names that code has."""
+SYMBOLS = (*CODE, NameKind.VARIABLE, NameKind.DATA_SYMBOL)
+
 
 def demangled(name: str) -> str:
     """The C++ declaration that a mangled name stands for; any other name as it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.values.ctypes import VOID, is_void
+from rocdbg.debugger.values.ctypes import is_void
 from rocdbg.debugger.values.value import Value
 
 
@@ -37,9 +37,9 @@ class ValueHistory:
         return self._values[-1]
 
     def relative(self, back: int) -> Value:
-        """``$`` is 0, ``$$`` is 1, ``$$n`` is n; void when the history is empty."""
-        if not self._values:
-            return Value(VOID)
+        """``$`` is 0, ``$$`` is 1, ``$$n`` is n. Raises `ExpressionError` where the history has none."""
+        if back == 0:
+            return self.latest()
         number = len(self._values) - back
         if number < 1:
             raise ExpressionError(f"History does not go back to $${back}.")

@@ -21,7 +21,7 @@ from rocdbg.errors import Error
 
 
 class NameKind(Enum):
-    """What a name is of; of types the keyword before it. Symbols are those of the object file."""
+    """What a name is of; of types the keyword before it. Symbols are those of the object file: of code, of data."""
 
     FUNCTION = "function"
     VARIABLE = "variable"
@@ -32,6 +32,7 @@ class NameKind(Enum):
     ENUM = "enum"
     TYPE = "type"
     SYMBOL = "symbol"
+    DATA_SYMBOL = "data symbol"
 
 
 KINDS = {

@@ -168,7 +168,8 @@ def _qualified(element: Type, qualifiers: Qualifiers) -> Type:
 
 def _declare_pointer(target: Type, mark: str, declarator: str, spell: Spell | None, qualifiers: Qualifiers) -> str:
     if qualifiers:
-        mark = f"{mark} {_words(qualifiers)}" + (" " if declarator else "")
+        # in GDB's words no space is before the brackets of an array without a name
+        mark = f"{mark} {_words(qualifiers)}" + (" " if declarator and not declarator.startswith("[") else "")
     declarator = mark + declarator
     if isinstance(target.strip_qualifiers(), ArrayType | FunctionType):
         declarator = f"({declarator})"

@@ -1,0 +1,66 @@
+"""`help function`: what the functions do that expressions have beside the program's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocdbg.cli.arguments import Arguments, optional
+from rocdbg.cli.kinds import text_of
+from rocdbg.cli.registry import Category, CommandSpec, Completes, Registry, Repeat
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+
+_NUMBER = "NUMBER says how many frames further out that is: 0 is the selected one, 1 (the default) its caller."
+_UP_TO = "NUMBER says how many frames further out are looked at: 1 by default, 0 for the selected one alone."
+FUNCTIONS = {
+    "_any_caller_is": ("(NAME [, NUMBER])", "Check all calling function's names.", f"1 if one is NAME. {_UP_TO}"),
+    "_any_caller_matches": (
+        "(REGEX [, NUMBER])", "Compare all calling function's names with a regexp.",
+        f"1 if the beginning of one fits. {_UP_TO}",
+    ),
+    "_as_string": (
+        "(VALUE)", "Return the string representation of a value.", "An enumerator's name, or the number as text.",
+    ),
+    "_caller_is": ("(NAME [, NUMBER])", "Check the calling function's name.", f"1 if it is NAME. {_NUMBER}"),
+    "_caller_matches": (
+        "(REGEX [, NUMBER])", "Compare the calling function's name with a regexp.",
+        f"1 if its beginning fits. {_NUMBER}",
+    ),
+    "_cimag": ("(VALUE)", "Extract the imaginary part of a complex number.", "Its type is that of the part."),
+    "_creal": ("(VALUE)", "Extract the real part of a complex number.", "Its type is that of the part."),
+    "_gdb_setting": (
+        "(NAME)", "$_gdb_setting - returns the value of a rocdbg setting.",
+        "NAME is a string, as in $_gdb_setting(\"print elements\"). A setting that is on or off is 1 or 0.",
+    ),
+    "_gdb_setting_str": (
+        "(NAME)", "$_gdb_setting_str - returns the value of a rocdbg setting as a string.",
+        "NAME is a string, as in $_gdb_setting_str(\"print elements\").",
+    ),
+    "_isvoid": (
+        "(VALUE)", "Check whether an expression is void.",
+        "1 for a convenience variable that was never set, and for what a function without a result gives; else 0.",
+    ),
+    "_memeq": ("(A, B, LENGTH)", "$_memeq - compare bytes of memory.", "1 if LENGTH bytes at A and B are the same."),
+    "_regex": (
+        "(STRING, REGEX)", "$_regex - check if a string matches a regular expression.",
+        "1 if the beginning of STRING fits. Regular expressions are those of Python.",
+    ),
+    "_streq": ("(A, B)", "$_streq - check string equality.", "1 if the strings are the same, else 0."),
+    "_strlen": ("(STRING)", "$_strlen - compute string length.", "Bytes before the first that is zero."),
+}
+"""Arguments, the line for lists, and what comes out, by name."""
+
+
+def add_functions(registry: Registry) -> None:
+    """Declare ``function NAME`` for each: there is nothing to run, but help, apropos and the manual find them."""
+    for name, (arguments, summary, details) in FUNCTIONS.items():
+        text = f"{summary}\n\nIn expressions: ${name}{arguments}\n{details}"
+        registry.add(CommandSpec(
+            ("function", name), _nothing, Category.SUPPORT, text, usage=f"function {name}", repeat=Repeat.NEVER,
+            arguments=Arguments(optional("text", text_of("TEXT", Completes.NOTHING), "")),
+        ))
+
+
+def _nothing(shell: Shell, text: str) -> None:
+    """As GDB does with a name from this list."""

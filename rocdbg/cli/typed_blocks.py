@@ -1,0 +1,48 @@
+"""Blocks as they are typed at a terminal (``define``, ``commands``, ``if``): how far they are open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocdbg.cli.script import VERBATIM, opens_block
+
+
+def open_blocks(lines: Sequence[str]) -> int:
+    """How many blocks typed lines have opened that have no `end` yet (``define``, ``commands``, ``if``)."""
+    depth = 0
+    verbatim = False
+    for line in lines:
+        stripped = line.strip()
+        if stripped == "end":
+            depth -= 1
+            verbatim = False
+        elif not verbatim and opens_block(stripped):
+            depth += 1
+            verbatim = stripped.split(None, 1)[0] in VERBATIM
+        if depth <= 0 and line is lines[0]:
+            return 0
+    return depth
+
+
+def is_open(text: str) -> bool:
+    """Whether a typed text is a block whose `end` is missing."""
+    return open_blocks(text.split("\n")) > 0
+
+
+def lead(before: Sequence[str]) -> str:
+    """What the prompt of a further line is, behind those: GDB's ``>``, further in for each block inside."""
+    return " " * max(0, open_blocks(before) - 1) + ">"
+
+
+def what_is_wanted(text: str) -> str:
+    """What is to be typed into a block that is open, and how it ends, as GDB says it; else nothing."""
+    if not is_open(text):
+        return ""
+    keyword, _, name = text.split("\n", 1)[0].strip().partition(" ")
+    name = name.strip()
+    wanted = {
+        "define": f'Type commands for definition of "{name}".',
+        "document": f'Type documentation for "{name}".',
+        "commands": f"Type commands{name and f' for breakpoint(s) {name}'}, one per line.",
+    }.get(keyword, "")
+    return f'{wanted}  End with a line saying just "end".'.strip()
