@@ -231,14 +231,14 @@ def _followed_data(
     if followed.flow is None:
         return None
     places = followed.flow.before(pc)
-    if number in followed.constants and (number, 0) in places:
+    if number in followed.constants and places.is_known(number):
         return followed.constants[number].to_bytes(8, "little")[:size]
     if size <= 4:
         bits = followed.computations.bits(number, places, lambda place: _read(context, place))
         return None if bits is None else bits.to_bytes(4, "little")[:size]
     found = b""
     for part in range((size + 3) // 4):
-        place = places.get((number, part))
+        place = places.registers.get((number, part))
         dword = _read(context, place) if place is not None else None
         if dword is None:
             return None

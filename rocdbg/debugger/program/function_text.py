@@ -77,9 +77,13 @@ class FunctionText:
             and not (not is_cxx and name.startswith(_OPENCL_CONSTANTS)) for name in names
         )
         self._places: dict[str, list[int]] = {}
+        self._objects: dict[str, list[int]] = {}
+        """The same without those of members."""
         for index, token in enumerate(tokens):
             if token.is_name:
                 self._places.setdefault(token.text, []).append(index)
+                if index and tokens[index - 1].text not in (".", "->", "::"):
+                    self._objects.setdefault(token.text, []).append(index)
         self._captures = any(
             tokens[index].text == "[" and tokens[index + 1].text == "&" for index in range(len(tokens) - 1)
         )
@@ -111,8 +115,7 @@ class FunctionText:
 
     def places(self, name: str) -> list[int]:
         """Where a name stands that is no member's."""
-        found = self._places.get(name, ())
-        return [index for index in found if index and self.tokens[index - 1].text not in (".", "->", "::")]
+        return self._objects.get(name, [])
 
     def is_visible(self, declared: int, index: int) -> bool:
         """Whether what is declared at a token is in scope at a later one."""
