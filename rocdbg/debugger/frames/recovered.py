@@ -23,7 +23,7 @@ from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.frames.routines import routine_of
-from rocdbg.debugger.program.constant_variables import Constants, ConstantVariables
+from rocdbg.debugger.program.constant_variables import Constants, ConstantVariables, is_const
 from rocdbg.debugger.program.initialisers import Initialiser, Initialisers
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.routines import Routine
@@ -150,7 +150,8 @@ def _initialise(followed: Followed, known: Constants) -> None:
     reader = Initialisers(text)
     named = {
         variable.name: variable for variable in known.variables
-        if variable.name and variable.offset in followed.numbers and text.keeps(variable)
+        if variable.name and variable.offset in followed.numbers
+        and text.keeps(variable, is_const=is_const(variable.type))
     }
     for variable in named.values():
         initialiser = reader.read(variable, named)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from rocdbg.debugger.program.opencl import is_library_function
 from rocdbg.debugger.program.source_texts import UnitTexts
 from rocdbg.debugger.program.source_tokens import Token, TooManyTokensError, expand, function_tokens, tokens_of
 from rocdbg.dwarf.info import SourceFile, Variable
@@ -151,10 +152,20 @@ class FunctionText:
             return None
         return head, FunctionText(body, self._texts, self.is_cxx, self.file, self._types_of)
 
-    def keeps(self, variable: Variable) -> bool:
-        """Whether a variable's value never changes once it has one, and it comes to life once for a call."""
+    def _is_in_body(self, name: str) -> bool:
+        """Whether the first a text says of a name is directly in the function's braces."""
+        places = self.places(name)
+        return bool(places) and self.body is not None and self._opener[places[0]] == self.body
+
+    def keeps(self, variable: Variable, *, is_const: bool = False) -> bool:
+        """Whether a variable's value never changes once it has one, and it comes to life once for a call.
+
+        What is const does not change whatever unknown macros there are.
+        """
         name = variable.name
-        if not name or self.is_obscure or self._captures or re.search(rf"\b{re.escape(name)}\b", self._hidden):
+        if not name or re.search(rf"\b{re.escape(name)}\b", self._hidden):
+            return False
+        if self.is_obscure and not (is_const and not variable.is_parameter and self._is_in_body(name)):
             return False
         tokens = self.tokens
         places = self.places(name)
@@ -271,6 +282,8 @@ class FunctionText:
             return True
         if before.is_name and before.text not in _NO_OPERAND | _CONDITIONS:
             return True  # declared again
+        if self._captures and before.text == "return":
+            return True  # by a lambda, maybe as a reference
         if before.text in _REFERENCES and before.text not in ("&&", "and"):
             earlier = tokens[left - 1]
             is_operand = earlier.is_name and earlier.text not in _NO_OPERAND | _CONDITIONS | _NUMBERS
@@ -296,14 +309,25 @@ class FunctionText:
         callee = tokens[opener - 1]
         alone = tokens[left].text == "(" and tokens[right].text == ")"
         if callee.text in _CONDITIONS | _NUMBERS and tokens[left].text != ",":
-            return False
+            return self._captures and callee.text == "return"
         if alone and callee.text == ")" and self._is_cast(opener - 1):
             return False
-        if alone and not callee.is_name and callee.text not in (")", "]", ">", ""):
+        if alone and not callee.is_name and callee.text not in (")", "]", ">", "}", ""):
             return self._may_change(left - 1, right + 1)
-        if not callee.is_name or callee.text in self._texts.bodies:
+        if callee.text in self._texts.bodies:
             return True
-        return self.is_cxx and not callee.text.startswith("__builtin_") and not self._takes_value(opener, left + 1)
+        if not self.is_cxx:
+            return callee.is_name and not self._is_function(callee.text)
+        if not callee.is_name:
+            return True
+        return not callee.text.startswith("__builtin_") and not self._takes_value(opener, left + 1)
+
+    def _is_function(self, name: str) -> bool:
+        """Whether what is called is a function of C, which takes values, and no macro of the command line."""
+        return (
+            name.startswith("__builtin_") or is_library_function(name) or bool(self._types_of(name))
+            or self.is_defined(name)
+        )
 
     def _is_cast(self, closing: int) -> bool:
         """Whether parentheses have nothing but a type that is no reference in them."""
