@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct, field
@@ -95,7 +96,9 @@ class _Finder:
                 for index, instruction in enumerate(block.instructions):
                     self._where[instruction.address] = start, index
         self._writes: dict[int, _Writes] = {}
-        self._values: dict[tuple[int, int], int] = {}
+        self._values: dict[tuple[int, int, int], int] = {}
+        self._depths: dict[int, int] = {}
+        """How deep in computations values were looked at."""
         self.found = Computations()
         self.claims: list[Claim] = []
         self.next = first
@@ -164,16 +167,33 @@ class _Finder:
         return Computation(name, tuple(sources))
 
     def _value(self, instruction: Instruction, place: int, depth: int) -> int:
-        """The value that is at a place before an instruction."""
-        key = instruction.address, place
+        """The value that is at a place before an instruction: one from where the place is written on in a block."""
+        address = instruction.address
+        start, index = self._where[address]
+        writes = self._writes_of(start)
+        since = max(_last_before(writes.of.get(place, ()), index), _last_before(writes.calls, index))
+        key = (0, -1, place) if self._is_never_written(place) else (start, since, place)
         value = self._values.get(key)
         if value is None:
             value = self._values[key] = self.next
             self.next += 1
-            low = instruction.address
-            self.claims.append(Claim(low, low + instruction.size, value, (place,)))
-            self.find(low, place, value, depth + 1)
+        self.claims.append(Claim(address, address + instruction.size, value, (place,)))
+        if depth < self._depths.get(value, DEEPEST):
+            self._depths[value] = depth
+            self.find(address, place, value, depth + 1)
         return value
+
+    def _is_never_written(self, place: int) -> bool:
+        """Whether a place is all the time as it was at entry."""
+        return self._written is not None and place not in self._written
+
+    @cached_property
+    def _written(self) -> frozenset[int] | None:
+        """The places that instructions write; None where calls may write others."""
+        all_writes = [self._writes_of(start) for start in self._analysis.states if start in self._analysis.blocks]
+        if any(writes.calls for writes in all_writes):
+            return None
+        return frozenset(place for writes in all_writes for place in writes.of)
 
 
 def _last_before(positions: Sequence[int], index: int) -> int:
