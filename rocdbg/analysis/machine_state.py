@@ -146,9 +146,10 @@ class State(Struct):
 
     def lanes(self, wave_size: int) -> Lanes:
         """The lanes EXEC selects. What the compiler puts there otherwise is a subset of what it found."""
-        halves = [self.scalar(EXEC_LO)] + ([self.scalar(EXEC_HI)] if wave_size == 64 else [])
-        if all(half == Saved(EXEC_LO + n) for n, half in enumerate(halves)):
+        scalars = self.scalars  # where what is as it was at entry is not
+        if EXEC_LO not in scalars and (wave_size == 32 or EXEC_HI not in scalars):
             return Lanes.ENTRY
+        halves = [self.scalar(EXEC_LO)] + ([self.scalar(EXEC_HI)] if wave_size == 64 else [])
         if all(half == Number(0xFFFFFFFF) for half in halves):
             return Lanes.ALL
         if all(half == Complement(EXEC_LO + n) for n, half in enumerate(halves)):

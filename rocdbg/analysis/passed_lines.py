@@ -22,14 +22,16 @@ class PassedLines:
         }
         highest = {start: max(lines, default=0) for start, lines in own.items()}
         reached = {first: 0} if first in blocks else {}
-        pending = list(reached)
+        pending = [(0, start) for start in reached]
         while pending:
-            start = heappop(pending)
-            after = max(reached[start], highest[start])
+            line, start = heappop(pending)
+            if line > reached[start]:
+                continue  # since then a path was found that has not come as far
+            after = max(line, highest[start])
             for successor in blocks[start].successors:
                 if successor in blocks and after < reached.get(successor, after + 1):
                     reached[successor] = after
-                    heappush(pending, successor)
+                    heappush(pending, (after, successor))
         for start, line in reached.items():
             for instruction, own_line in zip(blocks[start].instructions, own[start], strict=True):
                 self._lines[instruction.address] = line

@@ -6,22 +6,23 @@ register says how it was computed. Its sources become values themselves, claimed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct, field
 
-from rocdbg.analysis.control_flow import Block
 from rocdbg.analysis.effects import apply
 from rocdbg.analysis.machine_state import AGPR, EXEC_HI, EXEC_LO, VCC_LO, State
 from rocdbg.analysis.saved_registers import Analysis
-from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim
+from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim, Places
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind
 
-_MOST_VALUES: Final = 2000
-_DEEPEST: Final = 6
-_LONGEST: Final = 2000
-"""Instructions between a claim and the one that wrote its register."""
+_MOST_SOURCES: Final = 20_000
+"""Values beyond the claimed ones."""
+DEEPEST: Final = 6
+"""Computations of what was computed."""
 _MASK: Final = 0xFFFFFFFF
 
 
@@ -45,14 +46,14 @@ class Computations(Struct):
     markers: dict[int, int] = field(default_factory=dict)
 
     def bits(
-        self, value: int, places: Mapping[tuple[int, int], int], read: Callable[[int], int | None], depth: int = 0
+        self, value: int, places: Places, read: Callable[[int], int | None], depth: int = 0
     ) -> int | None:
         """The 32 bits of a value; ``places`` is where parts of values are, ``read`` gives what is at a place."""
-        place = places.get((value, 0))
+        place = places.registers.get((value, 0))
         if place is not None:
             return read(place)
         marker = self.markers.get(value)
-        if depth >= _DEEPEST or (marker is not None and (marker, 0) not in places):
+        if depth >= DEEPEST or (marker is not None and not places.is_number(marker)):
             return None
         for way in self.ways.get(value, ()):
             found = [
@@ -77,40 +78,66 @@ def computations(analysis: Analysis, claims: Sequence[Claim], first: int) -> tup
     return finder.found, finder.claims
 
 
+class _Writes(Struct):
+    """Where in a block places are written, by the positions of the instructions, ascending."""
+
+    of: dict[int, list[int]] = field(default_factory=dict)
+    calls: list[int] = field(default_factory=list)
+    widenings: list[int] = field(default_factory=list)
+    """Where other lanes may become active."""
+
+
 class _Finder:
     def __init__(self, analysis: Analysis, first: int) -> None:
         self._analysis = analysis
-        self._where: dict[int, tuple[Block, int]] = {}
+        self._where: dict[int, tuple[int, int]] = {}
         for start, block in analysis.blocks.items():
             if start in analysis.states:
                 for index, instruction in enumerate(block.instructions):
-                    self._where[instruction.address] = block, index
-        self._values: dict[tuple[int, int], int] = {}
+                    self._where[instruction.address] = start, index
+        self._writes: dict[int, _Writes] = {}
+        self._values: dict[tuple[int, int, int], int] = {}
+        self._depths: dict[int, int] = {}
+        """How deep in computations values were looked at."""
         self.found = Computations()
         self.claims: list[Claim] = []
         self.next = first
+        self._last = first + _MOST_SOURCES
 
     def find(self, address: int, place: int, value: int, depth: int) -> bool:
         """Find how a value was computed that is at a place when the instruction at an address is about to run."""
-        block, index = self._where.get(address, (None, 0))
-        if block is None or depth >= _DEEPEST:
+        where = self._where.get(address)
+        if where is None or depth >= DEEPEST:
             return False
-        for instruction in reversed(block.instructions[max(0, index - _LONGEST) : index]):
-            if instruction.flow is Flow.CALL:
-                return False
-            change = State()
-            apply(change, instruction, self._analysis.machine)
-            changed = {*change.scalars, *(VECTOR + register for register in change.vectors)}
-            if place in changed:
-                way = self._way(instruction, place, depth)
-                if way is not None:
-                    ways = self.found.ways.setdefault(value, [])
-                    if way not in ways:
-                        ways.append(way)
-                return way is not None
-            if {EXEC_LO, EXEC_HI} & changed or instruction.address in self._analysis.rejoins:
-                return False
-        return False
+        start, index = where
+        writes = self._writes_of(start)
+        written = _last_before(writes.of.get(place, ()), index)
+        if written < 0 or written <= _last_before(writes.calls, index) or (
+            written < _last_before(writes.widenings, index)
+        ):
+            return False
+        way = self._way(self._analysis.blocks[start].instructions[written], place, depth)
+        if way is not None:
+            ways = self.found.ways.setdefault(value, [])
+            if way not in ways:
+                ways.append(way)
+        return way is not None
+
+    def _writes_of(self, start: int) -> _Writes:
+        found = self._writes.get(start)
+        if found is None:
+            found = self._writes[start] = _Writes()
+            for index, instruction in enumerate(self._analysis.blocks[start].instructions):
+                if instruction.flow is Flow.CALL:
+                    found.calls.append(index)
+                    continue
+                change = State()
+                apply(change, instruction, self._analysis.machine)
+                for place in (*change.scalars, *(VECTOR + register for register in change.vectors)):
+                    found.of.setdefault(place, []).append(index)
+                if {EXEC_LO, EXEC_HI} & change.scalars.keys() or instruction.address in self._analysis.rejoins:
+                    found.widenings.append(index)
+        return found
 
     def _way(self, instruction: Instruction, place: int, depth: int) -> Computation | None:
         name = instruction.name
@@ -135,21 +162,44 @@ class _Finder:
             if origin is None:
                 return None
             sources.append(self._value(instruction, origin, depth))
-        if len(sources) != _OPERATIONS[name].__code__.co_argcount or self.next > _MOST_VALUES:
+        if len(sources) != _OPERATIONS[name].__code__.co_argcount or self.next > self._last:
             return None
         return Computation(name, tuple(sources))
 
     def _value(self, instruction: Instruction, place: int, depth: int) -> int:
-        """The value that is at a place before an instruction."""
-        key = instruction.address, place
+        """The value that is at a place before an instruction: one from where the place is written on in a block."""
+        address = instruction.address
+        start, index = self._where[address]
+        writes = self._writes_of(start)
+        since = max(_last_before(writes.of.get(place, ()), index), _last_before(writes.calls, index))
+        key = (0, -1, place) if self._is_never_written(place) else (start, since, place)
         value = self._values.get(key)
         if value is None:
             value = self._values[key] = self.next
             self.next += 1
-            low = instruction.address
-            self.claims.append(Claim(low, low + instruction.size, value, (place,)))
-            self.find(low, place, value, depth + 1)
+        self.claims.append(Claim(address, address + instruction.size, value, (place,)))
+        if depth < self._depths.get(value, DEEPEST):
+            self._depths[value] = depth
+            self.find(address, place, value, depth + 1)
         return value
+
+    def _is_never_written(self, place: int) -> bool:
+        """Whether a place is all the time as it was at entry."""
+        return self._written is not None and place not in self._written
+
+    @cached_property
+    def _written(self) -> frozenset[int] | None:
+        """The places that instructions write; None where calls may write others."""
+        all_writes = [self._writes_of(start) for start in self._analysis.states if start in self._analysis.blocks]
+        if any(writes.calls for writes in all_writes):
+            return None
+        return frozenset(place for writes in all_writes for place in writes.of)
+
+
+def _last_before(positions: Sequence[int], index: int) -> int:
+    """The last of ascending positions before an index; -1 if there is none."""
+    found = bisect_left(positions, index)
+    return positions[found - 1] if found else -1
 
 
 def _place(operand: Operand) -> int | None:

@@ -8,27 +8,22 @@ way to tell after loops, whose masks are gathered over iterations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
 
 from rocdbg.analysis.control_flow import Block
 from rocdbg.analysis.machine_state import EXEC_LO
 from rocdbg.isa import Flow
 
-_MOST_BLOCKS: Final = 4000
-"""Beyond these, which would take long, nothing is claimed."""
-
 
 def rejoining(blocks: Mapping[int, Block], entry: int) -> frozenset[int]:
     """Addresses of the instructions after which EXEC is again what it was at ``entry``."""
-    if entry not in blocks or len(blocks) > _MOST_BLOCKS:
+    if entry not in blocks:
         return frozenset()
-    found = set()
-    for start, block in blocks.items():
-        last = _last_rejoin(block)
-        if last is not None and _is_passed_once(blocks, entry, start):
-            found.add(last)
-    return frozenset(found)
+    found = {start: last for start, block in blocks.items() if (last := _last_rejoin(block)) is not None}
+    if not found:
+        return frozenset()
+    once = _passed_once(blocks, entry)
+    return frozenset(last for start, last in found.items() if start in once)
 
 
 def _last_rejoin(block: Block) -> int | None:
@@ -47,26 +42,85 @@ def _last_rejoin(block: Block) -> int | None:
     return last
 
 
-def _is_passed_once(blocks: Mapping[int, Block], entry: int, start: int) -> bool:
-    """True when every path from the entry to an end goes through the block, and it is in no loop."""
-    if start in _reachable(blocks, blocks[start].successors, without=None):
-        return False
-    if start == entry:
-        return True
-    around = _reachable(blocks, (entry,), without=start)
-    return not any(
-        blocks[other].instructions[-1].flow in (Flow.INDIRECT, Flow.END) and not blocks[other].successors
-        for other in around
-    )
+def _passed_once(blocks: Mapping[int, Block], entry: int) -> set[int]:
+    """The blocks in no loop that every path from the entry to an end goes through."""
+    predecessors: dict[int, list[int]] = {start: [] for start in blocks}
+    for start, block in blocks.items():
+        for successor in block.successors:
+            if successor in blocks:
+                predecessors[successor].append(start)
+    ends = {
+        start for start, block in blocks.items()
+        if block.instructions[-1].flow in (Flow.INDIRECT, Flow.END) and not block.successors
+    }
+    numbers, alone = _loops(blocks)
+    reached = _reached((entry,), lambda start: blocks[start].successors, blocks)
+    if not ends & reached:
+        return alone  # there are no such paths
+    on_paths = reached & _reached(ends & reached, lambda start: predecessors[start], blocks)
+    # Along the numbers of loops and single blocks every step of a path goes down. A block is on all paths if none steps
+    # over its number: from the entry, which has the highest, every path comes down to an end.
+    once: set[int] = set()
+    lowest = numbers[entry]  # that a step from a higher number leads to
+    for start in sorted(on_paths, key=lambda start: -numbers[start]):
+        if numbers[start] <= lowest and start in alone:
+            once.add(start)
+        steps = [numbers[successor] for successor in blocks[start].successors if successor in on_paths]
+        lowest = min(lowest, *steps, -1 if start in ends else lowest)
+    return once
 
 
-def _reachable(blocks: Mapping[int, Block], starts: Iterable[int], without: int | None) -> set[int]:
+def _reached(starts: Iterable[int], following: Callable[[int], Iterable[int]], blocks: Mapping[int, Block]) -> set[int]:
     seen: set[int] = set()
-    todo = [start for start in starts if start in blocks and start != without]
+    todo = list(starts)
     while todo:
         start = todo.pop()
-        if start in seen:
-            continue
-        seen.add(start)
-        todo += (other for other in blocks[start].successors if other in blocks and other != without)
+        if start not in seen:
+            seen.add(start)
+            todo += (other for other in following(start) if other in blocks)
     return seen
+
+
+def _loops(blocks: Mapping[int, Block]) -> tuple[dict[int, int], set[int]]:
+    """A number for each block, the same for those of a loop, lower for what is behind; and the blocks of no loop.
+
+    Loops are strongly connected components (Tarjan).
+    """
+    numbers: dict[int, int] = {}
+    alone: set[int] = set()
+    order: dict[int, int] = {}
+    earliest: dict[int, int] = {}
+    open_: list[int] = []
+    count = 0
+    for root in blocks:
+        stack = [(root, iter(blocks[root].successors))] if root not in order else []
+        while stack:
+            start, successors = stack[-1]
+            if start not in order:
+                order[start] = earliest[start] = len(order)
+                open_.append(start)
+            inner: int | None = None
+            for other in successors:
+                if other not in blocks:
+                    continue
+                if other not in order:
+                    inner = other
+                    break
+                if other not in numbers:
+                    earliest[start] = min(earliest[start], order[other])
+            if inner is not None:
+                stack.append((inner, iter(blocks[inner].successors)))
+                continue
+            stack.pop()
+            if stack:
+                earliest[stack[-1][0]] = min(earliest[stack[-1][0]], earliest[start])
+            if earliest[start] == order[start]:
+                if open_[-1] == start and start not in blocks[start].successors:
+                    alone.add(start)
+                while True:
+                    member = open_.pop()
+                    numbers[member] = count
+                    if member == start:
+                        break
+                count += 1
+    return numbers, alone

@@ -4,6 +4,7 @@ code."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import Final
 
 from msgspec import Struct, field
@@ -108,10 +109,10 @@ def _flow(analysis: Analysis) -> None:
     """Carry what is known along the paths until nothing changes."""
     states = analysis.states
     states[analysis.function.start] = State()
-    pending = {analysis.function.start}
+    heap, pending = [analysis.function.start], {analysis.function.start}
     visits: dict[int, int] = {}
-    while pending:
-        start = min(pending)
+    while heap:
+        start = heappop(heap)
         pending.discard(start)
         block = analysis.blocks[start]
         visits[start] = visits.get(start, 0) + 1
@@ -126,9 +127,11 @@ def _flow(analysis: Analysis) -> None:
             following = states.get(successor)
             if following is None:
                 states[successor] = state.copy()
+            elif not following.merge(state):
+                continue
+            if successor not in pending:
                 pending.add(successor)
-            elif following.merge(state):
-                pending.add(successor)
+                heappush(heap, successor)
 
 
 class Functions:

@@ -10,10 +10,11 @@ instruction that may activate others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
 from typing import Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from rocdbg.analysis.control_flow import Block
 from rocdbg.analysis.effects import BY_CONVENTION, apply, call_target
@@ -47,15 +48,49 @@ class Claim(Struct, frozen=True):
 
 Part: TypeAlias = tuple[int, int]
 """A dword of a value: the value's number, and which dword of it."""
-_Held: TypeAlias = dict[int, frozenset[tuple[Part, bool]]]
-"""What places hold for the active lanes; and, with True, what they hold for all lanes that were active at entry."""
-_NOTHING: Final[frozenset[tuple[Part, bool]]] = frozenset()
+_Parts: TypeAlias = frozenset[tuple[Part, bool]]
+"""What a place holds for the active lanes; and, with True, what it holds for all lanes that were active at entry."""
+_NOTHING: Final[_Parts] = frozenset()
+
+
+class _Held(Struct):
+    """What is known at a point. Numbers are kept as bits by their values': nothing writes over them, so that there may
+    be many."""
+
+    places: dict[int, _Parts] = field(default_factory=dict)
+    numbers: int = 0
+    """Those known for the active lanes."""
+    everyones: int = 0
+    """Of those, the ones known for all lanes that were active at entry."""
+
+    def copy(self) -> _Held:
+        """An independent copy."""
+        return _Held(dict(self.places), self.numbers, self.everyones)
+
+
+class Places(Struct, frozen=True):
+    """Where dwords of values are at an instruction: ``registers`` by dword; of values that are numbers, bits."""
+
+    registers: dict[Part, int] = field(default_factory=dict)
+    numbers: int = 0
+
+    def is_known(self, value: int) -> bool:
+        """Whether a value that is one dword, or a number, is somewhere."""
+        return (value, 0) in self.registers or self.is_number(value)
+
+    def is_number(self, value: int) -> bool:
+        """Whether a value is the number that was claimed of it."""
+        return bool(self.numbers >> value & 1)
 
 
 class _Step(Struct):
     """What happens at an instruction: what is claimed before it, and what it does."""
 
-    claimed: tuple[tuple[int, Part, bool], ...]
+    claimed: tuple[tuple[int, Part], ...]
+    numbers: int
+    """What is claimed to be a number, as bits."""
+    everyone: bool
+    """Whether what is claimed is of all lanes of the entry."""
     written: tuple[int, ...]
     copies: tuple[tuple[int, int, bool], ...]
     """(to, from, whether all lanes of the entry have it if they had it before)."""
@@ -81,60 +116,68 @@ class ValueFlow:
         self._steps: dict[int, list[_Step]] = {}
         self._held: dict[int, _Held] = {}
         self._places: dict[int, tuple[int, int]] = {}
+        self._last: tuple[int, int, _Held] | None = None
+        """Block, index and what is held before it of what was asked last: questions often go on from there."""
         blocks = analysis.blocks
         if claims and not any(_is_unfollowed(block, analysis.function.is_kernel, targets) for block in blocks.values()):
             self._prepare(sorted(claims, key=lambda claim: claim.low))
             self._flow()
 
-    def before(self, pc: int) -> dict[Part, int]:
+    def before(self, pc: int) -> Places:
         """Places of the dwords that are somewhere when the instruction at ``pc`` is about to run, for active lanes.
 
         For a ``pc`` inside a call, as callers' frames have it: when the called function begins.
         """
         where = self._places.get(pc & ~3)
         if where is None or where[0] not in self._held:
-            return {}
+            return Places()
         start, index = where
         steps = self._steps[start]
         if not steps[index].usual:
-            return {}
-        held = dict(self._held[start])
-        for step in steps[:index]:
+            return Places()
+        first, held = 0, self._held[start].copy()
+        if self._last is not None and self._last[0] == start and self._last[1] <= index:
+            _, first, held = self._last
+        for step in steps[first:index]:
             _run(step, held)
+        self._last = start, index, held
+        held = held.copy()
         _claim(steps[index], held)
         if pc & 3:
             for register in _RETURN_ADDRESS:
-                held.pop(register, None)
-        return {part: place for place, parts in sorted(held.items()) for part, _ in parts}
+                held.places.pop(register, None)
+        registers = {part: place for place, parts in sorted(held.places.items()) for part, _ in parts}
+        return Places(registers, held.numbers)
 
     # -- what instructions do
 
     def _prepare(self, claims: list[Claim]) -> None:
         analysis = self._analysis
-        next_claim, current = 0, list[Claim]()
+        current = _Current(claims)
         for start, block in sorted(analysis.blocks.items()):
             known = analysis.states.get(start)
             if known is None:
                 continue
             state = known.copy()
             steps: list[_Step] = []
-            lost = True  # what is claimed has to be said (again)
+            lost: Iterable[int] | None = None  # of what has to be said again: the places; None: all of it
+            was_everyone = False
             for index, instruction in enumerate(block.instructions):
                 address = instruction.address
                 lanes = state.lanes(analysis.machine.wave_size)
-                while next_claim < len(claims) and claims[next_claim].low <= address:
-                    current.append(claims[next_claim])
-                    next_claim += 1
-                    lost = True
-                if any(claim.high <= address for claim in current):
-                    current = [claim for claim in current if claim.high > address]
                 step = self._effect(instruction, lanes, state)
-                if lost and step.usual:
-                    step.claimed = tuple(
-                        (place, (claim.value, number), lanes is Lanes.ENTRY)
-                        for claim in current for number, place in enumerate(claim.places) if place is not None
-                    )
-                lost = bool(step.written) or step.widens or not step.usual or lanes is not Lanes.ENTRY
+                step.everyone = lanes is Lanes.ENTRY
+                if step.everyone != was_everyone:
+                    lost = None
+                    was_everyone = step.everyone
+                if current.go_to(address):
+                    lost = None
+                if step.usual:
+                    step.claimed = tuple(current.parts(lost))
+                    step.numbers = current.numbers if lost is None else 0
+                    lost = None if step.widens else step.written
+                else:
+                    lost = None
                 steps.append(step)
                 for part in range(0, instruction.size, 4):
                     self._places[address + part] = (start, index)
@@ -152,7 +195,7 @@ class ValueFlow:
             if destination is not None:
                 written |= set(range(destination.index, destination.index + destination.dwords))
             written |= {VECTOR + register for register in clobbers.vectors & BY_CONVENTION.vectors}
-            return _Step((), tuple(written), (), False, usual)
+            return _Step((), 0, False, tuple(written), (), False, usual)
         change = State()  # nothing is known before: what is afterwards is what the instruction does
         apply(change, instruction, self._analysis.machine)
         copies: list[tuple[int, int, bool]] = []
@@ -168,7 +211,7 @@ class ValueFlow:
         widens = bool({EXEC_LO, EXEC_HI} & change.scalars.keys()) and not _narrows(instruction)
         widens = widens or instruction.address in self._analysis.rejoins
         changed = (*change.scalars, *(VECTOR + register for register in change.vectors))
-        return _Step((), changed, tuple(copies), widens, usual)
+        return _Step((), 0, False, changed, tuple(copies), widens, usual)
 
     # -- paths
 
@@ -177,28 +220,76 @@ class ValueFlow:
         held, first = self._held, self._analysis.function.start
         if first not in self._steps:
             return
-        held[first] = {}
-        pending, visits = {first}, dict[int, int]()
-        while pending:
-            start = min(pending)
+        held[first] = _Held()
+        heap, pending, visits = [first], {first}, dict[int, int]()
+        while heap:
+            start = heappop(heap)
             pending.discard(start)
             visits[start] = visits.get(start, 0) + 1
             if visits[start] > _MOST_VISITS:
                 held.clear()
                 return
-            here = dict(held[start])
+            here = held[start].copy()
             for step in self._steps[start]:
                 _run(step, here)
             for successor in self._analysis.blocks[start].successors:
                 if successor not in self._steps:
                     continue
-                there = {} if self._repeats and successor <= start else here
+                there = _Held() if self._repeats and successor <= start else here
                 following = held.get(successor)
                 if following is None:
-                    held[successor] = dict(there)
+                    held[successor] = there.copy()
+                elif not _meet(following, there):
+                    continue
+                if successor not in pending:
                     pending.add(successor)
-                elif _meet(following, there):
-                    pending.add(successor)
+                    heappush(heap, successor)
+
+
+class _Current:
+    """The claims that hold at an address, which goes up."""
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self._claims = claims
+        self._next = 0
+        self._ends: list[tuple[int, int]] = []
+        """Ends and positions among the claims, as a heap."""
+        self._parts: dict[int, list[Part]] = {}
+        self.numbers = 0
+
+    def go_to(self, address: int) -> bool:
+        """Go to an address. True if claims begin there."""
+        while self._ends and self._ends[0][0] <= address:
+            self._end(self._claims[heappop(self._ends)[1]])
+        before = self._next
+        while self._next < len(self._claims) and self._claims[self._next].low <= address:
+            claim = self._claims[self._next]
+            if claim.high > address:
+                heappush(self._ends, (claim.high, self._next))
+                for number, place in enumerate(claim.places):
+                    if place is not None and place >= CONSTANT:
+                        self.numbers |= 1 << place - CONSTANT
+                    elif place is not None:
+                        self._parts.setdefault(place, []).append((claim.value, number))
+            self._next += 1
+        return self._next != before
+
+    def _end(self, claim: Claim) -> None:
+        for number, place in enumerate(claim.places):
+            if place is not None and place >= CONSTANT:
+                self.numbers &= ~(1 << place - CONSTANT)
+            elif place is not None:
+                parts = self._parts[place]
+                parts.remove((claim.value, number))
+                if not parts:
+                    del self._parts[place]
+
+    def parts(self, places: Iterable[int] | None) -> list[tuple[int, Part]]:
+        """What is claimed to be in some places; without them in all."""
+        found = self._parts
+        if places is None:
+            return [(place, part) for place, parts in found.items() for part in parts]
+        return [(place, part) for place in places for part in found.get(place, ())]
 
 
 def _is_unfollowed(block: Block, is_kernel: bool, targets: dict[int, int]) -> bool:
@@ -242,38 +333,45 @@ def _narrows(instruction: Instruction) -> bool:
 
 
 def _claim(step: _Step, held: _Held) -> None:
-    for place, part, everyone in step.claimed:
-        parts = {(part, False), (part, True)} if everyone else {(part, False)}
-        held[place] = held.get(place, _NOTHING) | parts
+    for place, part in step.claimed:
+        parts = {(part, False), (part, True)} if step.everyone else {(part, False)}
+        held.places[place] = held.places.get(place, _NOTHING) | parts
+    held.numbers |= step.numbers
+    if step.everyone:
+        held.everyones |= step.numbers
 
 
 def _run(step: _Step, held: _Held) -> None:
     """Change what is held to what is after an instruction."""
-    if step.claimed:
+    if step.claimed or step.numbers:
         _claim(step, held)
+    places = held.places
     copied = [
         (to, parts if everyone else frozenset(item for item in parts if not item[1]))
-        for to, origin, everyone in step.copies if (parts := held.get(origin))
+        for to, origin, everyone in step.copies if (parts := places.get(origin))
     ] if step.copies else ()
     for register in step.written:
-        held.pop(register, None)
+        places.pop(register, None)
     for to, parts in copied:
-        held[to] = parts
+        places[to] = parts
     if step.widens:
-        for place, parts in list(held.items()):
+        for place, parts in list(places.items()):
             if not all((part, True) in parts for part, _ in parts):
-                held[place] = frozenset(item for item in parts if (item[0], True) in parts)
+                places[place] = frozenset(item for item in parts if (item[0], True) in parts)
+        held.numbers = held.everyones
 
 
 def _meet(held: _Held, other: _Held) -> bool:
     """Keep what both hold. True when that is less than ``held`` was."""
-    less = False
-    for place, parts in list(held.items()):
-        common = parts & other.get(place, _NOTHING)
+    numbers, everyones = held.numbers & other.numbers, held.everyones & other.everyones
+    less = numbers != held.numbers or everyones != held.everyones
+    held.numbers, held.everyones = numbers, everyones
+    for place, parts in list(held.places.items()):
+        common = parts & other.places.get(place, _NOTHING)
         if common != parts:
             less = True
             if common:
-                held[place] = common
+                held.places[place] = common
             else:
-                del held[place]
+                del held.places[place]
     return less

@@ -145,11 +145,11 @@ def build(folder: Path, variant: Variant) -> Path:
     return done
 
 
-def compile_plainly(folder: Path) -> Path:
+def compile_plainly(folder: Path, target: str = "gfx90a") -> Path:
     """The program with the compiler's own debug information, which says nothing of lanes; its path."""
     done = folder / "lane_pc.co"
     subprocess.run(
-        ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
+        ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", f"--offload-arch={target}",
          "-g", "-O0", "--no-gpu-bundle-output", SOURCE.name, "-o", str(done)],
         cwd=SOURCE.parent, check=True, timeout=120,
     )

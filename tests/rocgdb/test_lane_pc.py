@@ -79,9 +79,11 @@ def run(golden: str, path: Path) -> str:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_session(path: Path, built: Built, tmp_path: Path) -> None:
-    """``execution_*``: what ROCgdb's lane-execution test has, where nothing says where lanes wait."""
+    """``execution_*``: what ROCgdb's lane-execution test has, where nothing says where lanes wait; ``plain_*``: where
+    the machine code does.
+    """
     expected = path.read_text(encoding="utf-8")
-    plain = path.stem.startswith("execution")
+    plain = path.stem.startswith(("execution", "plain"))
     got = run(expected, compile_plainly(tmp_path) if plain else built(Variant()))
     if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
         path.write_text(got, encoding="utf-8")
@@ -139,6 +141,7 @@ def test_other_ways_to_write_it(file: str, name: str, built: Built) -> None:
 HAND_WRITTEN = re.compile(r"\(rocdbg\) (?:\w+/?\w* )+\$?(?:_lane_pc\b|foo|gid|elem).*")
 """Commands about what only the hand-written debug information has."""
 LANE_FILES = [path for path in FILES if path.stem in ("next", "step_else", "step_then", "step_waiting")]
+PLAIN_FILE = next(path for path in FILES if path.stem == "plain_lanes")
 
 
 def places(text: str) -> str:
@@ -151,6 +154,14 @@ def places(text: str) -> str:
     return "".join(block for block in blocks if not HAND_WRITTEN.match(block))
 
 
+@pytest.mark.parametrize("target", ["gfx942", "gfx1030", "gfx1100"])
+def test_plain_code_of_other_targets(target: str, tmp_path: Path) -> None:
+    """Masks of 32 and 64 lanes, stack addresses of lanes and of waves: the session is the same."""
+    expected = PLAIN_FILE.read_text(encoding="utf-8")
+    got = run(expected, compile_plainly(tmp_path, target))
+    assert re.sub(r"0x[0-9a-f]+", "ADDRESS", got) == re.sub(r"0x[0-9a-f]+", "ADDRESS", expected)
+
+
 @pytest.mark.parametrize("is_annotated", [False, True], ids=["synthesised", "annotated"])
 def test_plain_code_is_where_the_test_expects_it(is_annotated: bool, tmp_path: Path) -> None:
     """Nothing hand-written: what clang says, and what its machine code tells."""
@@ -158,7 +169,7 @@ def test_plain_code_is_where_the_test_expects_it(is_annotated: bool, tmp_path: P
     if is_annotated:
         rocdbg.annotate(path, path)
     compared = 0
-    for file in LANE_FILES:
+    for file in (*LANE_FILES, PLAIN_FILE):
         expected = file.read_text(encoding="utf-8")
         commands = expected
         if is_annotated:

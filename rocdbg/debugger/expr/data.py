@@ -119,8 +119,8 @@ class Data:
         rows = []
         low = frame.function.low_pc if frame.function is not None else None
         before_prologue = low is not None and frame.pc == frame.program.to_loaded(low)
-        for variable in scope.variables:
-            if not variable.is_parameter or not variable.name:
+        for variable in scope.parameters:
+            if not variable.name:
                 continue
             name, value = variable.name, self._safe_value(environment, variable)
             unset = before_prologue and isinstance(value.storage, MemoryStorage)

@@ -58,7 +58,7 @@ def _find_argument(program: Program, routine: Routine, parameter: Variable) -> K
     metadata = kernel.metadata if kernel is not None else None
     if metadata is None:
         return None
-    parameters = [variable for variable in routine.scope.variables if variable.is_parameter]
+    parameters = routine.scope.parameters
     explicit = metadata.explicit_args
     if routine.function.unit.producer == _TRITON:
         explicit = explicit[:-_TRITONS_OWN]

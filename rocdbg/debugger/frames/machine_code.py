@@ -175,9 +175,10 @@ class MachineCode:
                 lambda call, target: self.rows(wave_size).clobbers(call, target), silent,
             )
             table = table_of(positions, unswizzled)
-        except (TooLargeError, RecursionError) as error:
-            reason = str(error) if isinstance(error, TooLargeError) else "the control flow is too deep"
-            return no_table(function.start, function.end, wave_size, reason)
+        except TooLargeError as error:  # which has taken its time too
+            table = no_table(function.start, function.end, wave_size, str(error))
+        except RecursionError:
+            return no_table(function.start, function.end, wave_size, "the control flow is too deep")
         if cache is not None:
             cache.write(key, b"lanes", to_bytes(table))
         return table

@@ -23,7 +23,7 @@ from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.frames.routines import routine_of
-from rocdbg.debugger.program.constant_variables import Constants, ConstantVariables
+from rocdbg.debugger.program.constant_variables import Constants, ConstantVariables, is_const
 from rocdbg.debugger.program.initialisers import Initialiser, Initialisers
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.routines import Routine
@@ -152,7 +152,8 @@ def _initialise(followed: Followed, known: Constants) -> None:
     reader = Initialisers(text)
     named = {
         variable.name: variable for variable in known.variables
-        if variable.name and variable.offset in followed.numbers and text.keeps(variable)
+        if variable.name and variable.offset in followed.numbers
+        and text.keeps(variable, is_const=is_const(variable.type))
     }
     for variable in named.values():
         initialiser = reader.read(variable, named)
@@ -235,14 +236,14 @@ def _followed_data(
     if followed.flow is None:
         return None
     places = followed.flow.before(pc)
-    if number in followed.constants and (number, 0) in places:
+    if number in followed.constants and places.is_known(number):
         return followed.constants[number].to_bytes(8, "little")[:size]
     if size <= 4:
         bits = followed.computations.bits(number, places, lambda place: _read(context, place))
         return None if bits is None else bits.to_bytes(4, "little")[:size]
     found = b""
     for part in range((size + 3) // 4):
-        place = places.get((number, part))
+        place = places.registers.get((number, part))
         dword = _read(context, place) if place is not None else None
         if dword is None:
             return None

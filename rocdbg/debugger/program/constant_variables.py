@@ -74,8 +74,8 @@ class ConstantVariables:
         for variable in _variables(scope, 0):
             if not _is_scalar(variable.type):
                 continue
-            is_const = variable.offset in outermost and _is_const(variable.type) and not has_labels
-            if is_const or (body is not None and body.keeps(variable)):
+            never_changes = variable.offset in outermost and is_const(variable.type) and not has_labels
+            if never_changes or (body is not None and body.keeps(variable)):
                 found.append(variable)
         objects = frozenset(
             variable.offset for variable in scope.variables
@@ -175,7 +175,8 @@ def _is_scalar(type_: Type) -> bool:
     )
 
 
-def _is_const(type_: Type) -> bool:
+def is_const(type_: Type) -> bool:
+    """Whether a variable of a type is const."""
     return Qualifier.CONST in _qualifiers(type_)
 
 

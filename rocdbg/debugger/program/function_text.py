@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from rocdbg.debugger.program.member_texts import is_plain, is_reference, member_after
+from rocdbg.debugger.program.opencl import is_library_function
 from rocdbg.debugger.program.source_texts import UnitTexts
 from rocdbg.debugger.program.source_tokens import Token, TooManyTokensError, expand, function_tokens, tokens_of
 from rocdbg.dwarf.info import SourceFile, Variable
@@ -78,9 +79,13 @@ class FunctionText:
             and not (not is_cxx and name.startswith(_OPENCL_CONSTANTS)) for name in names
         )
         self._places: dict[str, list[int]] = {}
+        self._objects: dict[str, list[int]] = {}
+        """The same without those of members."""
         for index, token in enumerate(tokens):
             if token.is_name:
                 self._places.setdefault(token.text, []).append(index)
+                if index and tokens[index - 1].text not in (".", "->", "::"):
+                    self._objects.setdefault(token.text, []).append(index)
         self._captures = any(
             tokens[index].text == "[" and tokens[index + 1].text == "&" for index in range(len(tokens) - 1)
         )
@@ -112,8 +117,7 @@ class FunctionText:
 
     def places(self, name: str) -> list[int]:
         """Where a name stands that is no member's."""
-        found = self._places.get(name, ())
-        return [index for index in found if index and self.tokens[index - 1].text not in (".", "->", "::")]
+        return self._objects.get(name, [])
 
     def is_visible(self, declared: int, index: int) -> bool:
         """Whether what is declared at a token is in scope at a later one."""
@@ -149,9 +153,17 @@ class FunctionText:
             return None
         return head, FunctionText(body, self._texts, self.is_cxx, self.file, self._types_of)
 
-    def keeps(self, variable: Variable) -> bool:
-        """Whether a variable's value never changes once it has one, and it comes to life once for a call."""
-        places = self._declared(variable)
+    def _is_in_body(self, name: str) -> bool:
+        """Whether the first a text says of a name is directly in the function's braces."""
+        places = self.places(name)
+        return bool(places) and self.body is not None and self._opener[places[0]] == self.body
+
+    def keeps(self, variable: Variable, *, is_const: bool = False) -> bool:
+        """Whether a variable's value never changes once it has one, and it comes to life once for a call.
+
+        What is const does not change whatever unknown macros there are.
+        """
+        places = self._declared(variable, is_const)
         if places is None:
             return False
         tokens, first = self.tokens, places[0]
@@ -167,13 +179,15 @@ class FunctionText:
 
         Anything else may be what the class defines itself.
         """
-        places = self._declared(parameter)
+        places = None if self._captures else self._declared(parameter)
         return places is not None and all(self._is_only_read(index, parameter.type) for index in places[1:])
 
-    def _declared(self, variable: Variable) -> list[int] | None:
+    def _declared(self, variable: Variable, is_const: bool = False) -> list[int] | None:
         """Where a variable's name stands, first in its declaration; None where that is not for sure."""
         name = variable.name
-        if not name or self.is_obscure or self._captures or re.search(rf"\b{re.escape(name)}\b", self._hidden):
+        if not name or re.search(rf"\b{re.escape(name)}\b", self._hidden):
+            return None
+        if self.is_obscure and not (is_const and not variable.is_parameter and self._is_in_body(name)):
             return None
         places = self.places(name)
         if not places:
@@ -294,6 +308,8 @@ class FunctionText:
             return True
         if before.is_name and before.text not in _NO_OPERAND | _CONDITIONS:
             return True  # declared again
+        if self._captures and before.text == "return":
+            return True  # by a lambda, maybe as a reference
         if before.text in _REFERENCES and before.text not in ("&&", "and"):
             earlier = tokens[left - 1]
             is_operand = earlier.is_name and earlier.text not in _NO_OPERAND | _CONDITIONS | _NUMBERS
@@ -319,14 +335,25 @@ class FunctionText:
         callee = tokens[opener - 1]
         alone = tokens[left].text == "(" and tokens[right].text == ")"
         if callee.text in _CONDITIONS | _NUMBERS and tokens[left].text != ",":
-            return False
+            return self._captures and callee.text == "return"
         if alone and callee.text == ")" and self._is_cast(opener - 1):
             return False
-        if alone and not callee.is_name and callee.text not in (")", "]", ">", ""):
+        if alone and not callee.is_name and callee.text not in (")", "]", ">", "}", ""):
             return self._may_change(left - 1, right + 1)
-        if not callee.is_name or callee.text in self._texts.bodies:
+        if callee.text in self._texts.bodies:
             return True
-        return self.is_cxx and not callee.text.startswith("__builtin_") and not self._takes_value(opener, left + 1)
+        if not self.is_cxx:
+            return callee.is_name and not self._is_function(callee.text)
+        if not callee.is_name:
+            return True
+        return not callee.text.startswith("__builtin_") and not self._takes_value(opener, left + 1)
+
+    def _is_function(self, name: str) -> bool:
+        """Whether what is called is a function of C, which takes values, and no macro of the command line."""
+        return (
+            name.startswith("__builtin_") or is_library_function(name) or bool(self._types_of(name))
+            or self.is_defined(name)
+        )
 
     def _is_cast(self, closing: int) -> bool:
         """Whether parentheses have nothing but a type that is no reference in them."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -62,15 +61,13 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
         addresses = sorted(i.address for block in analysis.blocks.values() for i in block.instructions)
         in_lds = lds.place_variables(program, function)
         for label, routine in _routines(program, function):
-            counter = RoutineCoverage(recovery, program, routine)
-            for scope, variable in _variables(routine.scope, 0):
-                inside = [
-                    address for part in scope.ranges
-                    for address in addresses[bisect_left(addresses, part.low) : bisect_left(addresses, part.high)]
-                ]
-                if inside and variable.name and variable.offset not in in_lds:
-                    told, recovered = counter.count(variable, inside)
-                    rows.append(CoverageRow(label, variable.name, told, recovered, len(inside)))
+            counter = RoutineCoverage(recovery, program, routine, addresses)
+            for scope, variables in _variables(routine.scope, 0):
+                inside = counter.inside(scope.ranges)
+                for variable in variables if inside else ():
+                    if variable.name and variable.offset not in in_lds:
+                        told, recovered = counter.count(variable, inside)
+                        rows.append(CoverageRow(label, variable.name, told, recovered, inside.bit_count()))
     return _summed(rows)
 
 
@@ -104,9 +101,8 @@ def _routines(program: Program, function: Function) -> Iterator[tuple[str, Routi
             yield name if own else f"{scope.function.display_name} in {name}", Routine(function, calls)
 
 
-def _variables(scope: Scope, depth: int) -> Iterator[tuple[Scope, Variable]]:
-    for variable in scope.variables:
-        yield scope, variable
+def _variables(scope: Scope, depth: int) -> Iterator[tuple[Scope, Sequence[Variable]]]:
+    yield scope, scope.variables
     for child in scope.children if depth < 64 else ():
         if isinstance(child, LexicalBlock):
             yield from _variables(child, depth + 1)

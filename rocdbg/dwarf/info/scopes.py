@@ -276,6 +276,11 @@ class Scope(Entity):
         """
         return tuple(Variable(die) for die in self._members if die.tag in _VARIABLE_TAGS)
 
+    @cached_property
+    def parameters(self) -> tuple[Variable, ...]:
+        """The formal parameters, in order."""
+        return tuple(variable for variable in self.variables if variable.is_parameter)
+
     @property
     def labels(self) -> Iterator[Label]:
         """The labels directly in this scope that have code."""
@@ -359,11 +364,6 @@ class Function(Scope):
     With code: one out-of-line instance. Without (``ranges`` empty): a function that was inlined everywhere.
     An ``InlinedSubroutine`` refers to the function it is an instance of through ``.function``.
     """
-
-    @property
-    def parameters(self) -> tuple[Variable, ...]:
-        """The formal parameters, in order."""
-        return tuple(variable for variable in self.variables if variable.is_parameter)
 
     @cached_property
     def type(self) -> FunctionType:
