@@ -19,6 +19,7 @@ from rocdbg.codeobject.source import Source
 
 DESCRIPTOR_SIZE = 64
 V2_DESCRIPTOR_SIZE = 256
+_PRELOAD_OFFSET = 256
 
 _LAYOUT = struct.Struct("<III4xq20xIIIHH4x")
 # amd_kernel_code_t up to wavefront_size; reserved words and the debugger's registers are skipped.
@@ -241,6 +242,12 @@ class KernelDescriptor(Struct, frozen=True, dict=True):
     """Dwords of the kernarg segment put into user SGPRs before the wave starts."""
     kernarg_preload_spec_offset: int = 0
     """In dwords, from the start of the kernarg segment."""
+
+    @property
+    def start_offset(self) -> int:
+        """Bytes from the entry to where waves begin: firmware that preloads arguments enters a kernel behind the code
+        that would load them (gfx90a, gfx94x, gfx950; AMDGPU usage, "Preloaded Kernel Arguments")."""
+        return _PRELOAD_OFFSET if self.kernarg_preload_spec_length and not self.target.is_gfx125 else 0
 
     def user_sgprs(self) -> Mapping[UserSgpr, tuple[int, int]]:
         """First register and register count of each enabled user SGPR item, in register order.

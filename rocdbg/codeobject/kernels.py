@@ -96,6 +96,12 @@ class Kernel:
         return FileAddress(self.descriptor_address + self.descriptor.kernel_code_entry_byte_offset)
 
     @property
+    def start_address(self) -> FileAddress:
+        """Where its waves begin: behind the code that would load the arguments, where they are preloaded (gfx90a,
+        gfx94x, gfx950). Raises `CodeObjectError` if there is no descriptor."""
+        return FileAddress(self.entry_address + self.descriptor.start_offset)
+
+    @property
     def code_size(self) -> int | None:
         """Bytes of its code; None if no symbol says so."""
         return self.entry_symbol.size if self.entry_symbol is not None and self.entry_symbol.size else None

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from rocdbg.codeobject import CodeObject
+from rocdbg.addresses import FileAddress
+from rocdbg.codeobject import CodeObject, CodeObjectError
 from rocdbg.codeobject.elf import Elf
 from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.codeobject.source import Source
@@ -66,7 +68,10 @@ class DebugFiles:
     def info(self, contents: DebugContents, code_object: CodeObject) -> DebugInfo:
         """The debug information of a code object, whose contents those are; nothing of it is read yet."""
         file = SupplementaryFile(self, contents.file)
-        return DebugInfo(contents.sections, split_files=self.split_of(code_object), supplement=file.find)
+        return DebugInfo(
+            contents.sections, split_files=self.split_of(code_object), supplement=file.find,
+            starts=partial(_start_of, code_object),
+        )
 
     def split_of(self, code_object: CodeObject) -> SplitDebugFiles:
         """The split objects that a code object's skeleton units name."""
@@ -184,3 +189,15 @@ class SplitDebugFiles:
         if path is not None:  # it was built elsewhere, and all of it moved
             yield path.absolute().parent / name
             yield path.absolute().parent / Path(name).name
+
+
+def _start_of(code_object: CodeObject, entry: FileAddress) -> FileAddress:
+    """Where a function's code begins: a kernel's, behind what machines skip that preload arguments."""
+    if not code_object.target.supports_kernarg_preload:
+        return entry
+    symbol = code_object.symbols.at(entry)
+    kernel = code_object.kernels.find(symbol.name) if symbol is not None else None
+    try:
+        return kernel.start_address if kernel is not None and kernel.entry_address == entry else entry
+    except CodeObjectError:  # a descriptor that cannot be read
+        return entry

@@ -27,11 +27,6 @@ _STATUS_TRAP_EN = 1 << 6
 _STATUS_IN_GROUP = 1 << 11
 _STATUS_VALID = 1 << 16
 
-_PRELOAD_ENTRY_OFFSET = 256
-"""Firmware that preloads kernel arguments enters a kernel behind the code that would load them (gfx90a,
-gfx94x).
-"""
-
 _MAX_USER_SGPRS = 16
 
 _PLACE = struct.Struct("<QQQQQIIII")
@@ -114,8 +109,7 @@ class DispatchState(Struct, frozen=True):
     @property
     def first_pc(self) -> int:
         """Where a wave starts."""
-        preloads = self.descriptor.kernarg_preload_spec_length > 0 and not self.target.is_gfx125
-        return self.entry + (_PRELOAD_ENTRY_OFFSET if preloads else 0)
+        return self.entry + self.descriptor.start_offset
 
     @property
     def mode(self) -> int:

@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.debug_info import DebugInfo
 
 
-def after_prologue(rows: list[LineRow], entry: FileAddress) -> FileAddress:
-    """Address behind the prologue of a function with these rows that is entered at ``entry``.
+def after_prologue(rows: list[LineRow], entry: FileAddress, start: FileAddress) -> FileAddress:
+    """Address behind the prologue of a function with these rows that is entered at ``entry`` and begun at ``start``.
 
     Where the compiler marked the end of the prologue, that is it. Else it is the address of the second
     line: the first row after the entry's that has a line (GDB's rule, which works since compilers write
     one row for the opening and one for the first statement). With one line only there is no telling, and
-    it is the entry.
+    it is the start. Where the prologue ends before the start there is none.
     """
+    marked = [row.address for row in rows if row.prologue_end and row.address >= entry]
+    if marked:
+        return next((address for address in marked if address >= start), start)
     for row in rows:
-        if row.prologue_end and row.address >= entry:
+        if row.address > start and row.line != 0 and row.is_stmt:
             return row.address
-    for row in rows:
-        if row.address > entry and row.line != 0 and row.is_stmt:
-            return row.address
-    return entry
+    return start
 
 
 def function_locations(info: DebugInfo, function: Function) -> list[CodeLocation]:
@@ -63,7 +63,7 @@ def line_locations(info: DebugInfo, files: set[SourceFile], line: int) -> list[C
     found: dict[Scope | None, FileAddress] = {}
     for address in sorted(rows):
         scope = _code_of(info, address)
-        if scope not in found:
+        if scope not in found or _is_skipped(info, scope, found[scope]):
             found[scope] = address
     return sorted(
         (_line_location(info, scope, address) for scope, address in found.items()),
@@ -77,9 +77,16 @@ def _code_of(info: DebugInfo, address: FileAddress) -> Scope | None:
     return next((scope for scope in scopes if isinstance(scope, Function | InlinedSubroutine)), None)
 
 
+def _is_skipped(info: DebugInfo, scope: Scope | None, address: FileAddress) -> bool:
+    """Whether code is in front of where its function begins."""
+    if not isinstance(scope, Function) or scope.entry_pc is None:
+        return False
+    return scope.entry_pc <= address < info.starts(scope.entry_pc)
+
+
 def _line_location(info: DebugInfo, scope: Scope | None, address: FileAddress) -> CodeLocation:
     """The location, moved behind the prologue when it is the start of a function."""
-    if isinstance(scope, Function) and address == scope.entry_pc:
+    if isinstance(scope, Function) and (address == scope.entry_pc or _is_skipped(info, scope, address)):
         address = info.breakpoint_address(scope) or address
     return location_at(info, address)
 

@@ -44,12 +44,16 @@ class DebugInfo:
     3>::get``, ``ns::add``; ``::add`` only at global scope), a linkage name, and may leave out template
     arguments (``kern`` finds ``kern<2>`` and ``kern<3>``) or give parameter types (``add(int, int)``).
     White space does not matter.
+
+    ``starts`` gives where execution begins of a function that is entered at an address, if what comes first is for
+    other machines: breakpoints go behind it.
     """
 
     def __init__(
         self, sections: Mapping[str, bytes], *, address_sizes: Mapping[int, int] | None = None,
         architecture: str = "amdgcn", code: Iterable[AddressRange] | None = None,
         split_files: SplitFiles | None = None, supplement: Callable[[], Mapping[str, bytes] | None] | None = None,
+        starts: Callable[[FileAddress], FileAddress] = lambda entry: entry,
     ) -> None:
         live = None if code is None else tuple(code)
         self._entries = Entries(Sections(sections, supplement), address_sizes, architecture, live, split_files)
@@ -57,6 +61,7 @@ class DebugInfo:
         self._variables = VariableIndex(self._entries)
         self._types = TypeIndex(self._entries)
         self.namespaces = Namespaces(self._entries)
+        self.starts = starts
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
 
     # Units and entries
@@ -248,7 +253,7 @@ class DebugInfo:
         if function not in self._breakpoint_addresses:
             entry = function.entry_pc
             self._breakpoint_addresses[function] = (
-                None if entry is None else after_prologue(self.lines_of(function), entry)
+                None if entry is None else after_prologue(self.lines_of(function), entry, self.starts(entry))
             )
         return self._breakpoint_addresses[function]
 

@@ -19,19 +19,22 @@ def row(address: int, line: int, *, is_stmt: bool = True, prologue_end: bool = F
 
 
 PROLOGUES = [
-    pytest.param([row(0, 5), row(8, 6), row(16, 7)], 8, id="second line"),
-    pytest.param([row(0, 5), row(4, 5), row(8, 6, prologue_end=True)], 8, id="marker wins"),
-    pytest.param([row(0, 5), row(8, 0), row(12, 6)], 12, id="line 0 is no line"),
-    pytest.param([row(0, 5), row(8, 6, is_stmt=False), row(12, 7)], 12, id="no statement start"),
-    pytest.param([row(0, 5), row(0, 6), row(8, 7)], 8, id="two rows at the entry"),
-    pytest.param([row(0, 5)], 0, id="one line only"),
-    pytest.param([], 0, id="no lines"),
+    pytest.param([row(0, 5), row(8, 6), row(16, 7)], 0, 8, id="second line"),
+    pytest.param([row(0, 5), row(4, 5), row(8, 6, prologue_end=True)], 0, 8, id="marker wins"),
+    pytest.param([row(0, 5), row(8, 0), row(12, 6)], 0, 12, id="line 0 is no line"),
+    pytest.param([row(0, 5), row(8, 6, is_stmt=False), row(12, 7)], 0, 12, id="no statement start"),
+    pytest.param([row(0, 5), row(0, 6), row(8, 7)], 0, 8, id="two rows at the entry"),
+    pytest.param([row(0, 5)], 0, 0, id="one line only"),
+    pytest.param([], 0, 0, id="no lines"),
+    pytest.param([row(0, 5, prologue_end=True), row(16, 6), row(20, 7)], 16, 16, id="begun behind the marker"),
+    pytest.param([row(0, 5), row(20, 6, prologue_end=True)], 16, 20, id="begun before the marker"),
+    pytest.param([row(0, 5), row(16, 5), row(20, 6)], 16, 20, id="begun, second line"),
 ]
 
 
-@pytest.mark.parametrize(("rows", "expected"), PROLOGUES)
-def test_after_prologue(rows: list[LineRow], expected: int) -> None:
-    assert after_prologue(rows, 0) == expected
+@pytest.mark.parametrize(("rows", "start", "expected"), PROLOGUES)
+def test_after_prologue(rows: list[LineRow], start: int, expected: int) -> None:
+    assert after_prologue(rows, 0, start) == expected
 
 
 # (line asked for, [(line found, function)]); the source is in sources/shapes.hip

@@ -1,0 +1,48 @@
+"""Kernels with preloaded arguments begin 256 bytes behind their entry: breakpoints go to code that runs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocdbg.debugger import Session
+from rocdbg.debugger.running.stops import StopReason
+
+pytestmark = pytest.mark.llvm
+SOURCE = """#define KERNEL __attribute__((global)) void
+KERNEL twice(int n, int *out) {
+  int i = __builtin_amdgcn_workitem_id_x();
+  if (i < n)
+    out[i] = i * n;
+}
+"""
+BUILDS = [("gfx942", "-O0"), ("gfx942", "-O1"), ("gfx90a", "-O1"), ("gfx950", "-O1")]
+
+
+@pytest.mark.parametrize("place", ["twice", "twice.hip:2", "twice.hip:5"])
+@pytest.mark.parametrize(("target", "level"), BUILDS)
+def test_breakpoints_are_where_the_kernel_begins(target: str, level: str, place: str, tmp_path: Path) -> None:
+    (tmp_path / "twice.hip").write_text(SOURCE)
+    command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", f"--offload-arch={target}",
+               "-g", level, "-mllvm", "-amdgpu-kernarg-preload-count=8", "--no-gpu-bundle-output", "twice.hip", "-o",
+               "twice.co"]  # fmt: skip
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
+    session = Session()
+    session.load(tmp_path / "twice.co")
+    (kernel,) = session.inferior.need_program().code_object.kernels.values()
+    preloads = level != "-O0"  # without optimisation clang preloads nothing
+    assert kernel.start_address == kernel.entry_address + 256 * preloads
+    session.launch.set_kernel(kernel.name)
+    session.launch.set_grid("64")
+    session.launch.set_workgroup("64")
+    for index, text in enumerate(("3", "i32[64]")):
+        session.launch.set_argument(index, text)
+    session.break_at(place)
+    event = session.run()
+    assert event.reason is StopReason.BREAKPOINT
+    frame = session.inferior.chain(session.focus.current).get(0)
+    assert frame is not None and frame.row is not None
+    assert frame.row.line == (5 if place.endswith("5") else 4 if preloads else 3)
+    assert session.data.evaluate("n").as_int() == 3
