@@ -27,6 +27,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(message)
 
 
+def pytest_collection_finish() -> None:
+    """What was collected stays: Python's collector need not go through tens of thousands of tests again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 GROWTH = 512 << 20
 """Bytes by which a test process grows before what tests dropped is collected: sessions lie in cycles, with memory that
 Python's collector does not count."""

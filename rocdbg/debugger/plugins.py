@@ -11,9 +11,10 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib.machinery import SourceFileLoader
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct, field
@@ -278,8 +279,19 @@ def _shipped_names() -> list[str]:
     return [path.stem for path in folder.glob("[a-z]*.py")] if (folder / "lanemap.py").is_file() else []
 
 
+class _Loader(SourceFileLoader):
+    """Compiles a plug-in each time: what Python keeps is told from a newer text by second and size alone, and would lie
+    beside somebody's plug-in."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
 def _load_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"rocdbg_plugin_{path.stem}", path)
+    name = f"rocdbg_plugin_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, str(path)))
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import itertools
 import mmap
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +81,16 @@ def test_what_is_said_to_be_used_is_cleared() -> None:
         del blocks
 
 
+@pytest.fixture
+def few_objects() -> Iterator[None]:
+    """Collections look at what the test makes alone, not at all that other tests have left."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("few_objects")
 def test_very_many_blocks() -> None:
     """A process has no more than 65,530 mappings by default."""
     before = module._guards
@@ -141,6 +153,7 @@ def test_too_much_is_a_memory_error() -> None:
             guarded(size)
 
 
+@pytest.mark.usefixtures("few_objects")
 def test_kept_blocks_leave_most_guards_to_others() -> None:
     """However small they are."""
     blocks = [guarded(10 + n % 7) for n in range(module.MOST_GUARDS // 2)]
