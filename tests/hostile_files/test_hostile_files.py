@@ -545,9 +545,9 @@ def test_some_numbered_files(first: int) -> None:
     assert fuzz_files.fuzz(first, 1, 91, 60) == 0
 
 
-@pytest.mark.parametrize("number", [10877095, 11127578])
+@pytest.mark.parametrize("number", [10877095, 11127578, 10994108])
 def test_numbers_that_once_failed(number: int) -> None:
-    """A value on entry outside of frames; a frame base of no operations."""
+    """A value on entry outside of frames, a frame base of no operations, a template parameter with a backslash."""
     import fuzz_files
 
     assert fuzz_files.fuzz(number, 1, 1, 60) == 0

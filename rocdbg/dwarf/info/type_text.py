@@ -102,8 +102,9 @@ class Leaves:
             return self.names.get(name, name)
         start = name.index("<")
         rest = name[start:]
-        for value, parameter in self.names.items():
-            rest = re.sub(rf"(?<![\w:]){re.escape(value)}(?![\w:])", parameter, rest)
+        values = "|".join(map(re.escape, sorted(self.names, key=len, reverse=True)))
+        if values:  # all at once: what has been put in is not looked at again
+            rest = re.sub(rf"(?<![\w:])(?:{values})(?![\w:])", lambda match: self.names[match[0]], rest)
         return name[:start] + re.sub(r"(?<!>) >", ">", rest)
 
     def _class(self, type: ClassType) -> str:
