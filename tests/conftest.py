@@ -33,6 +33,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """Libraries that look for leaks as Python ends are to find none."""
+    gc.unfreeze()
+
+
 GROWTH = 512 << 20
 """Bytes by which a test process grows before what tests dropped is collected: sessions lie in cycles, with memory that
 Python's collector does not count."""
