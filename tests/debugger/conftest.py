@@ -17,14 +17,14 @@ Start = Callable[..., Session]
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """``compiled("lanes.hip", "gfx90a", "-O0")``: the path of a code object."""
+    """``compiled("lanes.hip", "gfx90a", "-O0", *options)``: the path of a code object."""
     folder = tmp_path_factory.mktemp("kernels")
 
-    def compile_(source: str, target: str = "gfx90a", level: str = "-O0") -> Path:
-        output = folder / f"{source}.{target}.{level}.co"
+    def compile_(source: str, target: str = "gfx90a", level: str = "-O0", *options: str) -> Path:
+        output = folder / f"{'.'.join((source, target, level, *options))}.co"
         if not output.exists():
             command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib",
-                       f"--offload-arch={target}", "-g", level, "--no-gpu-bundle-output",
+                       f"--offload-arch={target}", "-g", level, *options, "--no-gpu-bundle-output",
                        source, "-o", str(output)]
             subprocess.run(command, cwd=SOURCES, check=True, timeout=120)
         return output

@@ -17,13 +17,7 @@ from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
 
 pytestmark = pytest.mark.llvm
-SOURCE = """#define KERNEL __attribute__((global)) void
-KERNEL twice(int n, int *out) {
-  int i = __builtin_amdgcn_workitem_id_x();
-  if (i < n)
-    out[i] = i * n;
-}
-"""
+SOURCE = (Path(__file__).parent / "sources" / "twice.hip").read_text()
 OTHER = SOURCE.replace("i * n", "n * i")
 MOVED = "\n" + SOURCE
 NEWER = "Source file is more recent than executable."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,26 +11,17 @@ from rocdbg.debugger import Session
 from rocdbg.debugger.running.stops import StopReason
 
 pytestmark = pytest.mark.llvm
-SOURCE = """#define KERNEL __attribute__((global)) void
-KERNEL twice(int n, int *out) {
-  int i = __builtin_amdgcn_workitem_id_x();
-  if (i < n)
-    out[i] = i * n;
-}
-"""
+PRELOADING = "-mllvm", "-amdgpu-kernarg-preload-count=8"
 BUILDS = [("gfx942", "-O0"), ("gfx942", "-O1"), ("gfx90a", "-O1"), ("gfx950", "-O1")]
 
 
 @pytest.mark.parametrize("place", ["twice", "twice.hip:2", "twice.hip:5"])
 @pytest.mark.parametrize(("target", "level"), BUILDS)
-def test_breakpoints_are_where_the_kernel_begins(target: str, level: str, place: str, tmp_path: Path) -> None:
-    (tmp_path / "twice.hip").write_text(SOURCE)
-    command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", f"--offload-arch={target}",
-               "-g", level, "-mllvm", "-amdgpu-kernarg-preload-count=8", "--no-gpu-bundle-output", "twice.hip", "-o",
-               "twice.co"]  # fmt: skip
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
+def test_breakpoints_are_where_the_kernel_begins(
+    compiled: Callable[..., Path], target: str, level: str, place: str
+) -> None:
     session = Session()
-    session.load(tmp_path / "twice.co")
+    session.load(compiled("twice.hip", target, level, *PRELOADING))
     (kernel,) = session.inferior.need_program().code_object.kernels.values()
     preloads = level != "-O0"  # without optimisation clang preloads nothing
     assert kernel.start_address == kernel.entry_address + 256 * preloads

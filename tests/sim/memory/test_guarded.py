@@ -9,7 +9,6 @@ import mmap
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -82,12 +81,10 @@ def test_what_is_said_to_be_used_is_cleared() -> None:
 
 
 @pytest.fixture
-def few_objects() -> Iterator[None]:
+def few_objects() -> None:
     """Collections look at what the test makes alone, not at all that other tests have left."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.mark.usefixtures("few_objects")
