@@ -151,16 +151,18 @@ def turns(r: Schedule) -> None:
     r.mark("allowed")
     r.assign("cursor", number)
     same = r.get("turn_of").eq(number)
-    length = r.local()
-    r.store(length, r.get("quantum"))
-
-    def draw() -> None:
-        state = r.get("random") * RANDOM_FACTOR + RANDOM_INCREMENT
-        r.assign("random", state)
-        r.store(length, state.lshr(32).urem(r.get("quantum")) + 1)
-
-    r.when(~same & r.get("is_random").ne(0), draw)
-    turn_left = same.select(r.get("turn_left"), r.load(length, I64))
+    quantum = r.get("quantum")
+    r.branch_if(~same & r.get("is_random").ne(0), "draw", "fixed")
+    r.mark("draw")
+    state = r.get("random") * RANDOM_FACTOR + RANDOM_INCREMENT
+    r.assign("random", state)
+    drawn = state.lshr(32).urem(quantum) + 1
+    r.go("drawn")
+    r.mark("fixed")
+    r.go("drawn")
+    r.mark("drawn")
+    length = r.new(I64, True, f"phi i64 [ {drawn.ref}, %draw ], [ {quantum.ref}, %fixed ]")
+    turn_left = same.select(r.get("turn_left"), length)
     r.assign("turn_of", number)
     budget = r.get("budget")
     end = (before + turn_left.umin(budget)).umin(most)
@@ -277,7 +279,8 @@ def _group(r: Schedule) -> tuple[Value, Value]:
     """First slot of the workgroup of %slot, and its number of slots."""
     size = r.get("group_waves")
     slot = r.value("%slot")
-    return slot - slot.urem(size), size
+    # 32 bits hold both, and are divided in half the time: each wave comes here at each barrier.
+    return slot - slot.trunc(I32).urem(size.trunc(I32)).zext(I64), size
 
 
 def is_first(r: Schedule) -> None:
@@ -294,8 +297,10 @@ def complete(r: Schedule) -> None:
     first, size = _group(r)
     here = WaveFlag.RESIDENT | WaveFlag.SIGNALLED
 
-    def missing(n: Value) -> None:
-        r.when((r.flag(first + n) & int(here)).eq(int(WaveFlag.RESIDENT)), lambda: r.leave(0))
+    last = first + size - 1
+
+    def missing(n: Value) -> None:  # from the last to the first: waves mostly arrive in order
+        r.when((r.flag(last - n) & int(here)).eq(int(WaveFlag.RESIDENT)), lambda: r.leave(0))
 
     def release(n: Value) -> None:
         flag = r.flag(first + n)
