@@ -367,7 +367,9 @@ class Kernel:
         return buffer
 
     def _buffer(self, index: int, array: NDArray[Any]) -> Buffer:
-        storage, names = np.frombuffer(array.tobytes(), np.uint8), self.parameter_names
+        names = self.parameter_names
+        # Binding copies them to the device at once: no copy of them is needed before that.
+        storage = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.nbytes else np.zeros(0, np.uint8)
         return Buffer((names[index] if index < len(names) else None) or f"arg{index}", storage)
 
 
