@@ -16,6 +16,7 @@ from rocdbg.isa.operands import OperandSyntaxError, Register, is_missing, parse_
 from rocdbg.isa.table import Texts
 
 _HALF = re.compile(r"(?<=[\d\]])\.[lh]\b")
+_VECTOR = re.compile(r"^[-|(\[]*(?:(?:neg|abs)\s*[(|]+)*\s*v[\d\[]", re.IGNORECASE)
 _INVALID = "/*Invalid immediate*/"
 """How a literal is printed that the operand does not allow; with this mark it is taken for what it is."""
 
@@ -28,7 +29,9 @@ class TextCodes:
         self.codes: dict[str, list[int]] = {}
         for code, text in enumerate(texts):
             if text is not None:
-                self.codes.setdefault(text, []).append(code)
+                # LLVM shows the constants of v_fmac in DPP forms as codes, and takes them as numbers.
+                is_code = text.startswith("0x") and text == f"{inline_code(code, texts):#x}"
+                self.codes.setdefault(f"code {code}" if is_code else text, []).append(code)
         self._family = family
         self.has_halves = "v0.l" in self.codes
         self._registers: dict[tuple[OperandKind, int, int, int | None], list[int]] | None = None
@@ -67,7 +70,7 @@ class TextCodes:
                     continue
                 for code in codes:
                     inline = inline_code(code, self.texts)
-                    if type == "b16" and inline >= 240:
+                    if type == "b16" and inline >= 240 and not text.startswith("0x"):
                         continue
                     if (value := constant_bits(inline, type, text)) is not None:
                         known.setdefault(value, []).append(code)
@@ -79,10 +82,11 @@ class OperandField:
 
     def __init__(
         self, name: str, bits: Bits, texts: TextCodes, literal: str, neg: int, abs: int, sext: int, type: str,
-        wide: bool,
+        wide: bool, vectors: bool,
     ) -> None:
-        """``wide``: the encoding may have literals of 64 bits that are not typed as such."""
-        self._wide = wide
+        """``wide``: the encoding may have literals of 64 bits that are not typed as such. ``vectors``: bits that the
+        operand's own do not show make vector registers of all codes."""
+        self._wide, self._vectors = wide, vectors
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._texts, self._literal, self._type = texts, literal, type
         self._neg, self._abs, self._sext = (1 << bit if bit >= 0 else 0 for bit in (neg, abs, sext))
@@ -97,6 +101,8 @@ class OperandField:
                 word.half = word.half or typed
             elif re.match(r"v[\d\[]", bare):
                 word.plain = word.plain or typed
+        if self._vectors and not _VECTOR.match(typed):
+            raise Mismatch(f"{self.name} cannot be `{typed}': it takes vector registers")
         codes = self._exact(typed)
         if codes is None:
             typed, neg, absolute_, sext = _signs(typed)

@@ -72,6 +72,7 @@ class RowEncoder:
                     self._operands.append(OperandField(
                         item.name, parse_bits(bits), texts(vector), literal, neg, absolute, sext, item.type,
                         not layout.encoding.startswith("VOP3"),
+                        layout.name == "VINTERP" and item.name.startswith("src"),
                     ))
                 case ItemTag.MODIFIER:
                     # Assemblers set the bits that choose the high halves of sources that there are not.
