@@ -144,6 +144,10 @@ ACCEPTED = {
     "gfx1250": r"""
         s_mov_b64 s[0:1], lit64(0x123456789)
         s_mov_b64 s[0:1], 0x123456789abcdef0
+        v_fmaak_f64 v[4:5], 0x405ec000, v[2:3], 0x405ec000
+        v_fmamk_f64 v[4:5], lit64(0x123456789a), lit64(0x123456789a), v[2:3]
+        v_cvt_pk_fp8_f16 v1, 1.5
+        v_cvt_scalef32_sr_pk8_fp8_f16 v[80:81], v[110:113], null, v24
     """,
     "gfx942": r"""
         global_load_dword v1, v2, s[4:5] nt sc1 sc0
@@ -211,6 +215,7 @@ REJECTED = {
     "gfx1250": r"""
         v_cvt_pk_bf16_f32_e64_dpp v68, v56, 0x501fce9 dpp8:[0,0,0,0,0,0,0,0]
         s_nor_b64 s[16:17].h, 5, s[50:51]
+        v_fmaak_f64 v[4:5], 1.25, v[2:3], 1.5
     """,
     "gfx1100": r"""
         v_dual_mul_f32 v62, s1, v24 :: v_dual_cndmask_b32 v93, vcc_lo, v18

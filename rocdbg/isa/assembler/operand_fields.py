@@ -84,12 +84,12 @@ class OperandField:
 
     def __init__(
         self, name: str, bits: Bits, texts: TextCodes, literal: str, neg: int, abs: int, sext: int, type: str,
-        wide: bool, vectors: bool, counts: frozenset[int] = frozenset(),
+        wide: bool, vectors: bool, counts: frozenset[int] = frozenset(), shared: bool = False,
     ) -> None:
         """``wide``: the encoding may have literals of 64 bits that are not typed as such. ``vectors``: bits that the
         operand's own do not show make vector registers of all codes. ``counts``: so many registers may be written,
-        from those printed on."""
-        self._wide, self._vectors, self._counts = wide, vectors, counts
+        from those printed on. ``shared``: a literal is the one of 64 bits that the instruction always has."""
+        self._wide, self._vectors, self._counts, self._shared = wide, vectors, counts, shared
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._texts, self._literal, self._type = texts, literal, type
         self._neg, self._abs, self._sext = (1 << bit if bit >= 0 else 0 for bit in (neg, abs, sext))
@@ -187,6 +187,8 @@ class OperandField:
         if self.name == "soffset" and (number.floating is not None or number.integer < 0):
             raise Mismatch(f"{self.name} cannot be `{typed}': literals are unsigned numbers here")
         value, size = literal_of(number, self._type, wide and (self._wide or number.wide))
+        if self._shared and size == 4:
+            value, size = value << 32, 8
         word.put_literal(value, size)
         return self._texts.codes["LITERAL64" if size == 8 else "LITERAL"]
 

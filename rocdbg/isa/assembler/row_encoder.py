@@ -78,6 +78,7 @@ class RowEncoder:
                         not layout.encoding.startswith("VOP3"),
                         layout.name == "VINTERP" and item.name.startswith("src"),
                         self._address_counts(name, item.name, table.family),
+                        any(one[:2] == [ItemTag.LITERAL, "k64"] for one in items),
                     ))
                 case ItemTag.MODIFIER:
                     # Assemblers set the bits that choose the high halves of sources that there are not.

@@ -345,8 +345,10 @@ class Learner:
                 return "LITERAL64"
             if entry[0] == size + 4 or (_LITERAL_TEXT.match(entry[1][index]) and v & 511 == 255 % main):
                 return "LITERAL"
-            if v & 511 == _WIDE_LITERAL and entry[1][index].startswith("0x"):
-                return None  # no room for a literal of 64 bits: LLVM shows bits of the instruction itself
+            if v & 511 == _WIDE_LITERAL and re.match(r"0x|lit", entry[1][index]):
+                # No room for a literal of 64 bits: LLVM shows bits of the instruction itself. Or it is the one that
+                # the instruction always has.
+                return "LITERAL64" if size == 12 and self.layout.dwords == 1 else None
             return entry[1][index]
 
         # Operands come in few kinds: one that agrees with an earlier one wherever kinds are known to

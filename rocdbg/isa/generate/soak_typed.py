@@ -120,7 +120,7 @@ SLIPS = (
         "makes 32-bit floats for 16-bit integers, unlike the document",
     ),
     Slip("gfx1", _BYTES, r"^s_cmp_\w+_f16 .*\d\.\d", "makes 32-bit floats for scalar 16-bit comparisons"),
-    Slip("gfx12", _BYTES, r"^v_pk_fmac_f16", "makes literals of its inline constants"),
+    Slip("gfx12", _BYTES, r"^v_(pk_fmac_f16|cvt_pk_(fp8|bf8)_f16)", "makes literals of inline constants"),
     Slip("gfx1", _BYTES, r"lit(64)?\(.*0x|0x.*lit(64)?\(", "forgets the second of two literals"),
     # We take what LLVM prints and refuses, or knows with a feature only.
     Slip(
