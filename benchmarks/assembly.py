@@ -14,14 +14,12 @@ import random
 import re
 import sys
 import time
-from collections import Counter
 
 from rocdbg.errors import Error
 from rocdbg.isa.assembler.encoder import assembler_for
 from rocdbg.isa.decoder import decoder_for
-from rocdbg.isa.generate.assembler import Assembler
 from rocdbg.isa.generate.soak import encodings
-from rocdbg.isa.generate.soak_typed import is_slip
+from rocdbg.isa.generate.soak_typed import differences, is_slip
 
 TARGETS = (
     "gfx600", "gfx700", "gfx803", "gfx900", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100",
@@ -51,30 +49,25 @@ def main() -> int:
     bad = 0
     for target in targets:
         texts, assembler = instructions(target, count // len(targets)), assembler_for(target)
-        open_: dict[str, bytes | None] = {}
-        start = time.perf_counter()
+        open_: list[str] = []
+        start, refused = time.perf_counter(), 0
         for text, data in texts.items():
             try:
                 code: bytes | None = assembler.assemble(text)
             except Error:
                 code = None
             if code != data:
-                open_[text] = code
+                open_.append(text)
+                refused += code is None
         speed = len(texts) / (time.perf_counter() - start)
-        answers = Assembler(target).ask(list(open_))
-        kinds: Counter[str] = Counter()
-        wrong = []
-        for (text, code), answer in zip(open_.items(), answers, strict=True):
-            theirs = None if answer is None else answer[0].to_bytes(answer[1], "little")
-            if code == theirs:
-                kinds["refused" if code is None else "other"] += 1
-            elif is_slip(target, text):
-                kinds["slips"] += 1
-            else:
-                wrong.append(text)
+        found = differences(target, open_)
+        wrong = [one.text for one in found if not is_slip(target, one)]
+        slips = len(found) - len(wrong)
+        also = len(open_) - len(found)
+        refused -= sum(one.who == "we refuse" for one in found)
         sys.stdout.write(
-            f"{target}: {len(texts)} texts: {len(texts) - len(open_)} the same bytes, {kinds['other']} other bytes, "
-            f"which are llvm-mc's, {kinds['refused']} refused, as by llvm-mc, {kinds['slips']} slips of llvm-mc's, "
+            f"{target}: {len(texts)} texts: {len(texts) - len(open_)} the same bytes, {also - refused} other bytes, "
+            f"which are llvm-mc's, {refused} refused, as by llvm-mc, {slips} slips of llvm-mc's, "
             f"{len(wrong)} wrong; {speed:,.0f} a second\n"
         )
         classes: dict[str, list[str]] = {}

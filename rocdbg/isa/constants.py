@@ -75,6 +75,8 @@ def constant_type(name: str, operand: str, dwords: int, known: dict[tuple[str, s
         return "f64" if "f64" in name else "b64"
     if name.startswith(("v_pk_", "v_dot2_")) and operand != "src2":
         return "v2bf16" if "bf16" in name else "v2f16" if "f16" in name else "b32"
+    if name.startswith(("v_cvt_pk_fp8_f16", "v_cvt_pk_bf8_f16")):
+        return "v2f16"
     if name.startswith("v_pk_"):
         return "v2bf16" if name.endswith("bf16") else "v2f16" if name.endswith("f16") else "b32"
     if name.endswith("_bf16") and "cvt" not in name:

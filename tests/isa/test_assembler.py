@@ -45,11 +45,11 @@ def test_generated_encodings(target: str) -> None:
     """Every text gives its bytes again, or those that LLVM gives it where several encodings have the same text, or LLVM
     refuses it too."""
     decoder = decoder_for(target)
-    different: dict[str, bytes | None] = {}
+    different = []
     same = 0
     for _, word in encodings(target, 4000, 16, random.Random(5)):
         instruction = decoder.decode(word.to_bytes(24, "little")[:20])
-        if instruction.illegal or "/*" in instruction.text or is_slip(target, instruction.text):
+        if instruction.illegal or "/*" in instruction.text:
             continue
         try:
             code: bytes | None = isa.assemble(instruction.text, target)
@@ -58,14 +58,10 @@ def test_generated_encodings(target: str) -> None:
         if code == word.to_bytes(24, "little")[: instruction.size]:
             same += 1
         else:
-            different[instruction.text] = code
-    answers = llvm_assembler(target, list(different))
-    wrong = [
-        (text, code, answer) for (text, code), answer in zip(different.items(), answers, strict=True) if code != answer
-    ]
+            different.append(instruction.text)
     assert same > 100
     assert different
-    assert wrong == []
+    assert [one for one in differences(target, different) if not is_slip(target, one)] == []
 
 
 @pytest.mark.llvm
@@ -76,7 +72,7 @@ def test_mistyped(target: str) -> None:
     lines = list(itertools.islice(texts(target, 20000, random.Random(7)), 300))
     found = differences(target, lines)
     free = spelled_freely(target, found)
-    assert [one for one in found if one not in free and not is_slip(target, one.text)] == []
+    assert [one for one in found if one not in free and not is_slip(target, one)] == []
     assert len(found) < len(lines) // 20
 
 
@@ -114,6 +110,9 @@ ACCEPTED = {
         ds_swizzle_b32 v0, v1 offset:swizzle(BROADCAST,8,5)
         s_branch -5
         s_endpgm
+        image_store_mip_pck v[2:4], v[82:83], s[4:11] dmask:0x7 glc
+        image_load v[2:3], v[82:84], s[4:11] dmask:0x3
+        v_mfma_i32_4x4x4i8 a[0:3], v2, v3, 1
         global_load_dword v1, v[2:3], off offset:-4096 glc slc
         buffer_load_dword v1, v[2:3], s[8:11], 0 idxen offen offset:4095
         scratch_load_dword v1, off, s3
@@ -127,6 +126,16 @@ ACCEPTED = {
         s_waitcnt lgkmcnt(63), vmcnt_sat(1000)
         s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(SALU_CYCLE_1)
         s_sendmsg_rtn_b32 s0, sendmsg(MSG_RTN_GET_DOORBELL)
+        v_interp_p10_f16_f32 v60, -v44.l, v1, v36.l wait_exp:0
+        v_cmp_ne_u16_e64 s60, s33, s56 op_sel:[0,1]
+        v_cmp_ne_u16_e64 s60, s33, s56 op_sel:[1,0,0,1]
+        v_add_co_ci_u32_dpp v107, v5, v64 quad_perm:[0,1,2,3]
+        v_add_nc_u16 v64.l, v1.l, 0.5
+    """,
+    "gfx1150": r"""
+        v_cndmask_b16_e64_dpp v40.l, v92.l, 0.5, s16 quad_perm:[0,0,0,0]
+        v_fmac_f32_e64_dpp v48, v24, 0.5 dpp8:[0,0,0,0,0,0,0,0]
+        v_mqsad_u32_u8 v[116:119], v[4:5], null, v[26:29]
     """,
     "gfx1030": r"""
         image_sample v[0:3], [v4, v9], s[0:7], s[8:11] dmask:0xf dim:2D
@@ -135,13 +144,26 @@ ACCEPTED = {
     "gfx1250": r"""
         s_mov_b64 s[0:1], lit64(0x123456789)
         s_mov_b64 s[0:1], 0x123456789abcdef0
+        v_fmaak_f64 v[4:5], 0x405ec000, v[2:3], 0x405ec000
+        v_fmamk_f64 v[4:5], lit64(0x123456789a), lit64(0x123456789a), v[2:3]
+        v_cvt_pk_fp8_f16 v1, 1.5
+        v_cvt_scalef32_sr_pk8_fp8_f16 v[80:81], v[110:113], null, v24
     """,
     "gfx942": r"""
         global_load_dword v1, v2, s[4:5] nt sc1 sc0
+        v_smfmac_f32_32x32x16_bf16 v[2:17], v[44:45], v[62:65], v6
+    """,
+    "gfx900": r"""
+        image_load v[0:1], v[4:7], s[0:7] dmask:0x3
+        image_sample v0, v[4:5], s[0:7], s[8:11] dmask:0x1
+        image_sample_c_l v0, v[4:11], s[0:7], s[8:11] dmask:0x1
+        image_sample_c_d_cl_o v0, v[4:15], s[0:7], s[8:11] dmask:0x1
+        image_atomic_add v0, v[4:6], s[0:7] dmask:0x1
     """,
     "gfx1200": r"""
         buffer_load_b32 v1, v2, s[8:11], s3 offen
         global_load_b32 v1, v2, s[4:5] offset:-8388608 scope:SCOPE_DEV th:TH_LOAD_NT
+        s_prefetch_data s[2:3], s0, 28
     """,
 }
 REJECTED = {
@@ -170,12 +192,33 @@ REJECTED = {
     """,
     "gfx900": r"""
         v_accvgpr_write_b32 a0, 1
+        v_mac_f32_sdwa v2, v100, v52 dst_sel:BYTE_0
+        v_addc_co_u32 v107, v5, v64
+        image_load v[0:1], v[4:8], s[0:7] dmask:0x3
+        image_sample_c_d_cl_o v0, v[4:16], s[0:7], s[8:11] dmask:0x1
+        image_sample_b v0, v4, s[0:7], s[8:11] dmask:0x1
+        v_swap_b32 v1, scc
+    """,
+    "gfx908": r"""
+        v_mfma_i32_4x4x4i8 a[0:3], v2, v3, 1
     """,
     "gfx1030": r"""
         s_mov_b32 s0, flat_scratch_lo
         image_sample v[0:3], [v4, v9, v1], s[0:7], s[8:11] dmask:0xf dim:2D
+        v_writelane_b32 v72, s0, 0xdeadbeef
+    """,
+    "gfx1150": r"""
+        v_fmac_f32_e64_dpp v48, v24, 0x80 dpp8:[0,0,0,0,0,0,0,0]
+        v_interp_p10_f32 v60, v44, s1, v36 wait_exp:0
+        v_wmma_i32_16x16x16_iu4 v[0:7], null, v[78:79], v[76:83]
+    """,
+    "gfx1250": r"""
+        v_cvt_pk_bf16_f32_e64_dpp v68, v56, 0x501fce9 dpp8:[0,0,0,0,0,0,0,0]
+        s_nor_b64 s[16:17].h, 5, s[50:51]
+        v_fmaak_f64 v[4:5], 1.25, v[2:3], 1.5
     """,
     "gfx1100": r"""
+        v_dual_mul_f32 v62, s1, v24 :: v_dual_cndmask_b32 v93, vcc_lo, v18
         v_add_f32_sdwa v0, v1, v2
         v_dual_mov_b32 v0, 0x12345678 :: v_dual_mov_b32 v1, 0x12345679
     """,

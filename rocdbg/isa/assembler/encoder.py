@@ -140,7 +140,7 @@ class Assembler:
         try:
             if name.startswith(("v_mov_b16", "v_swap_b16")) and self.target.name != "gfx1150":
                 code = assembler_for("gfx1150", self.wave_size).assemble(text, address, symbols)
-            elif first.endswith(".h"):
+            elif first.endswith(".h") and name.startswith("v_"):
                 low = [[first.removesuffix(".h")], *statement.parts[1:]]
                 line = f"{name} {', '.join(' '.join(part) for part in low)}"
                 short = self.assemble(line, address, symbols)

@@ -56,17 +56,26 @@ class ModifierField:
                 codes.reverse()
 
     def _list_places(self) -> list[int]:
-        """For lists of bits, ``op_sel:[0,1]``: the code with nothing but a place's bit set."""
+        """For lists of bits, ``op_sel:[0,1]``: the code with nothing but a place's bit set; 0 for places whose bit is
+        never printed."""
         places: dict[int, int] = {}
-        length = 0
+        lists: list[tuple[list[str], list[int]]] = []
         for words, codes in self._codes.items():
-            for word in words:
-                if match := _LIST.match(word):
-                    bits = match[2].split(",")
-                    length = len(bits)
-                    if bits.count("1") == 1:
-                        places[bits.index("1")] = codes[0]
-        return [places[i] for i in range(length)] if len(places) == length else []
+            if len(words) == 1 and (match := _LIST.match(next(iter(words)))):
+                bits = match[2].split(",")
+                lists.append((bits, codes))
+                if bits.count("1") == 1:
+                    places[bits.index("1")] = codes[0]
+        if not places:
+            return []
+        found = [places.get(i, 0) for i in range(max(len(bits) for bits, _ in lists))]
+        for bits, codes in lists:
+            code = 0
+            for place, bit in zip(found, bits, strict=False):
+                code |= place if bit == "1" else 0
+            if code not in codes:
+                return []  # some combinations mean something of their own
+        return found
 
     def take(self, typed: list[str], place: Place) -> list[int] | None:
         """Remove what belongs to this modifier from the words typed; its codes, or None if nothing does."""

@@ -115,8 +115,6 @@ def constant_bits_of(number: Number, type: str) -> int | None:
     if number.literal or number.addresses:
         return None
     if number.floating is not None:
-        if type == "b16":
-            return None
         return as_float(number.floating, _FLOAT_TYPES[type])
     if type == "b16" and not -16 <= number.integer <= 64:
         return None  # 0xffff is a literal

@@ -16,6 +16,8 @@ from rocdbg.isa.operands import OperandSyntaxError, Register, is_missing, parse_
 from rocdbg.isa.table import Texts
 
 _HALF = re.compile(r"(?<=[\d\]])\.[lh]\b")
+_VECTOR = re.compile(r"^[-|(\[]*(?:(?:neg|abs)\s*[(|]+)*\s*v[\d\[]", re.IGNORECASE)
+_FIRST_CONSTANT = 128
 _INVALID = "/*Invalid immediate*/"
 """How a literal is printed that the operand does not allow; with this mark it is taken for what it is."""
 
@@ -28,7 +30,10 @@ class TextCodes:
         self.codes: dict[str, list[int]] = {}
         for code, text in enumerate(texts):
             if text is not None:
-                self.codes.setdefault(text, []).append(code)
+                # LLVM shows the constants of v_fmac in DPP forms as codes, and takes them as numbers.
+                inline = inline_code(code, texts)
+                is_code = inline >= _FIRST_CONSTANT and text == f"{inline:#x}"
+                self.codes.setdefault(f"code {code}" if is_code else text, []).append(code)
         self._family = family
         self.has_halves = "v0.l" in self.codes
         self._registers: dict[tuple[OperandKind, int, int, int | None], list[int]] | None = None
@@ -67,7 +72,7 @@ class TextCodes:
                     continue
                 for code in codes:
                     inline = inline_code(code, self.texts)
-                    if type == "b16" and inline >= 240:
+                    if type == "b16" and inline >= 240 and not text.startswith("0x"):
                         continue
                     if (value := constant_bits(inline, type, text)) is not None:
                         known.setdefault(value, []).append(code)
@@ -79,10 +84,12 @@ class OperandField:
 
     def __init__(
         self, name: str, bits: Bits, texts: TextCodes, literal: str, neg: int, abs: int, sext: int, type: str,
-        wide: bool,
+        wide: bool, vectors: bool, counts: frozenset[int] = frozenset(), shared: bool = False,
     ) -> None:
-        """``wide``: the encoding may have literals of 64 bits that are not typed as such."""
-        self._wide = wide
+        """``wide``: the encoding may have literals of 64 bits that are not typed as such. ``vectors``: bits that the
+        operand's own do not show make vector registers of all codes. ``counts``: so many registers may be written,
+        from those printed on. ``shared``: a literal is the one of 64 bits that the instruction always has."""
+        self._wide, self._vectors, self._counts, self._shared = wide, vectors, counts, shared
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._texts, self._literal, self._type = texts, literal, type
         self._neg, self._abs, self._sext = (1 << bit if bit >= 0 else 0 for bit in (neg, abs, sext))
@@ -97,6 +104,8 @@ class OperandField:
                 word.half = word.half or typed
             elif re.match(r"v[\d\[]", bare):
                 word.plain = word.plain or typed
+        if self._vectors and not _VECTOR.match(typed):
+            raise Mismatch(f"{self.name} cannot be `{typed}': it takes vector registers")
         codes = self._exact(typed)
         if codes is None:
             typed, neg, absolute_, sext = _signs(typed)
@@ -140,6 +149,10 @@ class OperandField:
         if register is not None:
             if codes := self._texts.register(register):
                 return codes
+            if register.kind is OperandKind.VGPR and register.dwords in self._counts:
+                for fewer in range(register.dwords - 1, 0, -1):
+                    if codes := self._texts.register(Register(OperandKind.VGPR, register.index, fewer)):
+                        return codes
             raise Mismatch(f"{self.name} cannot be `{typed}': it takes {self.takes()}")
         marked = self._literal == "invalid" and typed.endswith(_INVALID)
         number = read(typed.removesuffix(_INVALID) if marked else typed, word.place.lookup)
@@ -174,6 +187,8 @@ class OperandField:
         if self.name == "soffset" and (number.floating is not None or number.integer < 0):
             raise Mismatch(f"{self.name} cannot be `{typed}': literals are unsigned numbers here")
         value, size = literal_of(number, self._type, wide and (self._wide or number.wide))
+        if self._shared and size == 4:
+            value, size = value << 32, 8
         word.put_literal(value, size)
         return self._texts.codes["LITERAL64" if size == 8 else "LITERAL"]
 
@@ -240,7 +255,11 @@ def _signs(typed: str) -> tuple[str, bool, bool, bool]:
 class RegistersField:
     """Vector registers of an image instruction: other fields say how many."""
 
-    def __init__(self, name: str, bits: Bits, controls: Bits, counts: tuple[int, ...], default: int) -> None:
+    def __init__(
+        self, name: str, bits: Bits, controls: Bits, counts: tuple[int, ...], default: int, more: frozenset[int]
+    ) -> None:
+        """``more``: so many registers may be written in place of fewer."""
+        self._more = more
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._controls, self._counts, self._default = controls, counts, default
 
@@ -257,7 +276,7 @@ class RegistersField:
         register = typed_register(typed, word.place)
         if register is None or register.kind is not OperandKind.VGPR or register.half is not None:
             raise Mismatch(f"{self.name} cannot be `{typed}': it takes vector registers")
-        if register.dwords != count:
+        if register.dwords != count and not (register.dwords > count and register.dwords in self._more):
             raise Mismatch(f"{self.name} must be {count} registers by its modifiers, not {register.dwords}")
         word.put(self._mask, insert(self._bits, register.index))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rocdbg.isa.assembler.errors import Mismatch
+from rocdbg.isa.assembler.image_addresses import address_counts
 from rocdbg.isa.assembler.modifier_fields import ModifierField, NumberField
 from rocdbg.isa.assembler.operand_fields import (
     FixedField,
@@ -25,6 +26,9 @@ from rocdbg.isa.items import FixedItem, OperandItem, items_of
 from rocdbg.isa.table import ItemTag, Table, base_name, parse_bits
 
 _EXEC = 126
+_SUMS = ("VOP2", "VOP2_DPP", "VOP2_DPP8", "VOP2_SDWA")
+_UNSIZED = ("gfx6", "gfx7", "gfx8", "gfx9", "gfx90a", "gfx940")
+"""Families whose image instructions do not say how many address registers they have."""
 _HIGH_HALVES = ("v_accvgpr_read", "v_accvgpr_write", "v_dot4_", "v_dot8_")
 _OP_SEL_HI = 1 << 14 | 3 << 59
 """What assemblers give instructions of VOP3P that print no op_sel_hi: high halves for all sources."""
@@ -72,6 +76,9 @@ class RowEncoder:
                     self._operands.append(OperandField(
                         item.name, parse_bits(bits), texts(vector), literal, neg, absolute, sext, item.type,
                         not layout.encoding.startswith("VOP3"),
+                        layout.name == "VINTERP" and item.name.startswith("src"),
+                        self._address_counts(name, item.name, table.family),
+                        any(one[:2] == [ItemTag.LITERAL, "k64"] for one in items),
                     ))
                 case ItemTag.MODIFIER:
                     # Assemblers set the bits that choose the high halves of sources that there are not.
@@ -94,7 +101,8 @@ class RowEncoder:
                     name_, bits, controls, counts, default = fields
                     many = tuple(c for c, n in table.values(counts) for _ in range(n))
                     self._operands.append(RegistersField(
-                        name_, parse_bits(bits), parse_bits(controls) if controls else (), many, default
+                        name_, parse_bits(bits), parse_bits(controls) if controls else (), many, default,
+                        self._address_counts(name, name_, table.family),
                     ))
                 case ItemTag.OPEN | ItemTag.CLOSE:
                     self._operands.append(_Brackets(tag == ItemTag.OPEN))
@@ -109,10 +117,17 @@ class RowEncoder:
         self._may_omit = layout.name in ("VOPC", "VOPC_DPP", "VOPC_DPP8") or (layout.name == "VOP2" and (
             table.family not in ("gfx6", "gfx7", "gfx8") or name.startswith("v_cndmask")
         ))
+        self._may_omit_both = table.family not in _UNSIZED  # GFX10 and later: in all short forms
+        self._may_omit |= self._may_omit_both and layout.name in _SUMS
         self._offset_may_miss = layout.encoding in ("SMEM", "SMRD")
         self._heads = {head for field in self._modifiers for head in field.heads}
         self._heads.update(number.head for number in self._numbers if number.head)
         self._words = {word for words in self._fixed for word in words}
+
+    @staticmethod
+    def _address_counts(name: str, operand: str, family: str) -> frozenset[int]:
+        """What `OperandField` and `RegistersField` take for an address besides what is printed."""
+        return address_counts(name) if operand == "vaddr0" and family in _UNSIZED else frozenset()
 
     def _start(self, layout: Layout, key: int, mask: int, value: int, family: str) -> None:
         """The bits that the row itself fixes."""
@@ -203,11 +218,16 @@ class RowEncoder:
                 raise Mismatch(f"the modifier {field.name} contradicts others")
         return later
 
-    def _implied(self, typed: list[str]) -> int:
-        """Number of the operand vcc that need not be typed, if it is not; else -1."""
+    def _skips(self, number: int, left: int) -> bool:
+        """Whether an offset is left out: prefetches may have none."""
+        return "_prefetch_" in self.mnemonic and left < len(self._operands) - number
+
+    def _implied(self, typed: list[str]) -> list[int]:
+        """Numbers of the operands vcc that need not be typed, if they are not."""
         fields = self._operands
         implied = [n for n, field in enumerate(fields) if isinstance(field, FixedField) and field.text[:3] == "vcc"]
-        return implied[0] if len(implied) == 1 and self._may_omit and len(typed) == len(fields) - 1 else -1
+        may = self._may_omit and (self._may_omit_both or len(implied) == 1)
+        return implied if may and len(typed) == len(fields) - len(implied) else []
 
     def _read_operands(self, typed: list[str], word: Word) -> None:
         matched = 0
@@ -221,13 +241,16 @@ class RowEncoder:
                     continue
                 if isinstance(field, RegistersField) and not field.count(word):
                     continue
-                if number == implied:
+                if number in implied:
                     continue
                 if not waiting:
                     if isinstance(field, NumberField) and (field.silent or self._offset_may_miss):
                         field.zero(word)
                         continue
                     raise Mismatch(f"there are too few operands: {field.name} is missing")
+                if isinstance(field, NumberField) and self._skips(number, len(waiting)):
+                    field.zero(word)
+                    continue
                 if isinstance(field, NumberField) and field.counts:
                     waiting[:] = [" ".join(waiting)]  # commas may stand between the counters
                 if len(parts := words_of(waiting[0])) > 1 and _MODIFIER.match(parts[1]):

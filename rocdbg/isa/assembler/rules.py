@@ -18,15 +18,25 @@ _VECTOR_ALU = ("VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "VOPD")
 _MEMORY = ("MUBUF", "MTBUF", "MIMG", "FLAT", "GLOBAL", "SCRATCH", "DS")
 _BUFFERS = ("MUBUF", "MTBUF")
 _WIDE_SHIFTS = re.compile(r"^v_(lshl|lshr|ashr)(rev)?_[bi]64$")
+_WIDE_SHIFTS_GFX125 = re.compile(r"^v_lshlrev_b64$")
 _REVERSED = re.compile(r"^v_(?!bfrev).*rev_")
 _READ_VCC = re.compile(r"^v_div_fmas_")
 _MASKED = re.compile(r"^v_(cndmask|addc|subb|subbrev|addc_co|subb_co|subbrev_co|(add|sub|subrev)_co_ci)_")
 _TRUE_SOURCES = re.compile(r"^(s_(rfe|setpc|swappc)_[bi]64|s_movrels_b(32|64)|v_readfirstlane_b32)$")
-_NOT_NULL = re.compile(r"^v_(mqsad_u32|permlanex?16_var|movrels|cvt_scale)")
+_NO_SCALARS = (
+    ("src0", re.compile(r"^v_(permlanex?16_var|movrels|swap|s?wmmac?_)")),
+    ("src1", re.compile(r"^v_(permlanex?16_var|s?wmmac?_)")),
+    ("src2", re.compile(r"^v_(mqsad_u32|smfmac)")),
+)
+"""Sources that are vector registers only."""
+_SCALED_CONVERSIONS = re.compile(r"^v_cvt_scale")
+_ONE_LANE = re.compile(r"^v_(read|write)lane_b32$")
 _FIRST_VALUE = 230
 """Codes from here on are values that are no registers."""
 _DESTINATIONS = ("vdst", "sdst", "vdstx", "vdsty")
 _SYSTEM = 3
+_WHOLE = 6
+"""The selection DWORD of SDWA."""
 _NULL = "null"
 
 
@@ -67,12 +77,14 @@ def _constant_bus(found: Instruction, layout: Layout, target: Target) -> str | N
         elif name := _scalar_name(operand):
             if name == "m0" and operand.name != "src0" and found.name == "v_writelane_b32":
                 continue  # the number of a lane in m0 does not come over the bus
-            scalars.add("vcc" if name == "vcc_lo" and implicit else name)
+            # vcc_lo and the vcc that v_dual_cndmask has in mind count as two.
+            scalars.add("vcc" if name == "vcc_lo" and implicit and layout.name != "VOPD" else name)
     if found.name.startswith("v_movrel"):
         scalars.add("m0")
     if implicit:
         scalars.add("vcc")
-    limit = 2 if target.generation >= Generation.GFX10 and not _WIDE_SHIFTS.match(found.name) else 1
+    one = _WIDE_SHIFTS_GFX125 if target.is_gfx125 else _WIDE_SHIFTS
+    limit = 2 if target.generation >= Generation.GFX10 and not one.match(found.name) else 1
     count = len(scalars) + len(literals)
     if count <= limit:
         return None
@@ -183,8 +195,8 @@ def _image_data(found: Instruction, layout: Layout, target: Target) -> str | Non
     data, dmask = found.operand("vdata"), found.modifiers.get("dmask", 0)
     if data is None or not found.name.startswith(("image_load", "image_sample", "image_store", "image_gather4")):
         return None
-    if "image_sample" not in found.name and "gather" not in found.name:
-        return None
+    if "msaa" in found.name or (found.name.startswith(("image_load", "image_store")) and not target.unified_vgprs):
+        return None  # the tables tell these apart by the number of registers
     assert isinstance(dmask, int)
     count = 4 if "gather4" in found.name else max(1, dmask.bit_count())
     if "d16" in found.modifiers and target.generation >= Generation.GFX9:
@@ -195,6 +207,8 @@ def _image_data(found: Instruction, layout: Layout, target: Target) -> str | Non
 
 def _matrices(found: Instruction, layout: Layout, target: Target) -> str | None:
     """Matrix instructions read vector registers, and add what is the result's own or lies apart from it."""
+    if match := re.search(r"matrix_[ab]_fmt:\d+", found.text):
+        return f"there is no name for {match[0]}"
     if layout.name not in ("VOP3P_MAI", "VOP3PX") or not re.match(r"v_s?mfma", found.name):
         return None
     for name in ("src0", "src1"):
@@ -202,10 +216,23 @@ def _matrices(found: Instruction, layout: Layout, target: Target) -> str | None:
         if operand is not None and operand.kind not in (K.VGPR, K.AGPR):
             return f"{name} cannot be {operand.text}: it takes vector registers"
     result, addend = found.operand("vdst"), found.operand("src2")
+    if found.name.startswith("v_smfmac"):
+        return None  # src2 is no addend
+    if addend is not None and addend.kind is K.CONSTANT and not target.unified_vgprs:
+        return f"src2 cannot be {addend.text}: hardware of {target.name} does not read constants there rightly"
     if result is None or addend is None or result.kind is not addend.kind or result.dwords <= 4:
         return None
+    if found.name.endswith("_f8f6f4"):
+        return None  # LLVM lets them overlap
     if result.index != addend.index and _numbers(result) & _numbers(addend):
         return f"{addend.text} overlaps a part of {result.text}"
+    return None
+
+
+def _accumulated(found: Instruction, layout: Layout, target: Target) -> str | None:
+    """SDWA forms of v_mac add to whole registers."""
+    if found.name.startswith("v_mac_") and found.modifiers.get("dst_sel", _WHOLE) != _WHOLE:
+        return f"{found.mnemonic} adds to a whole register: dst_sel must be DWORD"
     return None
 
 
@@ -268,7 +295,10 @@ def _lane_sources(found: Instruction, layout: Layout, target: Target) -> str | N
 
 
 def _lane_literals(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Forms with DPP and SDWA have no room for a literal."""
+    """Forms with DPP and SDWA have no room for a literal, and a lane's number cannot be one."""
+    number = found.operand("src1")
+    if _ONE_LANE.match(found.name) and number is not None and number.kind is K.LITERAL:
+        return f"src1 cannot be the literal {number.text}: it takes scalar registers or inline constants"
     if layout.src0:
         for operand in found.operands:
             if operand.kind is K.LITERAL:
@@ -285,12 +315,13 @@ def _long_literals(found: Instruction, layout: Layout, target: Target) -> str | 
     return None
 
 
-def _null(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Where only vector registers can stand, null cannot."""
-    if _NOT_NULL.match(found.name):
-        for operand in _sources(found):
-            if operand.kind is K.SPECIAL and operand.text == _NULL:
-                return f"{operand.name} cannot be null: it takes vector registers"
+def _vectors_only(found: Instruction, layout: Layout, target: Target) -> str | None:
+    """Where only vector registers can stand, null and values cannot."""
+    scaled = (("src0", _SCALED_CONVERSIONS),) if target.is_gfx125 else ()
+    for name, mnemonics in (*_NO_SCALARS, *scaled):
+        operand = found.operand(name)
+        if operand is not None and operand.kind is K.SPECIAL and mnemonics.match(found.name):
+            return f"{name} cannot be {operand.text}: it takes vector registers"
     return None
 
 
@@ -365,7 +396,7 @@ def _cache_policy(found: Instruction, layout: Layout, target: Target) -> str | N
 
 
 _RULES: tuple[Callable[[Instruction, Layout, Target], str | None], ...] = (
-    _register_ranges, _lds_direct, _constant_bus, _dual_banks, _buffers, _images, _image_data, _matrices,
-    _interpolation, _exports, _unsigned_offsets, _counters, _lane_sources, _lane_literals,
-    _long_literals, _null, _results, _dot_halves, _masks, _plain_registers, _barriers, _wide_lanes, _cache_policy,
+    _register_ranges, _lds_direct, _constant_bus, _dual_banks, _buffers, _images, _image_data, _matrices, _accumulated,
+    _interpolation, _exports, _unsigned_offsets, _counters, _lane_sources, _lane_literals, _long_literals,
+    _vectors_only, _results, _dot_halves, _masks, _plain_registers, _barriers, _wide_lanes, _cache_policy,
 )

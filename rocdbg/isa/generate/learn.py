@@ -24,6 +24,7 @@ _LITERALS = (
     0xDEADBEEF, 0x3F800000, 0x3C00, 0x3F80, 5, 0xFFFF, 0xFFFFFFF5, 0x3E22F983, 0x3118, 0x3E22,
     0xFFFF3C00, 0x10005, 0x3FF00000, 0x40100000, 0, 0xBFE00000, 0x10000,
 )
+_WIDE_LITERAL = 254
 _LITERAL_TEXT = re.compile(r"^(?:lit(?:64)?\()?0x(?:deadbeef|beef)\)?$")
 
 
@@ -344,6 +345,10 @@ class Learner:
                 return "LITERAL64"
             if entry[0] == size + 4 or (_LITERAL_TEXT.match(entry[1][index]) and v & 511 == 255 % main):
                 return "LITERAL"
+            if v & 511 == _WIDE_LITERAL and re.match(r"0x|lit", entry[1][index]):
+                # No room for a literal of 64 bits: LLVM shows bits of the instruction itself. Or it is the one that
+                # the instruction always has.
+                return "LITERAL64" if size == 12 and self.layout.dwords == 1 else None
             return entry[1][index]
 
         # Operands come in few kinds: one that agrees with an earlier one wherever kinds are known to

@@ -39,6 +39,8 @@ SOURCES = (
     "vsrc1y",
 )
 _NULL_GFX10, _NULL_GFX11 = 125, 124
+LDS_DIRECT = 254
+"""Operand code of what M0 selects in LDS, before gfx90a and GFX11."""
 _INDEX_BIT = {"src0": 0, "vsrc0": 0, "src1": 1, "vsrc1": 1, "src2": 2, "vdst": 3}
 """Which bit of M0[15:12] makes an operand's register number relative, in vector arithmetic."""
 
@@ -112,6 +114,8 @@ class Access:
         """Dword of the transfer buffer that holds src0, lanes permuted (DPP forms)."""
         self.dpp_valid: Value | None = None
         """Lanes whose permuted src0 is not to be read as 0 (DPP forms), or None for all."""
+        self.lds_direct: Value | None = None
+        """What M0 selects in LDS, I32, where src0 is that."""
         self.watch: Watch | None = None
         """Collects arithmetic exceptions, if `Context.exceptions` says so."""
         builder.keeps_signaling = context.generation < 12 and not context.mode.ieee
@@ -454,6 +458,8 @@ class Access:
             return base if dwords == 2 else base.lshr(32 * (code - 230)).trunc(I32)
         if code == 239:
             return self.b.const(0, wide)  # POPS_EXITING_WAVE_ID: no wave of pixels is there
+        if code == LDS_DIRECT and dwords == 1 and operand.name == "src0" and self.lds_direct is not None:
+            return self.lds_direct
         raise Unsupported(f"operand {operand.text}")
 
     def _mask_bit(self, operand: Operand) -> Value:

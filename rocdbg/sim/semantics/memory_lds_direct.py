@@ -1,10 +1,15 @@
-"""lds_direct_load (GFX11), ds_direct_load (GFX12): one element of LDS for all lanes.
+"""One element of LDS for all lanes: lds_direct_load (GFX11), ds_direct_load (GFX12), the operand lds_direct before.
 
-M0[15:0] is its address, M0[18:16] its type. A quad gets it whole if one of its lanes is active.
+M0[15:0] is its address, M0[18:16] its type. A quad gets it whole if one of its lanes is active; what has it for an
+operand sees it in the lanes that take part.
 """
 
 from __future__ import annotations
 
+import re
+
+from rocdbg.isa.instruction import OperandKind
+from rocdbg.isa.operands import special_code
 from rocdbg.sim.builder import I8, I16, I32, I64, Value
 from rocdbg.sim.semantics.access import Access
 from rocdbg.sim.semantics.memory_common import register, required
@@ -13,18 +18,23 @@ from rocdbg.sim.semantics.registry import Kind, semantic
 _BYTE, _SHORT, _SIGNED = 0, 1, 4
 
 
-def _direct(i: Access) -> None:
+_REVERSED = re.compile(r"^v_(?!bfrev).*rev_")
+"""Vector arithmetic that cannot read the operand lds_direct."""
+
+
+def _element(i: Access, mask: Value) -> Value:
+    """What M0 selects, I32; outside of lane code. It is read if a lane of ``mask`` takes part."""
     b = i.b
     b.scalar()
     type_ = i.m0.lshr(16) & 7
     size = (type_ & 3).eq(_BYTE).select(i.const(1, I64), (type_ & 3).eq(_SHORT).select(i.const(2, I64), 4))
     b.write_scalar_address((i.m0 & 0xFFFF).zext(I64))
-    zero, exec_ = i.const(0, I64), i.exec
-    b.call("load_lds", (exec_.ne(0).zext(I64), size, zero, zero))
+    zero = i.const(0, I64)
+    b.call("load_lds", (mask.ne(0).zext(I64), size, zero, zero))
     word = b.read_transfer(0)
     signed = (type_ & _SIGNED).ne(0)
     byte, short = word.trunc(I8), word.trunc(I16)
-    value = (
+    return (
         (type_ & 3)
         .eq(_BYTE)
         .select(
@@ -32,6 +42,22 @@ def _direct(i: Access) -> None:
             (type_ & 3).eq(_SHORT).select(signed.select(short.sext(I32), short.zext(I32)), word),
         )
     )
+
+
+def lds_direct_prepare(i: Access, kind: Kind) -> None:
+    """Read the element before an instruction of vector arithmetic whose src0 is lds_direct. What moves single lanes
+    takes no notice of EXEC."""
+    operand = i.insn.operand("src0")
+    if (
+        operand is not None and operand.kind is OperandKind.SPECIAL
+        and operand.index == special_code("src_lds_direct", i.target)
+        and "sdwa" not in i.insn.modifiers and not _REVERSED.match(i.name)
+    ):
+        i.lds_direct = _element(i, i.exec if kind is Kind.LANE else i.const(1, I64))
+
+
+def _direct(i: Access) -> None:
+    value = _element(i, i.exec)
     _broadcast(i, register(required(i, "vdst")), value)
 
 

@@ -13,6 +13,7 @@ from rocdbg.sim.register_bounds import needs
 from rocdbg.sim.semantics.access import DESTINATIONS, Access, Context, Unsupported
 from rocdbg.sim.semantics.exceptions import Watch
 from rocdbg.sim.semantics.lanes_dpp import dpp_prepare
+from rocdbg.sim.semantics.memory_lds_direct import lds_direct_prepare
 from rocdbg.sim.semantics.registry import Ends, Kind, Semantic, lookup
 from rocdbg.sim.translator.block_registers import LaneCodeError, RunConflict
 from rocdbg.sim.translator.blocks import Block
@@ -135,6 +136,7 @@ def _record_vector(
     builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context
 ) -> None:
     access = Access(builder, instruction, context)
+    lds_direct_prepare(access, semantic.kind)
     if semantic.kind is Kind.LANE:
         if "dpp_ctrl" in instruction.modifiers or "dpp8" in instruction.modifiers:
             dpp_prepare(access)

@@ -1,0 +1,28 @@
+"""How many registers may be written for the address of an image instruction of GFX6 to GFX9.
+
+The instruction does not say how many it has, the image does: the disassembler prints the fewest, compilers write as
+many as the image needs.
+"""
+
+from __future__ import annotations
+
+_COORDINATES = 3
+_GRADIENTS = 6
+_WIDTHS = (4, 8)
+"""Groups of registers that stand for one or more less."""
+
+
+def address_counts(name: str) -> frozenset[int]:
+    """The numbers of address registers that may be written for an image instruction, up to the most it can have; the
+    fewest are the operand's own."""
+    _, _, kind = name.removesuffix("_pck_sgn").partition("_")
+    words = kind.split("_")
+    if words[0] not in ("sample", "gather4"):
+        return frozenset(range(1, _WIDTHS[0] + 1))
+    most = _COORDINATES + sum(word in ("b", "c", "o", "l", "cl") for word in words[1:])
+    most += _GRADIENTS * any(word in ("d", "cd") for word in words[1:])
+    rounded = next((width for width in _WIDTHS if most <= width), most)
+    return frozenset((*range(1, most + 1), rounded))
+
+
+__all__ = ["address_counts"]
