@@ -22,7 +22,8 @@ from rocdbg.debugger.program.opencl import is_kernel_body, is_kernel_wrapper
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.routines import Routine
 from rocdbg.debugger.program.source import SourceFiles, split_lines
-from rocdbg.debugger.program.source_texts import SourceTexts
+from rocdbg.debugger.program.source_macros import macros_at
+from rocdbg.debugger.program.source_texts import SourceTexts, UnitTexts
 from rocdbg.debugger.program.source_tokens import TooManyTokensError, expand, function_tokens
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
@@ -121,7 +122,10 @@ class ConstantVariables:
         tokens = function_tokens(text, line, name.partition("<")[0])
         if tokens is None:
             return None
-        macros = {
+        given = macros_at(unit, file, line)
+        if given is not None:
+            texts = UnitTexts(texts.texts, given.certain, given.bodies, texts.is_closed, texts.unread, True)
+        macros = texts.macros if given is not None else {
             name: macro for name, macro in texts.macros.items()
             if macro.line < line or texts.texts.get(file.path) is None or not _is_defined_in(text, name)
         }
@@ -132,6 +136,7 @@ class ConstantVariables:
         return FunctionText(
             expanded, texts, function.unit.is_cxx, file,
             lambda name: [function.type for function in program.info.functions_named(name)],
+            _names_declared_in(text, function),
         )
 
 
@@ -148,6 +153,16 @@ def _is_declared_in(text: str, function: Function) -> bool:
         if line > len(lines) or not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lines[line - 1]):
             return False
     return True
+
+
+def _names_declared_in(text: str, function: Function) -> frozenset[str]:
+    """The names of a function's variables that are in the text where they are declared, so that no macro has them."""
+    lines = split_lines(text)
+    return frozenset(
+        variable.name for variable in _variables(function, 0)
+        if variable.name and variable.decl_file == function.decl_file and 0 < (variable.decl_line or 0) <= len(lines)
+        and re.search(rf"(?<!\w){re.escape(variable.name)}(?!\w)", lines[(variable.decl_line or 0) - 1])
+    )
 
 
 def _is_defined_in(text: str, macro: str) -> bool:

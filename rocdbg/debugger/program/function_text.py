@@ -6,7 +6,7 @@ Whatever the text leaves open counts as a change.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from rocdbg.debugger.program.member_texts import is_plain, is_reference, member_after
@@ -30,18 +30,18 @@ _TYPE_WORDS: Final = _NUMBERS | {
 }
 _LOOPS: Final = frozenset({"for", "while", "do"})
 _ASSEMBLY: Final = frozenset({"asm", "__asm", "__asm__"})
-_OPENCL_CONSTANTS: Final = ("CLK_", "FLT_", "DBL_", "INT_", "UINT_", "LONG_", "ULONG_", "CHAR_")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*", re.M)
-_MACRO_LIKE = re.compile(r"[A-Z][A-Z0-9_]+")
 
 
 class FunctionText:
-    """The tokens of a function with what they say of its variables and calls. ``types_of`` gives the types of all
-    functions of a name."""
+    """The tokens of a function with what they say of its variables and calls.
+
+    ``types_of`` gives the types of all functions of a name; ``declared`` are names of the function's own.
+    """
 
     def __init__(
         self, tokens: list[Token], texts: UnitTexts, is_cxx: bool, file: SourceFile,
-        types_of: Callable[[str], list[FunctionType]],
+        types_of: Callable[[str], list[FunctionType]], declared: Collection[str] = (),
     ) -> None:
         self.tokens = tokens
         self.is_cxx = is_cxx
@@ -73,11 +73,10 @@ class FunctionText:
         self._types_of = types_of
         spellings = {token.text for token in tokens}
         self._jumps = "goto" in spellings
-        # a name in capitals that no file defines may be a macro of a file that is not there
-        self.is_obscure = "##" in self._hidden or any(
-            _MACRO_LIKE.fullmatch(name) is not None and name not in bodies and not self._is_enumerator(name)
-            and not (not is_cxx and name.startswith(_OPENCL_CONSTANTS)) for name in names
-        )
+        macros = texts.unknown_macros(is_cxx, declared)
+        unknown = frozenset[str]() if texts.has_all_macros else macros.names(tokens)
+        self.is_obscure = "##" in self._hidden or not macros.are_harmless(tokens, unknown)
+        self._reference_types = unknown | texts.reference_words
         self._places: dict[str, list[int]] = {}
         self._objects: dict[str, list[int]] = {}
         """The same without those of members."""
@@ -91,10 +90,6 @@ class FunctionText:
         )
         self._read, self._written = self._operands_of_assembly()
         """The tokens of what assembly statements read and write."""
-
-    def _is_enumerator(self, name: str) -> bool:
-        pattern = re.compile(rf"\benum\b[^{{}};]*{{[^{{}}]*\b{name}\b")
-        return any(pattern.search(text) for text in self._texts.texts.values())
 
     def _operands_of_assembly(self) -> tuple[set[int], set[int]]:
         """The tokens of the inputs of assembly, and of everything else in its parentheses."""
@@ -316,7 +311,7 @@ class FunctionText:
             if not is_operand and not (earlier.text and earlier.text[0].isdigit()) and earlier.text != "]":
                 return True
         if before.text in ("=", "(", "{") and left >= 2 and tokens[left - 1].is_name and (
-            tokens[left - 2].text in _REFERENCES
+            tokens[left - 2].text in _REFERENCES or tokens[left - 2].text in self._reference_types
         ):
             return True
         if before.text == ">>" and self.is_cxx and following.text in (";", ",", ">>"):

@@ -10,6 +10,7 @@ now.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -20,11 +21,14 @@ from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source import SourceError, SourceFiles, checksum, modified
 from rocdbg.debugger.program.source_tokens import Macro, definitions_of
+from rocdbg.debugger.program.unknown_macros import UnknownMacros
 from rocdbg.dwarf.info import SourceFile, Unit
 
 _MOST_BYTES: Final = 1 << 22
 _MOST_FILES: Final = 256
 _REFERENCE_TYPE = re.compile(r"\b(?:using\s+\w+\s*=|typedef\b)[^;]*&[^;]*")
+_SYSTEM = re.compile(r"^/(?:usr|opt)/|/lib/clang/|/include/(?:hip|c\+\+)/")
+"""Paths of headers that define the macros of languages, of the C library and of HIP, and none for a program's names."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NO_NAMES: Final = frozenset({
     "using", "typedef", "typename", "const", "volatile", "unsigned", "signed", "int", "char", "short", "long", "float",
@@ -38,13 +42,20 @@ class UnitTexts(Struct, dict=True):
     """What is known of a unit's texts.
 
     ``macros`` have one certain definition; ``bodies`` is the text of all definitions by name. ``is_closed``: nothing
-    else was included.
+    else was included. ``unread`` has what programs' own files include that is not known (whether in quotes, the name);
+    None: some of these files are not known. ``has_all_macros``: there are no others, for debug information has them.
     """
 
     texts: dict[str, str]
     macros: dict[str, Macro]
     bodies: dict[str, str]
     is_closed: bool
+    unread: list[tuple[bool, str]] | None
+    has_all_macros: bool = False
+
+    def unknown_macros(self, is_cxx: bool, declared: Collection[str]) -> UnknownMacros:
+        """What is not known of macros; ``declared`` are names that are none."""
+        return UnknownMacros(self.texts, self.bodies, self.unread, is_cxx, frozenset(declared))
 
     def definitions(self, name: str) -> list[tuple[str, int]]:
         """The texts, and places in them, that look like a definition of a function of a name."""
@@ -92,7 +103,7 @@ class SourceTexts:
         files = unit.files
         if len(files) > _MOST_FILES:
             return None
-        found = UnitTexts({}, {}, {}, True)
+        found = UnitTexts({}, {}, {}, True, [])
         pending: list[tuple[str, str, Path | None]] = []
         paths: set[Path] = set()
         changed: set[str] = set()
@@ -100,6 +111,7 @@ class SourceTexts:
             text = self._text(file, program)
             if text is None:
                 found.is_closed = False
+                found.unread = found.unread if _SYSTEM.search(file.path) else None
                 changed.add(file.basename)
             elif file.path not in found.texts:
                 pending.append((file.path, *text))
@@ -107,7 +119,7 @@ class SourceTexts:
                 paths |= {text[1].resolve()} if text[1] is not None else set()
         uncertain: set[str] = set()
         while pending:
-            _, text_, place = pending.pop()
+            own, text_, place = pending.pop()
             definitions = definitions_of(text_)
             for name, body in definitions.bodies.items():
                 if name in found.bodies or name not in definitions.certain:
@@ -122,6 +134,9 @@ class SourceTexts:
                 more = self._header(path) if path is not None and known else None
                 if path is None or more is None:
                     found.is_closed = False
+                    is_known = any(path_.endswith(f"/{name}") for path_ in found.texts)
+                    if found.unread is not None and not is_known and not _SYSTEM.search(own):
+                        found.unread.append((is_quoted, name))
                     continue
                 paths.add(path)
                 found.texts[str(path)] = more

@@ -8,6 +8,9 @@
 #define STEP (SCALE + 1)
 #endif
 
+using Alias = int &;
+typedef int &OldAlias;
+
 static __device__ void add_to(int &sum, int value) { sum += value; }
 static __device__ int shared_name(int value) { return value - 7; }
 static __device__ int pick(int value) { return value * 2; }
@@ -38,6 +41,14 @@ extern "C" __global__ void changes(int *out, const int *in, int count, long wide
     int &reference = f;
     reference -= c;
     (g) = g * 3;
+    int h = a - 1, k = a + 7, m = a ^ 5, n = a | 6;
+    Alias alias = h;
+    OldAlias old{k};
+    REFERENCE given = m;
+    alias += count;
+    old -= count;
+    given *= count;
+    out[512 + gid] = h + k + m * n;
     out[128 + gid] = b + c * 3;
     out[256 + gid] = d ^ e;
     out[384 + gid] = f - g + kept;
