@@ -54,6 +54,9 @@ CASES = [
     ("a.TILE = 3;", "", STANDARD, False),
     ("UPDATE = 4;", "", STANDARD, False),
     ("UPDATE++;", "", STANDARD, False),
+    ("change(&PLACE, a);", "", STANDARD, False),
+    ("change((int *)&PLACE, a);", "", STANDARD, False),
+    ("int i = a & MASK; i = (a + b) & MASK;", "", STANDARD, True),
     ("int i = TILE; ADD(i, TILE);", "static_assert(TILE);", OWN, False),
 ]
 

@@ -115,6 +115,10 @@ def _is_operand(tokens: Sequence[Token], index: int) -> bool:
         return False  # maybe a statement with a label
     if before == ")" and behind in _BEHIND_OPERANDS:
         return _is_cast(tokens, index - 1)
+    if before == "&" and index > 2 and (
+        tokens[index - 2].text in _BEFORE_OPERANDS or (tokens[index - 3].text, tokens[index - 2].text) == ("*", ")")
+    ):
+        return False  # its address, perhaps that of a variable
     return before in _BEFORE_OPERANDS and behind in _BEHIND_OPERANDS
 
 
