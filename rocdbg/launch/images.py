@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.arch.targets import Generation, Target
+from rocdbg.arch.targets import Target
 from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.image_formats import FormatName, format_of_array, parse_format
@@ -50,8 +50,6 @@ def rules_for(target: Target, where: str) -> Rules:
     """The rules of a target's images. Raises LaunchError if it has none, or none that are simulated."""
     if target.name.startswith(("gfx94", "gfx95")) or target.is_gfx125:
         raise LaunchError(where, f"{target.name} has no images")
-    if target.generation < Generation.GFX9:
-        raise LaunchError(where, f"images of {target.name} are not simulated")
     return rules_of(target)
 
 
@@ -144,6 +142,8 @@ class ImageSpec(Struct, frozen=True, dict=True):
     def layout(self, rules: Rules, where: str) -> LinearLayout:
         """How it lies in a device's memory. Raises LaunchError for what a target cannot have."""
         if self.kind == "buffer":
+            if rules is Rules.GFX6:
+                raise LaunchError(where, "images that are buffers are not made for targets before GFX9")
             width = self.sizes[0]
             return LinearLayout((Level(0, width, width, 1, 1),), self.array.nbytes, 1)
         found = self._descriptor(rules, 0, where).layout()
@@ -166,6 +166,8 @@ class ImageSpec(Struct, frozen=True, dict=True):
             raise LaunchError(where, f"the target has no format for {self.format.name}")
         kind, _ = KINDS[self.kind]
         assert kind is not None
+        if rules is Rules.GFX6 and self.levels > 1:
+            raise LaunchError(where, "levels of detail are not simulated up to GFX8")
         slices, height, width, _ = self.shapes[0]
         try:
             image, layout = linear_image(

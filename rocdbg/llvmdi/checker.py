@@ -285,7 +285,8 @@ class _Checker:
                 yield self._at("DISubprogram", f"{name} is not in !llvm.dbg.retainedNodes", node.offset)
             return
         owner = next(iter(functions), None)
-        if isinstance(owner, Function) or (owner is None and not self._subprograms):
+        whole = bool(self._subprograms) or "llvm.dbg.cu" in self.module.named
+        if isinstance(owner, Function) or (owner is None and not whole):
             return  # a listing without a DISubprogram
         if owner is None:
             everywhere = kept.union(*(self._items(s.fields.get("retainedNodes")) for s in self._subprograms))

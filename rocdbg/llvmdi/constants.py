@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
 from rocdbg.llvmdi.cursor import Cursor, unquoted
+from rocdbg.llvmdi.datalayout import DataLayout
+from rocdbg.llvmdi.errors import NotWellFormed
 from rocdbg.llvmdi.lexer import Kind, Token
 from rocdbg.llvmdi.module import Operand
 from rocdbg.llvmdi.types import (
@@ -18,7 +21,7 @@ from rocdbg.llvmdi.types import (
     parse_type,
 )
 
-__all__ = ["parse_operand", "parse_value"]
+__all__ = ["parse_operand", "parse_value", "settled"]
 
 _UNDEFINED = frozenset({"undef", "poison"})
 _HEX_PREFIX = {"half": "0xH", "bfloat": "0xR", "x86_fp80": "0xK", "fp128": "0xL", "ppc_fp128": "0xM"}
@@ -97,7 +100,8 @@ def _value(cursor: Cursor, type: Type) -> Operand:
         last = cursor.tokens[cursor.index - 1]
         text = cursor.source.text[start : last.offset + len(last.text)]
         return Operand("other", type, text, offset=start)
-    if token.text in ("<", "[") and isinstance(type, VectorType | ArrayType):
+    brackets = "<" if isinstance(type, VectorType) else "[" if isinstance(type, ArrayType) else ""
+    if isinstance(type, VectorType | ArrayType) and token.text == brackets:
         closing = {"<": ">", "[": "]"}[cursor.take().text]
         elements: list[Operand] = []
         while not cursor.accept(closing):
@@ -109,18 +113,79 @@ def _value(cursor: Cursor, type: Type) -> Operand:
         if len(elements) != type.count:
             raise cursor.error(f"{len(elements)} elements in a {type}", token)
         return _joined(cursor, token, type, elements)
-    if token.text in "<[{" or token.kind == Kind.STRING:
-        start_index = cursor.index
-        if token.kind == Kind.STRING:
-            cursor.take()
-        else:
-            cursor.skip_group()
-        last = cursor.tokens[cursor.index - 1]
-        assert start_index < cursor.index
-        return Operand(
-            "other", type, cursor.source.text[token.offset : last.offset + len(last.text)], offset=token.offset
-        )
+    if token.kind == Kind.STRING:
+        cursor.take()
+        return _string(cursor, token, type)
+    if token.text in ("<", "[", "{"):
+        return _structure(cursor, token, type)
     raise cursor.error(f"a value of type {type} expected")
+
+
+def _string(cursor: Cursor, token: Token, type: Type) -> Operand:
+    """``c"ab\\00"``: an array of bytes."""
+    data = _bytes(token.text)
+    if isinstance(type, ArrayType) and type.element == IntType(8):
+        if len(data) != type.count:
+            raise cursor.error(f"{len(data)} bytes in a {type}", token)
+        return Operand("constant", type, token.text, value=int.from_bytes(data, "little"), offset=token.offset)
+    return Operand("other", type, token.text, offset=token.offset)
+
+
+def _bytes(text: str) -> bytes:
+    """The bytes of ``c"..."``: two hexadecimal digits after a backslash are one."""
+    first, *rest = text.removeprefix("c")[1:-1].split("\\")
+    out = [first.encode("utf-8", "surrogateescape")]
+    for part in rest:
+        byte, after = part[:2], part[2:]
+        if re.fullmatch("[0-9A-Fa-f]{2}", byte):
+            out += [bytes((int(byte, 16),)), after.encode("utf-8", "surrogateescape")]
+        else:
+            out.append(b"\\" + part.encode("utf-8", "surrogateescape"))
+    return b"".join(out)
+
+
+def _structure(cursor: Cursor, token: Token, type: Type) -> Operand:
+    """``{ i8 1, i32 2 }``, packed ``<{ i8 1 }>``, and what stands for a named type."""
+    closing = [{"<": ">", "[": "]", "{": "}"}[cursor.take().text]]
+    if token.text == "<" and cursor.accept("{"):
+        closing.insert(0, "}")
+    elements: list[Operand] = []
+    while not cursor.accept(closing[0]):
+        if elements:
+            cursor.expect(",")
+        elements.append(parse_operand(cursor))
+    for text in closing[1:]:
+        cursor.expect(text)
+    return _gathered(cursor, token, type, elements)
+
+
+def _gathered(cursor: Cursor, token: Token, type: Type, elements: list[Operand]) -> Operand:
+    """A constant whose parts lie where the data layout says."""
+    last = cursor.tokens[cursor.index - 1]
+    text = cursor.source.text[token.offset : last.offset + len(last.text)]
+    kinds = {element.kind for element in elements}
+    if len(elements) <= _MAX_ELEMENTS and kinds <= {"constant", "aggregate"}:
+        return Operand("aggregate", type, text, offset=token.offset, elements=tuple(elements))
+    return Operand("undef" if kinds == {"undef"} else "other", type, text, offset=token.offset)
+
+
+def settled(operand: Operand, layout: DataLayout) -> Operand:
+    """An aggregate as one constant, what lies between its parts as zeros; anything else as it is. `NotWellFormed` if
+    its parts are not those of its type."""
+    if operand.kind != "aggregate":
+        return operand
+    assert operand.type is not None
+    type, value = layout.resolved(operand.type), 0
+    places = layout.places(type)
+    parts = [settled(element, layout) for element in operand.elements]
+    types = [layout.resolved(part.type) for part in parts if part.type is not None]
+    if types != [layout.resolved(element) for element, _ in places]:
+        raise NotWellFormed(f"the parts of a constant are not those of {operand.type}")
+    for part, (_, place) in zip(parts, places, strict=True):
+        value |= part.value << place
+    if value >> _MAX_CONSTANT_BITS:
+        raise NotWellFormed(f"a constant of more than {_MAX_CONSTANT_BITS} bits")
+    return Operand("constant", operand.type, operand.text, value=value, offset=operand.offset)
 
 
 def _joined(cursor: Cursor, token: Token, type: VectorType | ArrayType, elements: list[Operand]) -> Operand:
@@ -128,6 +193,8 @@ def _joined(cursor: Cursor, token: Token, type: VectorType | ArrayType, elements
     last = cursor.tokens[cursor.index - 1]
     text = cursor.source.text[token.offset : last.offset + len(last.text)]
     bits = _scalar_bits(type.element)
+    if isinstance(type, ArrayType) and bits not in (8, 16, 32, 64, 128):
+        return _gathered(cursor, token, type, elements)
     known = all(element.kind == "constant" for element in elements)
     if not known or bits is None or len(elements) > _MAX_ELEMENTS:
         undefined = elements and all(element.kind == "undef" for element in elements)
@@ -149,6 +216,8 @@ def _scalar_bits(type: Type) -> int | None:
 def _number(cursor: Cursor, token: Token, type: Type) -> int:
     text = token.text
     if isinstance(type, IntType):
+        if text[0] in "us":
+            return _hexadecimal(cursor, token, type)
         if "." in text or "x" in text:
             raise cursor.error(f"'{text[:40]}' is no literal of type {type}", token)
         if len(text) > 4000:
@@ -162,6 +231,19 @@ def _number(cursor: Cursor, token: Token, type: Type) -> int:
     if isinstance(type, PointerType):
         raise cursor.error("a pointer has no literal but null; write inttoptr", token)
     raise cursor.error(f"'{text[:40]}' is no literal of type {type}", token)
+
+
+def _hexadecimal(cursor: Cursor, token: Token, type: IntType) -> int:
+    """``u0xFF``; ``s0xFF`` has the sign of its highest digit."""
+    digits = token.text[3:]
+    if len(digits) > 4000:
+        raise cursor.error(f"a literal of {len(digits)} digits", token)
+    value = int(digits, 16)
+    if token.text[0] == "s" and value >> 4 * len(digits) - 1:
+        value -= 1 << 4 * len(digits)
+    if not -(1 << type.bits - 1) <= value < 1 << type.bits:
+        raise cursor.error(f"{token.text[:40]} does not fit {type}", token)
+    return value & (1 << type.bits) - 1
 
 
 def _float(cursor: Cursor, token: Token, type: FloatType) -> int:

@@ -51,6 +51,24 @@ class DataLayout(Struct, frozen=True):
         """Bytes from one object of the type to the next in memory; raises as `bits`."""
         return _Sizes(self).allocated(type, 0)
 
+    def places(self, type: Type) -> list[tuple[Type, int]]:
+        """The parts of an array or structure and the first bit of each; raises as `bits`."""
+        match type:
+            case ArrayType(count, element):
+                size = 8 * self.allocated(element)
+                self.bits(type)
+                return [(element, n * size) for n in range(min(count, _MAX_STEPS))]
+            case StructType():
+                sizes = _Sizes(self)
+                found, offset = [], 0
+                for element in type.elements:
+                    if not type.packed:
+                        offset = _rounded(offset, sizes.alignment(element, 0))
+                    found.append((element, 8 * offset))
+                    offset += sizes.allocated(element, 0)
+                return found
+        raise NotWellFormed(f"the type {type} has no parts")
+
     def has_size(self, type: Type) -> bool:
         """Whether `bits` has an answer."""
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rocdbg.llvmdi.constants import settled
 from rocdbg.llvmdi.errors import NotWellFormed
 from rocdbg.llvmdi.module import Module, Node, Operand, RawOperation
 from rocdbg.llvmdi.operations import OPERATIONS, SPELLINGS, OperationInfo
@@ -169,6 +170,10 @@ def _operation(module: Module, raw: RawOperation) -> Operation:
     if name == "DIOpConstant":
         if len(arguments) != 1 or not isinstance(arguments[0], Operand):
             raise _parameters(module, raw, "a type and a literal")
+        try:
+            arguments[0] = settled(arguments[0], module.layout)
+        except NotWellFormed as error:
+            raise _parameters(module, raw, f"a literal: {error.args[0]}") from None
         if arguments[0].kind not in ("constant", "undef", "elided"):
             raise _parameters(module, raw, "a literal, not " + str(arguments[0])[:60])
         return Operation(info, tuple(arguments), raw.offset)

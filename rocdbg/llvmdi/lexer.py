@@ -52,7 +52,7 @@ _TOKEN = re.compile(
   | (?P<REGISTER>\$(?:"[^"]*"|{_NAME}))
   | (?P<RECORD>\#dbg_[a-z_]+)
   | (?P<ATTRIBUTE>\#[0-9]+)
-  | (?P<NUMBER>[-+]?(?:0x[KLMHR]?[0-9A-Fa-f]+|[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?|[0-9]+))
+  | (?P<NUMBER>[us]0x[0-9A-Fa-f]+\b|[-+]?(?:0x[KLMHR]?[0-9A-Fa-f]+|[0-9]+\.[0-9]*(?:[eE][-+]?[0-9]+)?|[0-9]+))
   | (?P<WORD>[a-zA-Z_.][-a-zA-Z$._0-9]*)
   | (?P<PUNCTUATION>[][(){{}}<>,=*|:~&^+/!?-])
     """,

@@ -37,7 +37,8 @@ class Operand(Struct, frozen=True):
     """A typed operand of LLVM: an entity (`i64 %x`), a constant, or neither.
 
     `kind` is "entity" (with its `name`), "constant" (with its bits in `value`, unsigned), "undef" (poison and MIR's
-    `$noreg` too), "elided" (the `...` of the document's listings) or "other" (a constant expression).
+    `$noreg` too), "elided" (the `...` of the document's listings), "aggregate" (constants in `elements`, whose places
+    the data layout says) or "other" (a constant expression).
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Operand(Struct, frozen=True):
     name: str = ""
     value: int = 0
     offset: int = 0
+    elements: tuple[Operand, ...] = ()
 
     def __str__(self) -> str:
         return self.text if self.type is None else f"{self.type} {self.text}"

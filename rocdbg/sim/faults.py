@@ -62,6 +62,7 @@ _UNSUPPORTED = {
     layout.FaultKind.FORMAT: "the format of its image is not simulated",
     layout.FaultKind.SAMPLES: "its image has several samples per pixel, which is not simulated",
     layout.FaultKind.BORDER_PALETTE: "its sampler takes the border's colour from a palette, which is not simulated",
+    layout.FaultKind.LEVELS: "its image has levels of detail, which are not simulated up to GFX8",
     layout.FaultKind.READ_ONLY_FORMAT: "stores in its image's format (sRGB or a shared exponent) are not simulated",
 }
 

@@ -369,6 +369,8 @@ class FaultKind(IntEnum):
     BORDER_PALETTE = 10
     READ_ONLY_FORMAT = 11
     """A store in a format that is only read."""
+    LEVELS = 12
+    """Levels of detail up to GFX8, whose places only the table of tilings tells."""
 
     @property
     def is_unsupported(self) -> bool:

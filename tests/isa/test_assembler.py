@@ -198,14 +198,18 @@ REJECTED = {
         image_sample_c_d_cl_o v0, v[4:16], s[0:7], s[8:11] dmask:0x1
         image_sample_b v0, v4, s[0:7], s[8:11] dmask:0x1
         v_swap_b32 v1, scc
+        v_div_fmas_f32 v40, v98, v22, |vcc_lo|
+        s_cbranch_join src_private_limit
     """,
     "gfx908": r"""
         v_mfma_i32_4x4x4i8 a[0:3], v2, v3, 1
+        v_accvgpr_read_b32 v26, src_shared_base
     """,
     "gfx1030": r"""
         s_mov_b32 s0, flat_scratch_lo
         image_sample v[0:3], [v4, v9, v1], s[0:7], s[8:11] dmask:0xf dim:2D
         v_writelane_b32 v72, s0, 0xdeadbeef
+        v_div_fmas_f32 v0, vcc_lo, s1, v2
     """,
     "gfx1150": r"""
         v_fmac_f32_e64_dpp v48, v24, 0x80 dpp8:[0,0,0,0,0,0,0,0]

@@ -109,6 +109,19 @@ EXPRESSIONS = [
     ("DIOpConstant([2 x i8] zeroinitializer)", ""),
     ("DIOpConstant({ i8, i32 } zeroinitializer)", ""),
     ("DIOpConstant(<2 x i16> undef)", ""),
+    ("DIOpConstant({ i8, i32 } { i8 1, i32 2 })", ""),
+    ("DIOpConstant({ i8, [2 x i16] } { i8 1, [2 x i16] [i16 2, i16 3] })", ""),
+    ("DIOpConstant({ i8, i32 } { i8 undef, i32 undef })", ""),
+    ("DIOpConstant([2 x i8] c\"ab\")", ""),
+    ("DIOpConstant([2 x [2 x i8]] [[2 x i8] c\"ab\", [2 x i8] zeroinitializer])", ""),
+    ("DIOpConstant({} {})", ""),
+    ("DIOpConstant(i64 u0xFF)", ""),
+    ("DIOpConstant({ i8, i32 } { i8 1, i16 2 })", "DIOpConstant"),
+    ("DIOpConstant({ i8, i32 } { i8 1 })", "DIOpConstant"),
+    ("DIOpConstant(i64 { i8 1 })", "DIOpConstant"),
+    ("DIOpConstant(<2 x i8> [i8 1, i8 2])", "DIOpConstant"),
+    ("DIOpConstant({ i8, ptr } { i8 1, ptr @g })", "DIOpConstant"),
+    ("DIOpConstant(ptr inttoptr (i64 5 to ptr))", "DIOpConstant"),
     # DIOpConvert
     ("DIOpReferrer(i64), DIOpConvert(i8)", ""),
     ("DIOpReferrer(i64), DIOpConvert(i128)", ""),
@@ -323,6 +336,7 @@ MODULES = {
     "an input twice": (
         X + F + life("!2", "!1", "!DIExpr(DIOpArg(0, i64), DIOpArg(1, i64), DIOpAdd())", "!3, !3") + life("!4", "!3"), []
     ),
+    "a referrer of a computed segment": (X + life("!2", "!1", REFERRER), ["DIOpReferrer"]),
     # DIFragment and DIExprCode
     "a fragment not distinct": (X + "!3 = !DIFragment()\n" + life("!2", "!1", inputs="!3"), ["DIFragment"]),
     "a code location": (
@@ -375,6 +389,27 @@ MODULES = {
         function("a: def !2 def !4") + DEFINED + life("!4", "!1", REFERRER), []
     ),
     "bounded and computed": (function("a: def !2") + DEFINED + life("!4", "!1"), []),
+    "kills on two ways out of three": (
+        "define void @f(i32 %c, i64 %v) {\na:\n" + DEF.format("!2")
+        + " switch i32 %c, label %b [ i32 0, label %d i32 1, label %e ]\nb:\n ret void\nd:\n" + KILL.format("!2")
+        + " br label %e\ne:\n" + KILL.format("!2") + " ret void\n}\n" + DEFINED, []
+    ),
+    "kills in both ends of an invoke": (
+        "define void @f(i64 %v) personality ptr null {\na:\n" + DEF.format("!2")
+        + " invoke void @g() to label %b unwind label %d\nb:\n" + KILL.format("!2") + " ret void\nd:\n"
+        " %l = landingpad { ptr, i32 } cleanup\n" + KILL.format("!2") + " resume { ptr, i32 } %l\n}\n" + DEFINED, []
+    ),
+    "kill before definition, round a loop": (
+        function("a: -> b", "b: kill !2 -> c d", "c: def !2 -> b", "d:") + DEFINED, []
+    ),
+    "kill behind two blocks with kills": (
+        function("a: def !2 -> b c", "b: kill !2 -> d", "c: kill !2 -> d", "d: -> e", "e: kill !2") + DEFINED,
+        ["llvm.dbg.kill"],
+    ),
+    "a kill after another in a loop": (
+        function("a: def !2 -> b", "b: kill !2 -> c", "c: kill !2 -> b") + DEFINED, ["llvm.dbg.kill"]
+    ),
+    "a segment in blocks that nothing reaches": (function("a:", "b: def !2 kill !2") + DEFINED, []),
     # intrinsics
     "def of a variable": (function("a: call void @llvm.dbg.def(metadata !1, metadata i64 %v)") + X, ["intrinsics"]),
     "def of metadata": (
@@ -456,6 +491,10 @@ MODULES = {
         "!1 = !DICompositeType(tag: DW_TAG_array_type, size: 64, rank: !3)\n"
         "!2 = !DICompositeType(tag: DW_TAG_array_type, size: 32, rank: !3)\n" + F + life("!4", "!3"), ["DICompositeType"]
     ),
+    "a property in two fields": (
+        "!1 = !DICompositeType(tag: DW_TAG_array_type, size: 64, rank: !3, associated: !3)\n" + F + life("!4", "!3"),
+        ["DICompositeType"],
+    ),
     "two properties": (
         "!1 = !DICompositeType(tag: DW_TAG_array_type, size: 64, rank: !3, associated: !5)\n" + F + G + life("!4", "!3")
         + life("!6", "!5"), []
@@ -531,6 +570,36 @@ MODULES = {
         + life("!2", "!1", inputs="!3") + "!9 = distinct !DISubprogram(retainedNodes: !{!1})\n"
         "!8 = distinct !DISubprogram(retainedNodes: !{!3})\n!llvm.dbg.retainedNodes = !{!2}\n", []
     ),
+    "a code location that is retained": (
+        '!1 = !DILocalVariable(name: "x", scope: !9)\n!3 = distinct !DIExprCode()\n'
+        + life("!2", "!1", "!DIExpr(DIOpArg(0, i64))", "!3")
+        + function("a: call void @llvm.dbg.label(metadata !3)", after=" !dbg !9")
+        + "!9 = distinct !DISubprogram(retainedNodes: !{!1, !2, !3})\n", []
+    ),
+    "a code location that is not retained": (
+        '!1 = !DILocalVariable(name: "x", scope: !9)\n!3 = distinct !DIExprCode()\n'
+        + life("!2", "!1", "!DIExpr(DIOpArg(0, i64))", "!3")
+        + function("a: call void @llvm.dbg.label(metadata !3)", after=" !dbg !9")
+        + "!9 = distinct !DISubprogram(retainedNodes: !{!1, !2})\n", ["DISubprogram"]
+    ),
+    "a global by way of a local variable, retained in the function": (
+        '!1 = !DIGlobalVariable("g")\n!3 = !DILocalVariable(name: "y", scope: !9)\n'
+        + life("!2", "!1", "!DIExpr(DIOpArg(0, i64))", "!3") + "!9 = distinct !DISubprogram(retainedNodes: !{!2, !3})\n", []
+    ),
+    "a global by way of a local variable, retained in the module": (
+        '!1 = !DIGlobalVariable("g")\n!3 = !DILocalVariable(name: "y", scope: !9)\n'
+        + life("!2", "!1", "!DIExpr(DIOpArg(0, i64))", "!3") + "!9 = distinct !DISubprogram(retainedNodes: !{!3})\n"
+        "!llvm.dbg.retainedNodes = !{!2}\n", ["DISubprogram"]
+    ),
+    "a local variable by way of a global, retained in the function": (
+        '!1 = !DILocalVariable(name: "x", scope: !9)\n!3 = !DIGlobalVariable("g")\n'
+        + life("!2", "!1", "!DIExpr(DIOpArg(0, i64))", "!3") + life("!4", "!3")
+        + "!9 = distinct !DISubprogram(retainedNodes: !{!1, !2})\n!llvm.dbg.retainedNodes = !{!4}\n", ["DISubprogram"]
+    ),
+    "a global of a unit, retained nowhere": (
+        '!1 = !DIGlobalVariable("g")\n' + life("!2", "!1")
+        + "!9 = distinct !DICompileUnit(globals: !{!1})\n!llvm.dbg.cu = !{!9}\n", ["DISubprogram"]
+    ),
     "a unit that is not listed": (X + life("!2", "!1") + "!9 = distinct !DICompileUnit()\n", ["DICompileUnit"]),
     "a global that is not listed": (
         '!1 = !DIGlobalVariable("g")\n' + life("!2", "!1") + "!llvm.dbg.retainedNodes = !{!2}\n"
@@ -604,6 +673,15 @@ VALUES = [
     ("DIOpReferrer(i64), DIOpReinterpret(double), DIOpConvert(i32)", 0x4008000000000000, 3, 32),
     ("DIOpReferrer(i64), DIOpConvert(double)", 3, 0x4008000000000000, 64),
     ("DIOpPushLane(i32)", 0, 5, 32),
+    ("DIOpConstant({ i8, i32 } { i8 1, i32 2 })", 0, 2 << 32 | 1, 64),
+    ("DIOpConstant(<{ i8, i32 }> <{ i8 1, i32 2 }>)", 0, 0x201, 40),
+    ("DIOpConstant([2 x i24] [i24 1, i24 2])", 0, 2 << 32 | 1, 64),
+    ("DIOpConstant([3 x i8] c\"a\\62c\")", 0, 0x636261, 24),
+    ("DIOpConstant(i16 s0xFF)", 0, 0xFFFF, 16),
+    ("DIOpConstant(<2 x i16> <i16 1, i16 -1>), DIOpConvert(<2 x i32>)", 0, 0xFFFFFFFF00000001, 64),
+    ("DIOpReferrer(i64), DIOpConstant(i64 64), DIOpShr()", -80 % 2**64, 2**64 - 1, 64),
+    ("DIOpConstant(double 300.0), DIOpConvert(i8)", 0, 300 % 256, 8),
+    ("DIOpConstant(double 1.0), DIOpConstant(double 0.0), DIOpDiv()", 0, 0x7FF0000000000000, 64),
     ("DIOpReferrer(i64), DIOpPushLane(i32), DIOpByteOffset(i8)", 0x060504030201 << 8, 0x05, 8),
     ("DIOpConstant(float 1.5), DIOpConstant(float 2.25), DIOpMul()", 0, 0x40580000, 32),
 ]

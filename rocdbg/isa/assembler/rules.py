@@ -22,9 +22,9 @@ _WIDE_SHIFTS_GFX125 = re.compile(r"^v_lshlrev_b64$")
 _REVERSED = re.compile(r"^v_(?!bfrev).*rev_")
 _READ_VCC = re.compile(r"^v_div_fmas_")
 _MASKED = re.compile(r"^v_(cndmask|addc|subb|subbrev|addc_co|subb_co|subbrev_co|(add|sub|subrev)_co_ci)_")
-_TRUE_SOURCES = re.compile(r"^(s_(rfe|setpc|swappc)_[bi]64|s_movrels_b(32|64)|v_readfirstlane_b32)$")
+_TRUE_SOURCES = re.compile(r"^(s_(rfe|setpc|swappc)_[bi]64|s_cbranch_join|s_movrels_b(32|64)|v_readfirstlane_b32)$")
 _NO_SCALARS = (
-    ("src0", re.compile(r"^v_(permlanex?16_var|movrels|swap|s?wmmac?_)")),
+    ("src0", re.compile(r"^v_(permlanex?16_var|permlane\d+_swap|movrels|swap|s?wmmac?_|accvgpr_read)")),
     ("src1", re.compile(r"^v_(permlanex?16_var|s?wmmac?_)")),
     ("src2", re.compile(r"^v_(mqsad_u32|smfmac)")),
 )
@@ -77,12 +77,11 @@ def _constant_bus(found: Instruction, layout: Layout, target: Target) -> str | N
         elif name := _scalar_name(operand):
             if name == "m0" and operand.name != "src0" and found.name == "v_writelane_b32":
                 continue  # the number of a lane in m0 does not come over the bus
-            # vcc_lo and the vcc that v_dual_cndmask has in mind count as two.
-            scalars.add("vcc" if name == "vcc_lo" and implicit and layout.name != "VOPD" else name)
+            scalars.add(name)
     if found.name.startswith("v_movrel"):
         scalars.add("m0")
     if implicit:
-        scalars.add("vcc")
+        scalars.add("vcc")  # counts beside vcc_lo
     one = _WIDE_SHIFTS_GFX125 if target.is_gfx125 else _WIDE_SHIFTS
     limit = 2 if target.generation >= Generation.GFX10 and not one.match(found.name) else 1
     count = len(scalars) + len(literals)

@@ -91,7 +91,7 @@ SLIPS = (
     Slip("gfx1", _REFUSE, rf"{_DPP}", "writes code 255 without a literal in DPP forms", "forms with DPP have none"),
     Slip(
         "gfx[6789]", _REFUSE, r"lit(64)?\(",
-        "writes code 255 without a literal in long forms", "long forms|no inline",
+        "writes code 255 without a literal in long forms", "long forms|no inline|does not fit",
     ),
     Slip("gfx(8|9|10)", _REFUSE, rf"_sdwa.* ({_HEX}|\d\d+\b)", "writes code 255 without a literal in SDWA forms"),
     Slip("gfx12", _REFUSE, r"atomic.* th:TH_ATOMIC_RETURN", "takes instructions without a result for those with one"),

@@ -19,7 +19,7 @@ def buffer_words(
     if code is None:
         return None
     data, number = code & 0x3F, code >> 6
-    if rules is Rules.GFX9:
+    if rules.shape_in_image:
         if data > 14 or number > 7:
             return None
         form = number << 12 | data << 15

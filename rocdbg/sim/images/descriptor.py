@@ -41,8 +41,6 @@ _TYPE_TEXT = {
     ImageType.TWO_MSAA_ARRAY: "2D multi-sampled array",
 }
 _OWN_PITCH = (ImageType.ONE, ImageType.TWO, ImageType.TWO_MSAA)
-_LINEAR = (0, 20)
-"""Tilings that are none: linear, and GFX9's linear in general (its rows may begin anywhere)."""
 SELECTORS = {0: "0", 1: "1", 4: "x", 5: "y", 6: "z", 7: "w"}
 """DST_SEL: where a component comes from."""
 IDENTITY = (4, 5, 6, 7)
@@ -84,13 +82,14 @@ class ImageDescriptor(Struct, frozen=True):
 
         kind, depth, selectors = field("type"), field("depth"), field("dst_sel")
         pitch = field("pitch")
-        if rules is not Rules.GFX9 and (kind not in _OWN_PITCH or not pitch or field("max_mip")):
+        last = field("last_array") if rules is Rules.GFX6 else depth
+        if not rules.shape_in_image and (kind not in _OWN_PITCH or not pitch or field("max_mip")):
             pitch = -1
         return cls(
             rules, kind, field("base") << 8, field("width") + 1, field("height") + 1, field("format"),
             depth=depth + 1 if kind == ImageType.THREE else 1,
             base_array=0 if kind == ImageType.THREE else field("base_array"),
-            last_array=depth if kind in _WITH_LAYERS else 0 if kind == ImageType.THREE else field("base_array"),
+            last_array=last if kind in _WITH_LAYERS else 0 if kind == ImageType.THREE else field("base_array"),
             base_level=field("base_level"), last_level=field("last_level"), max_mip=field("max_mip"), pitch=pitch + 1,
             select=(selectors & 7, selectors >> 3 & 7, selectors >> 6 & 7, selectors >> 9),
             border_swizzle=field("bc_swizzle"), min_lod=field("min_lod"), tiling=field("tiling"),
@@ -110,9 +109,11 @@ class ImageDescriptor(Struct, frozen=True):
             "min_lod": self.min_lod, "tiling": self.tiling, "compressed": int(self.compressed),
             "dst_sel": sum(select << 3 * n for n, select in enumerate(self.select)),
         }
-        if self.rules is Rules.GFX9 or self.type in _WITH_LAYERS or self.type == ImageType.THREE:
+        if self.rules is Rules.GFX6 and self.type in _WITH_LAYERS:
+            values["last_array"] = self.last_array
+        if self.rules.shape_in_image or self.type in _WITH_LAYERS or self.type == ImageType.THREE:
             values["depth"] = depth
-        if self.pitch and (self.rules is Rules.GFX9 or "depth" not in values):
+        if self.pitch and (self.rules.shape_in_image or "depth" not in values):
             values["pitch"] = self.pitch - 1
         for name, value in values.items():
             if layout.get(name) or value:
@@ -134,12 +135,14 @@ class ImageDescriptor(Struct, frozen=True):
         """Why instructions stop at this descriptor, if they do."""
         if self.type < ImageType.ONE:
             return None  # nothing is bound: reads give 0
-        if self.tiling not in _LINEAR:
+        if self.tiling not in self.rules.linear:
             return f"the image is tiled (mode {self.tiling}); only linear images are simulated"
         if self.compressed:
             return "the image is compressed, which is not simulated"
         if self.format is None:
             return f"the image's format {self.code:#x} is not simulated"
+        if self.rules is Rules.GFX6 and self.type < ImageType.TWO_MSAA and self.last_level:
+            return "the image has levels of detail, which are not simulated up to GFX8"
         if self.type >= ImageType.TWO_MSAA and self.last_level:
             return f"the image has {1 << self.last_level} samples per pixel, which is not simulated"
         return None
@@ -176,7 +179,7 @@ class ImageDescriptor(Struct, frozen=True):
             parts.append(f"levels {self.base_level} to {self.last_level}")
         elif kind >= ImageType.TWO_MSAA:
             parts.append(f"{1 << self.last_level} samples")
-        parts.append("linear" if self.tiling in _LINEAR else f"tiled (mode {self.tiling})")
+        parts.append("linear" if self.tiling in self.rules.linear else f"tiled (mode {self.tiling})")
         if self.compressed:
             parts.append("compressed")
         return ", ".join([*parts, f"at {self.base:#x}"])

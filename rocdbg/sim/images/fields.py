@@ -18,22 +18,39 @@ Layout = Mapping[str, Field]
 
 IMAGE_DWORDS = 8
 SAMPLER_DWORDS = 4
+_LINEAR_ALIGNED = 8
+"""Linear with aligned rows, in all tables of tilings that Linux's drivers write."""
 
 
 class Rules(IntEnum):
     """Which descriptors a target reads, and how it lays out linear images."""
 
-    GFX9 = 0
-    GFX10 = 1
-    GFX10_3 = 2
+    GFX6 = 0
+    """GFX6 to GFX8."""
+    GFX9 = 1
+    GFX10 = 2
+    GFX10_3 = 3
     """As GFX10, but one- and two-dimensional images may have a pitch of their own."""
-    GFX11 = 3
-    GFX12 = 4
+    GFX11 = 4
+    GFX12 = 5
+
+    @property
+    def shape_in_image(self) -> bool:
+        """Whether the image, not the instruction, says what the addresses are; all levels of detail have one pitch."""
+        return self <= Rules.GFX9
+
+    @property
+    def linear(self) -> tuple[int, ...]:
+        """The values of the field tiling that mean none: linear, and GFX9's linear in general (its rows may begin
+        anywhere). Up to GFX8 it is the number of a row of a table that the kernel's driver fills."""
+        return (_LINEAR_ALIGNED,) if self is Rules.GFX6 else (0, 20)
 
 
 def rules_of(target: Target) -> Rules:
-    """The rules of a target, gfx9 and later."""
+    """The rules of a target."""
     match target.generation:
+        case Generation.GFX6 | Generation.GFX7 | Generation.GFX8:
+            return Rules.GFX6
         case Generation.GFX10:
             return Rules.GFX10_3 if target.version is not None and target.version >= (10, 3, 0) else Rules.GFX10
         case Generation.GFX11:
@@ -64,6 +81,11 @@ _GFX9: dict[str, Field] = {
     "bc_swizzle": ((4, 29, 3),),
     "base_array": ((5, 0, 13),),
     "max_mip": ((5, 28, 4),),
+}
+_GFX6: dict[str, Field] = {
+    **{name: field for name, field in _GFX9.items() if name not in ("bc_swizzle", "max_mip")},
+    "pitch": ((4, 13, 14),),
+    "last_array": ((5, 13, 13),),
 }
 _GFX10: dict[str, Field] = {
     **_SHARED_IMAGE,
@@ -97,13 +119,15 @@ _GFX12: dict[str, Field] = {
     "compressed": (),  # memory is compressed and expanded on the way, which nobody sees
 }
 IMAGE_FIELDS: Mapping[Rules, Layout] = {
+    Rules.GFX6: _GFX6,
     Rules.GFX9: _GFX9,
     Rules.GFX10: _GFX10,
     Rules.GFX10_3: {**_GFX10, "pitch": ((4, 0, 14),)},
     Rules.GFX11: _GFX11,
     Rules.GFX12: _GFX12,
 }
-"""Sizes are less one, also the pitch; ``depth`` is a 3D image's, of arrays the last layer of the view."""
+"""Sizes are less one, also the pitch; ``depth`` is a 3D image's, of arrays the last layer of the view, which up to GFX8
+``last_array`` is."""
 
 _SAMPLER: dict[str, Field] = {
     "clamp_x": ((0, 0, 3),),

@@ -56,7 +56,7 @@ def _gfx9() -> dict[int, ImageFormat]:
 @lru_cache(maxsize=8)
 def formats_of(rules: Rules) -> Mapping[int, ImageFormat]:
     """The formats by their code in a descriptor. Texels of 12 bytes are left out: no pitch is a multiple of them."""
-    if rules is Rules.GFX9:
+    if rules.shape_in_image:
         found = _gfx9()
     elif rules <= Rules.GFX10_3:
         found = {code: _image(form) for code, form in GFX10_FORMATS.items()}
@@ -72,7 +72,7 @@ def code_of(rules: Rules, name: str) -> int | None:
     return next((code for code, form in formats_of(rules).items() if form.name == name), None)
 
 
-CODES = {Rules.GFX9: 1024, Rules.GFX10: 512, Rules.GFX10_3: 512, Rules.GFX11: 256, Rules.GFX12: 256}
+CODES = {Rules.GFX6: 1024, Rules.GFX9: 1024, Rules.GFX10: 512, Rules.GFX10_3: 512, Rules.GFX11: 256, Rules.GFX12: 256}
 """How many codes a descriptor of each kind can hold."""
 
 

@@ -61,7 +61,7 @@ def linear(
     step = 256 // size
     dimensions = [(max(1, width >> n), max(1, height >> n), max(1, depth >> n)) for n in range(levels)]
     found: list[Level] = []
-    if rules is Rules.GFX9:
+    if rules.shape_in_image:
         pitch, row = _up(width, unit), 0
         for n, (w, h, d) in enumerate(dimensions):
             found.append(Level(row * pitch * size, pitch, w, h, d))

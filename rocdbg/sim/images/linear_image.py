@@ -9,7 +9,7 @@ from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.images.layout import LinearLayout
 
 PITCHED_TYPES = (ImageType.ONE, ImageType.TWO)
-"""What has a pitch of its own from GFX10.3 on; on GFX9 everything has."""
+"""What has a pitch of its own from GFX10.3 on; up to GFX9 everything has."""
 
 
 def linear_image(
@@ -25,9 +25,9 @@ def linear_image(
     image = ImageDescriptor(
         rules, int(kind), base, width, height, code, depth=slices if kind is ImageType.THREE else 1,
         last_array=slices - 1 if kind.is_array else 0, last_level=levels - 1, max_mip=levels - 1,
-        select=select, border_swizzle=border,
+        select=select, border_swizzle=0 if rules is Rules.GFX6 else border, tiling=rules.linear[0],
     )  # fmt: skip
-    own = rules is Rules.GFX9 or (kind in PITCHED_TYPES and levels == 1 and rules >= Rules.GFX10_3)
+    own = rules.shape_in_image or (kind in PITCHED_TYPES and levels == 1 and rules >= Rules.GFX10_3)
     layout = _layout(image)
     if pitch and pitch != layout.levels[0].pitch:
         if not own or levels > 1 or pitch < width:

@@ -56,7 +56,7 @@ def _request(i: Access, flags: int, needed: int) -> tuple[Value, Value]:
             registers += range(first, first + max(1, operand.dwords))
     if not registers:
         raise Unsupported(f"{i.insn.text}: no address")
-    if rules is Rules.GFX9:
+    if rules.shape_in_image:
         file = VGPR_COUNT * (1 + (registers[0] >= VGPR_COUNT))
         b = vgpr_offset(registers[0], i.wave_size) | file - registers[0] << request.COUNT
         return _i64(i, a), _i64(i, b)
@@ -80,9 +80,14 @@ def _plain_addresses(i: Access, level: bool) -> int:
 # -- integer coordinates --------------------
 
 
+def _packs(i: Access) -> bool:
+    """Whether d16 puts two components into a register: all that have it do but GFX8 before gfx810."""
+    return i.generation >= 9 or i.target.name == "gfx810"
+
+
 def _write_results(i: Access, words: Sequence[Value]) -> None:
     """Lane code: the components, one dword each or with d16 two, and what texture fail enable adds: nothing fails."""
-    halves = bool(i.modifier("d16"))
+    halves = bool(i.modifier("d16")) and _packs(i)
     count = -(-len(words) // 2) if halves else len(words)
     failing = bool(i.modifier("tfe"))
     base = register(required(i, "vdata"), count + failing)
@@ -113,7 +118,7 @@ def _store(flags: int) -> Callable[[Access], None]:
     def function(i: Access) -> None:
         i.b.lanes()
         given = _components(i)
-        halves = bool(i.modifier("d16"))
+        halves = bool(i.modifier("d16")) and _packs(i)
         base = register(required(i, "vdata"), -(-len(given) // 2) if halves else len(given))
         words: dict[int, Value] = {}
         for place, n in enumerate(given):

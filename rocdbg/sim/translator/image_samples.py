@@ -46,7 +46,7 @@ class _Parts:
 
     def __init__(self, r: Routine, view: View, a: Value) -> None:
         self.a16 = bit(a, request.A16)
-        gfx9 = view[Slot.RULES].eq(int(Rules.GFX9))
+        gfx9 = view[Slot.RULES].ule(int(Rules.GFX9))
         self.g16 = bit(a, request.G16) | self.a16 & gfx9
         one, zero = r.const(1, I64), r.const(0, I64)
 

@@ -60,7 +60,7 @@ def place(r: Routine, view: View, x: Value, y: Value, layer: Value, level: Value
     inside = x.ult(extent(view, Slot.WIDTH, level)) & y.ult(extent(view, Slot.HEIGHT, level)) & layer.ult(deep)
     inside = inside & level.ule(view[Slot.MOST_LEVEL]) & view[Slot.TYPE].ne(0)
     rules = view[Slot.RULES]
-    gfx9 = rules.eq(int(Rules.GFX9))
+    gfx9 = rules.ule(int(Rules.GFX9))
     size = view[Slot.ROW].lshr(48).umax(1)
     unit = rules.eq(int(Rules.GFX12)).select(r.const(128, I64), 256).udiv(size).umax(1)
     step = r.const(256, I64).udiv(size).umax(1)

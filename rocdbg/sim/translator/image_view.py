@@ -77,6 +77,7 @@ _IMAGE = {
     Slot.FIRST_LEVEL: "base_level", Slot.LAST_LEVEL: "last_level", Slot.MOST_LEVEL: "max_mip", Slot.PITCH: "pitch",
     Slot.ROW: "format", Slot.SELECT: "dst_sel", Slot.BORDER_SWIZZLE: "bc_swizzle", Slot.MIN_LOD: "min_lod",
     Slot.TYPE: "type", Slot.LAYERS: "tiling", Slot.DIM: "compressed",
+    Slot.OFFSETS: "last_array",
 }
 _SAMPLER = {
     Slot.CLAMP_X: "clamp_x", Slot.CLAMP_Y: "clamp_y", Slot.CLAMP_Z: "clamp_z", Slot.MAG: "mag_filter",
@@ -216,7 +217,9 @@ def _image(r: Routine, view: View, rules: Value, a: Value) -> None:
     kind, tiling, compressed = view[Slot.TYPE], view[Slot.LAYERS], view[Slot.DIM]
     bound = kind.uge(8)
     view[Slot.TYPE] = bound.select(kind, 0)
-    linear = tiling.eq(0) | tiling.eq(20)
+    early = rules.eq(int(Rules.GFX6))
+    plain, general = Rules.GFX9.linear
+    linear = early.select(tiling.eq(Rules.GFX6.linear[0]), tiling.eq(plain) | tiling.eq(general))
     r.when(bound & ~linear, lambda: r.leave(int(FaultKind.TILED)))
     r.when(bound & compressed.ne(0), lambda: r.leave(int(FaultKind.COMPRESSED)))
     first = r.load(r.gep("@image_format_rows", rules.shl(3)), I64)
@@ -224,6 +227,7 @@ def _image(r: Routine, view: View, rules: Value, a: Value) -> None:
     r.when(bound & row.eq(0), lambda: r.leave(int(FaultKind.FORMAT)))
     samples = kind.uge(int(ImageType.TWO_MSAA))
     r.when(samples & view[Slot.LAST_LEVEL].ne(0), lambda: r.leave(int(FaultKind.SAMPLES)))
+    r.when(bound & early & ~samples & view[Slot.LAST_LEVEL].ne(0), lambda: r.leave(int(FaultKind.LEVELS)))
     view[Slot.ROW] = row
     view[Slot.BASE] = view[Slot.BASE].shl(8)
     view[Slot.WIDTH] = view[Slot.WIDTH] + 1
@@ -233,18 +237,19 @@ def _image(r: Routine, view: View, rules: Value, a: Value) -> None:
     array = view.is_one_of(
         Slot.TYPE, ImageType.CUBE, ImageType.ONE_ARRAY, ImageType.TWO_ARRAY, ImageType.TWO_MSAA_ARRAY
     )
-    last = view[Slot.DEPTH]
+    deep = view[Slot.DEPTH]
+    last = (early & ~three).select(view[Slot.OFFSETS], deep)
     layer = three.select(0, view[Slot.FIRST_LAYER])
-    view[Slot.DEPTH] = three.select(last + 1, 1)
+    view[Slot.DEPTH] = three.select(deep + 1, 1)
     view[Slot.FIRST_LAYER] = layer
     view[Slot.LAYERS] = array.select((last + 1).usub_sat(layer), 1)
     most = samples.select(0, view[Slot.MOST_LEVEL])
     view[Slot.MOST_LEVEL] = most
     view[Slot.FIRST_LEVEL] = samples.select(0, view[Slot.FIRST_LEVEL])
-    plain = kind.eq(int(ImageType.ONE)) | kind.eq(int(ImageType.TWO)) | kind.eq(int(ImageType.TWO_MSAA))
+    own_pitch = kind.eq(int(ImageType.ONE)) | kind.eq(int(ImageType.TWO)) | kind.eq(int(ImageType.TWO_MSAA))
     pitch = view[Slot.PITCH]
-    gfx9 = rules.eq(int(Rules.GFX9))
-    own = most.eq(0) & (gfx9 | plain & pitch.ne(0))
+    gfx9 = rules.ule(int(Rules.GFX9))
+    own = most.eq(0) & (gfx9 | own_pitch & pitch.ne(0))
     view[Slot.PITCH] = own.select(pitch + 1, 0)
     # GFX9's instructions do not say what they address: the image does, but for the layer. DIM counts as TYPE does.
     declared = (a.lshr(request.DIM) & 7) + 8

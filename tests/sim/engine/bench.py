@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 import subprocess
 
 import numpy as np
@@ -23,7 +24,7 @@ from rocdbg.sim.wave import state_block
 @functools.cache
 def assemble(text: str, target: str, wave_size: int) -> bytes:
     """Machine code of assembly text, by llvm-mc."""
-    features = [] if target.startswith("gfx9") else [f"-mattr=+wavefrontsize{wave_size}"]
+    features = [] if re.match("gfx[6789]", target) else [f"-mattr=+wavefrontsize{wave_size}"]
     done = subprocess.run(
         ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target}", *features, "-filetype=obj", "-o", "-"],
         input=text.encode(), capture_output=True, check=True,

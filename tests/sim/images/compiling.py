@@ -14,7 +14,8 @@ LIBRARIES = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
 NEEDED = ("opencl", "ockl", "ocml", "oclc_abi_version_500", "oclc_correctly_rounded_sqrt_on", "oclc_daz_opt_off",
           "oclc_finite_only_off", "oclc_unsafe_math_off")
 # The packaged libraries are older than gfx11: those of another target of 32 lanes serve.
-VARIANTS = {"gfx900": ("900", "on"), "gfx1030": ("1030", "off"), "gfx1100": ("1030", "off"), "gfx1201": ("1030", "off")}
+VARIANTS = {"gfx803": ("803", "on"),
+            "gfx900": ("900", "on"), "gfx1030": ("1030", "off"), "gfx1100": ("1030", "off"), "gfx1201": ("1030", "off")}
 Build = Callable[..., Path]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -25,7 +26,8 @@ _DIMS = {
 }
 
 
-_GFX9_ORDER = ("unorm", "glc", "slc", "a16", "tfe", "lwe", "da", "d16")
+_EARLY = re.compile("gfx[6789]")
+_GFX9_ORDER = ("unorm", "glc", "slc", "r128", "a16", "tfe", "lwe", "da", "d16")
 """Modifiers as GFX9's assembler wants them."""
 
 
@@ -37,7 +39,7 @@ def text(
     count = data or max(1, bin(dmask).count("1"))
     vdata = "v0" if count == 1 else f"v[0:{count - 1}]"
     vaddr = "v4" if addresses == 1 else f"v[4:{3 + addresses}]"
-    if target.startswith("gfx9"):
+    if _EARLY.match(target):
         vaddr = "v4" if addresses == 1 else f"v[4:{3 + _tuple(addresses)}]"
         words = sorted([*more.split(), *["da"] * kind.is_array], key=_GFX9_ORDER.index)
         shape, more = "", " ".join(words)
@@ -63,7 +65,7 @@ class ImageBench(Bench):
     """One image instruction, run again and again."""
 
     def __init__(self, code: str, target: str) -> None:
-        super().__init__(code, target, 64 if target.startswith("gfx9") else 32)
+        super().__init__(code, target, 64 if _EARLY.match(target) else 32)
         self.rules = rules_of(target_by_name(target))
         self.set("vgpr_limit", 256)
 
@@ -102,14 +104,14 @@ def made(
     assert code is not None, format
     image = ImageDescriptor(
         bench.rules, int(kind), 0, width, height, code, depth=depth, last_array=layers - 1, last_level=levels - 1,
-        max_mip=levels - 1, **more,  # type: ignore[arg-type]
+        max_mip=levels - 1, tiling=bench.rules.linear[0], **more,  # type: ignore[arg-type]
     )
     layout = image.layout()
     assert layout is not None
     area = bench.memory.allocate(layout.size, name="image")
     area.data[:] = np.random.default_rng(seed).integers(0, 256, layout.size, np.uint8)
     values = {name: getattr(image, name) for name in image.__struct_fields__} | {"base": area.address}
-    if bench.rules is Rules.GFX9:
+    if bench.rules.shape_in_image:
         values["pitch"] = layout.field_pitch
     image = ImageDescriptor(**values)
     bench.describe(image)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from format_reference import loaded, loaded_half, selected, stored_element
 from image_bench import TARGETS, ImageBench, made, standard_formats, text
+from msgspec.structs import replace
 
 from rocdbg.sim.buffer_formats import BufferFormat, NumberFormat
 from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
@@ -37,7 +38,7 @@ def channels(raw: bytes, form: ImageFormat) -> list[int]:
     return [loaded(raw, as_buffer(form), n) for n in range(4)]
 
 
-@pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1100"])
+@pytest.mark.parametrize("target", ["gfx700", "gfx900", "gfx1030", "gfx1100"])
 def test_every_format(target: str) -> None:
     bench = ImageBench(text(target, "image_load", ImageType.ONE, 1, more="unorm"), target)
     store = ImageBench(text(target, "image_store", ImageType.ONE, 1, more="unorm"), target)
@@ -286,3 +287,22 @@ def test_hostile_descriptors_stay_in_memory(target: str) -> None:
             seen.add(bench.go(*(rng.integers(0, wide, bench.wave_size) for _ in range(4))))
         assert (guard.data == 0x5A).all()
     assert seen == {Status.END, Status.FAULT}
+
+
+def test_images_before_gfx9() -> None:
+    """Row 8 of the table of tilings is linear, row 0 is not; the last layer has a field of its own; d16 of gfx803 takes
+    a register for each component; levels of detail stop."""
+    bench = ImageBench(text("gfx803", "image_load", ImageType.TWO_ARRAY, 3), "gfx803")
+    image, area, layout = made(bench, ImageType.TWO_ARRAY, "8_8_8_8_UINT", 5, 3, layers=4)
+    assert bench.go([4], [2], [3]) is Status.END
+    place = layout.slice * 3 + (layout.levels[0].pitch * 2 + 4) * 4
+    assert bench.results()[0].tolist() == area.data[place : place + 4].tolist()
+    assert bench.go([4], [2], [4]) is Status.END and not bench.results()[:, :3].any()  # behind the last layer
+    bench.describe(replace(image, tiling=0))
+    assert bench.go([4], [2], [3]) is Status.FAULT and bench.engine.fault().kind is FaultKind.TILED
+    bench.describe(replace(image, last_level=2))
+    assert bench.go([4], [2], [3]) is Status.FAULT and bench.engine.fault().kind is FaultKind.LEVELS
+    halves = ImageBench(text("gfx803", "image_load", ImageType.ONE, 1, more="d16"), "gfx803")
+    _, area, _ = made(halves, ImageType.ONE, "16_16_16_16_UINT", 5)
+    assert halves.go([2]) is Status.END
+    assert halves.results()[0].tolist() == area.data.view(np.uint16)[8:12].tolist()
