@@ -3,18 +3,25 @@
     python benchmarks/lane_positions.py [--targets gfx90a,gfx1100] [--levels O0,O1,O2] [--samples 200] [LAUNCH ...]
 
 Waves are stepped through the demo kernels and those of tests/lanes/sources, or through what the given launch files
-start. At samples of their stops every inactive lane is looked at: is the frame and the line that is shown for it where
-it goes on? One line per kernel and target; below it what was wrong, and where most was unknown. The last parts have
-backtraces at samples of the same steps, with the registers of callers, and the times of `info lanes`.
+start; where Triton is installed, its kernels in benchmarks/triton_kernels.py and tests/triton/kernels.py too (it does
+not know gfx1030). At samples of their stops every inactive lane is looked at: is the frame and the line that is shown
+for it where it goes on? One line per kernel and target; below it what was wrong, and where most was unknown. The last
+parts have backtraces at samples of the same steps, with the registers of callers, and the times of `info lanes`.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 import rocdbg
 from rocdbg.codeobject import CodeObjectError
@@ -24,7 +31,9 @@ sys.path.insert(0, str(ROOT))
 
 from tests.lanes.backtraces import Chains, check_chains  # noqa: E402
 from tests.lanes.build import SOURCES, build  # noqa: E402
-from tests.lanes.oracle import Score, check_launch  # noqa: E402
+from tests.lanes.oracle import Score, check_launch, check_session  # noqa: E402
+
+NOT_TRITONS = ("gfx1030",)
 
 
 def main() -> None:
@@ -51,6 +60,11 @@ def main() -> None:
                 for name in ("calls_in_branches", "pointers", "dynamic_stack", "frames"):
                     chains.add(check_chains(launches[name], samples=options.samples))
                 print(f"{f'{target} backtraces -{level}':40} {chains}")
+            if importlib.util.find_spec("triton") is not None and target not in NOT_TRITONS:
+                os.environ |= {"TRITON_CACHE_DIR": folder, "TRITON_DEFAULT_FP_FUSION": "1"}
+                for name, debugger in triton_sessions(target):
+                    score = check_session(debugger, samples=options.samples, waves=2, most=30_000)
+                    tell(total, score, f"{target} {name} Triton")
         print(f"{'all':40} {total}")
         times(Path(folder))
 
@@ -60,6 +74,10 @@ def report(total: Score, launch: Path, target: str | None, name: str, samples: i
         score = check_launch(launch, target, samples=samples)
     except CodeObjectError:
         return  # not built for this target
+    tell(total, score, name)
+
+
+def tell(total: Score, score: Score, name: str) -> None:
     if not score.total:
         return
     total.add(score)
@@ -68,6 +86,41 @@ def report(total: Score, launch: Path, target: str | None, name: str, samples: i
         print(f"    wrong: {example}")
     for place, count in score.unknowns.most_common(3):
         print(f"    unknown {count} times: {place}")
+
+
+def triton_sessions(target: str) -> Iterator[tuple[str, rocdbg.Debugger]]:
+    """Sessions in which kernels of Triton have just begun; those without lanes that wait are among them."""
+    import rocdbg.triton
+
+    own = module("triton_kernels", ROOT / "benchmarks" / "triton_kernels.py")
+    tested = module("triton_tested", ROOT / "tests" / "triton" / "kernels.py")
+    numbers = np.array([(7 * n * n + 13 * n + 5) % 61 for n in range(300)], np.int32)
+    floats = np.linspace(-2, 2, 3200, dtype=np.float32)
+    half = floats[:1280].astype(np.float16).reshape(40, 32)
+    launches: list[tuple[str, Any, tuple[Any, ...], dict[str, int]]] = [
+        ("histogram", own.histogram[(2,)], (numbers, np.zeros(16, np.int32), 250), {"BLOCK": 128}),
+        ("swap_once", own.swap_once[(2,)], (numbers, np.zeros(32, np.int32), numbers * 0, 250), {"BLOCK": 128}),
+        ("chase", own.chase[(2,)], (numbers, numbers * 0, 250), {"BLOCK": 128, "STEPS": 4}),
+        ("add", tested.add[(2,)], (floats, floats, floats * 0, 200), {"BLOCK": 256}),
+        ("softmax", tested.softmax[(3,)], (floats * 0, floats, 100, 70, 2.0), {"BLOCK": 128}),
+        ("matmul", tested.matmul[(2, 2)],
+         (half, half.reshape(32, 40).copy(), np.zeros((40, 40), np.float32), 40, 40, 32, 32, 40, 40),
+         {"BM": 32, "BN": 32, "BK": 32}),
+    ]
+    rocdbg.triton.activate(target)
+    for name, launch, arguments, constants in launches:
+        debugger = rocdbg.triton.debug(launch, *arguments, **constants)
+        debugger.execute("start", to_string=True)
+        yield name, debugger
+
+
+def module(name: str, path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
 
 
 def times(folder: Path) -> None:

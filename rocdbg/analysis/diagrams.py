@@ -59,6 +59,11 @@ class Diagrams:
         """The number of a variable that has been named before."""
         return self._variables.get(name)
 
+    @property
+    def count(self) -> int:
+        """How many nodes and leaves have been made so far."""
+        return len(self._content)
+
     def leaf(self, value: int) -> int:
         """The diagram of a number."""
         return self._unique((-1, value, 0))
@@ -111,6 +116,39 @@ class Diagrams:
             else:
                 todo += (low, high)
         return values
+
+    def coarsened(self, diagram: int, most: int) -> int:
+        """The diagram, or if it has more than ``most`` nodes, one that says less: what is known whatever bits are.
+
+        Variables that are tested last, of the outermost regions, are given up first.
+        """
+        tests = self._tests(diagram)
+        while sum(tests.values()) > most:
+            excess = sum(tests.values()) - most
+            lost: dict[int, Bits] = {}
+            for variable in sorted(tests):
+                lost[variable] = self.false, self.true
+                excess -= tests[variable]
+                if excess <= 0:
+                    break
+            diagram = self.substitute(diagram, lost)
+            tests = self._tests(diagram)
+        return diagram
+
+    def _tests(self, diagram: int) -> dict[int, int]:
+        """How many nodes of a diagram test each variable."""
+        found: dict[int, int] = {}
+        seen = {diagram}
+        todo = [diagram]
+        while todo:
+            variable, low, high = self._content[todo.pop()]
+            if variable >= 0:
+                found[variable] = found.get(variable, 0) + 1
+                for child in (low, high):
+                    if child not in seen:
+                        seen.add(child)
+                        todo.append(child)
+        return found
 
     def join(self, one: int, other: int) -> int:
         """What is known where one of two diagrams holds."""

@@ -42,6 +42,8 @@ _MOST_VISITS: Final = 200
 _MOST_MASKS: Final = 160
 _MOST_BLOCKS: Final = 20_000
 
+_MOST_NODES: Final = 2000
+"""Of a diagram: larger ones cannot be evaluated (`rocdbg.analysis.lane_masks`), and grow from block to block."""
 _PATIENCE: Final = 20
 """Visits of a block after which what is found there is only added to."""
 
@@ -232,6 +234,7 @@ class LanePositions:
                 history.append(found[1])
             history.reverse()
             half.histories[start] = history  # of the last visit, after which nothing behind the block changes
+            found = self.diagrams.coarsened(found[0], _MOST_NODES), self.diagrams.coarsened(found[1], _MOST_NODES)
             if flow.visits > _PATIENCE and flow.found is not None:
                 # sets that only grow: this ends, whatever the code does
                 found = (
@@ -315,9 +318,12 @@ class LanePositions:
 
     def _step(self, half: _Half, flow: _Flow, index: int, after: Found) -> Found:
         """The diagrams before an effect, from those behind it."""
+        count = self.diagrams.count
         waiting = self._carry(half, flow, index, after, False)
         first = flow.firsts[index]
         active = self._carry(half, flow, index, after, True) if first is None else self._place(first)
+        if self.diagrams.count > count + _MOST_NODES:
+            return self.diagrams.coarsened(active, _MOST_NODES), self.diagrams.coarsened(waiting, _MOST_NODES)
         return active, waiting
 
     def _carry(self, half: _Half, flow: _Flow, index: int, after: Found, active: bool) -> int:

@@ -37,3 +37,13 @@ def test_breakpoints_are_where_the_kernel_begins(
     assert frame is not None and frame.row is not None
     assert frame.row.line == (5 if place.endswith("5") else 4 if preloads else 3)
     assert session.data.evaluate("n").as_int() == 3
+
+
+@pytest.mark.parametrize("options", [("-g0",), ("-gline-tables-only",)])
+def test_breakpoints_without_descriptions_of_functions(compiled: Callable[..., Path], options: tuple[str, ...]) -> None:
+    """Triton's kernels have line tables only."""
+    session = Session()
+    session.load(compiled("twice.hip", "gfx90a", "-O1", *PRELOADING, *options))
+    (kernel,) = session.inferior.need_program().code_object.kernels.values()
+    (location,) = session.break_at(kernel.name).locations
+    assert location.address == kernel.start_address == kernel.entry_address + 256

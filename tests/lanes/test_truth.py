@@ -52,6 +52,7 @@ def test_every_form_of_divergence(arch: str, level: str, options: list[str], tmp
     # gfx12 waits between the additions that make addresses of functions, by which calls are known
     ("gfx1201", "O2", ("function_pointers", "many_returns")),
     ("gfx942", "O0", ("jumps",)),
+    ("gfx1100", "O0", ("state_machine",)),
 ])
 def test_shapes_of_control_flow(arch: str, level: str, kernels: tuple[str, ...], tmp_path: Path) -> None:
     launches = build(SOURCES / "shapes.hip", arch, level, tmp_path)

@@ -194,8 +194,8 @@ class LocationResolver:
                     for place in program.info.breakpoint_locations(described):
                         found.setdefault(place.address, self._in_function(described, place))
                 else:
-                    entry = program.code_object.entry_address_of(symbol)
-                    found[entry] = self.at(entry)
+                    start = program.info.starts(program.code_object.entry_address_of(symbol))
+                    found[start] = self.at(start)
         if not found:
             raise self._undefined(spec)
         return [found[address] for address in sorted(found)]

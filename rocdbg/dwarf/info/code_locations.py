@@ -88,6 +88,8 @@ def _line_location(info: DebugInfo, scope: Scope | None, address: FileAddress) -
     """The location, moved behind the prologue when it is the start of a function."""
     if isinstance(scope, Function) and (address == scope.entry_pc or _is_skipped(info, scope, address)):
         address = info.breakpoint_address(scope) or address
+    elif scope is None:  # there are line tables only
+        address = info.starts(address)
     return location_at(info, address)
 
 

@@ -283,3 +283,46 @@ extern "C" __global__ void big_arrays(const int *in, int *out)
         r = r * 3 + heap[--n];
     out[i] = r;
 }
+
+// A machine whose states lead anywhere: loops with many entries.
+extern "C" __global__ void state_machine(const int *in, int *out)
+{
+    int i = lane_id(), x = in[i], n = 0;
+l0:
+    n++;
+    if (n > 15) goto end;
+    x = (x * 7 + 12) & 1023;
+    if (x & 64) goto l1;
+l1:
+    n++;
+    if (n > 16) goto end;
+    x = (x * 5 + 23) & 1023;
+    if (x & 16) goto l1;
+    x ^= in[(x + n) & 63];
+    goto l2;
+l2:
+    n++;
+    if (n > 17) goto end;
+    x = (x * 7 + 11) & 1023;
+    if (x & 1) goto l3;
+l3:
+    n++;
+    if (n > 18) goto end;
+    x = (x * 3 + 22) & 1023;
+    if (x & 32) goto l1;
+    if (x & 32) goto l1;
+    if (x & 32) goto l0;
+l4:
+    n++;
+    if (n > 19) goto end;
+    x = (x * 5 + 37) & 1023;
+    if (x & 16) goto l3;
+l5:
+    n++;
+    if (n > 20) goto end;
+    x = (x * 5 + 22) & 1023;
+    if (x & 8) goto l0;
+    if (x & 4) goto l2;
+end:
+    out[i] = x + n;
+}
