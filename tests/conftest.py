@@ -59,5 +59,10 @@ def pytest_runtest_teardown() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def translation_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Tests neither read nor fill the user's translation cache."""
-    os.environ.setdefault("ROCDBG_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # processes of one run use what others of them have translated
+        folder = folder.parent
+    cache = folder / "cache"
+    cache.mkdir(mode=0o700, exist_ok=True)
+    os.environ.setdefault("ROCDBG_CACHE_DIR", str(cache))
     os.environ.setdefault("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))

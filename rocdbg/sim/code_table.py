@@ -19,7 +19,7 @@ class CodeTable:
 
     def __init__(self, base: int) -> None:
         self._base = base
-        self.roots: NDArray[np.uint64] = guarded(layout.MODE_KEYS * 8).view(np.uint64)
+        self.roots: NDArray[np.uint64] = guarded(layout.MODE_KEYS * 8, sparse=True).view(np.uint64)
         self.address = int(self.roots.ctypes.data)
         """Host address of the roots."""
         self._directories: dict[int, NDArray[np.uint64]] = {}
@@ -31,7 +31,7 @@ class CodeTable:
         return len(self._directories) > _MOST_KEYS
 
     def reset(self) -> None:
-        self.roots[:] = 0
+        self.roots[list(self._directories)] = 0
         self._directories.clear()
         self._pages.clear()
 
@@ -48,7 +48,7 @@ class CodeTable:
         if page is None:
             directory = self._directories.get(key)
             if directory is None:
-                directory = self._directories[key] = guarded(PAGE_COUNT * 8).view(np.uint64)
+                directory = self._directories[key] = guarded(PAGE_COUNT * 8, sparse=True).view(np.uint64)
                 self.roots[key] = directory.ctypes.data
             page = self._pages[key, number] = guarded((PAGE_SIZE >> 2) * 8).view(np.uint64)
             directory[number] = page.ctypes.data

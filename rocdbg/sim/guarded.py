@@ -20,7 +20,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -35,7 +35,7 @@ MOST_GUARDS: Final = 8192
 _PAGE: Final = mmap.PAGESIZE
 _NOTHING: Final = 0  # PROT_NONE
 _LARGE: Final = 4 << 20
-"""Blocks of this many bytes and more ask for huge pages, as NumPy's do."""
+"""Blocks of this many bytes and more ask for huge pages, as NumPy's do, unless few of their pages are ever touched."""
 _HUGE: Final = 2 << 20
 """Such a block ends where an address is a multiple of this: the host gives huge pages only where a whole one fits
 between two guard pages; without them each 4 KiB that a launch copies into a buffer cost a page fault."""
@@ -52,6 +52,14 @@ place within their pages would contend for the same lines of the host's caches. 
 
 Parts = tuple[tuple[int, int], ...]
 """Begin and end of parts of a row, in bytes."""
+
+
+class _Kind(NamedTuple):
+    """What blocks have in common that can take each other's place."""
+
+    rows: int
+    size: int
+    sparse: bool
 
 
 class _Mapping(Struct, frozen=True):
@@ -86,7 +94,7 @@ _asked = 0
 """Guards asked for since what lies in cycles was collected last."""
 _SELDOM: Final = 1024
 """So many are asked for between two collections: each looks at all objects there are."""
-_kept: dict[tuple[int, int], list[_Mapping]] = {}
+_kept: dict[_Kind, list[_Mapping]] = {}
 
 
 @functools.cache
@@ -105,13 +113,13 @@ def _pages(size: int) -> int:
     return -(-size // _PAGE) * _PAGE
 
 
-def _map(rows: int, stride: int, first: int, row: int) -> tuple[mmap.mmap, int]:
+def _map(rows: int, stride: int, first: int, row: int, sparse: bool) -> tuple[mmap.mmap, int]:
     """Zero bytes, with guard pages: one in front, and after each ``row`` bytes of a row the next whole one; and where
     row 0 begins, ``first`` bytes behind the guard page in front or further. Raises MemoryError."""
     global _guards
     ends = [_pages(first + n * stride + row) for n in range(rows)]
     size = ends[-1] + _PAGE
-    large = size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE")
+    large = size >= _LARGE and not sparse and hasattr(mmap, "MADV_HUGEPAGE")
     whole = size + _HUGE if large else size
     memory = _private(whole)
     if memory is None:  # what is kept for later may be what is missing now
@@ -141,15 +149,15 @@ def _private(size: int) -> mmap.mmap | None:
         return None
 
 
-def _take(rows: int, size: int) -> _Mapping | None:
+def _take(kind: _Kind) -> _Mapping | None:
     """A mapping that was kept, cleared."""
     global _kept_bytes, _kept_guards
-    kept = _kept.get((rows, size))
+    kept = _kept.get(kind)
     if not kept:
         return None
     mapping = kept.pop()
     _kept_bytes -= len(mapping.memory)
-    _kept_guards -= rows + 1
+    _kept_guards -= kind.rows + 1
     mapping.clear()
     return mapping
 
@@ -159,8 +167,7 @@ class _Shown(Struct, frozen=True):
 
     reference: weakref.ref[NDArray[np.uint8]]
     mapping: _Mapping | None
-    rows: int
-    size: int
+    kind: _Kind
 
 
 _shown: dict[int, _Shown] = {}
@@ -170,11 +177,11 @@ _gone: deque[weakref.ref[NDArray[np.uint8]]] = deque()
 anywhere, even where no Python function can be called as the stack is at its end."""
 
 
-def _show(memory: NDArray[np.uint8], mapping: _Mapping, size: int) -> None:
+def _show(memory: NDArray[np.uint8], mapping: _Mapping, sparse: bool) -> None:
     """Note that the rows in ``memory`` are somebody's."""
     reference = weakref.ref(memory, _gone.append)
     kept = mapping if len(mapping.memory) <= _KEPT else None
-    _shown[id(reference)] = _Shown(reference, kept, mapping.rows, size)
+    _shown[id(reference)] = _Shown(reference, kept, _Kind(mapping.rows, mapping.size, sparse))
 
 
 def _take_back() -> None:
@@ -182,13 +189,13 @@ def _take_back() -> None:
     global _guards, _kept_bytes, _kept_guards
     while _gone:
         shown = _shown.pop(id(_gone.popleft()))
-        mapping, guards = shown.mapping, shown.rows + 1
+        mapping, guards = shown.mapping, shown.kind.rows + 1
         if (
             mapping is not None
             and _kept_bytes + len(mapping.memory) <= _KEPT
             and _kept_guards + guards <= _KEPT_GUARDS
         ):
-            _kept.setdefault((shown.rows, shown.size), []).append(mapping)
+            _kept.setdefault(shown.kind, []).append(mapping)
             _kept_bytes += len(mapping.memory)
             _kept_guards += guards
         else:
@@ -235,28 +242,31 @@ def _made_room(rows: int) -> bool:
     return _guards + rows < MOST_GUARDS
 
 
-def guarded(size: int) -> NDArray[np.uint8]:
-    """``size`` zero bytes, uint8[size], between guard pages, less than `ALIGN` bytes before the second. Raises
-    MemoryError."""
-    block: NDArray[np.uint8] = guarded_rows(1, size)[0]
+def guarded(size: int, sparse: bool = False) -> NDArray[np.uint8]:
+    """``size`` zero bytes, uint8[size], between guard pages, less than `ALIGN` bytes before the second.
+
+    ``sparse``: a few bytes here and there are ever written, so that huge pages would only take long to clear. Raises
+    MemoryError.
+    """
+    block: NDArray[np.uint8] = guarded_rows(1, size, sparse=sparse)[0]
     return block
 
 
-def guarded_rows(rows: int, size: int, used: Parts | None = None) -> NDArray[np.uint8]:
+def guarded_rows(rows: int, size: int, used: Parts | None = None, sparse: bool = False) -> NDArray[np.uint8]:
     """Blocks of ``size`` zero bytes, uint8[rows, size], with guard pages before, between and behind them. Less than a
     page of nobody's bytes lies between the end of a block and a guard page.
 
     ``used``: the parts of each block that will ever be written to, where that is much less than all: only they are
-    cleared when the memory is used again. Raises MemoryError.
+    cleared when the memory is used again. ``sparse``: see `guarded`. Raises MemoryError.
     """
     with _lock:
-        return _guarded_rows(rows, size, used)
+        return _guarded_rows(rows, size, used, sparse)
 
 
-def _guarded_rows(rows: int, size: int, used: Parts | None) -> NDArray[np.uint8]:
+def _guarded_rows(rows: int, size: int, used: Parts | None, sparse: bool) -> NDArray[np.uint8]:
     _take_back()
     aligned = -(-size // ALIGN) * ALIGN
-    found = _take(rows, size)
+    found = _take(_Kind(rows, size, sparse))
     if found is None and not _made_room(rows):
         owner = np.zeros(rows * aligned + ALIGN, np.uint8)
         return _rows(owner[-int(owner.ctypes.data) % ALIGN :], rows, size, aligned)
@@ -266,10 +276,10 @@ def _guarded_rows(rows: int, size: int, used: Parts | None) -> NDArray[np.uint8]
     else:
         stride, first = aligned + 2 * _PAGE, _PAGE
         stride += (_STAGGER - stride) % _PAGE
-    memory, first = (found.memory, found.first) if found else _map(rows, stride, first, aligned)
+    memory, first = (found.memory, found.first) if found else _map(rows, stride, first, aligned, sparse)
     mapping = _Mapping(memory, rows, size, stride, first, used)
     contents = np.frombuffer(memory, np.uint8)
-    _show(contents, mapping, size)
+    _show(contents, mapping, sparse)
     return _rows(contents[first:], rows, size, stride)
 
 

@@ -147,9 +147,9 @@ class GlobalMemory:
         """The first simulated address of the window."""
         self.live_bytes = 0
         # 32 MiB, which are zero pages of the host until an entry is written.
-        self._table: NDArray[np.void] = guarded(PAGE_COUNT * PAGE_ENTRY.itemsize).view(PAGE_ENTRY)
+        self._table: NDArray[np.void] = guarded(PAGE_COUNT * PAGE_ENTRY.itemsize, sparse=True).view(PAGE_ENTRY)
         self._table_bytes = self._table.view(np.uint8).data
-        self._first_pages: NDArray[np.int32] = np.zeros(PAGE_COUNT, np.int32)
+        self._first_pages: NDArray[np.int32] = guarded(PAGE_COUNT * 4, sparse=True).view(np.int32)
         """For each page the first one of the allocation that has it; 0: it is nobody's. Page 0 never is anybody's."""
         self._first_page = self._first_pages.data
         self._live: dict[int, Allocation] = {}

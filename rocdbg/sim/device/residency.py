@@ -125,10 +125,9 @@ class Residency:
         May be called while native code runs, and is then a little behind.
         """
         places = self._flags.reshape(-1, self.group_waves).any(axis=1)
-        executed = sum(self.instructions(int(slot)) for slot in np.flatnonzero(self._flags))
         x, y, z = self.dispatch.groups
         ended = x * y * z - self.get("positions_left") - int(np.count_nonzero(places))
-        return self.get("retired") + executed, ended, x * y * z
+        return self.executed(), ended, x * y * z
 
     def _at(self, slot: int, field: str) -> int:
         return self.get("states") + slot * self.get("state_stride") + HEADER[field].offset

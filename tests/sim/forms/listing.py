@@ -7,6 +7,7 @@ count with their values.
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Hashable, Iterator
 
@@ -14,6 +15,7 @@ from rocdbg.isa.decoder import decoder_for
 from rocdbg.isa.formats import Layout, family_of, insert, layouts, width
 from rocdbg.isa.generate.soak import _bases, _fixed
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
+from rocdbg.isa.layout import Bits
 from rocdbg.sim.translator.blocks import obstacle
 
 TARGETS = (
@@ -57,13 +59,28 @@ def form_key(instruction: Instruction) -> Hashable:
     return instruction.mnemonic, instruction.encoding, modifiers, tuple(map(_operand_key, instruction.operands))
 
 
+_width = functools.cache(width)
+_SCALAR, _VECTOR = range(0, 96, 8), range(264, 376, 8)
+
+
+@functools.cache
+def _mask(bits: Bits) -> int:
+    """Ones in a field's place."""
+    return insert(bits, -1)
+
+
+@functools.cache
+def _placed(bits: Bits, code: int) -> int:
+    """A register's code in a field's place, as far as it fits."""
+    size = _width(bits)
+    return insert(bits, code if size >= 9 else code & 0xFF if size == 8 else code >> 2)
+
+
 def _plain(layout: Layout, generator: random.Random, kind: int, fixed: int) -> int:
     """Registers of one kind in all operands: vector (0) or scalar (1)."""
     word = 0
     for bits in layout.operands.values():
-        size = width(bits)
-        code = generator.randrange(8, 120, 8) | 256 if kind == 0 else generator.randrange(0, 96, 8)
-        word = word & ~insert(bits, -1) | insert(bits, code if size >= 9 else code & 0xFF if size == 8 else code >> 2)
+        word = word & ~_mask(bits) | _placed(bits, generator.choice(_SCALAR if kind else _VECTOR))
     return word & ~fixed
 
 
@@ -128,14 +145,14 @@ def _rotated(layout: Layout, opcode: int, generator: random.Random) -> Iterator[
             word = _plain(layout, generator, 0, fixed)
             for place, field in enumerate(layout.operands.values()):
                 code = _COVERING[(turn + 5 * place) % len(_COVERING)]
-                if code >> width(field) == 0:
-                    word = word & ~insert(field, -1) | insert(field, code)
+                if code >> _width(field) == 0:
+                    word = word & ~_mask(field) | insert(field, code)
             yield base | word & ~fixed | after
         for kind in (0, 0, 1, 1):
             word = _plain(layout, generator, kind, fixed)
             for field in others.values():
                 if generator.random() < 0.5:
-                    word = word & ~insert(field, -1) | insert(field, generator.getrandbits(width(field)))
+                    word = word & ~_mask(field) | insert(field, generator.getrandbits(_width(field)))
             yield base | word & ~fixed | after
 
 

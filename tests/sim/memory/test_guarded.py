@@ -55,18 +55,21 @@ def test_each_of_many_blocks_lies_between_guard_pages(rows: int, size: int) -> N
     assert blocks.all()
 
 
-@pytest.mark.parametrize(("rows", "size"), [(1, 100), (1, 2 << 20), (4, 5000), (32, 66560)])
-def test_blocks_are_zero_when_used_again(rows: int, size: int) -> None:
+@pytest.mark.parametrize(
+    ("rows", "size", "sparse"),
+    [(1, 100, False), (1, 2 << 20, False), (4, 5000, False), (32, 66560, False), (1, 8 << 20, True)],
+)
+def test_blocks_are_zero_when_used_again(rows: int, size: int, sparse: bool) -> None:
     module._keep_none()  # of other tests
-    first = guarded_rows(rows, size)
+    first = guarded_rows(rows, size, sparse=sparse)
     at = first.ctypes.data
     first[:] = 1
     part = first[0, 3:5]
     del first
-    other = guarded_rows(rows, size)
+    other = guarded_rows(rows, size, sparse=sparse)
     assert other.ctypes.data != at and part.all()  # somebody still looks at the first
     del part, other
-    again = [guarded_rows(rows, size) for _ in range(2)]
+    again = [guarded_rows(rows, size, sparse=sparse) for _ in range(2)]
     assert at in [int(a.ctypes.data) for a in again] and not any(a.any() for a in again)
 
 
