@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,7 @@ def test_many_short_runs_leave_checkpoints_as_a_long_one_does(monkeypatch: pytes
     for _ in range(30):
         run.recorder.run(RunOptions(budget=10))
     kept = run.recorder.checkpoints
-    apart = [after - before for before, after in zip(kept, kept[1:], strict=False)]
+    apart = [after - before for before, after in pairwise(kept)]
     assert len(kept) > 5 and all(one >= 30 for one in apart)
 
 
