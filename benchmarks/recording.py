@@ -1,18 +1,25 @@
 """What recording costs, and how fast the way back is.
 
     python benchmarks/recording.py [--runs N]
+    python benchmarks/recording.py --seconds S [NAME...]
 
 First, for kernels of `engine_speed.py`: seconds of CPU time of a run without and with recording, in turns, and the
 ratio of the medians. Then, in a loop of 300 M wave-instructions: the time to step back one instruction from random
 positions, the
 median and the longest.
+
+With ``--seconds``: what the recording takes, beside one copy of what was written, after so much time of the processor
+in kernels that write much: a product of matrices, sums by workgroups over and over, a stencil that writes all of two
+buffers in turns. The most there was at any time is given too, and what the process has grown by.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import resource
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -25,10 +32,45 @@ import rocdbg
 from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim.device.recorder import Recorder
 from rocdbg.sim.options import RunOptions
+from rocdbg.sim.stops import StopKind
 
 TARGET = "gfx1100"
 LOOP = 11
 """Instructions of one pass of the loop."""
+
+MUCH = """
+#define KERNEL extern "C" __attribute__((global)) void
+#define GROUP __builtin_amdgcn_workgroup_id_x()
+#define THREAD __builtin_amdgcn_workitem_id_x()
+
+KERNEL sums(float *sums, const float *in, int n, int times)
+{
+    __attribute__((shared)) static float part[256];
+    int groups = n / 256;
+    for (int time = 0; time < times; ++time)
+        for (int group = GROUP; group < groups; group += 256) {
+            part[THREAD] = in[group * 256 + THREAD] + time;
+            __builtin_amdgcn_s_barrier();
+            for (int half = 128; half; half /= 2) {
+                if (THREAD < half)
+                    part[THREAD] += part[THREAD + half];
+                __builtin_amdgcn_s_barrier();
+            }
+            if (!THREAD)
+                sums[group] = part[0];
+        }
+}
+
+KERNEL stencil(float *a, float *b, int n, int times)
+{
+    for (int time = 0; time < times; ++time) {
+        for (int i = GROUP * 256 + THREAD; i < n; i += 4096)
+            b[i] = 0.3f * a[i ? i - 1 : 0] + 0.4f * a[i] + 0.3f * a[i + 1 < n ? i + 1 : i] + time;
+        float *other = a;
+        a = b, b = other;
+    }
+}
+"""
 
 
 def record(bound: BoundLaunch) -> Recorder:
@@ -105,11 +147,63 @@ def steps_back(make: Callable[[], BoundLaunch], samples: int) -> None:
     print(f"memory {recorder.size / 1e6:.1f} MB, {len(recorder.checkpoints)} checkpoints")
 
 
+def written_much(folder: Path) -> dict[str, Callable[[], BoundLaunch]]:
+    """Launches that write much for longer than a minute."""
+    source, output = folder / "much.hip", folder / "much.co"
+    source.write_text(MUCH)
+    subprocess.run(
+        ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", f"--offload-arch={TARGET}", "-O2",
+         "--no-gpu-bundle-output", source.name, "-o", str(output)], cwd=folder, check=True,
+    )
+    engine, much = rocdbg.load(engine_speed.build(folder, TARGET)), rocdbg.load(output)
+    rng = np.random.default_rng(0)
+    n, count = 2048, 1 << 22
+    a, b, c = (rng.random(n * n, np.float32) for _ in range(3))
+    x, y = (rng.random(count, np.float32) for _ in range(2))
+    sums = np.zeros(count // 256, np.float32)
+
+    def make(program: rocdbg.Program, name: str, grid: object, group: object, *args: object) -> BoundLaunch:
+        return program.kernels[name].launch(grid=grid, workgroup=group, args=list(args)).launch
+
+    return {
+        "matmul16": lambda: make(engine, "matmul16", (n, n), (16, 16), c, a, b, np.int32(n)),
+        "reduce": lambda: make(much, "sums", 1 << 16, 256, sums, x, np.int32(count), np.int32(1 << 20)),
+        "stencil": lambda: make(much, "stencil", 1 << 12, 256, x, y, np.int32(count), np.int32(1 << 20)),
+    }
+
+
+def memory(name: str, bound: BoundLaunch, seconds: float) -> None:
+    """Run so long, and tell what the recording takes."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.process_time()
+    recorder = record(bound)
+    most, stop = 0, None
+    while time.process_time() - began < seconds and (stop is None or stop.kind is StopKind.BUDGET):
+        stop = recorder.run(RunOptions(budget=1_000_000))
+        most = max(most, recorder.kept)
+    took = time.process_time() - began
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(
+        f"{name:10} {recorder.position:14,} instructions in {took:5.1f} s: {len(recorder.checkpoints)} checkpoints, "
+        f"{recorder.kept / 1e6:.0f} MB (at most {most / 1e6:.0f} MB) beside one copy of "
+        f"{(recorder.size - recorder.kept) / 1e6:.0f} MB; the process has grown by {grown / 1e3:.0f} MB", flush=True,
+    )
+    recorder.close()
+    bound.release()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--seconds", type=float)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if options.seconds is not None:
+            for name, make in written_much(Path(folder)).items():
+                if name in options.names or not options.names:
+                    memory(name, make(), options.seconds)
+            return
         program = rocdbg.load(engine_speed.build(Path(folder), TARGET))
         rows = launches(program)
         overhead(rows, options.runs)

@@ -3,8 +3,9 @@
     python benchmarks/stops.py [--most 10000]
 
 All in time of the processor. The kernel stores a word in each pass of a loop. It is run plainly; with a watchpoint on
-another page than it stores to, and on the same; with a watchpoint whose condition never holds, forwards and back; and
-with 10, 100, ... breakpoints and watchpoints with conditions that never hold.
+another page than it stores to, and on the same; with a watchpoint whose condition never holds, and with a breakpoint
+that ignores its hits, forwards and back; and with 10, 100, ... breakpoints and watchpoints with conditions that never
+hold (what it takes then is nearly all the first pass, where the conditions are compiled).
 """
 
 from __future__ import annotations
@@ -94,6 +95,17 @@ def watched(path: Path, count: int) -> None:
           f"{back / count * 1e6:.0f} us back")
 
 
+def ignored(path: Path, count: int) -> None:
+    """All hits but the first are ignored, forwards and back."""
+    session, _ = made(path, count)
+    one = session.break_at(LINE)
+    one.ignore_count = 1 << 40
+    forwards = timed(session.running.proceed)
+    one.ignore_count = count - 1
+    back = timed(session.time.proceed)
+    print(f"{count} hits ignored: {forwards:.2f} s forwards, {back:.2f} s back")
+
+
 def many(path: Path, count: int) -> None:
     """Breakpoints at a line of the loop, then watchpoints on words of the page, none of which ever stops."""
     passes = 1000 if count <= 1000 else 20
@@ -158,6 +170,7 @@ def main() -> None:
         pages(path)
         for count in (10, 100, 1000):
             watched(path, count)
+        ignored(path, 100_000)
         count = 10
         while count <= options.most:
             many(path, count)

@@ -8,6 +8,8 @@ from rocdbg.isa.instruction import Instruction, Operand
 
 _ALWAYS = frozenset({"vdst", "vdstx", "vdsty"})
 _SWAPS = ("v_swap_", "v_permlane16_swap", "v_permlane32_swap")
+_READS_SDST = ("s_setreg", "s_cmpk_", "s_cbranch_", "s_waitcnt_")
+"""Of SOPK, whose one register field is a source here."""
 _MATRIX = ("v_mfma", "v_smfmac", "v_wmma", "v_swmmac")
 
 
@@ -22,7 +24,7 @@ def results(instruction: Instruction) -> Iterator[Operand]:
                 if not (atomic and instruction.encoding in ("FLAT", "GLOBAL", "SCRATCH") and not returns):
                     yield operand
             case "sdst":
-                if not name.startswith("s_setreg"):
+                if not name.startswith(_READS_SDST):
                     yield operand
             case "sdata" if not stores and (not atomic or returns):
                 yield operand

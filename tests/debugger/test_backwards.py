@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rocdbg.api import launch_file
+from rocdbg.debugger.running.stops import StopReason
 from rocdbg.debugger.running.watchpoints import Watchpoint
 from rocdbg.debugger.session import Session
 from rocdbg.debugger.target.recorded import RecordedTarget
@@ -157,3 +158,30 @@ def test_steps_back_undo_steps_of_instructions(file: str, target: str, function:
     while states:
         session.time.stepi()
         assert [row[2:4] for row in state(recorded.dispatch)[0] if row[0] == thread] == states.pop()
+
+
+def test_hits_in_the_past_are_ignored_by_whomever_they_are_counted() -> None:
+    """One by one by the evaluator, or in pieces of the past by the target: the same stops and counts are left."""
+    session = Session()
+    session.load(DEMOS / "reduce/reduce.toml", "gfx1100")
+    places = ((8, None), (14, "stride == 4"), (13, "thread < stride && thread > 2"), (13, None), (12, "$_lane == 3"))
+    made = [session.break_at(f"reduce.hip:{line}", condition=condition) for line, condition in places]
+    for one in made:
+        one.ignore_count = 1 << 30
+    assert session.run().reason is StopReason.EXITED
+    counted = [one.hit_count for one in made]
+    assert counted[3] > counted[2] > 10
+    for ignored in ((0, 1, 3, 2, 5), (2, 0, counted[2] - 1, counted[3] - 2, 3), (counted[0], 9, counted[2], 9, 9)):
+        found = []
+        for by in ("host", "auto"):
+            session.settings.condition_evaluation = by
+            session.time.go_to(session.time.need().bounds[1])
+            for one, count in zip(made, ignored, strict=True):
+                one.hit_count, one.ignore_count = 0, count
+            stops: list[tuple[object, ...]] = []
+            for _ in range(9):
+                event = session.time.proceed()
+                left = [(one.hit_count, one.ignore_count) for one in made]
+                stops.append((session.time.position, event.scope.thread, event.lanes, event.breakpoints, left))
+            found.append(stops)
+        assert found[0] == found[1]

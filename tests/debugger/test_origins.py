@@ -109,6 +109,8 @@ def test_results_of_instructions() -> None:
     assert made("buffer_atomic_add", "MUBUF", "vdata", "vaddr", "srsrc", glc=1) == ["vdata"]
     assert made("s_load_dword", "SMEM", "sdata", "sbase") == ["sdata"]
     assert made("s_store_dword", "SMEM", "sdata", "sbase") == []
-    assert made("s_setreg_b32", "SOPK", "simm16", "sdst") == []
+    for reads in ("s_setreg_b32", "s_cmpk_lt_u32", "s_cbranch_i_fork", "s_waitcnt_vscnt"):
+        assert made(reads, "SOPK", "sdst", "simm16") == []
+    assert made("s_addk_i32", "SOPK", "sdst", "simm16") == ["sdst"]
     assert made("v_cmp_eq_u32", "VOP3", "sdst", "src0", "src1") == ["sdst"]
     assert made("global_store_dword", "GLOBAL", "vaddr", "vdata", "saddr") == []

@@ -116,7 +116,7 @@ def log_of_writes(target: RecordedTarget, wave: Wave, watched: Sequence[Place], 
 
 
 def text_at(target: RecordedTarget, wave: Wave) -> str:
-    code = target.machine.memory.view(wave.pc, 8)
+    code = target.machine.memory.view(wave.pc, 12)
     return decode(code.tobytes(), target.architecture, wave.pc, wave_size=wave.wave_size).text
 
 

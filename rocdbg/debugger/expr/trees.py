@@ -52,8 +52,10 @@ def parse_in(text: str, environment: Environment, names_first: bool = False) -> 
                     _need(name, environment)
             raise
     if len(text) <= MAX_KEPT_TEXT:
-        if len(_TREES) >= MAX_KEPT:
+        if len(_TREES) >= MAX_KEPT or _kept[0] + len(text) > MAX_KEPT_CHARACTERS:
             _TREES.clear()
+            _kept[0] = 0
+        _kept[0] += len(text)
         _TREES[key] = tree, tuple(dict(asked_types).items()), tuple(dict(asked_names).items())
     return tree
 
@@ -86,8 +88,11 @@ _Answers: TypeAlias = tuple[tuple[str, bool], ...]
 _TREES: dict[tuple[str, int, bool], tuple[ast.Expression, _Answers, _Answers]] = {}
 """Trees of texts that were parsed (loops and conditions evaluate the same ones over and over), with what was asked of
 the environment meanwhile: `is_type` and `is_known`. A tree holds wherever the answers are the same."""
-MAX_KEPT = 1024
+MAX_KEPT, MAX_KEPT_CHARACTERS = 16_384, 1 << 20
+"""Trees, and characters of their texts together: thousands of breakpoints at a line have each a condition."""
 MAX_KEPT_TEXT = 1024
+_kept = [0]
+"""Characters of the texts in `_TREES`; a list, as it changes."""
 
 
 @contextmanager

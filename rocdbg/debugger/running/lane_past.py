@@ -100,14 +100,17 @@ class WavePast:
 
     def last_of(
         self, wanted: Callable[[int], bool], lane: int | None, first: bool,
-        anyway: Callable[[int], bool] = lambda pc: False, after: int = 0,
+        anyway: Callable[[int], bool] = lambda pc: False, beside: Callable[[int], int | None] | None = None,
+        after: int = 0,
     ) -> PastInstruction | None:
         """The newest (``first``: the oldest) instruction whose PC is wanted, active in a lane (None: in any).
 
-        ``anyway``: instructions that do not ask which lanes are active. ``after``: the wave had executed so many.
+        ``anyway``: instructions that do not ask which lanes are active. ``beside``: another lane that has to be active
+        too, or ``lane`` itself; None: this one never counts. ``after``: the wave had executed so many.
         """
         known: dict[int, bool] = {}
         always: dict[int, bool] = {}
+        others: dict[int, int] = {}
         result: PastInstruction | None = None
         for rows, start, depths in self._windows():
             pcs, inverse = np.unique(rows[:, 0], return_inverse=True)
@@ -115,10 +118,15 @@ class WavePast:
                 if pc not in known:
                     known[pc] = wanted(pc)
                     always[pc] = known[pc] and anyway(pc)
+                    if known[pc] and lane is not None:
+                        other = beside(pc) if beside is not None else lane
+                        known[pc], others[pc] = other is not None, lane if other is None else other
             fits = np.array([known[pc] for pc in pcs.tolist()])[inverse.reshape(-1)]
             if lane is not None:
                 regardless = np.array([always[pc] for pc in pcs.tolist()])[inverse.reshape(-1)]
-                fits &= (rows[:, 1] >> np.uint64(lane) & np.uint64(1)).astype(bool) | regardless
+                other_lanes = np.array([others.get(pc, lane) for pc in pcs.tolist()], np.uint64)[inverse.reshape(-1)]
+                both = rows[:, 1] >> np.uint64(lane) & rows[:, 1] >> other_lanes & np.uint64(1)
+                fits &= both.astype(bool) | regardless
             found = np.flatnonzero(fits)
             found = found[found + start >= after]
             if found.size:

@@ -187,18 +187,22 @@ class NativeConditions:
         self._counters = list(counters.values())
         return checks
 
-    def asked(self, stops: Iterable[int]) -> dict[int, Check]:
+    def asked(
+        self, stops: Iterable[int], counters: dict[int, tuple[Breakpoint, Counter]] | None = None
+    ) -> dict[int, Check]:
         """What the target can decide on at addresses where only the breakpoints that stop the program matter.
 
-        Nothing is counted, printed or collected there.
+        Nothing is printed or collected there. ``counters`` gets, by number of the breakpoint, what the target counts
+        and has let pass of those with an ignore count; the breakpoints themselves count nothing.
         """
+        counters = {} if counters is None else counters
         if self._settings.condition_evaluation == "host" or not self._places:
             return {}
         self._renew()
         checks = {}
         for address in self._places.keys() & set(stops):
             there = [one for one in self._breakpoints.at(address) if one.stops_program]
-            check = self._check(address, there, {}) if there else None
+            check = self._check(address, there, counters) if there else None
             if check is not None:
                 checks[address] = check
         return checks

@@ -1,7 +1,8 @@
 """Where the program would have stopped in the past: at breakpoints, and where watched values changed.
 
 The past is searched from the present on in pieces that grow. Each is repeated, and the target stops in it where it
-would have stopped then. Of a piece with many stops only the latest are wanted: it is halved.
+would have stopped then. Of a piece with many stops only the latest are wanted: it is halved. Where breakpoints have
+ignore counts the target counts first: a piece in which no more hits are than are to be ignored is passed at once.
 """
 
 from __future__ import annotations
@@ -15,18 +16,21 @@ from msgspec.structs import replace
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import physical_place
+from rocdbg.debugger.running.breakpoints import Breakpoint
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.watchpoints import Watchpoint
 from rocdbg.debugger.target.recording import Recording
 from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind, WatchedMemory
 from rocdbg.debugger.values.value import Value
-from rocdbg.sim.checks import Check
+from rocdbg.sim.checks import Check, Counter
 
 _FIRST_PIECE = 2_000
 _GROWTH = 8
 """Of the pieces that are searched, each lying before the last."""
 _MANY = 64
 """Stops in a piece that make it worth halving."""
+_LEAST_IGNORED = 128
+"""Instructions in a piece for which the target does not count what is ignored: going there takes longer."""
 
 
 class Arrival(Struct, frozen=True):
@@ -83,6 +87,14 @@ class PastStops(Struct):
         self, first: int, end: int, stops: frozenset[int], known: tuple[WatchedMemory, ...]
     ) -> Iterator[Arrival]:
         """The arrivals from one position up to another, the latest first."""
+        if self._ignoring(stops):
+            if self._pass_ignored(first, end, stops):
+                return
+            if end - first > _LEAST_IGNORED:
+                middle = (first + end) // 2
+                yield from self._piece(middle, end, stops, known)
+                yield from self._piece(first, middle, stops, known)
+                return
         try:
             found = self._forwards(first, end, stops, known)
         except _TooManyError:
@@ -156,15 +168,52 @@ class PastStops(Struct):
             if watcher.changed(stop):
                 yield self._in_registers(stop)
 
+    # -- what is ignored
+
+    def _ignoring(self, stops: frozenset[int]) -> bool:
+        """Whether the target could count hits that are to be ignored."""
+        return not self.runner.watcher.all() and any(
+            each.ignore_count and each.enabled and each.stops_program and not stops.isdisjoint(each.addresses())
+            for each in self.runner.breakpoints
+        )
+
+    def _pass_ignored(self, first: int, end: int, stops: frozenset[int]) -> bool:
+        """Whether all hits from one position up to another are to be ignored; if so they are counted."""
+        recording, native = self.recording, self.runner.native
+        compiled: set[int] = set()
+        while True:
+            counters: dict[int, tuple[Breakpoint, Counter]] = {}
+            asked = native.asked(stops, counters)
+            recording.go_to(first)
+            recording.stand(None)
+            travelled(self.runner)
+            stop = recording.repeat(end, stops - asked.keys(), (), asked)
+            travelled(self.runner)
+            if stop is None:
+                break
+            if stop.kind is TargetStopKind.INTERRUPTED:
+                raise KeyboardInterrupt
+            if stop.kind is not TargetStopKind.BREAKPOINT or stop.thread is None or recording.position >= end:
+                return False
+            if stop.pc in asked or stop.pc in compiled or stop.pc not in stops:
+                return False  # it stops here, or the evaluator has to say
+            compiled.add(stop.pc)
+            with self._uncounted(ignoring=True):
+                self.runner.hits(stop.thread, stop.pc)
+        for breakpoint_, counter in counters.values():
+            breakpoint_.hit_count += counter.hits
+            breakpoint_.ignore_count = counter.skips
+        return True
+
     @contextmanager
-    def _uncounted(self) -> Iterator[None]:
-        """Whether breakpoints hold is only asked: they count nothing, and ignore nothing."""
+    def _uncounted(self, ignoring: bool = False) -> Iterator[None]:
+        """Whether breakpoints hold is only asked: they count nothing, and unless ``ignoring`` ignore nothing."""
         kept = [
             (each, each.hit_count, each.ignore_count, each.enable_count, each.enabled)
             for each in self.runner.breakpoints
         ]
         for each, *_ in kept:
-            each.ignore_count = 0
+            each.ignore_count = each.ignore_count if ignoring else 0
         try:
             yield
         finally:

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
+import numpy as np
 from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.arch.targets import Generation
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.running.lane_past import WavePast
 from rocdbg.debugger.running.wave_registers import VECTORS, WaveRegisters
+from rocdbg.debugger.running.written_registers import Wanted, chosen, is_chosen, may_write, source_lane
 from rocdbg.debugger.target.recording import Recording, Write
 from rocdbg.debugger.values.value import Value
 from rocdbg.isa.decoder import DecodeError, decode
 from rocdbg.isa.instruction import Instruction, OperandKind
-from rocdbg.isa.results import ignores_exec, results
+from rocdbg.isa.results import ignores_exec
 
 VECTOR = re.compile(r"\$([va])(\d+)(\s*\[.*\])?", re.DOTALL)
 """A vector register, or the dword of a lane of it."""
 _REGISTER = re.compile(r"\$?([vsa])(\d+)")
 _KINDS = {"v": OperandKind.VGPR, "s": OperandKind.SGPR, "a": OperandKind.AGPR}
-_NUMBERS = (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE)
 _LONGEST = 24
+_SET_GPR_IDX_ON = 0xBF11
+"""The upper half of s_set_gpr_idx_on."""
 
 
 def register_of(text: str, value: Value, lane: int | None) -> tuple[OperandKind, int, int | None] | None:
@@ -117,46 +120,50 @@ class PastWrites(Struct):
     ) -> Write | None:
         """The last (``first``: the first) instruction of a wave before now that wrote one of some registers, of vector
         registers the dword of a lane. The target stands before it."""
-        writes, after, present = self._writes(kind, numbers, lane, thread), 0, self.recording.position
+        wanted, after, present = Wanted(kind, numbers, lane), 0, self.recording.position
+        size, indexed = self.inferior.wave(thread).lane_count, self._may_index()
+        target = self.inferior.need_target().architecture
+
+        def writes(pc: int) -> bool:
+            instruction = self.instruction(pc)
+            return instruction is not None and may_write(instruction, wanted, size, indexed)
+
+        def beside(pc: int) -> int | None:
+            instruction = self.instruction(pc)
+            assert instruction is not None and lane is not None
+            return source_lane(instruction, lane, size, target)
+
         while True:
             past = WavePast(self.inferior, self.recording, thread)
-            found = past.last_of(writes, lane, first, self._ignores_exec, after)
+            found = past.last_of(writes, lane, first, self._ignores_exec, beside, after)
             if found is None:
                 return None
             self.recording.go_before(thread, found.count, past.present)
             instruction = self.instruction(found.pc)
             assert instruction is not None
-            one_lane = instruction.name == "v_writelane_b32"
-            if not one_lane or self._written_lane(instruction, thread) == lane:
+            if not is_chosen(instruction, indexed) or chosen(
+                instruction, wanted, WaveRegisters(self.inferior, thread)
+            ):
+                one_lane = lane is not None and instruction.name == "v_writelane_b32"
                 lanes = 0 if lane is None else 1 << lane if one_lane else found.active
                 return Write(self.recording.position, thread, lanes, found.pc)
             if first:
                 after = found.count + 1
                 self.recording.go_to(present)
 
-    def _written_lane(self, instruction: Instruction, thread: int) -> int | None:
-        """The lane that v_writelane_b32, which a wave is about to execute, writes."""
-        select, state = instruction.operand("src1"), WaveRegisters(self.inferior, thread)
-        return state.dword(select, 0, 0) % state.wave_size if select is not None else None
+    def _may_index(self) -> bool:
+        """Whether a program has an instruction that switches GFX9's index mode on (or a literal that looks like it)."""
+        if self.inferior.need_target().architecture.generation > Generation.GFX9:
+            return False
+        for program in self.inferior.programs:
+            section = program.code_object.sections.get(".text")
+            if section is not None:
+                code = program.code_object.read(section.address, section.size)
+                words = np.frombuffer(code[: len(code) & ~3], "<u4")
+                if np.any(words >> 16 == _SET_GPR_IDX_ON):
+                    return True
+        return False
 
     def _ignores_exec(self, pc: int) -> bool:
         instruction = self.instruction(pc)
         return instruction is not None and ignores_exec(instruction)
-
-    def _writes(self, kind: OperandKind, numbers: range, lane: int | None, thread: int) -> Callable[[int], bool]:
-        """Whether the instruction at a PC writes one of the registers, perhaps in a lane."""
-        lanes = self.inferior.wave(thread).lane_count
-
-        def writes(pc: int) -> bool:
-            instruction = self.instruction(pc)
-            if instruction is not None and instruction.name == "v_writelane_b32":
-                select = instruction.operand("src1")
-                if select is not None and select.kind in _NUMBERS and select.value % lanes != lane:
-                    return False  # many registers are spilled into lanes of one
-            return instruction is not None and any(
-                operand.kind is kind
-                and operand.index < numbers.stop and numbers.start < operand.index + operand.dwords
-                for operand in results(instruction)
-            )
-
-        return writes

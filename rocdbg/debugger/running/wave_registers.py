@@ -36,6 +36,10 @@ class WaveRegisters:
         data = self._target.read_register(self._thread, register_number(name, self.wave_size))
         return int.from_bytes(data[4 * offset : 4 * offset + 4], "little")
 
+    def special(self, name: str) -> int:
+        """A register that only the target's own numbers name; 0 where there is none."""
+        return self._target.read_special(self._thread, name) or 0
+
     def scc(self) -> bool:
         """SCC."""
         return bool(self._target.read_special(self._thread, "scc"))

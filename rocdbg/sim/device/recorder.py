@@ -106,6 +106,8 @@ class Recorder:
         self._entry = self.journal.index_at(self.begin) if journal is not None else self.journal.next
         self._checkpoints = [self._moment(self._entry)]
         self._last_kept = time.thread_time()
+        self._unkept = 0.0
+        """Seconds that were run since the last checkpoint, between runs: many short ones make a long way too."""
         self._interval = INTERVAL
         self._keeping = True
         self._expected: bytes | None = None
@@ -158,8 +160,9 @@ class Recorder:
 
     def run(self, options: RunOptions) -> Stop:
         """`Dispatch.run` at the end of the history."""
-        self._last_kept = time.thread_time()
+        self._last_kept = time.thread_time() - self._unkept
         stop = self.dispatch.run(options)
+        self._unkept = time.thread_time() - self._last_kept
         if stop.kind in (StopKind.FAULT, StopKind.ILLEGAL) and stop.wave is not None:
             self.journal.free(self.position)
             where = HEADER["trapsts"]
@@ -534,7 +537,7 @@ class Recorder:
             self._history.keep()
             self._checkpoints.insert(index, moment)
             self._thin_out()
-        self._last_kept = time.thread_time()
+        self._last_kept, self._unkept = time.thread_time(), 0.0
         self._interval = max(INTERVAL, SHARE * (self._last_kept - began))
 
     def _restore(self, index: int) -> None:
@@ -546,7 +549,7 @@ class Recorder:
         self.dispatch.services.restore(checkpoint.services)
         self.dispatch.restored()
         self.dispatch.refetch(checkpoint.lines)
-        self._last_kept = time.thread_time()
+        self._last_kept, self._unkept = time.thread_time(), 0.0
 
     def _thin_out(self) -> None:
         """Forget checkpoints where they are densest for their distance from the present."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,18 @@ def test_positions_out_of_the_history_are_refused() -> None:
         with pytest.raises(HistoryError, match="from 0 to 10"):
             run.recorder.go(position)
     assert np.all([run.recorder.position == 10])
+
+
+def test_many_short_runs_leave_checkpoints_as_a_long_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock by which an instruction takes a millisecond, and nothing else takes time."""
+    run = Run(DEMOS / "reduce" / "reduce.toml", "gfx90a")
+    assert run.recorder is not None
+    monkeypatch.setattr(recorder.time, "thread_time", lambda: run.dispatch.instructions / 1000)
+    for _ in range(30):
+        run.recorder.run(RunOptions(budget=10))
+    kept = run.recorder.checkpoints
+    apart = [after - before for before, after in pairwise(kept)]
+    assert len(kept) > 5 and all(one >= 30 for one in apart)
 
 
 @pytest.mark.parametrize("name", ["histogram/histogram", "reduce/reduce", "spaces/spaces", "scan/scan.O2"])

@@ -1,0 +1,137 @@
+"""Which registers an instruction writes, and in which lanes, where that is more than its operands and EXEC say.
+
+`may_write` and `source_lane` need the instruction alone, and EXEC. Where `is_chosen`, registers or lanes are chosen by
+what the wave holds: `chosen` is the answer where it stands before the instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rocdbg.arch.targets import Generation, Target
+from rocdbg.debugger.running.wave_registers import WaveRegisters
+from rocdbg.isa.instruction import Instruction, Operand, OperandKind
+from rocdbg.isa.results import results
+from rocdbg.sim.layout import GPR_IDX_EN
+from rocdbg.sim.semantics.lanes_dpp import dpp8_sources, dpp_sources, mask_lanes
+from rocdbg.sim.semantics.registry import Kind, lookup
+
+_NUMBERS = (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE)
+_RELATIVE = frozenset((
+    "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32", "s_movreld_b32", "s_movreld_b64",
+    "s_movrelsd_2_b32",
+))
+"""What they write is named by M0."""
+_SCALARS = 106
+"""SGPRs that M0 can name."""
+_ROW_BCAST15, _ROW_SHARE0 = 0x142, 0x150
+
+
+class Wanted(Struct, frozen=True):
+    """Registers of a kind, and of vector registers whose dword: a lane's; None of scalar registers."""
+
+    kind: OperandKind
+    numbers: range
+    lane: int | None
+
+    def overlaps(self, kind: OperandKind, first: int, dwords: int) -> bool:
+        """Whether one of so many registers is among them."""
+        return kind is self.kind and first < self.numbers.stop and self.numbers.start < first + dwords
+
+
+def may_write(instruction: Instruction, wanted: Wanted, wave_size: int, indexed: bool) -> bool:
+    """Whether it writes one of the registers in some state. ``indexed``: the program may set GFX9's index mode."""
+    if instruction.name == "v_writelane_b32":
+        select = instruction.operand("src1")
+        if select is not None and select.kind in _NUMBERS and select.value % wave_size != wanted.lane:
+            return False  # many registers are spilled into lanes of one
+    if instruction.name in _RELATIVE:
+        vector = instruction.name.startswith("v_")
+        return wanted.kind is (OperandKind.VGPR if vector else OperandKind.SGPR)
+    if indexed and wanted.kind is OperandKind.VGPR and _is_indexable(instruction):
+        return True
+    return _names(instruction, wanted)
+
+
+def is_chosen(instruction: Instruction, indexed: bool) -> bool:
+    """Whether `chosen` has to be asked."""
+    name = instruction.name
+    return name in _RELATIVE or name == "v_writelane_b32" or name.startswith("s_cmov") or (
+        indexed and _is_indexable(instruction)
+    )
+
+
+def chosen(instruction: Instruction, wanted: Wanted, state: WaveRegisters) -> bool:
+    """Whether an instruction for which `may_write` holds writes one of the registers where the wave stands."""
+    if instruction.name in _RELATIVE:
+        return any(wanted.overlaps(*one) for one in _relative(instruction, state.special("m0")))
+    if instruction.name == "v_writelane_b32":
+        select = instruction.operand("src1")
+        here = select is not None and state.dword(select, 0, 0) % state.wave_size == wanted.lane
+        return here and _names(instruction, wanted)
+    if instruction.name.startswith("s_cmov"):
+        return state.scc() and _names(instruction, wanted)
+    if _is_indexable(instruction) and state.special("mode") >> GPR_IDX_EN & 1 and state.special("m0") >> 15 & 1:
+        by = state.special("m0") & 0xFF
+        return any(wanted.overlaps(one.kind, one.index + by, one.dwords) for one in results(instruction))
+    return _names(instruction, wanted)
+
+
+def source_lane(instruction: Instruction, lane: int, wave_size: int, target: Target) -> int | None:
+    """The lane that must be active beside ``lane`` for that to get a result; itself where there is none, and None if a
+    DPP form never gives it one."""
+    modifiers = instruction.modifiers
+    if "dpp_ctrl" not in modifiers:
+        return lane
+    masks = int(modifiers.get("row_mask", 15)), int(modifiers.get("bank_mask", 15))
+    if not mask_lanes(*masks, wave_size) >> lane & 1:
+        return None
+    if modifiers.get("bound_ctrl"):
+        return lane
+    source = moved_lane(instruction, lane, wave_size, target)
+    return lane if source is not None and modifiers.get("fi") else source
+
+
+def moved_lane(instruction: Instruction, lane: int, wave_size: int, target: Target) -> int | None:
+    """The lane that a lane's source comes from in a DPP form; None if that is outside."""
+    modifiers = instruction.modifiers
+    if "dpp8" in modifiers:
+        return dpp8_sources(int(modifiers["dpp8"]), wave_size)[lane]
+    control = int(modifiers["dpp_ctrl"])
+    if control == _ROW_BCAST15 and target.generation >= Generation.GFX10:
+        control = _ROW_SHARE0
+    return dpp_sources(control, wave_size)[lane]
+
+
+def _names(instruction: Instruction, wanted: Wanted) -> bool:
+    extra = 1 if instruction.modifiers.get("tfe") else 0  # a status behind the data
+    return any(wanted.overlaps(one.kind, one.index, one.dwords + extra) for one in results(instruction))
+
+
+def _is_indexable(instruction: Instruction) -> bool:
+    """Whether the index mode may be about its result: of vector arithmetic."""
+    if not instruction.name.startswith("v_"):
+        return False
+    semantic = lookup(instruction.name)
+    return semantic is not None and semantic.kind is Kind.LANE and any(
+        one.kind is OperandKind.VGPR and one.name == "vdst" for one in results(instruction)
+    )
+
+
+def _relative(instruction: Instruction, m0: int) -> Iterator[tuple[OperandKind, int, int]]:
+    """Kind, first number and dwords of what is written by M0."""
+    to = instruction.operand("vdst") or instruction.operand("sdst")
+    assert to is not None
+    halves = instruction.name in ("v_movrelsd_2_b32", "v_swaprel_b32", "s_movrelsd_2_b32")
+    by = m0 >> 16 & 0x3FF if halves else m0
+    if to.kind is OperandKind.VGPR or (by % to.dwords == 0 and to.index + by + to.dwords <= _SCALARS):
+        yield to.kind, to.index + by, to.dwords
+    if instruction.name == "v_swaprel_b32":
+        source: Operand | None = instruction.operand("src0")
+        assert source is not None
+        yield source.kind, source.index + (m0 & 0x3FF), 1
+
+
+__all__ = ["Wanted", "chosen", "is_chosen", "may_write", "moved_lane", "source_lane"]
