@@ -92,7 +92,7 @@ def _relaunch(shell: Shell) -> None:
 
 @command(
     "with", category=Category.DATA, aliases=("w",), usage="with SETTING [VALUE] [-- COMMAND]",
-    args=Arguments(required("text", text_of("SETTING [VALUE] [-- COMMAND]"), "Missing arguments.")),
+    args=Arguments(required("text", text_of("SETTING [VALUE] [-- COMMAND]", Completes.SETTING), "Missing arguments.")),
 )
 def with_(shell: Shell, text: str) -> None:
     """Temporarily set SETTING to VALUE, run COMMAND, and restore SETTING.
