@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
+_LONGEST = 2000
 _LONGEST_COMPARED = 200
 _MOST_COMPARED = 20_000
 
@@ -38,6 +39,13 @@ def _escaped(char: str) -> str:
     if code < 0x80:
         return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char, f"\\x{code:02x}")
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def one_line(text: str) -> str:
+    """``text`` with control characters escaped and not too long: names from a damaged file end up in messages."""
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    return printable(text)
 
 
 def raw_text(text: str) -> str:

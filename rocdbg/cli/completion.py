@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.registry import WORD, Completes, Node
+from rocdbg.cli.registry import WORD, Category, Completes, Node
+from rocdbg.cli.signal_table import ACTIONS
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ LIMIT = 200  # candidates, as GDB's max-completions
 LAST_NAME = re.compile(r"(?<!\w)\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
 _CONDITION = re.compile(r"(?<!\S)if(\s|\()")
 """What begins the condition behind a place."""
+_BEHIND = {Completes.MEANING: re.compile(r"(?<=\s)=\s*"), Completes.SETTING: re.compile(r"(?<=\s)--\s+")}
+"""What stands before the command in an alias, and behind a setting."""
 
 
 def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
@@ -103,6 +106,18 @@ def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int,
         return start, []
     if kind is Completes.COMMAND:
         return _command_words(shell, line, start)
+    if kind is Completes.HELP:
+        here, words = _command_words(shell, line, start)
+        classes = (category.value for category in Category) if here == start else ()
+        return here, sorted({*words, *(name for name in classes if name.startswith(line[start:]))})
+    if kind in (Completes.MEANING, Completes.SETTING):
+        behind = _BEHIND[kind].search(line, start)
+        if behind is not None:
+            return _command_words(shell, line, behind.end())
+        return _command_words(shell, line, start, "set " if kind is Completes.SETTING else "")
+    if kind in (Completes.SIGNAL, Completes.HANDLING):
+        words = [*shell.signal_table.rows, *(("all", *ACTIONS) if kind is Completes.HANDLING else ())]
+        return last, sorted(name for name in words if name.startswith(line[last:]))[:LIMIT]
     if kind is Completes.FILE:
         return last, sorted(_files(line[last:]))[:LIMIT]
     if kind in (Completes.EXPRESSION, Completes.SYMBOL, Completes.TYPE):
@@ -119,9 +134,10 @@ def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int,
     return last, sorted(set(words))[:LIMIT]
 
 
-def _command_words(shell: Shell, line: str, start: int) -> tuple[int, list[str]]:
-    inner, words = complete_line(shell, line[start:])
-    return start + inner, words
+def _command_words(shell: Shell, line: str, start: int, lead: str = "") -> tuple[int, list[str]]:
+    """What completes the command that starts at ``start``; ``lead`` is taken to stand before it."""
+    inner, words = complete_line(shell, lead + line[start:])
+    return start + inner - len(lead), words
 
 
 def _files(prefix: str) -> Iterator[str]:

@@ -94,9 +94,9 @@ _COMMANDS = {
     """,
 }
 _OTHER_NAMES = """
-    backtrace: where, bt; break: brea, bre, br, b; clear: cl; compile: expression; continue: fg, c; delete: del,
-    d; delete tracepoints: delete tr; disable: disa, dis; down: dow, do; enable: en; finish: fin; forward-search:
-    fo, search; frame: f; generate-core-file: gcore; guile: gu; guile-repl: gr; help: h; info: inf, i; info
+    backtrace: where, bt; break: brea, bre, br, b; clear: cl; compile: expression; continue: fg, c; delete: del, d;
+    delete tracepoints: delete tr; disable: disa, dis; down: dow, do; enable: en; finish: fin; forward-search: fo,
+    search; frame: f; generate-core-file: gcore; guile: gu; guile-repl: gr; help: h; info: inf, i; info
     breakpoints: info b; info frame: info f; info guile: info gu; info record: info rec; info registers: info r;
     info sharedlibrary: info dll; info signals: info handle; info stack: info s; info tracepoints: info tp; jump:
     j; list: l; macro expand: macro exp; macro expand-once: macro exp1; maintenance: mt; next: n; nexti: ni;
@@ -104,9 +104,10 @@ _OTHER_NAMES = """
     exit, q; record: rec; record btrace: record b; record btrace bts: record bts; record btrace pt: record pt;
     record delete: record del, record d; record goto begin: record goto start; record stop: record s;
     reverse-continue: rc; reverse-next: rn; reverse-nexti: rni; reverse-search: rev; reverse-step: rs;
-    reverse-stepi: rsi; run: r; shell: !; show: info set; step: s; stepi: si; tfind end: tfind none; thread: t;
-    trace: trac, tra, tr, tp; tui focus: fs, focus; tui layout: layout; tui refresh: refresh; tui window height:
-    wh, winheight; tui window width: winwidth; until: u; while-stepping: stepping, ws; with: w
+    reverse-stepi: rsi; run: r; set variable: set var; shell: !; show: info set; step: s; stepi: si; tfind end:
+    tfind none; thread: t; trace: trac, tra, tr, tp; tui focus: fs, focus; tui layout: layout; tui refresh:
+    refresh; tui window height: wh, winheight; tui window width: winwidth; until: u; while-stepping: stepping, ws;
+    with: w
 """
 HELP_TOPICS = (
     "aliases", "breakpoints", "data", "files", "internals", "obscure", "running", "stack", "status", "support",

@@ -102,7 +102,7 @@ FILE = text_of("FILE", Completes.FILE)
 COMMAND = text_of("COMMAND", Completes.COMMAND)
 NAME = text_of("NAME")
 WORD = word_of("WORD")
-REGEXP = Kind("REGEXP", "Pattern", lambda shell, text: compile_pattern(text))
+REGEXP = Kind("REGEXP", "Pattern", lambda shell, text: compile_pattern(text), completes=Completes.EXPRESSION)
 INTEGER = Kind("N", "int", _integer, completes=Completes.EXPRESSION)
 """An integer expression: the rest of the line."""
 LANE = Kind("N", "int", _integer, completes=Completes.LANE)

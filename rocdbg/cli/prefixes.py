@@ -30,6 +30,7 @@ SUMMARIES = {
         "serial": "Set default serial/parallel port configuration.",
         "source": "Generic command for setting how sources are handled.",
         "style": "Style-specific settings.",
+        "style disassembler": "Style-specific settings for the disassembler.",
         "tcp": "TCP protocol specific variables.",
         "tdesc": "Set target description specific variables.",
         "tui": "TUI configuration variables.",
@@ -53,6 +54,7 @@ SUMMARIES = {
         "serial": "Show default serial/parallel port configuration.",
         "source": "Generic command for showing source settings.",
         "style": "Style-specific settings.",
+        "style disassembler": "Style-specific settings for the disassembler.",
         "tcp": "TCP protocol specific variables.",
         "tdesc": "Show target description specific variables.",
         "tui": "TUI configuration variables.",
@@ -87,7 +89,15 @@ OTHERS = {
 
 def prefix_summary(path: list[str]) -> str:
     """The line of `help` for a prefix that is no command by itself."""
-    return SUMMARIES.get(path[0], {}).get(" ".join(path[1:]), "") or OTHERS.get(" ".join(path), "")
+    own = SUMMARIES.get(path[0], {}).get(" ".join(path[1:]), "") or OTHERS.get(" ".join(path), "")
+    return own or (_styled(path[2:]) if path[1:2] == ["style"] else "")
+
+
+def _styled(words: list[str]) -> str:
+    """What a style is of: by its name, but where that says too little."""
+    name = " ".join(words).replace("-", " ").replace("tui", "TUI")
+    more = {"function": " name", "variable": " name", "version": " string"}.get(name, "")
+    return f"{name[0].upper()}{name[1:]}{more} display styling."
 
 
 def prefix_command(path: list[str], node: Node) -> CommandSpec:

@@ -84,6 +84,11 @@ class Completes(enum.Enum):
     REGISTER = "register"
     FILE = "file"
     COMMAND = "command"
+    MEANING = "meaning"  # a command behind `=`
+    SETTING = "setting"  # and behind `--` a command
+    HELP = "help"  # commands and their classes
+    SIGNAL = "signal"
+    HANDLING = "handling"  # signals, and what is done about them
     KERNEL = "kernel"
     PLUGIN = "plugin"
     BREAKPOINT = "breakpoint"

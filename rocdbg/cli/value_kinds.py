@@ -275,7 +275,8 @@ class Radix(ValueKind, frozen=True):
         if not text:
             raise CommandError("Argument required (integer to set it to).")
         radix = evaluate(text) if evaluate is not None else int(text)
-        if radix not in (8, 10, 16):
+        # numbers may be read in any base that the digits and letters up to f suffice for
+        if radix not in (8, 10, 16) and (self.is_output or not 2 <= radix <= 16):
             kind = "Unsupported output" if self.is_output else "Nonsense input"
             raise CommandError(
                 f"{kind} radix ``decimal {radix}''; {'output' if self.is_output else 'input'} radix unchanged."

@@ -17,9 +17,9 @@ from rocdbg.codeobject.elf import EM_AMDGPU, Elf, is_elf
 from rocdbg.codeobject.embedded import find_embedded
 from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
 from rocdbg.codeobject.offload import Bundle, find_bundles, is_bundle, read_bundle
-from rocdbg.codeobject.regular_file import FileAccessError, open_regular
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.uri import FileUri, MemoryUri, is_uri, parse_uri
+from rocdbg.regular_file import FileAccessError, open_regular
 
 FATBIN_SECTION = ".hip_fatbin"
 MAX_FILE_SIZE = 16 << 30

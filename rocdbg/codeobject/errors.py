@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.errors import Error
-from rocdbg.text import printable
-
-_LONGEST = 2000
-
-
-def one_line(text: str) -> str:
-    """``text`` with control characters escaped and not too long: names from a damaged file end up in messages."""
-    if len(text) > _LONGEST:
-        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
-    return printable(text)
+from rocdbg.text import one_line as one_line
 
 
 class CodeObjectError(Error):

@@ -11,8 +11,8 @@ from typing import Final
 
 from rocdbg.codeobject.container import MAX_FILE_SIZE
 from rocdbg.codeobject.elf import EM_AMDGPU
-from rocdbg.codeobject.regular_file import open_regular
 from rocdbg.errors import Error
+from rocdbg.regular_file import open_regular
 
 _MAGIC: Final = b"\x7fELF\x02\x01"
 _ELF: Final = struct.Struct("<6s10xHH12xQ14xHH6x")  # magic number, type, machine; place, size and count of segments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rocdbg.debugger.frames.registers import special_names
@@ -14,6 +14,7 @@ from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
+    from rocdbg.dwarf.info import Scope
 
 MAX_CANDIDATES = 200
 
@@ -21,7 +22,9 @@ _TAGS = {
     "struct": (NameKind.STRUCT, NameKind.CLASS), "class": (NameKind.CLASS, NameKind.STRUCT),
     "union": (NameKind.UNION,), "enum": (NameKind.ENUM,),
 }
-_NAMES = (NameKind.FUNCTION, NameKind.VARIABLE, NameKind.ENUMERATOR, NameKind.SYMBOL, NameKind.DATA_SYMBOL)
+_NAMES = (
+    NameKind.FUNCTION, NameKind.VARIABLE, NameKind.ENUMERATOR, NameKind.SYMBOL, NameKind.DATA_SYMBOL, NameKind.TYPE,
+)
 _LAST_WORD = re.compile(r"\b(\w+)\s+$")
 _MEMBER = re.compile(r"(.*?)(\.|->)(\w*)$", re.DOTALL)
 
@@ -42,7 +45,7 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
     if kind in ("code", "location") and ":" in word.replace("::", ""):
         return _functions_in(session, *word.rpartition(":"))
     if kind in ("code", "location", "symbol"):
-        kinds = CODE if kind == "code" else SYMBOLS
+        kinds = {"code": CODE, "location": (*SYMBOLS, NameKind.TYPE)}.get(kind, SYMBOLS)
         names = list(session.symbols.names_starting(word, kinds)) if word else session.launch.kernel_names()
         if kind != "symbol":
             names += [file.basename for file in session.symbols.sources()]
@@ -65,12 +68,21 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
 
 
 def _functions_in(session: Session, file: str, colon: str, name: str) -> Iterable[str]:
-    """The functions of a file, as ``FILE:NAME``."""
+    """The functions of a file, as ``FILE:NAME``, or the labels of a function."""
     for program in session.inferior.programs:
         files = program.info.files_named(file) if program.has_debug_info else []
         for function in program.info.functions_matching(f"^{re.escape(name)}") if files else []:
             if function.decl_file in files and function.low_pc is not None and function.name:
                 yield f"{file}{colon}{function.name}"
+        for function in program.info.functions_named(file) if program.has_debug_info and not files else []:
+            yield from (f"{file}{colon}{label}" for label in _labels(function))
+
+
+def _labels(scope: Scope) -> Iterator[str]:
+    """The labels of a scope and of the blocks in it."""
+    yield from (label.name for label in scope.labels if label.name)
+    for child in scope.children:
+        yield from _labels(child)
 
 
 def _tag(word: str, text: str) -> str:

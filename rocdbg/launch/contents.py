@@ -13,10 +13,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.codeobject.regular_file import FileAccessError
 from rocdbg.launch.elements import ArrayType, encode
 from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.npy_file import NpyError, NpyTooLargeError, read_npy
+from rocdbg.regular_file import FileAccessError
 
 _PIECE = 1 << 20
 """Elements that are converted at a time; a multiple of what the random generator makes at once."""

@@ -15,13 +15,13 @@ from msgspec import Struct
 from rocdbg.addresses import FileAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.codeobject.source import Source
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.dwarf.info.split import SplitName
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections, has_debug_info
 from rocdbg.launch.supplementary import SupplementaryFile
+from rocdbg.regular_file import FileAccessError, read_regular
 from rocdbg.text import decode_text
 
 _LARGEST: Final = 1 << 30

@@ -39,13 +39,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.codeobject.shader_registers import UnknownRegisterError, register_number
 from rocdbg.launch.contents import Contents
 from rocdbg.launch.elements import ELEMENT_TYPES, ArrayType, check_element
 from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.images import ImageSpec, SamplerSpec
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, check_scalar, check_size
+from rocdbg.regular_file import FileAccessError, read_regular
 
 _LAUNCH_KEYS = ("file", "arch", "kernel", "grid", "workgroup", "dynamic_lds", "kernarg", "user_data", "registers")
 _ARGUMENT_KEYS = (

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocdbg.codeobject.regular_file import open_regular
 from rocdbg.errors import Error
+from rocdbg.regular_file import open_regular
 
 MAX_SIZE = 1 << 30
 """Bytes of data that a file may have."""

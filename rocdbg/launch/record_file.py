@@ -22,11 +22,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rocdbg.codeobject.compression import MAX_UNCOMPRESSED
-from rocdbg.codeobject.regular_file import read_regular
 from rocdbg.errors import Error
 from rocdbg.launch.binding import MAX_BUFFERS_SIZE, Buffer, Local
 from rocdbg.launch.elements import ArrayType
 from rocdbg.launch.images import ImageSpec, SamplerSpec
+from rocdbg.regular_file import read_regular
 from rocdbg.sim.device.journal import Entry
 from rocdbg.sim.wave import Dim3
 

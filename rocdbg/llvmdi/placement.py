@@ -30,6 +30,7 @@ from msgspec import Struct
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.llvmdi.control_flow import ControlFlow
 from rocdbg.llvmdi.errors import LoweringError, ReadError
+from rocdbg.regular_file import FileAccessError, read_regular
 
 __all__ = [
     "CodeAddresses", "Constant", "FrameAddress", "Moving", "Pieces", "Placement", "Register", "Slot", "Where",
@@ -133,6 +134,8 @@ class CodeAddresses:
 
 # Reading
 
+_MAX_SIZE = 1 << 24
+"""Bytes of a placement file."""
 _REGISTERS = re.compile(r"([a-z_]+)\[(\d+):(\d+)\]")
 _LANE = re.compile(r"([a-z]+\d+)\.(\d+)")
 _OFFSET = re.compile(r"(frame|slot)([+-]\d+)?")
@@ -205,8 +208,10 @@ def parse_places(
 def read_placement(path: str | Path) -> Placement:
     """The placement in a file of TOML; `ReadError` if it cannot be read, `LoweringError` for what is no place."""
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
+        data = tomllib.loads(read_regular(path, _MAX_SIZE).decode("utf-8"))
+    except FileAccessError as error:
+        raise ReadError(str(error)) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise ReadError(f"{path}: {error}") from None
     wave_size = _integer(data, "wave_size", 64)
     architecture = data.get("architecture", "amdgcn")

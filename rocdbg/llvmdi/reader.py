@@ -21,12 +21,15 @@ from rocdbg.llvmdi.lexer import Kind, Source, Token, tokenize
 from rocdbg.llvmdi.metadata_reader import MetadataReader
 from rocdbg.llvmdi.module import Attachment, Function, GlobalVariable, Module, Node
 from rocdbg.llvmdi.types import Type, is_type_start, parse_type
+from rocdbg.regular_file import FileAccessError, read_regular
 from rocdbg.text import decode_lines
 
 __all__ = ["read", "read_text"]
 
 PSEUDO_FUNCTION = "@"
 """The name of the function that instructions outside of any belong to."""
+MAX_SIZE = 1 << 28
+"""Bytes of a module's file."""
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _DISASSEMBLERS = (*(f"llvm-dis-{version}" for version in range(25, 13, -1)), "llvm-dis")
 _MOST_SECONDS = 120
@@ -38,10 +41,9 @@ _OPEN = {"(": ")", "[": "]", "{": "}"}
 def read(path: str | Path) -> Module:
     """The module in a file of LLVM assembly or bitcode; `ReadError` if it cannot be read."""
     try:
-        data = Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise ReadError(f"{path}: {reason or error}") from None
+        data = read_regular(path, MAX_SIZE)
+    except FileAccessError as error:
+        raise ReadError(str(error)) from None
     if data[:4] in _BITCODE:
         data = _disassembled(path)
     return read_text(decode_lines(data), str(path))

@@ -12,11 +12,11 @@ import yaml
 
 from rocdbg.codeobject import CodeObjectError
 from rocdbg.codeobject.msgpack_reader import MsgPackDamage, read_msgpack
-from rocdbg.codeobject.regular_file import FileAccessError, open_regular, read_regular
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.string_table import StringTable
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
 from rocdbg.errors import Error, remembered
+from rocdbg.regular_file import FileAccessError, open_regular, read_regular
 from rocdbg.text import decode_lines, decode_text, near_names, raw_text
 
 TEXTS = [

@@ -117,7 +117,8 @@ def _compared(command: Command, expected: str, got: str) -> tuple[str, str]:
     if command.first is None or not command.lines[0].startswith("help "):
         return answers
     name = answers[0].split(",", 1)[0]  # a line of names stands first where there are several
-    lines = 2 if answers[0].startswith(f"{name}, ") and len(name.split()) < 4 and not name.endswith(".") else 1
+    summary = (answers[0].splitlines() or [""])[0].endswith(".")
+    lines = 2 if answers[0].startswith(f"{name}, ") and len(name.split()) < 4 and not summary else 1
     return "\n".join(answers[0].splitlines()[:lines]), "\n".join(answers[1].splitlines()[:lines])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -104,4 +105,15 @@ def test_errors(text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["llvmdi", "print", "nofile.ll"]) == 1
-    assert capsys.readouterr() == ("", "nofile.ll: No such file or directory\n")
+    assert capsys.readouterr() == ("", "nofile.ll: cannot be read: No such file or directory\n")
+
+
+@pytest.mark.parametrize("words", [["check"], ["lower"], ["lower", "--places"]])
+def test_devices_and_pipes_are_refused(words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    module = tmp_path / "empty.ll"
+    module.write_text("")
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", str(tmp_path / "pipe"), str(tmp_path)):
+        files = [str(module), *words[1:], path] if words[1:] else [path]
+        assert main(["llvmdi", words[0], *files]) == 1
+        assert capsys.readouterr() == ("", f"{path}: is not a regular file\n")

@@ -21,7 +21,7 @@ ALIAS_USAGE = "Usage: alias [-a] [--] ALIAS = COMMAND [DEFAULT-ARGS...]"
     "alias", category=SUPPORT, usage="alias [-a] [--] ALIAS = COMMAND [DEFAULT-ARGS...]",
     args=Arguments(
         Option("-a", key="abbreviation"),
-        required("text", text_of("ALIAS = COMMAND [DEFAULT-ARGS...]", Completes.COMMAND), ALIAS_USAGE),
+        required("text", text_of("ALIAS = COMMAND [DEFAULT-ARGS...]", Completes.MEANING), ALIAS_USAGE),
         unknown=Unknown.ERROR,
     ),
 )

@@ -141,7 +141,7 @@ def save_breakpoints(shell: Shell, file: str) -> None:
 def save(shell: Shell, rows: Sequence[Breakpoint], file: str) -> None:
     """Write the commands that make breakpoints again to a file."""
     if not rows:
-        shell.line("Nothing to save.")
+        shell.line("warning: Nothing to save.")
         return
     path = expand(file)
     try:

@@ -182,7 +182,7 @@ def _need_hardware(shell: Shell) -> None:
 
 @command(
     "rbreak", category=BREAKPOINTS, usage="rbreak [FILE:]REGEXP",
-    args=Arguments(optional("pattern", text_of("[FILE:]REGEXP", Completes.SYMBOL), "")),
+    args=Arguments(optional("pattern", text_of("[FILE:]REGEXP", Completes.EXPRESSION), "")),
 )
 def rbreak(shell: Shell, pattern: str) -> None:
     """Set a breakpoint for all functions matching REGEXP.

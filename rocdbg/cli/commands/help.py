@@ -31,7 +31,7 @@ SUBCOMMAND = Arguments(optional("text", text_of("SUBCOMMAND"), ""))
 
 @command(
     "help", category=SUPPORT, aliases=("h",),
-    args=Arguments(optional("words", words_of("COMMAND|CLASS", Completes.COMMAND))),
+    args=Arguments(optional("words", words_of("COMMAND|CLASS", Completes.HELP))),
 )
 def help_(shell: Shell, words: list[str] | None) -> None:
     """Print list of commands.

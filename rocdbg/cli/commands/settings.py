@@ -92,7 +92,7 @@ def _relaunch(shell: Shell) -> None:
 
 @command(
     "with", category=Category.DATA, aliases=("w",), usage="with SETTING [VALUE] [-- COMMAND]",
-    args=Arguments(required("text", text_of("SETTING [VALUE] [-- COMMAND]"), "Missing arguments.")),
+    args=Arguments(required("text", text_of("SETTING [VALUE] [-- COMMAND]", Completes.SETTING), "Missing arguments.")),
 )
 def with_(shell: Shell, text: str) -> None:
     """Temporarily set SETTING to VALUE, run COMMAND, and restore SETTING.
@@ -200,7 +200,7 @@ def unset_substitute_path(shell: Shell, old: str) -> None:
     """Delete one or all substitution rules rewriting the source directories."""
     rules = shell.session.settings.substitute_path
     if old and not any(rule[0] == old for rule in rules):
-        raise CommandError(f'No substitution rule defined for "{old}"')
+        raise CommandError(f"No substitution rule defined for `{old}'")
     rules[:] = [rule for rule in rules if old and rule[0] != old]
     shell.session.sources.forget()
 

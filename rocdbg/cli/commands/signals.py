@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.commands.running import finish_run
-from rocdbg.cli.kinds import TEXT, words_of
-from rocdbg.cli.registry import Category, Repeat, command
+from rocdbg.cli.kinds import text_of, words_of
+from rocdbg.cli.registry import Category, Completes, Repeat, command
 from rocdbg.cli.signal_table import HEAD, IGNORED
 from rocdbg.debugger.running.stops import Signal
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @command(
     "handle", category=Category.RUNNING, usage="handle SIGNAL [ACTIONS]",
-    args=Arguments(required("words", words_of("SIGNAL [ACTIONS]"), "Argument required (signal to handle).")),
+    args=Arguments(
+        required("words", words_of("SIGNAL [ACTIONS]", Completes.HANDLING), "Argument required (signal to handle).")
+    ),
 )
 def handle(shell: Shell, words: list[str]) -> None:
     """Specify how to handle signals.
@@ -38,7 +40,7 @@ def handle(shell: Shell, words: list[str]) -> None:
 
 @command(
     "info signals", category=Category.STATUS, aliases=("info handle",), usage="info signals [SIGNAL]",
-    args=Arguments(optional("signal", TEXT, "", "SIGNAL")),
+    args=Arguments(optional("signal", text_of("SIGNAL", Completes.SIGNAL), "")),
 )
 def info_signals(shell: Shell, signal: str) -> None:
     """What debugger does when program gets various signals.
@@ -67,7 +69,7 @@ def interrupt(shell: Shell) -> None:
 @command(
     "signal", category=Category.RUNNING, usage="signal SIGNAL", repeat=Repeat.NEVER,
     needs=lambda shell: shell.need_running(),
-    args=Arguments(required("signal", TEXT, "Argument required (signal number).")),
+    args=Arguments(required("signal", text_of("SIGNAL", Completes.SIGNAL), "Argument required (signal number).")),
 )
 def signal(shell: Shell, signal: str) -> None:
     """Continue program with the specified signal.

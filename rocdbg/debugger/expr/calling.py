@@ -79,11 +79,11 @@ def call_target(
     """
     given = [follow(value, environment) for value in arguments]
     if isinstance(node, ast.Name) and (node.global_ or environment.local(node.name) is None):
+        # a class's scope is inside of that of its namespace
+        method = None if node.global_ else _method_of_this(node.name, given, environment)
+        if method is not None:
+            return method
         functions = named_functions(node.name, environment)
-        if not functions and not node.global_:
-            method = _method_of_this(node.name, given, environment)
-            if method is not None:
-                return method
         if not functions and not node.global_ and "::" not in node.name and environment.variable(node.name) is None:
             functions = _in_namespaces(node.name, given, environment)  # by the arguments' types
         if functions:

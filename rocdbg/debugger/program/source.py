@@ -8,11 +8,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.warnings import Warnings
 from rocdbg.dwarf.info import SourceFile
+from rocdbg.regular_file import FileAccessError, read_regular
 from rocdbg.text import raw_text
 
 MAX_SOURCE_SIZE = 64 << 20

@@ -17,12 +17,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from rocdbg.codeobject.regular_file import FileAccessError, read_regular
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source import SourceError, SourceFiles, checksum, modified
 from rocdbg.debugger.program.source_tokens import Macro, definitions_of
 from rocdbg.debugger.program.unknown_macros import UnknownMacros
 from rocdbg.dwarf.info import SourceFile, Unit
+from rocdbg.regular_file import FileAccessError, read_regular
 
 _MOST_BYTES: Final = 1 << 22
 _MOST_FILES: Final = 256

@@ -235,7 +235,10 @@ class Symbols:
         program = self.program
         if variable is not None:
             return f'Symbol "{name}" is {self.where(variable, function)}.'
-        for named in program.info.functions_named(name) if program.has_debug_info else []:
+        functions = program.info.functions_named(name) if program.has_debug_info else []
+        # a method is found by its last name too: a variable that is called so comes first
+        hidden = functions and any(found.qualified_name == name for found in program.info.variables_named(name))
+        for named in () if hidden else functions:
             if named.low_pc is not None:
                 address = program.to_loaded(named.low_pc)
                 title = Program.function_title(named)

@@ -17,12 +17,12 @@ from msgspec import Struct
 from rocdbg.addresses import FileAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.codeobject.elf import Elf
-from rocdbg.codeobject.regular_file import open_regular
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.symbols import SymbolTable
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
 from rocdbg.launch.debug_sections import DebugSections
+from rocdbg.regular_file import open_regular
 
 _LARGEST: Final = 1 << 30
 _LOADED: Final = 1

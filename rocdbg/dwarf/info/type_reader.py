@@ -242,7 +242,7 @@ class TypeReader:
         name = die.name
         return ClassType(
             _CLASSES[die.tag], name, None if name is None else _qualified(die, name),
-            size_of(die, At.BYTE_SIZE), lambda: self.class_body(die), not die.unit.is_cxx,
+            size_of(die, At.BYTE_SIZE), lambda: self.class_body(die), die.unit.keeps_tags,
             die.flag(At.DECLARATION), die.number(At.ALIGNMENT), offset=die.offset,
         )
 
@@ -262,7 +262,8 @@ class TypeReader:
                 enumerators.append(Enumerator(child.name or "", _enumerator_value(value, signed, size)))
         return EnumType(
             name, None if name is None else _qualified(die, name), tuple(enumerators), underlying, size,
-            die.flag(At.ENUM_CLASS), not die.unit.is_cxx, die.flag(At.DECLARATION), _enumerator_scope(die),
+            die.flag(At.ENUM_CLASS), die.unit.keeps_tags, die.flag(At.DECLARATION), _enumerator_scope(die),
+            die.unit.is_cxx,
             offset=die.offset,
         )
 

@@ -118,7 +118,7 @@ class Leaves:
         if self.show < 0 or (name is not None and self.show == 0):
             return type.spelled_as(name)
         head = type.keyword if name is None else f"{type.keyword} {type.qualified_name}"
-        if not type.tagged and not isinstance(type.underlying, VoidType):
+        if type.underlying_shown and not isinstance(type.underlying, VoidType):
             head += f" : {type.underlying}"
         if type.is_declaration and not type.enumerators:
             return f"{head} {{<incomplete type>}}"

@@ -442,6 +442,8 @@ class EnumType(Type):
     tagged: bool = False
     is_declaration: bool = False
     enumerator_scope: str = ""
+    underlying_shown: bool = False
+    """Whether the language has words for the underlying type (C++)."""
 
     @property
     def size(self) -> int | None:

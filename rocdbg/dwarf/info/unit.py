@@ -135,6 +135,11 @@ class Unit:
         return self.language_name in ("c++", "hip", "rust", "unknown")
 
     @cached_property
+    def keeps_tags(self) -> bool:
+        """Whether a type's keyword is written before its name: in C, though not in OpenCL C, as GDB has it."""
+        return not self.is_cxx and self.language_name != "opencl"
+
+    @cached_property
     def augmentation(self) -> str:
         """DW_AT_LLVM_augmentation, such as ``[amdgpu:v0.0]``; empty without one."""
         return self._top_string(At.LLVM_AUGMENTATION)

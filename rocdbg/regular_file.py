@@ -11,8 +11,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from rocdbg.codeobject.errors import one_line
 from rocdbg.errors import Error
+from rocdbg.text import one_line
 
 
 class FileAccessError(Error):
