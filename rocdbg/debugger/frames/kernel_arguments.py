@@ -6,6 +6,8 @@ they came in. GDB writes such a value as ``x@entry``.
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.routines import routine_of
@@ -18,6 +20,8 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Variable
 from rocdbg.errors import Error
 
+_SEGMENTS: WeakKeyDictionary[Target, dict[int, int]] = WeakKeyDictionary()
+"""The addresses of kernarg segments by dispatch."""
 _TRITON = "triton"
 _TRITONS_OWN = 2
 """Arguments that Triton adds: scratch memory of the grid, and of a profiler."""
@@ -76,8 +80,16 @@ def entry_value(frame: Frame, parameter: Variable, target: Target, memory: Memor
     argument = passed_argument(frame.program, routine, parameter)
     if argument is None:
         return None
-    dispatch = target.wave(frame.scope.thread).id.dispatch
-    address = next((d.kernarg_address for d in target.dispatches() if d.number == dispatch), None)
+    address = _segment(target, target.wave(frame.scope.thread).id.dispatch)
     if not address:
         return None
     return Value(parameter.type, MemoryStorage(memory, 0, address + argument.offset)).fetched().rvalue()
+
+
+def _segment(target: Target, dispatch: int) -> int:
+    """The address of a dispatch's arguments, which stay where they are; 0 where that is not known."""
+    known = _SEGMENTS.setdefault(target, {})
+    address = known.get(dispatch)
+    if not address:  # what else there is to know of a dispatch takes a look at all its waves
+        address = known[dispatch] = next((d.kernarg_address for d in target.dispatches() if d.number == dispatch), 0)
+    return address
