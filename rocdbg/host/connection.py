@@ -24,7 +24,7 @@ from rocdbg.host.images import (
     texel_bytes,
 )
 from rocdbg.host.process import ProgramProcess
-from rocdbg.host.protocol import DEFINITION, LOAD_HEAD, REPLY, REQUEST, Request, Status
+from rocdbg.host.protocol import DEFINITION, LOAD_HEAD, REPLY, REQUEST, Access, Request, Status
 from rocdbg.sim.memory import AllocationError
 
 _CHUNK = 1 << 20
@@ -48,11 +48,22 @@ def receive(connection: socket.socket, size: int) -> bytearray:
     return data
 
 
-def send(connection: socket.socket, status: int, values: tuple[int, ...] = (), payload: bytes = b"") -> None:
-    """A reply. Raises Disconnected."""
+def send(
+    connection: socket.socket,
+    status: int,
+    values: tuple[int, ...] = (),
+    payload: bytes = b"",
+    file: int | None = None,
+) -> None:
+    """A reply, with which an open file may go. Raises Disconnected."""
     padded = (*values, *(0,) * (6 - len(values)))
+    head = REPLY.pack(status, len(payload), *padded)
     try:
-        connection.sendall(REPLY.pack(status, len(payload), *padded) + payload)
+        if file is None:
+            connection.sendall(head + payload)
+            return
+        connection.sendmsg([head], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [file]))])
+        connection.sendall(payload)
     except OSError:
         raise Disconnected from None
 
@@ -62,20 +73,20 @@ def greet(connection: socket.socket, process: ProgramProcess) -> None:
     memory = process.memory
     payload = b"".join(agent_record(device.agent) for device in process.devices)
     window = memory.window
-    head = REPLY.pack(0, len(payload), window.base, window.size, memory.control, process.token, 0, 0)
-    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [window.file]))]
-    try:
-        connection.sendmsg([head], rights)
-        connection.sendall(payload)
-    except OSError:
-        raise Disconnected from None
+    send(connection, 0, (window.base, window.size, memory.control, process.token), payload, window.file)
 
 
 class Requests:
-    """Answers the requests of one process until it disconnects."""
+    """Answers the requests of one process until it disconnects. ``find``: the process that has a token."""
 
-    def __init__(self, process: ProgramProcess, connection: socket.socket) -> None:
-        self._process, self._connection = process, connection
+    def __init__(
+        self,
+        process: ProgramProcess,
+        connection: socket.socket,
+        find: Callable[[int], ProgramProcess | None] = lambda token: None,
+    ) -> None:
+        self._process, self._connection, self._find = process, connection, find
+        self._file: int | None = None
         self._answers: dict[int, Callable[[tuple[int, ...], bytearray], tuple[tuple[int, ...], bytes]]] = {
             Request.ALLOCATE: self._allocate,
             Request.FREE: self._free,
@@ -92,6 +103,11 @@ class Requests:
             Request.SAMPLER: self._sampler,
             Request.TEXEL: self._texel,
             Request.SRGB: self._srgb,
+            Request.RESERVE: self._reserve,
+            Request.MAP: self._map,
+            Request.UNMAP: self._unmap,
+            Request.ACCESS: self._access,
+            Request.ATTACH: self._attach,
         }
 
     def serve(self) -> None:
@@ -118,7 +134,8 @@ class Requests:
         except Error as error:
             send(self._connection, Status.INVALID_CODE_OBJECT, (), str(error).encode())
         else:
-            send(self._connection, Status.SUCCESS, values, reply)
+            file, self._file = self._file, None
+            send(self._connection, Status.SUCCESS, values, reply, file)
 
     # -- what each does --------------------------------------------------------------------------------------
 
@@ -131,6 +148,29 @@ class Requests:
 
     def _pin(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
         return (self._process.pin(a[0]).address,), b""
+
+    def _reserve(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        return (self._process.reserve(a[0], a[1]).address,), b""
+
+    def _map(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        self._process.map(a[0], a[1], a[2], a[3])
+        return (), b""
+
+    def _unmap(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        self._process.mappings.unmap(a[0], a[1])
+        return (), b""
+
+    def _access(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        self._process.mappings.allow(a[0], a[1], Access(a[2] & 3))
+        return (), b""
+
+    def _attach(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
+        other = self._find(a[0])
+        if other is None:
+            raise RequestError(Status.INVALID_ARGUMENT, "the process that shares this memory is not there")
+        allocation, offset = self._process.attach(other, a[1], a[2])
+        self._file = other.memory.window.file
+        return (allocation.address, offset), b""
 
     def _load(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
         defined, uri, data = _split_load(payload)

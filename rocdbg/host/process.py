@@ -18,6 +18,7 @@ from rocdbg.host.agents import MEMORY_SIZE
 from rocdbg.host.device import Device, ProgramCode
 from rocdbg.host.errors import RequestError
 from rocdbg.host.gpu_side import GpuSide
+from rocdbg.host.mappings import Mappings
 from rocdbg.host.protocol import REPLY, REQUEST, Event, Pool, Status
 from rocdbg.host.queues import ProgramQueue
 from rocdbg.host.shared_memory import SharedMemory
@@ -42,6 +43,8 @@ class ProgramProcess:
         """What the program has allocated, by address."""
         self.pinned: dict[int, Allocation] = {}
         """Pinned ranges whose pages are still the program's own."""
+        self.mappings = Mappings(self.memory)
+        """What is at a second place."""
         self.codes: dict[int, ProgramCode] = {}
         self.queues: dict[int, ProgramQueue] = {}
         """By address."""
@@ -96,12 +99,32 @@ class ProgramProcess:
         return allocation
 
     def free(self, address: int) -> None:
-        """Give back what `allocate` or `pin` gave. Raises RequestError."""
+        """Give back what `allocate`, `pin`, `reserve` or `attach` gave. Raises RequestError, AllocationError."""
         allocation = self.allocations.pop(address, None)
         if allocation is None:
             raise RequestError(Status.INVALID_ALLOCATION, f"nothing was allocated at {address:#x}")
         self.pinned.pop(address, None)
+        self.mappings.free(address)
         self.memory.global_memory.free(allocation)
+
+    def reserve(self, size: int, alignment: int) -> Allocation:
+        """Addresses without memory. Raises AllocationError."""
+        allocation = self.mappings.reserve(size, alignment)
+        self.allocations[allocation.address] = allocation
+        return allocation
+
+    def map(self, address: int, size: int, source: int, offset: int) -> None:
+        """Let memory that the program has allocated be at a reserved address, too. Raises RequestError."""
+        allocation = self.allocations.get(source)
+        if allocation is None:
+            raise RequestError(Status.INVALID_ALLOCATION, f"nothing was allocated at {source:#x}")
+        self.mappings.map(address, size, allocation, offset)
+
+    def attach(self, other: ProgramProcess, address: int, size: int) -> tuple[Allocation, int]:
+        """See `Mappings.attach`."""
+        allocation, offset = self.mappings.attach(other.memory, address, size)
+        self.allocations[allocation.address] = allocation
+        return allocation, offset
 
     def code_written(self, address: int, size: int) -> None:
         """The program has written to code."""
@@ -187,6 +210,7 @@ class ProgramProcess:
     def close(self) -> None:
         """The process has gone: nothing is processed any more."""
         self.closed = True
+        self.mappings.close()
         self.runner.interrupt()
         self.memory.more_work()
         connection, self._events = self._events, None

@@ -11,7 +11,7 @@ import enum
 import struct
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of all that is below: both sides come from one installation, but a program may outlive an update."""
 
 SOCKET_VARIABLE: Final = "ROCDBG_SOCKET"
@@ -65,6 +65,18 @@ class Request(enum.IntEnum):
     """Node, channel type, order, four channels in two numbers. The payload has the bytes of a texel."""
     SRGB = 17
     """Whether to standard RGB or from it. The payload has the result for each of the 256 values of a channel."""
+    RESERVE = 18
+    """Size, alignment. Address of a range that nothing is mapped to, for FREE."""
+    MAP = 19
+    """Address within a reserved range, size, address of an allocation, offset in it: the allocation's memory is there
+    too, but no kernel may use it there yet."""
+    UNMAP = 20
+    """Address and size of what was mapped."""
+    ACCESS = 21
+    """Address, size, what kernels may do there: 1 read, 2 write."""
+    ATTACH = 22
+    """Token of a process, address, size: its allocation is to be this process's too. Address, offset in the file, which
+    comes along; for FREE."""
 
 
 class Event(enum.IntEnum):
@@ -106,6 +118,13 @@ class Status(enum.IntEnum):
     IMAGE_FORMAT_UNSUPPORTED = 0x3000
     IMAGE_SIZE_UNSUPPORTED = 0x3001
     IMAGE_PITCH_UNSUPPORTED = 0x3002
+
+
+class Access(enum.IntFlag):
+    """What kernels may do: ``hsa_access_permission_t``."""
+
+    READ = 1
+    WRITE = 2
 
 
 class SymbolFlags(enum.IntFlag):

@@ -130,11 +130,14 @@ class Server:
                 connection.close()
 
     def _events(self, connection: socket.socket, token: int) -> bool:
+        found = self._with_token(token)
+        if found is not None:
+            found.take_events(connection)
+        return found is not None
+
+    def _with_token(self, token: int) -> ProgramProcess | None:
         with self._lock:
-            found = [process for process in self.processes if process.token == token]
-        if found:
-            found[0].take_events(connection)
-        return bool(found)
+            return next((process for process in self.processes if process.token == token), None)
 
     def _program(self, connection: socket.socket, version: int, pid: int) -> None:
         """All that a process asks for, until it disconnects."""
@@ -167,7 +170,7 @@ class Server:
         worker = None if prepared else self._start(work, "rocdbg-gpu")
         try:
             greet(connection, process)
-            Requests(process, connection).serve()
+            Requests(process, connection, self._with_token).serve()
         finally:
             process.close()
             if worker is not None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import enum
 import struct
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -64,6 +64,8 @@ class AllocationKind(enum.Enum):
     QUEUE = "queue structure"
     PACKET = "dispatch packet"
     RUNTIME = "runtime's"
+    RANGE = "address range"
+    """Addresses for memory that is live elsewhere, see `GlobalMemory.expose`."""
 
 
 class MemoryAccessError(Error):
@@ -201,7 +203,7 @@ class GlobalMemory:
             raise AllocationError(size, name, "a size cannot be negative")
         if align < 1 or align & (align - 1) or align > MAX_ALIGN:
             raise AllocationError(size, name, f"alignment {align} is not a power of two up to {MAX_ALIGN}")
-        if self.live_bytes + size > self.limit:
+        if kind is not AllocationKind.RANGE and self.live_bytes + size > self.limit:
             raise AllocationError(
                 size,
                 name,
@@ -247,7 +249,8 @@ class GlobalMemory:
             flags |= PageFlags.SCRATCH
         flags |= (distance << PAGE_FLAG_BITS) & (1 << 64) - 1
         self._live[page] = allocation
-        self.live_bytes += size
+        if allocation.kind is not AllocationKind.RANGE:
+            self.live_bytes += size
         if pages == 1:  # most are so small, and there may be many
             _ENTRY.pack_into(self._table_bytes, page * PAGE_ENTRY_SIZE, host, 0, size, flags)
             self._first_page[page] = page
@@ -268,6 +271,31 @@ class GlobalMemory:
         bits = np.uint64(PageFlags.READ | PageFlags.WRITE | PageFlags.EXECUTE)
         entries[:] = entries & ~bits | np.uint64(protection)
         allocation.protection = protection
+
+    def expose(self, allocation: Allocation, parts: Sequence[tuple[int, int, PageFlags]]) -> None:
+        """From now on only parts of an allocation may be accessed: begin and end of each, bytes from its first one, in
+        order and apart, and how. Parts of one page of the page table can be used as one, with what lies between. Raises
+        AllocationError if it is not live."""
+        page, pages = self._pages_of(allocation)
+        self.protect(allocation, PageFlags(0))
+        entries = self._table[page : page + pages]
+        runs: list[tuple[int, int]] = []
+        for low, high, _ in parts:
+            if runs and runs[-1][1] == low:
+                runs[-1] = (runs[-1][0], high)
+            else:
+                runs.append((low, high))
+        seen: set[int] = set()
+        for low, high in runs:
+            for at in range(low >> PAGE_SHIFT, ((high - 1) >> PAGE_SHIFT) + 1):
+                start = at << PAGE_SHIFT
+                if at not in seen:
+                    entries["lo"][at] = max(low - start, 0)
+                entries["hi"][at] = high - start
+                seen.add(at)
+        for low, high, protection in parts:
+            for at in range(low >> PAGE_SHIFT, ((high - 1) >> PAGE_SHIFT) + 1):
+                entries["flags"][at] |= np.uint64(protection)
 
     def free(self, allocation: Allocation) -> None:
         """Unmap an allocation; its addresses may be given out again, a buffer's not at once. Raises
@@ -303,7 +331,8 @@ class GlobalMemory:
         self._table[page : page + pages] = np.zeros((), PAGE_ENTRY)
         self._first_pages[page : page + pages] = 0
         del self._live[page]
-        self.live_bytes -= allocation.size
+        if allocation.kind is not AllocationKind.RANGE:
+            self.live_bytes -= allocation.size
         return page, pages
 
     def _quarantine(self, allocation: Allocation) -> None:

@@ -11,11 +11,14 @@ may write to any of it at any time, but can make it no shorter or longer.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
+import functools
 import mmap
 import os
 import sys
 import weakref
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -30,11 +33,20 @@ SHARED_BASE: Final = 0x4000_0000_0000
 
 _NOTHING: Final = 0  # PROT_NONE
 _BOTH: Final = mmap.PROT_READ | mmap.PROT_WRITE
+_FIXED: Final = 0x10  # MAP_FIXED
 _HOST_PAGE: Final = mmap.PAGESIZE
 # Not in the modules of every Python: linux/mman.h, linux/fcntl.h
 _NO_RESERVE: Final = 0x4000
 _ADD_SEALS: Final = 1033
 _SEAL_SEAL, _SEAL_SHRINK, _SEAL_GROW = 1, 2, 4
+
+
+@functools.cache
+def _host_mmap() -> Callable[[int, int, int, int, int, int], int | None]:
+    function = ctypes.CDLL(None).mmap
+    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+    function.restype = ctypes.c_void_p
+    return function
 
 
 class SharedWindowError(Error):
@@ -90,6 +102,22 @@ class SharedWindow:
                 self._guards += 1
                 self._guarded.add(offset)
         return self._bytes[offset : offset + size]
+
+    def place(self, address: int, size: int, file: int, offset: int) -> None:
+        """Let whole pages of the host at an open address be those of a window's file, this one's or another's, at a
+        distance from its beginning. What they are of is to be given back before the address is closed: `restore`.
+        Raises MemoryError."""
+        at = self.host + (address - self.base)
+        length = -(-size // _HOST_PAGE) * _HOST_PAGE
+        flags = mmap.MAP_SHARED | _NO_RESERVE | _FIXED
+        if _host_mmap()(at, length, _BOTH, flags, file, offset) != at:
+            raise MemoryError("the host has no more mappings")
+        for advice in (mmap.MADV_DONTDUMP, mmap.MADV_DONTFORK):
+            self._map.madvise(advice, address - self.base, length)
+
+    def restore(self, address: int, size: int) -> None:
+        """Undo `place`: the window's own pages are there again, all zero where nobody wrote. Raises MemoryError."""
+        self.place(address, size, self.file, address - self.base)
 
     def close(self, address: int, size: int) -> None:
         """The bytes are nobody's any more: their memory goes back to the host, for every process."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from rocdbg.triton.arrays import wrapped
 from rocdbg.triton.device import SimulatedDevice
 from rocdbg.triton.errors import TritonError
+from rocdbg.triton.hosted import SOCKET_VARIABLE, HostedDevice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,9 +20,12 @@ _driver_before: Any = None
 def activate(target: str) -> SimulatedDevice:
     """Let ``kernel[grid](...)`` run on a simulated GPU, ``gfx942`` or ``gfx90a:xnack+`` for instance.
 
+    A script that rocdbg has started (``rocdbg --gpu gfx942 --args python script.py``) launches on that one's GPU, where
+    its kernels can be debugged.
+
     It may be called again for another target: kernels are compiled anew. Returns the device; ``device.instructions``
-    counts those of the last launch. Raises TritonError where Triton cannot be imported, and `rocdbg.Error` for a
-    target that does not exist.
+    counts those of the last launch, but on another rocdbg's GPU. Raises TritonError where Triton cannot be imported, or
+    that rocdbg has no such GPU, and `rocdbg.Error` for a target that does not exist.
     """
     global _original, _driver_before
     try:
@@ -31,7 +36,7 @@ def activate(target: str) -> SimulatedDevice:
         raise TritonError(f"Triton cannot be imported ({error}): pip install 'rocdbg[triton]'") from None
     from rocdbg.triton.driver import Driver
 
-    device = SimulatedDevice(target)
+    device = HostedDevice(target) if os.environ.get(SOCKET_VARIABLE) else SimulatedDevice(target)
     if _original is None:
         _original, _driver_before = JITFunction.run, driver._active
         JITFunction.run = _run

@@ -17,9 +17,8 @@
 #include "runtime.h"
 
 control_t *control;
-uint64_t window_base, window_size;
-static int sock = -1;
-static uint64_t token;
+uint64_t window_base, window_size, own_token;
+static int sock = -1, window_file = -1;
 static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER;
 
 bool is_open(void) { return control != NULL; }
@@ -49,10 +48,22 @@ bool receive_all(int from, void *data, size_t size) {
   return true;
 }
 
-hsa_status_t ask(uint32_t operation, const uint64_t arguments[REQUEST_ARGUMENTS], const struct iovec *payload, int parts,
-                 reply_t *reply, char **out) {
-  reply_t own;
-  if (!reply) reply = &own;
+/* A reply's head, and the open file that came along or -1. */
+static bool receive_reply(reply_t *reply, int *file) {
+  char room[CMSG_SPACE(sizeof(int))];
+  struct iovec part = {reply, sizeof *reply};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  ssize_t count;
+  do count = recvmsg(sock, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC); while (count < 0 && errno == EINTR);
+  struct cmsghdr *head = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+  *file = -1;
+  if (head && head->cmsg_type == SCM_RIGHTS) memcpy(file, CMSG_DATA(head), sizeof *file);
+  size_t have = count > 0 ? count : 0;
+  return have && receive_all(sock, (char *)reply + have, sizeof *reply - have);
+}
+
+hsa_status_t ask_for_file(uint32_t operation, const uint64_t arguments[REQUEST_ARGUMENTS], const struct iovec *payload,
+                          int parts, reply_t *reply, char **out, int *file) {
   if (out) *out = NULL;
   uint64_t size = 0;
   for (int i = 0; i < parts; i++) size += payload[i].iov_len;
@@ -62,7 +73,7 @@ hsa_status_t ask(uint32_t operation, const uint64_t arguments[REQUEST_ARGUMENTS]
   pthread_mutex_lock(&wire);
   bool good = send_all(sock, &request, sizeof request);
   for (int i = 0; good && i < parts; i++) good = send_all(sock, payload[i].iov_base, payload[i].iov_len);
-  good = good && receive_all(sock, reply, sizeof *reply);
+  good = good && receive_reply(reply, file);
   char *data = NULL;
   if (good && reply->payload) {
     data = malloc((size_t)reply->payload + 1);
@@ -74,6 +85,15 @@ hsa_status_t ask(uint32_t operation, const uint64_t arguments[REQUEST_ARGUMENTS]
   if (reply->status && data) say(operation == REQUEST_LOAD ? 0 : 1, "%s", data); /* no memory is nothing unusual */
   if (out && !reply->status) *out = data; else free(data);
   return reply->status;
+}
+
+hsa_status_t ask(uint32_t operation, const uint64_t arguments[REQUEST_ARGUMENTS], const struct iovec *payload, int parts,
+                 reply_t *reply, char **out) {
+  reply_t own;
+  int file = -1;
+  hsa_status_t status = ask_for_file(operation, arguments, payload, parts, reply ? reply : &own, out, &file);
+  if (file >= 0) close(file);
+  return status;
 }
 
 hsa_status_t ask_number(uint32_t operation, uint64_t first, uint64_t second, uint64_t third, uint64_t *value) {
@@ -99,25 +119,12 @@ static int connect_socket(void) {
 
 int open_events(void) {
   int s = connect_socket();
-  request_t request = {REQUEST_EVENTS, 0, {token, getpid()}};
+  request_t request = {REQUEST_EVENTS, 0, {own_token, getpid()}};
   if (s >= 0 && !send_all(s, &request, sizeof request)) {
     close(s);
     s = -1;
   }
   return s;
-}
-
-/* The first reply, which brings the file of the window along. */
-static bool receive_hello(reply_t *reply, int *file) {
-  char room[CMSG_SPACE(sizeof(int))];
-  struct iovec part = {reply, sizeof *reply};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
-  ssize_t count;
-  do count = recvmsg(sock, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC); while (count < 0 && errno == EINTR);
-  struct cmsghdr *head = count == sizeof *reply ? CMSG_FIRSTHDR(&message) : NULL;
-  *file = -1;
-  if (head && head->cmsg_type == SCM_RIGHTS) memcpy(file, CMSG_DATA(head), sizeof *file);
-  return count == sizeof *reply;
 }
 
 hsa_status_t open_connection(void) {
@@ -134,7 +141,7 @@ hsa_status_t open_connection(void) {
   reply_t reply;
   int file;
   char *text = NULL;
-  if (!send_all(sock, &request, sizeof request) || !receive_hello(&reply, &file)) debugger_gone();
+  if (!send_all(sock, &request, sizeof request) || !receive_reply(&reply, &file)) debugger_gone();
   text = malloc((size_t)reply.payload + 1);
   if (!text || !receive_all(sock, text, reply.payload)) debugger_gone();
   text[reply.payload] = 0;
@@ -143,7 +150,7 @@ hsa_status_t open_connection(void) {
     say(0, "no GPU: %s", reply.status ? text : "rocdbg's answer makes no sense");
     goto failed;
   }
-  window_base = reply.values[0], window_size = reply.values[1], token = reply.values[3];
+  window_base = reply.values[0], window_size = reply.values[1], own_token = reply.values[3];
   void *wanted = (void *)window_base;
   void *got = mmap(wanted, window_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
   if (got != wanted) {
@@ -157,7 +164,7 @@ hsa_status_t open_connection(void) {
 #ifdef PR_SET_PTRACER
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* gdb may attach where Yama restricts that */
 #endif
-  close(file);
+  window_file = file;
   make_agents((agent_record_t *)text, count);
   control = (control_t *)reply.values[2];
   free(text);
@@ -170,13 +177,26 @@ failed:
   return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
+/* Pages of the window's file, or of another process's, at an address of the window. */
+bool map_pages(uint64_t address, uint64_t size, int file, uint64_t offset) {
+  int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+  size = (size + 4095) & ~4095ul;
+  void *at = mmap((void *)address, size, PROT_READ | PROT_WRITE, flags, file < 0 ? window_file : file, offset);
+  if (at == MAP_FAILED) return false;
+  madvise(at, size, MADV_DONTDUMP);
+  madvise(at, size, MADV_DONTFORK);
+  return true;
+}
+
 /* A child of fork has neither the window nor a say on its parent's connection; it may open one of its own. */
 static void forked(void) {
   if (sock >= 0) close(sock);
-  sock = -1;
+  if (window_file >= 0) close(window_file);
+  sock = window_file = -1;
   control = NULL;
   wire = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   forget_blocks();
+  forget_mappings();
   forget_signals();
   forget_handlers();
   forget_copies();

@@ -134,7 +134,7 @@ EXPORT hsa_status_t hsa_amd_memory_pool_free(void *pointer) {
   NEEDS_OPEN();
   if (!pointer) return OK;
   block_t block;
-  if (!find_block((uint64_t)pointer, &block) || block.base != (uint64_t)pointer || block.host || block.code)
+  if (!find_block((uint64_t)pointer, &block) || block.base != (uint64_t)pointer || block.host || block.code || block.mapped)
     return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   say(1, "memory_pool_free %p", pointer);
   call_back(block.base);

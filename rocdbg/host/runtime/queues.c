@@ -80,6 +80,47 @@ EXPORT hsa_status_t hsa_queue_create(hsa_agent_t handle, uint32_t size, uint32_t
   return OK;
 }
 
+/* -- queues from descriptions, since ROCm 7 -- */
+typedef struct {
+  uint16_t version, flags;
+  uint8_t engine, reserved1[3];
+  uint32_t bytes, priority;
+  queue_error_callback_t callback;
+  void *data;
+  hsa_queue_t *queue; /* what was made */
+  struct { const uint32_t *mask; uint32_t type, private_size, mask_bits, reserved[3]; } compute;
+  uint32_t traffic_class, reserved2[5];
+} queue_description_t;
+_Static_assert(sizeof(queue_description_t) == 96 && offsetof(queue_description_t, compute) == 40,
+               "hsa_amd_queue_create_desc_t");
+enum { ENGINE_COMPUTE, PACKET_BYTES = 64 };
+
+hsa_status_t hsa_queue_destroy(hsa_queue_t *);
+hsa_status_t hsa_amd_queue_cu_set_mask(const hsa_queue_t *, uint32_t, const uint32_t *);
+
+/* Flags say where the ring lies, which is the same here. */
+static hsa_status_t create_described(hsa_agent_t agent, queue_description_t *of) {
+  if (of->engine != ENGINE_COMPUTE) return unsupported("hsa_amd_queue_create of a queue for copies");
+  if (of->bytes % PACKET_BYTES || of->compute.mask_bits % 32 || (of->compute.mask_bits && !of->compute.mask)) return BAD;
+  hsa_status_t status = hsa_queue_create(agent, of->bytes / PACKET_BYTES, of->compute.type, of->callback, of->data,
+                                         of->compute.private_size, 0, &of->queue);
+  if (!status && of->compute.mask_bits)
+    status = hsa_amd_queue_cu_set_mask(of->queue, of->compute.mask_bits, of->compute.mask);
+  return status;
+}
+
+/* All of them or none. */
+EXPORT hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, queue_description_t *list, uint32_t count) {
+  NEEDS_OPEN();
+  if (!list || !count) return BAD;
+  hsa_status_t status = OK;
+  for (uint32_t i = 0; i < count; i++) list[i].queue = NULL;
+  for (uint32_t i = 0; i < count && !status; i++) status = create_described(agent, &list[i]);
+  for (uint32_t i = 0; status && i < count; i++)
+    if (list[i].queue) hsa_queue_destroy(list[i].queue), list[i].queue = NULL;
+  return status;
+}
+
 /* Queues whose packets the program itself processes. */
 EXPORT hsa_status_t hsa_soft_queue_create(hsa_region_t region, uint32_t size, uint32_t type, uint32_t features, hsa_signal_t bell,
                                           hsa_queue_t **out) {

@@ -42,11 +42,16 @@ typedef struct {
 
 extern control_t *control;
 extern uint64_t window_base, window_size;
+extern uint64_t own_token; /* names this process to rocdbg */
 
 hsa_status_t open_connection(void);
 /* A request and its reply. `out` gets the reply's payload with a 0 behind it, to be freed, if there is one. */
 hsa_status_t ask(uint32_t operation, const uint64_t arguments[REQUEST_ARGUMENTS], const struct iovec *payload, int parts,
                  reply_t *reply, char **out);
+/* The same; a file may come along, -1 if none does. `reply` is needed. */
+hsa_status_t ask_for_file(uint32_t operation, const uint64_t arguments[REQUEST_ARGUMENTS], const struct iovec *payload,
+                          int parts, reply_t *reply, char **out, int *file);
+bool map_pages(uint64_t address, uint64_t size, int file, uint64_t offset); /* file -1: the window's own */
 hsa_status_t ask_number(uint32_t operation, uint64_t first, uint64_t second, uint64_t third, uint64_t *value);
 int open_events(void); /* the connection on which rocdbg asks; -1 */
 bool receive_all(int socket, void *data, size_t size);
@@ -93,6 +98,7 @@ typedef struct block {
   void *user;
   bool shared;         /* the host's pages are those of the window */
   bool code;
+  bool mapped;         /* memory that is a block of its own elsewhere, perhaps another process's */
   uint32_t locks;
 } block_t;
 block_t *note_block(uint64_t base, uint64_t size, uint64_t host, pool_t *pool);
@@ -108,9 +114,15 @@ void forget_blocks(void);
 /* -- pinning.c -- */
 bool share_pages(uint64_t base);
 
+/* -- mappings.c, sharing.c -- */
+void forget_mappings(void);
+hsa_status_t attach_memory(uint64_t token, uint64_t address, uint64_t size, uint64_t *base);
+hsa_status_t detach_memory(uint64_t base, uint64_t size);
+
 /* -- signals.c -- */
 amd_signal_t *new_signal(int64_t value);
 void free_signal(amd_signal_t *signal);
+bool signals_block(hsa_signal_t signal, uint64_t *base, uint64_t *size);
 static inline amd_signal_t *signal_of(hsa_signal_t handle) { return (amd_signal_t *)handle.handle; }
 static inline int64_t signal_value(hsa_signal_t handle) { return __atomic_load_n(&signal_of(handle)->value, __ATOMIC_ACQUIRE); }
 bool condition_holds(int64_t value, hsa_signal_condition_t condition, int64_t other);

@@ -17,6 +17,8 @@
 enum { SIGNALS_AT_ONCE = 1024 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static amd_signal_t *unused; /* linked by queue_ptr */
+typedef struct slab { amd_signal_t *first; struct slab *next; } slab_t;
+static slab_t *slabs; /* blocks of signals */
 
 uint64_t now(void) {
   struct timespec t;
@@ -28,6 +30,8 @@ amd_signal_t *new_signal(int64_t value) {
   pthread_mutex_lock(&lock);
   if (!unused) {
     amd_signal_t *fresh = (amd_signal_t *)allocate(SIGNALS_AT_ONCE * sizeof *fresh, &agents[0].pools[0]);
+    slab_t *slab = fresh ? malloc(sizeof *slab) : NULL;
+    if (slab) *slab = (slab_t){fresh, slabs}, slabs = slab;
     for (int i = SIGNALS_AT_ONCE - 1; fresh && i >= 0; i--) fresh[i].queue_ptr = (uint64_t)unused, unused = &fresh[i];
   }
   amd_signal_t *signal = unused;
@@ -46,7 +50,18 @@ void free_signal(amd_signal_t *signal) {
 
 void forget_signals(void) {
   lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-  unused = NULL;
+  unused = NULL, slabs = NULL;
+}
+
+/* The block that a signal of this process lies in. */
+bool signals_block(hsa_signal_t signal, uint64_t *base, uint64_t *size) {
+  *size = SIGNALS_AT_ONCE * sizeof(amd_signal_t);
+  pthread_mutex_lock(&lock);
+  slab_t *slab = slabs;
+  while (slab && signal.handle - (uint64_t)slab->first >= *size) slab = slab->next;
+  if (slab) *base = (uint64_t)slab->first;
+  pthread_mutex_unlock(&lock);
+  return slab;
 }
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *timeout) {
@@ -137,6 +152,8 @@ EXPORT hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
   NEEDS_OPEN();
   if (!signal.handle) return BAD;
   if (!in_window(signal.handle) || signal_of(signal)->kind != AMD_SIGNAL_KIND_USER) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+  block_t block;
+  if (find_block(signal.handle, &block) && block.mapped) return detach_memory(block.base, block.size); /* another process's */
   free_signal(signal_of(signal));
   return OK;
 }

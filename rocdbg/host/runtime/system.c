@@ -108,8 +108,8 @@ EXPORT hsa_status_t hsa_system_get_info(hsa_attribute_t attribute, void *value) 
     case 0x202:                                            /* accessible by default */
     case 0x203:                                            /* mwaitx */
     case 0x204:                                            /* dmabuf */
-    case 0x205:                                            /* virtual memory interface */
     case 0x206: *(bool *)value = false; return OK;         /* XNACK */
+    case 0x205: *(bool *)value = true; return OK;          /* virtual memory interface */
     case 0x207: *(uint16_t *)value = 1; return OK;         /* version of AMD's extension: major */
     case 0x208: *(uint16_t *)value = 6; return OK;         /* minor */
     default: return unknown_attribute(__func__, attribute);

@@ -18,11 +18,12 @@ import memory
 import queues
 import signals
 import system
+import virtual
 from hsa import call
 
 
 def main() -> None:
-    modules = (system, memory, signals, code_objects, queues)
+    modules = (system, memory, virtual, signals, code_objects, queues)
     checks = {name[6:]: check for one in modules for name, check in vars(one).items() if name.startswith("check_")}
     call("hsa_init")
     for name in sys.argv[2:] or checks:

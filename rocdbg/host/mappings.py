@@ -1,0 +1,168 @@
+"""Memory at a second place: ranges of addresses that allocations are mapped to, and allocations of other processes.
+
+Both are ranges of this process's window whose pages the host replaces by those of the allocation, here and in the
+program. The page table knows which parts of a range may be used.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from msgspec import Struct
+
+from rocdbg.host.errors import RequestError
+from rocdbg.host.protocol import Access, Status
+from rocdbg.host.shared_memory import SharedMemory
+from rocdbg.sim.layout import PageFlags
+from rocdbg.sim.memory import Allocation, AllocationError, AllocationKind
+
+_GRANULE: Final = 4096
+_RIGHTS: Final = {Access.READ: PageFlags.READ, Access.WRITE: PageFlags.WRITE}
+
+
+class _Part(Struct):
+    """A mapping: begin and end, bytes from the first one of its range, and what kernels may do there."""
+
+    low: int
+    high: int
+    access: PageFlags
+
+
+class _Range(Struct):
+    allocation: Allocation
+    parts: list[_Part]
+    file: int | None = None
+    """Of another process's window, where the range is memory of that."""
+    offset: int = 0
+    """In the file."""
+
+
+class Mappings:
+    """Ranges of one process."""
+
+    def __init__(self, memory: SharedMemory) -> None:
+        self._memory = memory
+        self._ranges: dict[int, _Range] = {}
+
+    def reserve(self, size: int, alignment: int, name: str = "reserved") -> Allocation:
+        """A range that nothing is mapped to. Raises AllocationError."""
+        align = max(alignment, _GRANULE)
+        allocation = self._memory.global_memory.allocate(
+            size, align, name, kind=AllocationKind.RANGE, protection=PageFlags(0)
+        )
+        self._ranges[allocation.address] = _Range(allocation, [])
+        return allocation
+
+    def map(self, address: int, size: int, source: Allocation, offset: int) -> None:
+        """Let an allocation's bytes from ``offset`` on be at an address, too. Raises RequestError."""
+        window = self._memory.window
+        if offset + size > -(-source.size // _GRANULE) * _GRANULE:
+            raise RequestError(Status.INVALID_ARGUMENT, f"{source.label} ends before {offset + size}")
+        foreign = self._ranges.get(source.address)
+        if foreign is None:
+            self._place(address, size, window.file, source.address - window.base + offset)
+        elif foreign.file is not None:
+            self._place(address, size, foreign.file, foreign.offset + offset)
+        else:
+            raise RequestError(Status.INVALID_ALLOCATION, f"{source.label} is no memory")
+
+    def attach(self, other: SharedMemory, address: int, size: int) -> tuple[Allocation, int]:
+        """Addresses for an allocation of another process, which kernels may use, and where it is in that one's file.
+        Raises RequestError, AllocationError."""
+        source = other.global_memory.find(address)
+        if source is None or source.address != address or source.size != size:
+            raise RequestError(Status.INVALID_ARGUMENT, f"no allocation of {size} bytes is at {address:#x} there")
+        allocation = self.reserve(size, 0, "of another process")
+        found = self._ranges[allocation.address]
+        found.file, found.offset = os.dup(other.window.file), address - other.window.base  # it may end before this one
+        whole = -(-size // _GRANULE) * _GRANULE
+        part = self._place(allocation.address, whole, found.file, found.offset)
+        part.high, part.access = size, PageFlags.READ | PageFlags.WRITE
+        self._expose(found)
+        return allocation, found.offset
+
+    def unmap(self, address: int, size: int) -> None:
+        """Nothing is there any more. Raises RequestError."""
+        found = self._range(address)
+        part = self._part(found, address, size)
+        found.parts.remove(part)
+        self._expose(found)
+        self._restore(address, size)
+
+    def allow(self, address: int, size: int, access: Access) -> None:
+        """What kernels may do with all that is mapped within some bytes. Raises RequestError."""
+        found = self._range(address)
+        low, high = address - found.allocation.address, address - found.allocation.address + size
+        parts = [part for part in found.parts if low <= part.low and part.high <= high]
+        if sum(part.high - part.low for part in parts) != size:
+            raise RequestError(Status.INVALID_ALLOCATION, f"not all of {size} bytes at {address:#x} is mapped")
+        for part in parts:
+            part.access = PageFlags(0)
+            for asked, right in _RIGHTS.items():
+                part.access |= right if access & asked else PageFlags(0)
+        self._expose(found)
+
+    def free(self, address: int) -> None:
+        """Forget the range that begins at an address, with all that is mapped to it; other addresses are ignored."""
+        found = self._ranges.pop(address, None)
+        if found is None:
+            return
+        if found.file is not None:
+            os.close(found.file)
+        for part in found.parts:
+            self._restore(address + part.low, part.high - part.low)
+
+    def close(self) -> None:
+        """The process has gone: nothing of others is kept."""
+        for found in self._ranges.values():
+            if found.file is not None:
+                os.close(found.file)
+                found.file = None
+
+    # -- ranges and parts ------------------------------------------------------------------------------------
+
+    def _range(self, address: int) -> _Range:
+        allocation = self._memory.global_memory.find(address)
+        found = self._ranges.get(allocation.address) if allocation is not None else None
+        if found is None:
+            raise RequestError(Status.INVALID_ALLOCATION, f"no range of addresses was reserved at {address:#x}")
+        return found
+
+    def _part(self, found: _Range, address: int, size: int) -> _Part:
+        low = address - found.allocation.address
+        for part in found.parts:
+            if (part.low, part.high) == (low, low + size):
+                return part
+        raise RequestError(Status.INVALID_ALLOCATION, f"{size} bytes at {address:#x} are no mapping")
+
+    def _place(self, address: int, size: int, file: int, offset: int) -> _Part:
+        found = self._range(address)
+        low, high = address - found.allocation.address, address - found.allocation.address + size
+        if not size or address % _GRANULE or size % _GRANULE or offset % _GRANULE:
+            raise RequestError(Status.INVALID_ARGUMENT, f"mappings are of whole pages of {_GRANULE} bytes")
+        if high > -(-found.allocation.size // _GRANULE) * _GRANULE:
+            raise RequestError(Status.INVALID_ALLOCATION, f"{found.allocation.label} ends before {address + size:#x}")
+        if any(part.low < high and low < part.high for part in found.parts):
+            raise RequestError(Status.INVALID_ARGUMENT, f"something is mapped at {address:#x} already")
+        try:
+            self._memory.window.place(address, size, file, offset)
+        except MemoryError as error:
+            raise AllocationError(size, "a mapping", str(error)) from None
+        part = _Part(low, high, PageFlags(0))
+        found.parts.append(part)
+        found.parts.sort(key=lambda part: part.low)
+        return part
+
+    def _restore(self, address: int, size: int) -> None:
+        try:
+            self._memory.window.restore(address, size)
+        except MemoryError as error:
+            raise AllocationError(size, "a mapping", str(error)) from None
+
+    def _expose(self, found: _Range) -> None:
+        usable = [(part.low, part.high, part.access) for part in found.parts if part.access]
+        self._memory.global_memory.expose(found.allocation, usable)
+
+
+__all__ = ["Mappings"]
