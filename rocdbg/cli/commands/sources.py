@@ -105,7 +105,7 @@ def _say_ambiguous(shell: Shell, which: str, text: str, places: list[SourcePlace
 
 
 def _place_words(place: SourcePlace) -> str:
-    symbol = Program.function_title(place.function) if place.function is not None else "???"
+    symbol = Program.function_title(place.function) if place.function is not None else place.title or "???"
     return f'file: "{place.file.name}", line number: {place.line}, symbol: "{symbol}"'
 
 
@@ -248,6 +248,12 @@ def info_line(shell: Shell, place: str) -> None:
         default = session.places.default_line()  # a stop that was not shown has a line, too
         places = [SourcePlace(default.file, (position.place and position.last) or default.line)]
     for found in places:
+        if found.data is not None:
+            where = session.symbols.data_name(found.data)
+            shell.line(f'Line {found.line} of "{found.file.name}" is at address {where} but contains no code.')
+            shell.state.next_examine = session.examiner.go_to(found.data)
+            session.places.position.last = found.line + 1
+            continue
         address = found.address
         if address is None and found.function is not None and found.function.low_pc is not None:
             address = session.inferior.need_program().to_loaded(found.function.low_pc)

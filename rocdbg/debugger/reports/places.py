@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import FileAddress, LoadedAddress
@@ -14,6 +13,7 @@ from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramEr
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.expr.evaluator import evaluate
+from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.linespec import (
@@ -29,6 +29,8 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.list_position import ListPosition
+from rocdbg.debugger.reports.source_place import SourcePlace as SourcePlace
+from rocdbg.debugger.reports.source_place import declarations
 from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import Function, Variable
@@ -38,15 +40,6 @@ from rocdbg.errors import Error
 
 class UnknownLineError(LocationSpecError):
     """An address that no line is known of."""
-
-
-class SourcePlace(Struct, frozen=True):
-    """A line of a source file; the function it was named by; the loaded address, where it was one."""
-
-    file: SourceFile
-    line: int
-    function: Function | None = None
-    address: LoadedAddress | None = None
 
 
 class Places:
@@ -263,7 +256,8 @@ class Places:
     def source_lines(
         self, text: str, defaults: Defaults | None = None, each_copy: bool = False
     ) -> list[SourcePlace]:
-        """The source lines a location stands for: a line as it is, code or not; where a function's code begins.
+        """The source lines a location stands for: a line as it is, code or not, of each file called so; where a
+        function's code begins; where a variable or a class is declared.
 
         ``defaults`` replaces where `list` stands; ``each_copy``: of a function that was inlined, one for each place,
         with its address. Raises `LocationSpecError`.
@@ -287,7 +281,8 @@ class Places:
             if functions:
                 return self._function_lines(FunctionSpec(spec.file or ""))
             raise LocationSpecError(f"No source file named {spec.file}.")
-        return [SourcePlace(files[0], self.resolver(defaults).line_of(spec))]
+        line = self.resolver(defaults).line_of(spec)
+        return [SourcePlace(file, line) for file in {file.path: file for file in reversed(files)}.values()][::-1]
 
     def _function_lines(self, spec: FunctionSpec, each_copy: bool = False) -> list[SourcePlace]:
         self._inferior.need_program()
@@ -297,7 +292,7 @@ class Places:
             resolver = LocationResolver(program, self.default_place)
             try:
                 spec_here = resolver.without_function_as_file(spec)
-                places = resolver.resolve(spec_here) if spec_here.label else _begins(program, resolver, spec_here)
+                places = resolver.resolve(spec_here) if spec_here.label else [*_begins(program, resolver, spec_here)]
             except LocationSpecError as error:
                 failed = failed or error
                 continue
@@ -306,6 +301,12 @@ class Places:
                     copy = place.address if each_copy and place.file_address else None
                     key = place.file.path, place.line, place.code.offset if place.code is not None else 0, copy or 0
                     found.setdefault(key, replace(_source_place(place), address=copy))
+        if not found and spec.label is None:
+            running = self._inferior.target is not None and self._focus.current.thread is not None
+            frame = self._focus.frame() if running else None
+            declared = [place for program in self._inferior.programs for place in declarations(program, spec, frame)]
+            if declared:
+                return list({(place.file.path, place.line): place for place in reversed(declared)}.values())[::-1]
         if not found:
             where = f' in "{spec.file}"' if spec.file is not None else ""
             raise failed or LocationSpecError(f'Function "{spec.name}" not defined{where}.')
@@ -330,15 +331,14 @@ class Places:
         if lines is not None:
             return "\n".join(lines)
         variable: Variable | None = None
-        function: Function | None = None
+        frame: Frame | None = None
         if self._inferior.target is not None and self._focus.current.thread is not None:
             frame = self._focus.frame()
-            function = frame.context.function
             for scope in frame.scopes:
                 variable = next((v for v in scope.variables if v.name == name), None)
                 if variable is not None:
                     break
-        return self._symbols.address_of(name, variable, function)
+        return self._symbols.address_of(name, variable, frame)
 
 
 def _source_place(place: Location) -> SourcePlace:

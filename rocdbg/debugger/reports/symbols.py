@@ -11,13 +11,13 @@ from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.program.lds import place_variables
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_words import static_words
 from rocdbg.debugger.reports.symbol_lists import SymbolRow, function_rows, function_text, type_rows, variable_rows
 from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.values.locations import has_fixed_address
 from rocdbg.dwarf.info import (
     Function,
     InlinedSubroutine,
@@ -152,6 +152,11 @@ class Symbols:
         low_name = program.symbolize(low, data=False, mangled=mangled)
         return LineInfo(file, line, low, high, low_name, program.symbolize(high, data=False, mangled=mangled))
 
+    def data_name(self, address: LoadedAddress) -> str:
+        """``0x4034 <_ZL7counter>``."""
+        name = self.program.symbolize(address, data=True, mangled=not self._settings.print.asm_demangle)
+        return f"{address:#x} <{name}>" if name else f"{address:#x}"
+
     def functions(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
         """Functions with code whose name and type the regular expressions are found in, by file and name."""
         return function_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
@@ -213,10 +218,6 @@ class Symbols:
     def where(self, variable: Variable, function: Function | None = None) -> str:
         """Where a variable (of ``function``) lives, in words (``info address``, ``info scope``)."""
         program = self.program
-        if has_fixed_address(variable):
-            address = program.symbol_address(variable.linkage_name or variable.name or "")
-            if address is not None:
-                return f"static storage at address {address:#x}"
         words = static_words(program, variable, function)
         if words is not None:
             return words
@@ -230,11 +231,11 @@ class Symbols:
             return f"static storage at address local#{offset:#x}"
         return "optimized out"
 
-    def address_of(self, name: str, variable: Variable | None, function: Function | None = None) -> str:
-        """The sentence of ``info address NAME``. Raises `NoSymbolError`."""
+    def address_of(self, name: str, variable: Variable | None, frame: Frame | None = None) -> str:
+        """The sentence of ``info address NAME``, as ``frame`` sees the name. Raises `NoSymbolError`."""
         program = self.program
         if variable is not None:
-            return f'Symbol "{name}" is {self.where(variable, function)}.'
+            return f'Symbol "{name}" is {self.where(variable, frame.context.function if frame is not None else None)}.'
         for named in program.info.functions_named(name) if program.has_debug_info else []:
             if named.low_pc is not None:
                 address = program.to_loaded(named.low_pc)
@@ -244,13 +245,11 @@ class Symbols:
         for owner in program.info.functions_named(scope) if scope and program.has_debug_info else []:
             for local in variables_in(owner):
                 if local.name == last:
-                    return f'Symbol "{name}" is {self.where(local, owner)}.'
-        for found in program.info.variables_named(name) if program.has_debug_info else []:
-            loaded = program.symbol_address(found.linkage_name or name)
-            if loaded is not None:
-                return f'Symbol "{name}" is static storage at address {loaded:#x}.'
-            return f'Symbol "{name}" is {self.where(found)}.'
-        if program.has_debug_info and ProgramNames(program, None).enumerator(name) is not None:
+                    return f'Symbol "{last}" is {self.where(local, owner)}.'
+        names = ProgramNames(program, frame)
+        if program.has_debug_info and (found := names.variable(name)) is not None:
+            return f'Symbol "{found.qualified_name or name}" is {self.where(found)}.'
+        if program.has_debug_info and names.enumerator(name) is not None:
             return f'Symbol "{name}" is constant.'
         loaded = program.symbol_address(name)
         if loaded is not None:
