@@ -130,6 +130,8 @@ class Places:
                 failed = failed or error
         if not found and failed is not None:
             raise failed
+        if isinstance(spec, LineSpec) and len({one.program.uri for one in found}) > 1:
+            return _of_best_line(found, spec)
         return found
 
     def resolve_shown(self, text: str) -> Sequence[Location]:
@@ -273,13 +275,15 @@ class Places:
             return [_source_place(place) for place in self._labels(spec)]
         if isinstance(spec, FunctionSpec):
             return self._function_lines(spec, each_copy)
-        program = self._inferior.need_program()
+        self._inferior.need_program()
         default = (defaults or self.default_place()).file
-        files = program.info.files_named(spec.file) if spec.file else [default] if default else []
+        infos = [program.info for program in self._inferior.programs if program.has_debug_info]
+        files = [default] if default else []
+        if spec.file:
+            files = [file for info in infos for file in info.files_named(spec.file)]
         if not files:
-            functions = program.info.functions_named(spec.file) if spec.file else []
-            if functions:
-                return self._function_lines(FunctionSpec(spec.file or ""))
+            if spec.file and any(info.functions_named(spec.file) for info in infos):
+                return self._function_lines(FunctionSpec(spec.file))
             raise LocationSpecError(f"No source file named {spec.file}.")
         line = self.resolver(defaults).line_of(spec)
         return [SourcePlace(file, line) for file in {file.path: file for file in reversed(files)}.values()][::-1]
@@ -339,6 +343,20 @@ class Places:
                 if variable is not None:
                     break
         return self._symbols.address_of(name, variable, frame)
+
+
+def _of_best_line(found: Sequence[Location], spec: LineSpec) -> Sequence[Location]:
+    """Where one program has code of the very line, the next line with code of another is not meant."""
+    files = [spec.file or place.file for place in found]
+    exact = [
+        place for place, file in zip(found, files, strict=True)
+        if file is not None and _has_code(place.program, file, spec.line)
+    ]
+    return exact or found
+
+
+def _has_code(program: Program, file: str | SourceFile, line: int) -> bool:
+    return any(row.is_stmt for row in program.info.rows_of_line(file, line))
 
 
 def _source_place(place: Location) -> SourcePlace:

@@ -122,31 +122,37 @@ class Symbols:
         return SymbolPlace(found[0], found[1], section, program.uri)
 
     def line(self, file: SourceFile, line: int, address: int | None = None) -> LineInfo:
-        """The code of a line where it begins first, or around a loaded address; without code, where it would be."""
-        program = self.program
+        """The code of a line where it begins first, or around a loaded address; without code, where it would be.
+
+        The program is the first that has code of the line, else of the file.
+        """
+        having = [one for one in self._programs() if one.has_debug_info and file in one.info.source_files]
+        program = next((one for one in having if one.info.rows_of_line(file, line)), (having or [self.program])[0])
         if address is not None:
             around = program.info.line_at(program.to_file(LoadedAddress(address)))
             if around is not None:
-                return self._line_info(file, line, around.address, self._end(around))
+                return self._line_info(program, file, line, around.address, self._end(program, around))
         rows = [row for row in program.info.rows_of_line(file, line) if row.is_stmt]
         if rows:
-            return self._line_info(file, line, rows[0].address, self._end(rows[0]))
+            return self._line_info(program, file, line, rows[0].address, self._end(program, rows[0]))
         following = [n for n in program.info.lines_with_code(file) if n > line]
         if not following:
             raise DebuggerError(f'Line number {line} is out of range for "{file.name}".')
         rows = program.info.rows_of_line(file, following[0])
         at = rows[0].address if rows else FileAddress(0)
-        return replace(self._line_info(file, line, at, at), has_code=False)
+        return replace(self._line_info(program, file, line, at, at), has_code=False)
 
-    def _end(self, row: LineRow) -> FileAddress:
+    @staticmethod
+    def _end(program: Program, row: LineRow) -> FileAddress:
         """Where the next row begins."""
         if row.end_address > row.address:
             return row.end_address
-        last = self.program.info.line_at(row.address)
+        last = program.info.line_at(row.address)
         return last.end_address if last is not None else row.address
 
-    def _line_info(self, file: SourceFile, line: int, start: FileAddress, end: FileAddress) -> LineInfo:
-        program = self.program
+    def _line_info(
+        self, program: Program, file: SourceFile, line: int, start: FileAddress, end: FileAddress
+    ) -> LineInfo:
         low, high = program.to_loaded(start), program.to_loaded(end)
         mangled = not self._settings.print.asm_demangle
         low_name = program.symbolize(low, data=False, mangled=mangled)
@@ -247,7 +253,9 @@ class Symbols:
                 if local.name == last:
                     return f'Symbol "{last}" is {self.where(local, owner)}.'
         names = ProgramNames(program, frame)
-        if program.has_debug_info and (found := names.variable(name)) is not None:
+        found = names.variable(name) if program.has_debug_info else None
+        # what is qualified is looked up as it is here, without the unnamed namespaces that expressions pass through
+        if found is not None and ("::" not in name or (found.qualified_name or name).endswith(name.removeprefix("::"))):
             return f'Symbol "{found.qualified_name or name}" is {self.where(found)}.'
         if program.has_debug_info and names.enumerator(name) is not None:
             return f'Symbol "{name}" is constant.'
