@@ -157,6 +157,23 @@ def test_clear_takes_all_at_a_place_and_numbers_are_not_used_again(table: Table)
     assert [each.number for each in table.table] == [3, 4]
 
 
+def test_sharing_a_place(table: Table) -> None:
+    """By number, disabled ones too; not what was deleted, nor what has moved away."""
+    for text in ("100", "200", "100 200", "200", "100"):
+        table.add(text)
+    table.table.enable(1, False)
+    table.table.delete(4)
+    at_100, at_200 = table.table.get(3).locations
+    assert [each.number for each in table.table.sharing(at_100)] == [1, 3, 5]
+    assert [each.number for each in table.table.sharing(at_200)] == [2, 3]
+    table.table.get(1).text = "200"
+    table.table.resolve_again()
+    assert [each.number for each in table.table.sharing(table.table.get(3).locations[0])] == [3, 5]
+    assert [each.number for each in table.table.sharing(table.table.get(3).locations[1])] == [1, 2, 3]
+    table.table.clear()
+    assert table.table.sharing(at_100) == []
+
+
 def test_commands_are_of_the_last_one_unless_numbers_are_given(table: Table) -> None:
     table.add("100")
     table.add("200")

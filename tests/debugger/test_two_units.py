@@ -83,6 +83,12 @@ def test_lines_of_both_files(run: Run, location: str, kernel: str) -> None:
     assert f"hit Breakpoint 1, with lanes [0-1], {kernel} (" in run("run")
 
 
+@pytest.mark.parametrize("name", ["one", "two"])
+def test_lines_are_of_the_object_that_has_them(run: Run, name: str) -> None:
+    assert f'/{name}.hip" starts at address' in run(f"info line {name}")
+    assert f'/{name}.hip" starts at address' in run(f"info line {name}.hip:7")
+
+
 def test_both_code_objects_are_loaded(run: Run) -> None:
     run("kernel one\nbreak one\nrun")
     rows = [line for line in run("info sharedlibrary").splitlines() if "Yes" in line]

@@ -1,6 +1,7 @@
 """The programs of the comparison, built for both sides from one source.
 
-A program is `programs/NAME.c`, `programs/NAME.cpp` or `programs/NAME.cl`. For rocdbg, clang-22 compiles it for gfx90a:
+A program is `programs/NAME.c`, `programs/NAME.cpp` or `programs/NAME.cl`; one in C may have a second unit of the same
+name in `programs/other`. For rocdbg, clang-22 compiles it for gfx90a:
 C and OpenCL as they are, C++ as HIP. For GDB, the same compiler builds it for the host, with `host_main.c` to call the
 kernel. There, `main` is
 another symbol for the kernel: it has no caller to see, and `start` stops in it.
@@ -33,6 +34,12 @@ def source(program: str) -> str:
     return next(name for name in (f"{program}{end}" for end in (".c", ".cpp", ".cl")) if (PROGRAMS / name).exists())
 
 
+def units(program: str) -> list[str]:
+    """The files of its translation units."""
+    name = source(program)
+    return [name, *([f"other/{name}"] if (PROGRAMS / "other" / name).exists() else [])]
+
+
 def build_device(program: str, folder: Path) -> Path:
     """The program's code object for gfx90a, in ``folder``."""
     name, output = source(program), folder / f"{program}.co"
@@ -40,7 +47,7 @@ def build_device(program: str, folder: Path) -> Path:
         target = [*(OPENCL if name.endswith(".cl") else C), "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a"]
     else:
         target = ["-x", "hip", "--offload-device-only", "--offload-arch=gfx90a", "-nogpuinc", "--no-gpu-bundle-output"]
-    _compile(["clang-22", *target, "-nogpulib", "-g", "-O0", "-w", name, "-o", str(output)])
+    _compile(["clang-22", *target, "-nogpulib", "-g", "-O0", "-w", *units(program), "-o", str(output)])
     return output
 
 
@@ -49,9 +56,11 @@ def build_native(program: str, folder: Path) -> Path:
     name, output = source(program), folder / program
     sizes = [f"-DELEMENTS={ELEMENTS}", f"-DSECOND_ARGUMENT={SECOND_ARGUMENT}"]
     language = OPENCL if name.endswith(".cl") else []
-    for part, options in ((name, [*language, "-g", "-O0", "-w", "-fno-exceptions"]), ("host_main.c", ["-O1", *sizes])):
-        _compile(["clang-22", *options, "-fPIE", "-c", part, "-o", str(folder / f"{part}.o")])
-    objects = [str(folder / f"{part}.o") for part in (name, "host_main.c")]
+    ours = [*language, "-g", "-O0", "-w", "-fno-exceptions"]
+    objects = []
+    for part, options in (*((unit, ours) for unit in units(program)), ("host_main.c", ["-O1", *sizes])):
+        objects.append(str(folder / f"{part.replace('/', '-')}.o"))
+        _compile(["clang-22", *options, "-fPIE", "-c", part, "-o", objects[-1]])
     main = f"-Wl,--defsym=main={KERNEL}"
     _compile(["clang-22", "-pie", "-nostartfiles", main, *objects, "-o", str(output), *NEEDED_LIBRARIES])
     return output

@@ -53,7 +53,6 @@ def set_breakpoint(
 ) -> bool:
     """Set a breakpoint (or another ``kind``), or with ``form`` a dynamic printf; whether there is one now."""
     session = shell.session
-    before = list(session.breakpoints)
     pending = False
     try:
         session.places.resolve(wanted.location)
@@ -83,25 +82,25 @@ def set_breakpoint(
     if isinstance(made, DynamicPrintf):
         made.format, made.once_per_wave = form, once_per_wave
         made.arguments = numbers_printed(form)
-    _note_others(shell, made, before)
+    _note_others(shell, made)
     for warning in session.warnings.take():
         shell.warn(warning)
     shell.line(announce(shell, made))
     return True
 
 
-def _note_others(shell: Shell, made: Breakpoint, before: list[Breakpoint]) -> None:
+def _note_others(shell: Shell, made: Breakpoint) -> None:
     """``Note: breakpoint 1 also set at pc 0x1139.``"""
-    for address in [where.address for where in made.locations]:
+    for where in made.locations:
         same = [
             f"{row.number}{_thread_note(row, made)}{'' if row.enabled else ' (disabled)'}"
-            for row in before
-            if any(where.address == address for where in row.locations)
+            for row in shell.session.breakpoints.sharing(where)
+            if row is not made
         ]
         if same:
             *most, last = same
             names = f"{', '.join(most)} and {last}" if most else last
-            shell.line(f"Note: breakpoint{'s' if most else ''} {names} also set at pc {address:#x}.")
+            shell.line(f"Note: breakpoint{'s' if most else ''} {names} also set at pc {where.address:#x}.")
 
 
 def _thread_note(row: Breakpoint, made: Breakpoint) -> str:

@@ -65,7 +65,7 @@ def list_(shell: Shell, lines: str) -> None:
         end = places.source_line(last_text)
         show_lines(shell, end.file, end.line - size + 1, end.line)
         return
-    begins = places.source_lines(first_text)
+    begins = sorted(places.source_lines(first_text), key=_by_file)
     if comma:
         if len(begins) > 1:
             _say_ambiguous(shell, "first", first_text, begins)
@@ -89,13 +89,18 @@ def _list_from(shell: Shell, begin: SourcePlace, last_text: str, size: int) -> N
     if not last_text:
         show_lines(shell, begin.file, begin.line, begin.line + size - 1)
         return
-    ends = shell.session.places.source_lines(last_text, Defaults(begin.file, begin.line))
+    ends = sorted(shell.session.places.source_lines(last_text, Defaults(begin.file, begin.line)), key=_by_file)
     if len(ends) > 1:
         _say_ambiguous(shell, "last", last_text, ends)
     elif ends[0].file.path != begin.file.path:
         raise CommandError("Specified first and last lines are in different files.")
     else:
         show_lines(shell, begin.file, begin.line, ends[0].line)
+
+
+def _by_file(place: SourcePlace) -> tuple[str, int]:
+    """The order in which several places are shown."""
+    return place.file.name, place.line
 
 
 def _say_ambiguous(shell: Shell, which: str, text: str, places: list[SourcePlace]) -> None:
@@ -105,7 +110,7 @@ def _say_ambiguous(shell: Shell, which: str, text: str, places: list[SourcePlace
 
 
 def _place_words(place: SourcePlace) -> str:
-    symbol = Program.function_title(place.function) if place.function is not None else "???"
+    symbol = Program.function_title(place.function) if place.function is not None else place.title or "???"
     return f'file: "{place.file.name}", line number: {place.line}, symbol: "{symbol}"'
 
 
@@ -248,6 +253,12 @@ def info_line(shell: Shell, place: str) -> None:
         default = session.places.default_line()  # a stop that was not shown has a line, too
         places = [SourcePlace(default.file, (position.place and position.last) or default.line)]
     for found in places:
+        if found.data is not None:
+            where = session.symbols.data_name(found.data)
+            shell.line(f'Line {found.line} of "{found.file.name}" is at address {where} but contains no code.')
+            shell.state.next_examine = session.examiner.go_to(found.data)
+            session.places.position.last = found.line + 1
+            continue
         address = found.address
         if address is None and found.function is not None and found.function.low_pc is not None:
             address = session.inferior.need_program().to_loaded(found.function.low_pc)

@@ -12,6 +12,7 @@ from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.names import split_qualified
+from rocdbg.dwarf.info.symbol_index import is_declaration
 from rocdbg.dwarf.info.types import ClassType, EnumType, Type
 
 
@@ -48,12 +49,15 @@ class ProgramNames(Struct, frozen=True):
         return []
 
     def types(self, name: str) -> list[Type]:
-        """The types outside functions that a name stands for, definitions first."""
+        """The types outside functions that a name stands for: definitions first, of the frame's unit before others."""
         for qualified in self.qualified(name):
             found = [
                 type_ for type_ in self.program.info.types_named(f"::{qualified}")
                 if _is_exact(getattr(type_, "name", None) or str(type_), qualified)
             ]
+            if len(found) > 1 and self.frame is not None and self.frame.function is not None:
+                unit, info = self.frame.function.unit, self.program.info
+                found.sort(key=lambda type_: (is_declaration(type_), not info.is_of_unit(type_, unit)))
             if found:
                 return found
         return []

@@ -121,11 +121,9 @@ class LocationResolver:
         return self._defaults.line + spec.line
 
     def _lines(self, spec: LineSpec) -> list[Location]:
-        files = self._files(spec.file)
+        file = self._files(spec.file)[0]
         line = self.line_of(spec)
-        found: list[CodeLocation] = []
-        for file in files:
-            found += self._program.info.addresses_of(file, line)
+        found = self._program.info.addresses_of(spec.file or file, line)  # the first line with code in any such file
         if not found:
             where = f'file "{spec.file}"' if spec.file is not None else "the current file"
             raise LocationSpecError(f"No line {line} in {where}.")

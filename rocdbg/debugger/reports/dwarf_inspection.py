@@ -17,6 +17,7 @@ from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.reports.variable_coverage import CoverageRow, coverage_rows
 from rocdbg.debugger.reports.whereabouts import place_words, words_by_lane
+from rocdbg.debugger.values.locations import has_fixed_address
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.format import format_operation
 from rocdbg.dwarf.info import Variable
@@ -156,7 +157,7 @@ class DwarfInspection:
         if self._inferior.target is None or self._focus.current.thread is None:
             return None
         variable = next((v for v in self._data.environment().local_variables() if v.name == name), None)
-        if variable is None:
+        if variable is None or has_fixed_address(variable):
             return None
         try:
             if self._data.environment().location_of(variable) is None:

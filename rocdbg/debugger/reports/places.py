@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import FileAddress, LoadedAddress
@@ -14,6 +13,7 @@ from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramEr
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.expr.evaluator import evaluate
+from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.linespec import (
@@ -29,6 +29,8 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.list_position import ListPosition
+from rocdbg.debugger.reports.source_place import SourcePlace as SourcePlace
+from rocdbg.debugger.reports.source_place import declarations
 from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import Function, Variable
@@ -38,15 +40,6 @@ from rocdbg.errors import Error
 
 class UnknownLineError(LocationSpecError):
     """An address that no line is known of."""
-
-
-class SourcePlace(Struct, frozen=True):
-    """A line of a source file; the function it was named by; the loaded address, where it was one."""
-
-    file: SourceFile
-    line: int
-    function: Function | None = None
-    address: LoadedAddress | None = None
 
 
 class Places:
@@ -137,6 +130,8 @@ class Places:
                 failed = failed or error
         if not found and failed is not None:
             raise failed
+        if isinstance(spec, LineSpec) and len({one.program.uri for one in found}) > 1:
+            return _of_best_line(found, spec)
         return found
 
     def resolve_shown(self, text: str) -> Sequence[Location]:
@@ -263,7 +258,8 @@ class Places:
     def source_lines(
         self, text: str, defaults: Defaults | None = None, each_copy: bool = False
     ) -> list[SourcePlace]:
-        """The source lines a location stands for: a line as it is, code or not; where a function's code begins.
+        """The source lines a location stands for: a line as it is, code or not, of each file called so; where a
+        function's code begins; where a variable or a class is declared.
 
         ``defaults`` replaces where `list` stands; ``each_copy``: of a function that was inlined, one for each place,
         with its address. Raises `LocationSpecError`.
@@ -279,15 +275,18 @@ class Places:
             return [_source_place(place) for place in self._labels(spec)]
         if isinstance(spec, FunctionSpec):
             return self._function_lines(spec, each_copy)
-        program = self._inferior.need_program()
+        self._inferior.need_program()
         default = (defaults or self.default_place()).file
-        files = program.info.files_named(spec.file) if spec.file else [default] if default else []
+        infos = [program.info for program in self._inferior.programs if program.has_debug_info]
+        files = [default] if default else []
+        if spec.file:
+            files = [file for info in infos for file in info.files_named(spec.file)]
         if not files:
-            functions = program.info.functions_named(spec.file) if spec.file else []
-            if functions:
-                return self._function_lines(FunctionSpec(spec.file or ""))
+            if spec.file and any(info.functions_named(spec.file) for info in infos):
+                return self._function_lines(FunctionSpec(spec.file))
             raise LocationSpecError(f"No source file named {spec.file}.")
-        return [SourcePlace(files[0], self.resolver(defaults).line_of(spec))]
+        line = self.resolver(defaults).line_of(spec)
+        return [SourcePlace(file, line) for file in {file.path: file for file in reversed(files)}.values()][::-1]
 
     def _function_lines(self, spec: FunctionSpec, each_copy: bool = False) -> list[SourcePlace]:
         self._inferior.need_program()
@@ -297,7 +296,7 @@ class Places:
             resolver = LocationResolver(program, self.default_place)
             try:
                 spec_here = resolver.without_function_as_file(spec)
-                places = resolver.resolve(spec_here) if spec_here.label else _begins(program, resolver, spec_here)
+                places = resolver.resolve(spec_here) if spec_here.label else [*_begins(program, resolver, spec_here)]
             except LocationSpecError as error:
                 failed = failed or error
                 continue
@@ -306,6 +305,12 @@ class Places:
                     copy = place.address if each_copy and place.file_address else None
                     key = place.file.path, place.line, place.code.offset if place.code is not None else 0, copy or 0
                     found.setdefault(key, replace(_source_place(place), address=copy))
+        if not found and spec.label is None:
+            running = self._inferior.target is not None and self._focus.current.thread is not None
+            frame = self._focus.frame() if running else None
+            declared = [place for program in self._inferior.programs for place in declarations(program, spec, frame)]
+            if declared:
+                return list({(place.file.path, place.line): place for place in reversed(declared)}.values())[::-1]
         if not found:
             where = f' in "{spec.file}"' if spec.file is not None else ""
             raise failed or LocationSpecError(f'Function "{spec.name}" not defined{where}.')
@@ -330,15 +335,28 @@ class Places:
         if lines is not None:
             return "\n".join(lines)
         variable: Variable | None = None
-        function: Function | None = None
+        frame: Frame | None = None
         if self._inferior.target is not None and self._focus.current.thread is not None:
             frame = self._focus.frame()
-            function = frame.context.function
             for scope in frame.scopes:
                 variable = next((v for v in scope.variables if v.name == name), None)
                 if variable is not None:
                     break
-        return self._symbols.address_of(name, variable, function)
+        return self._symbols.address_of(name, variable, frame)
+
+
+def _of_best_line(found: Sequence[Location], spec: LineSpec) -> Sequence[Location]:
+    """Where one program has code of the very line, the next line with code of another is not meant."""
+    files = [spec.file or place.file for place in found]
+    exact = [
+        place for place, file in zip(found, files, strict=True)
+        if file is not None and _has_code(place.program, file, spec.line)
+    ]
+    return exact or found
+
+
+def _has_code(program: Program, file: str | SourceFile, line: int) -> bool:
+    return any(row.is_stmt for row in program.info.rows_of_line(file, line))
 
 
 def _source_place(place: Location) -> SourcePlace:

@@ -92,7 +92,7 @@ def type_rows(programs: Iterable[Program], pattern: Pattern) -> list[SymbolRow]:
     """Named types whose name the expression is found in; in C++ classes and enumerations before the others."""
     rows = []
     for program in _described(programs):
-        for type_ in program.info.types_matching(pattern.compiled):
+        for type_ in program.info.types_matching(pattern.compiled, by_unit=True):
             file, line, is_cxx = program.info.declared_at(type_)
             own = isinstance(type_, ClassType | EnumType)
             name = _type_name(type_)

@@ -11,13 +11,13 @@ from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.program.lds import place_variables
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_words import static_words
 from rocdbg.debugger.reports.symbol_lists import SymbolRow, function_rows, function_text, type_rows, variable_rows
 from rocdbg.debugger.settings import Settings
-from rocdbg.debugger.values.locations import has_fixed_address
 from rocdbg.dwarf.info import (
     Function,
     InlinedSubroutine,
@@ -122,35 +122,46 @@ class Symbols:
         return SymbolPlace(found[0], found[1], section, program.uri)
 
     def line(self, file: SourceFile, line: int, address: int | None = None) -> LineInfo:
-        """The code of a line where it begins first, or around a loaded address; without code, where it would be."""
-        program = self.program
+        """The code of a line where it begins first, or around a loaded address; without code, where it would be.
+
+        The program is the first that has code of the line, else of the file.
+        """
+        having = [one for one in self._programs() if one.has_debug_info and file in one.info.source_files]
+        program = next((one for one in having if one.info.rows_of_line(file, line)), (having or [self.program])[0])
         if address is not None:
             around = program.info.line_at(program.to_file(LoadedAddress(address)))
             if around is not None:
-                return self._line_info(file, line, around.address, self._end(around))
+                return self._line_info(program, file, line, around.address, self._end(program, around))
         rows = [row for row in program.info.rows_of_line(file, line) if row.is_stmt]
         if rows:
-            return self._line_info(file, line, rows[0].address, self._end(rows[0]))
+            return self._line_info(program, file, line, rows[0].address, self._end(program, rows[0]))
         following = [n for n in program.info.lines_with_code(file) if n > line]
         if not following:
             raise DebuggerError(f'Line number {line} is out of range for "{file.name}".')
         rows = program.info.rows_of_line(file, following[0])
         at = rows[0].address if rows else FileAddress(0)
-        return replace(self._line_info(file, line, at, at), has_code=False)
+        return replace(self._line_info(program, file, line, at, at), has_code=False)
 
-    def _end(self, row: LineRow) -> FileAddress:
+    @staticmethod
+    def _end(program: Program, row: LineRow) -> FileAddress:
         """Where the next row begins."""
         if row.end_address > row.address:
             return row.end_address
-        last = self.program.info.line_at(row.address)
+        last = program.info.line_at(row.address)
         return last.end_address if last is not None else row.address
 
-    def _line_info(self, file: SourceFile, line: int, start: FileAddress, end: FileAddress) -> LineInfo:
-        program = self.program
+    def _line_info(
+        self, program: Program, file: SourceFile, line: int, start: FileAddress, end: FileAddress
+    ) -> LineInfo:
         low, high = program.to_loaded(start), program.to_loaded(end)
         mangled = not self._settings.print.asm_demangle
         low_name = program.symbolize(low, data=False, mangled=mangled)
         return LineInfo(file, line, low, high, low_name, program.symbolize(high, data=False, mangled=mangled))
+
+    def data_name(self, address: LoadedAddress) -> str:
+        """``0x4034 <_ZL7counter>``."""
+        name = self.program.symbolize(address, data=True, mangled=not self._settings.print.asm_demangle)
+        return f"{address:#x} <{name}>" if name else f"{address:#x}"
 
     def functions(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
         """Functions with code whose name and type the regular expressions are found in, by file and name."""
@@ -213,10 +224,6 @@ class Symbols:
     def where(self, variable: Variable, function: Function | None = None) -> str:
         """Where a variable (of ``function``) lives, in words (``info address``, ``info scope``)."""
         program = self.program
-        if has_fixed_address(variable):
-            address = program.symbol_address(variable.linkage_name or variable.name or "")
-            if address is not None:
-                return f"static storage at address {address:#x}"
         words = static_words(program, variable, function)
         if words is not None:
             return words
@@ -230,11 +237,11 @@ class Symbols:
             return f"static storage at address local#{offset:#x}"
         return "optimized out"
 
-    def address_of(self, name: str, variable: Variable | None, function: Function | None = None) -> str:
-        """The sentence of ``info address NAME``. Raises `NoSymbolError`."""
+    def address_of(self, name: str, variable: Variable | None, frame: Frame | None = None) -> str:
+        """The sentence of ``info address NAME``, as ``frame`` sees the name. Raises `NoSymbolError`."""
         program = self.program
         if variable is not None:
-            return f'Symbol "{name}" is {self.where(variable, function)}.'
+            return f'Symbol "{name}" is {self.where(variable, frame.context.function if frame is not None else None)}.'
         functions = program.info.functions_named(name) if program.has_debug_info else []
         # a method is found by its last name too: a variable that is called so comes first
         hidden = functions and any(found.qualified_name == name for found in program.info.variables_named(name))
@@ -247,13 +254,13 @@ class Symbols:
         for owner in program.info.functions_named(scope) if scope and program.has_debug_info else []:
             for local in variables_in(owner):
                 if local.name == last:
-                    return f'Symbol "{name}" is {self.where(local, owner)}.'
-        for found in program.info.variables_named(name) if program.has_debug_info else []:
-            loaded = program.symbol_address(found.linkage_name or name)
-            if loaded is not None:
-                return f'Symbol "{name}" is static storage at address {loaded:#x}.'
-            return f'Symbol "{name}" is {self.where(found)}.'
-        if program.has_debug_info and ProgramNames(program, None).enumerator(name) is not None:
+                    return f'Symbol "{last}" is {self.where(local, owner)}.'
+        names = ProgramNames(program, frame)
+        found = names.variable(name) if program.has_debug_info else None
+        # what is qualified is looked up as it is here, without the unnamed namespaces that expressions pass through
+        if found is not None and ("::" not in name or (found.qualified_name or name).endswith(name.removeprefix("::"))):
+            return f'Symbol "{found.qualified_name or name}" is {self.where(found)}.'
+        if program.has_debug_info and names.enumerator(name) is not None:
             return f'Symbol "{name}" is constant.'
         loaded = program.symbol_address(name)
         if loaded is not None:

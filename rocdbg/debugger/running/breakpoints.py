@@ -157,6 +157,8 @@ class BreakpointTable:
     def __init__(self, resolve: Callable[[str], Sequence[Location]]) -> None:
         self._resolve = resolve
         self._breakpoints: dict[int, Breakpoint] = {}
+        self._places: dict[int, set[int]] = {}
+        """Numbers by file address; those of what is gone or has moved stay, and are passed over when asked for."""
         self._next = 1
         self.last_number = 0
 
@@ -196,16 +198,19 @@ class BreakpointTable:
             self._next, text, _numbered(locations), disposition, True, condition, thread=thread, lane=lane,
             hardware=hardware,
         )
-        self._breakpoints[self._next] = breakpoint_
-        self.last_number = self._next
-        self._next += 1
+        self.adopt(breakpoint_)
         return breakpoint_
 
     def adopt(self, made: Breakpoint) -> None:
         """Give a breakpoint that was made elsewhere a number and a place here."""
         made.number = self.last_number = self._next
         self._breakpoints[self._next] = made
+        self._note_places(made)
         self._next += 1
+
+    def _note_places(self, made: Breakpoint) -> None:
+        for place in made.locations:
+            self._places.setdefault(place.location.file_address, set()).add(made.number)
 
     def delete(self, number: int) -> None:
         """Raises `BreakpointError` when there is none."""
@@ -215,6 +220,7 @@ class BreakpointTable:
     def clear(self) -> None:
         """Delete all."""
         self._breakpoints.clear()
+        self._places.clear()
 
     def enable(self, number: int, enabled: bool = True, location: int | None = None) -> None:
         """Enable or disable a breakpoint, or one of its locations (``disable 1.2``)."""
@@ -271,6 +277,7 @@ class BreakpointTable:
             for place in breakpoint_.locations:
                 place.enabled = place.number not in disabled
                 place.invalid = place.location.file_address in invalid
+            self._note_places(breakpoint_)
         return failed
 
     def clear_at(self, addresses: Iterable[int]) -> list[int]:
@@ -304,6 +311,19 @@ class BreakpointTable:
     def at(self, address: int) -> list[Breakpoint]:
         """The enabled breakpoints at an address."""
         return [b for b in self if b.enabled and address in b.addresses()]
+
+    def sharing(self, place: BreakpointLocation) -> list[Breakpoint]:
+        """The breakpoints, enabled or not, with a location at the same address, by number.
+
+        What it takes does not depend on how many there are elsewhere.
+        """
+        program, address = place.location.program, place.location.file_address
+        numbers = sorted(self._places.get(address, ()))
+        rows = [self._breakpoints[number] for number in numbers if number in self._breakpoints]
+        return [
+            row for row in rows
+            if any(at.location.file_address == address and at.location.program is program for at in row.locations)
+        ]
 
     def hits(self, arrival: Arrival) -> tuple[list[Hit], list[str]]:
         """The breakpoints that stop a wave, with counts updated; and messages on conditions that failed."""

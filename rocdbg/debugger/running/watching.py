@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -76,6 +77,12 @@ class _Reads(Struct):
 
     def read_memory(self, access: ThreadAccess, space: int, address: int, size: int, lane: int | None) -> None:
         self.memory.append(WatchedMemory(space, address, size, access.thread, lane))
+
+
+@lru_cache(maxsize=16)
+def _kernel_ends(code: bytes, target: str) -> tuple[int, ...]:
+    """Offsets of the instructions that end a kernel: each of its watchpoints asks."""
+    return tuple(one.address for one in isa.disassemble(code, target) if one.mnemonic.startswith("s_endpgm"))
 
 
 class Watcher:
@@ -198,12 +205,8 @@ class Watcher:
         if function is None or function.low_pc is None or function.high_pc is None:
             return frozenset()
         code = program.code_object.read(function.low_pc, function.high_pc - function.low_pc)
-        target = program.code_object.target.name
-        return frozenset(
-            program.to_loaded(type(function.low_pc)(one.address))
-            for one in isa.disassemble(code, target, address=function.low_pc)
-            if one.mnemonic.startswith("s_endpgm")
-        )
+        ends = _kernel_ends(code, program.code_object.target.name)
+        return frozenset(program.to_loaded(FileAddress(function.low_pc + end)) for end in ends)
 
     # -- looking at them
 

@@ -142,9 +142,14 @@ class DebugInfo:
         """
         return self._types.named(name)
 
-    def types_matching(self, pattern: str | re.Pattern[str] = "") -> list[Type]:
-        """Named types whose qualified name the regular expression is found in, sorted by it."""
-        return self._types.matching(pattern)
+    def types_matching(self, pattern: str | re.Pattern[str] = "", by_unit: bool = False) -> list[Type]:
+        """Named types whose qualified name the regular expression is found in, sorted by it; each once, or once
+        for each unit."""
+        return self._types.matching(pattern, by_unit)
+
+    def is_of_unit(self, type: Type, unit: Unit) -> bool:
+        """Whether a type was read from the entries of a unit."""
+        return type.offset is not None and self._entries.die(type.offset).unit is unit
 
     def declared_at(self, type: Type) -> tuple[SourceFile | None, int | None, bool]:
         """The file and line of a named type's declaration, and whether its unit is C++.

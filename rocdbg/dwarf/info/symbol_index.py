@@ -114,17 +114,21 @@ class TypeIndex:
         types = [self._entries.types.read(die) for die in found]
         return sorted(types, key=is_declaration)
 
-    def matching(self, pattern: str | re.Pattern[str]) -> list[Type]:
-        """Types whose qualified name the pattern is found in, by name; one for each name and kind of type."""
+    def matching(self, pattern: str | re.Pattern[str], by_unit: bool = False) -> list[Type]:
+        """Types whose qualified name the pattern is found in, by name; one for each name and kind of type.
+
+        With ``by_unit`` one for each unit that has it.
+        """
         search = re.compile(pattern).search
-        found: dict[tuple[str, str], Type] = {}
+        found: dict[tuple[str, str, int], Type] = {}
         for name, die in self._all:
             qualified = "::".join((*enclosing_names(die), name))
             if search(qualified):
                 type = self._entries.types.read(die)
-                known = found.get((qualified, str(type)))
+                key = qualified, str(type), die.unit.offset if by_unit else 0
+                known = found.get(key)
                 if known is None or (is_declaration(known) and not is_declaration(type)):
-                    found[qualified, str(type)] = type
+                    found[key] = type
         return [type for _, type in sorted(found.items(), key=lambda entry: entry[0])]
 
     def definition(self, type: Type) -> Type:

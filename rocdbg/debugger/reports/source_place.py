@@ -1,0 +1,64 @@
+"""Lines of source files that a location names; also those of data and types, where no breakpoint can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from rocdbg import dwarf
+from rocdbg.addresses import LoadedAddress
+from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.program.linespec import FunctionSpec
+from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.values.locations import has_fixed_address
+from rocdbg.dwarf.info import Exprloc, Function, SourceFile, Variable
+from rocdbg.dwarf.info.types import ClassType, EnumType
+
+
+class SourcePlace(Struct, frozen=True):
+    """A line of a source file; the function it was named by; the loaded address, where it was one.
+
+    A declaration's has ``title``, the name of what is declared, and of a variable ``data``, its loaded address.
+    """
+
+    file: SourceFile
+    line: int
+    function: Function | None = None
+    address: LoadedAddress | None = None
+    title: str | None = None
+    data: LoadedAddress | None = None
+
+
+def declarations(program: Program, spec: FunctionSpec, frame: Frame | None) -> Iterator[SourcePlace]:
+    """Where the global variables called so are declared, and a class or enumeration of C++: the one nearest."""
+    if not program.has_debug_info:
+        return
+    info = program.info
+    files = info.files_named(spec.file) if spec.file is not None else None
+    for variable in info.variables_named(spec.name):
+        file, line = variable.decl_file, variable.decl_line
+        if file is not None and line and not variable.declaration and (files is None or file in files):
+            yield SourcePlace(file, line, title=variable.qualified_name, data=fixed_address(program, variable))
+    for type_ in ProgramNames(program, frame).types(spec.name) or info.types_named(spec.name):
+        if not isinstance(type_, ClassType | EnumType) or type_.is_declaration:
+            continue
+        file, line, is_cxx = info.declared_at(type_)
+        if is_cxx and file is not None and line and (files is None or file in files):
+            yield SourcePlace(file, line, title=type_.qualified_name)
+            return
+
+
+def fixed_address(program: Program, variable: Variable) -> LoadedAddress | None:
+    """The loaded address of a variable that is at one place in global memory."""
+    location = variable.location
+    if not has_fixed_address(variable) or not isinstance(location, Exprloc):
+        return None
+    first, *rest = dwarf.decode(location.data, variable.unit.dialect)
+    number = first.operands[0]
+    if not isinstance(number, int) or variable.unit.conventions.without_space([first, *rest]) != [first]:
+        return None
+    return LoadedAddress(
+        program.base + (number if first.info.meaning == "addr" else variable.unit.indexed_address(number))
+    )
