@@ -75,6 +75,8 @@ CODE = {
   s_mov_b32 s15, 0x27000
   s_mov_b32 m0, 8
   buffer_load_dword v1, s[12:15], 0 offen lds
+  buffer_store_dword v0, v1, s[12:15], 0 offen
+  buffer_load_dwordx2 v[4:5], v1, s[12:15], 0 offen
   s_waitcnt vmcnt(0)
 """,
     "gfx1030": """
