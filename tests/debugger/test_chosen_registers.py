@@ -1,6 +1,7 @@
 """Who wrote a register that M0, an index mode, DPP's masks or a lane number choose, against a full log of writes.
 
-The log is that of `test_past_writes`: single steps, before each of which the place is made another.
+The log is that of `test_past_writes`: single steps, before each of which the place is made another. What `origin`
+follows through such moves keeps its value.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ CODE = {
   s_mov_b32 s15, 0x27000
   s_mov_b32 m0, 8
   buffer_load_dword v1, s[12:15], 0 offen lds
+  buffer_store_dword v0, v1, s[12:15], 0 offen
   buffer_load_dwordx2 v[4:5], v1, s[12:15], 0 offen
   s_waitcnt vmcnt(0)
 """,
@@ -214,7 +216,7 @@ def test_writes_of_chosen_registers_and_lanes(arch: str, tmp_path: Path) -> None
     assert decode(code.tobytes(), target.architecture, wave.pc).name == "s_endpgm"
     session, target, wave = started(path)
     session.running.stepi(steps)
-    seen = 0
+    seen = moved = 0
     for present in (steps, steps * 2 // 3, steps // 3):
         session.time.go_to(present)
         for place, positions in zip(watched, log, strict=True):
@@ -225,4 +227,8 @@ def test_writes_of_chosen_registers_and_lanes(arch: str, tmp_path: Path) -> None
             got = [write.position for write in found if write is not None]
             assert got == known[:1] + known[-1:], (place.text, place.lane, present)
             seen += len(known)
-    assert seen > 100
+            if known and present == steps and place.text[1] in "sv":
+                origin = session.time.find_origin(place.text, value)
+                assert len({step.value.contents() for step in origin.steps}) == 1, (place.text, place.lane)
+                moved += len(origin.steps) > 1
+    assert seen > 100 and moved > 3

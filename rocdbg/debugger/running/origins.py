@@ -18,6 +18,7 @@ from rocdbg.debugger.running.value_sources import (
     source_of,
 )
 from rocdbg.debugger.running.wave_registers import FILES, VECTORS, WaveRegisters
+from rocdbg.debugger.running.written_registers import resolved
 from rocdbg.debugger.target.recording import HostAccess, Recording, Spans, Write
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
@@ -151,6 +152,7 @@ class Origins(Struct):
         following: _Place | End
         access: HostAccess | None = None
         if isinstance(place, _Register):
+            instruction = resolved(instruction, state)
             result = self._result(instruction, place)
             assert result is not None
             lane = place.lane

@@ -6,24 +6,34 @@ what the wave holds: `chosen` is the answer where it stands before the instructi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rocdbg.arch.targets import Generation, Target
 from rocdbg.debugger.running.wave_registers import WaveRegisters
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.isa.results import results
 from rocdbg.sim.layout import GPR_IDX_EN
+from rocdbg.sim.semantics.access import INDEX_BIT
 from rocdbg.sim.semantics.lanes_dpp import dpp8_sources, dpp_sources, mask_lanes
 from rocdbg.sim.semantics.registry import Kind, lookup
 
 _NUMBERS = (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE)
-_RELATIVE = frozenset((
-    "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32", "s_movreld_b32", "s_movreld_b64",
-    "s_movrelsd_2_b32",
-))
-"""What they write is named by M0."""
+_RELATIVE = {
+    "v_movrels_b32": ("v_mov_b32", False, True),
+    "v_movreld_b32": ("v_mov_b32", True, False),
+    "v_movrelsd_b32": ("v_mov_b32", True, True),
+    "v_movrelsd_2_b32": ("v_mov_b32", True, True),
+    "v_swaprel_b32": ("v_swap_b32", True, True),
+    "s_movrels_b32": ("s_mov_b32", False, True),
+    "s_movrels_b64": ("s_mov_b64", False, True),
+    "s_movreld_b32": ("s_mov_b32", True, False),
+    "s_movreld_b64": ("s_mov_b64", True, False),
+    "s_movrelsd_2_b32": ("s_mov_b32", True, True),
+}
+"""Moves by M0: what each is once its registers are known, and whether its destination and its source are chosen."""
+_HALVES = frozenset(("v_movrelsd_2_b32", "v_swaprel_b32", "s_movrelsd_2_b32"))
+"""Those for which M0 has a number for each."""
 _SCALARS = 106
 """SGPRs that M0 can name."""
 _ROW_BCAST15, _ROW_SHARE0 = 0x142, 0x150
@@ -47,7 +57,7 @@ def may_write(instruction: Instruction, wanted: Wanted, wave_size: int, indexed:
         select = instruction.operand("src1")
         if select is not None and select.kind in _NUMBERS and select.value % wave_size != wanted.lane:
             return False  # many registers are spilled into lanes of one
-    if instruction.name in _RELATIVE:
+    if _RELATIVE.get(instruction.name, ("", False))[1]:
         vector = instruction.name.startswith("v_")
         return wanted.kind is (OperandKind.VGPR if vector else OperandKind.SGPR)
     if indexed and wanted.kind is OperandKind.VGPR and _is_indexable(instruction):
@@ -65,18 +75,41 @@ def is_chosen(instruction: Instruction, indexed: bool) -> bool:
 
 def chosen(instruction: Instruction, wanted: Wanted, state: WaveRegisters) -> bool:
     """Whether an instruction for which `may_write` holds writes one of the registers where the wave stands."""
-    if instruction.name in _RELATIVE:
-        return any(wanted.overlaps(*one) for one in _relative(instruction, state.special("m0")))
     if instruction.name == "v_writelane_b32":
         select = instruction.operand("src1")
         here = select is not None and state.dword(select, 0, 0) % state.wave_size == wanted.lane
         return here and _names(instruction, wanted)
     if instruction.name.startswith("s_cmov"):
         return state.scc() and _names(instruction, wanted)
-    if _is_indexable(instruction) and state.special("mode") >> GPR_IDX_EN & 1 and state.special("m0") >> 15 & 1:
-        by = state.special("m0") & 0xFF
-        return any(wanted.overlaps(one.kind, one.index + by, one.dwords) for one in results(instruction))
-    return _names(instruction, wanted)
+    return _names(resolved(instruction, state), wanted)
+
+
+def resolved(instruction: Instruction, state: WaveRegisters) -> Instruction:
+    """The instruction with the registers that M0 chooses for it where the wave stands; itself if it chooses none."""
+    name, by = instruction.name, dict[str, int]()
+    if name in _RELATIVE:
+        name, to, source = _RELATIVE[name]
+        m0 = state.special("m0")
+        low, high = (m0 & 0x3FF, m0 >> 16 & 0x3FF) if instruction.name in _HALVES else (m0, m0)
+        by = {"vdst": high, "sdst": high} if to else {}
+        by |= {"src0": low, "ssrc0": low} if source else {}
+    elif _is_indexable(instruction) and state.special("mode") >> GPR_IDX_EN & 1:
+        m0 = state.special("m0")
+        by = {word: m0 & 0xFF for word, bit in INDEX_BIT.items() if m0 >> 12 + bit & 1}
+    if not by:
+        return instruction
+    operands = tuple(_moved(one, by[one.name]) if one.name in by else one for one in instruction.operands)
+    return replace(instruction, name=name, operands=operands)
+
+
+def _moved(operand: Operand, by: int) -> Operand:
+    """The operand so many registers on; among scalar registers one that is none is not written, and read as s0."""
+    if operand.kind not in (OperandKind.VGPR, OperandKind.SGPR):
+        return operand
+    index = operand.index + by
+    if operand.kind is OperandKind.SGPR and (by % operand.dwords or index + operand.dwords > _SCALARS):
+        index = -operand.dwords if operand.name == "sdst" else 0
+    return replace(operand, index=index)
 
 
 def source_lane(instruction: Instruction, lane: int, wave_size: int, target: Target) -> int | None:
@@ -120,18 +153,4 @@ def _is_indexable(instruction: Instruction) -> bool:
     )
 
 
-def _relative(instruction: Instruction, m0: int) -> Iterator[tuple[OperandKind, int, int]]:
-    """Kind, first number and dwords of what is written by M0."""
-    to = instruction.operand("vdst") or instruction.operand("sdst")
-    assert to is not None
-    halves = instruction.name in ("v_movrelsd_2_b32", "v_swaprel_b32", "s_movrelsd_2_b32")
-    by = m0 >> 16 & 0x3FF if halves else m0
-    if to.kind is OperandKind.VGPR or (by % to.dwords == 0 and to.index + by + to.dwords <= _SCALARS):
-        yield to.kind, to.index + by, to.dwords
-    if instruction.name == "v_swaprel_b32":
-        source: Operand | None = instruction.operand("src0")
-        assert source is not None
-        yield source.kind, source.index + (m0 & 0x3FF), 1
-
-
-__all__ = ["Wanted", "chosen", "is_chosen", "may_write", "moved_lane", "source_lane"]
+__all__ = ["Wanted", "chosen", "is_chosen", "may_write", "moved_lane", "resolved", "source_lane"]

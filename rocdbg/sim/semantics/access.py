@@ -41,7 +41,7 @@ SOURCES = (
 _NULL_GFX10, _NULL_GFX11 = 125, 124
 LDS_DIRECT = 254
 """Operand code of what M0 selects in LDS, before gfx90a and GFX11."""
-_INDEX_BIT = {"src0": 0, "vsrc0": 0, "src1": 1, "vsrc1": 1, "src2": 2, "vdst": 3}
+INDEX_BIT = {"src0": 0, "vsrc0": 0, "src1": 1, "vsrc1": 1, "src2": 2, "vdst": 3}
 """Which bit of M0[15:12] makes an operand's register number relative, in vector arithmetic."""
 
 _TRANSCENDENTAL = re.compile(r"v_(s_)?(rcp|rsq|sqrt|exp|log|sin|cos)_")
@@ -407,7 +407,7 @@ class Access:
 
     def _is_indexed(self, operand: Operand) -> bool:
         """Whether the register number is relative to M0 (MODE.GPR_IDX_EN)."""
-        return self.context.mode.indexed >> _INDEX_BIT.get(operand.name, 4) & 1 != 0
+        return self.context.mode.indexed >> INDEX_BIT.get(operand.name, 4) & 1 != 0
 
     @property
     def _index(self) -> Value:

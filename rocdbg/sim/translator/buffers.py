@@ -222,16 +222,19 @@ class BufferRoutines:
 
     # -- atomics: pointers and strides for the common routine --------------------
 
-    def translate(self, r: Routine) -> None:
-        """Body of ``translate_buffer``: a pointer and the distance of its dwords per lane, 0 where dropped."""
+    def translate(self, r: Routine, split: bool = False) -> None:
+        """Body of ``translate_buffer``: a pointer and the distance of its dwords per lane, 0 where dropped.
+
+        ``split``: dwords are checked one by one, and what is told is where the first is.
+        """
         s = _resource(self.runtime, r)
         size = r.value("%size")
         step = r.const(4, I64).shl(s.element.eq(2).select(s.group, 0))
 
         def lane(lane: Value) -> None:
-            place = _place(r, s, lane, size, False)
+            place = _place(r, s, lane, size, split)
             first = _canonical(place.origin + _relative(s, place.offset))
-            last = _canonical(place.origin + _relative(s, place.offset + size - 1))
+            last = _canonical(place.origin + _relative(s, place.offset + (place.live if split else size) - 1))
             mine = self.runtime._in_scratch(r, first, last)
             length = s.scratch.select(r.const(1, I64), place.live)
             at = s.scratch.select(mine.select(first, r.state("scratch_base")), first)
@@ -504,17 +507,21 @@ class BufferRoutines:
                 for name, quick in vector_access.routines(kind, access):
                     routine = vector_access.VectorRoutine(runtime.wave_size, runtime.width)
                     runtime.emit(routine, name, vector_access.PARAMETERS, quick, "internal")
-        for access, need, move in (("load", 1, "gather"), ("store", 2, "scatter"), ("check", 2, "")):
+        for access, need, move in (("load", 1, "gather"), ("store", 2, "scatter")):
 
             def body(r: Routine, access: str = access, need: int = need, move: str = move) -> None:
-                if move:
-                    self._quick(r, access)
+                self._quick(r, access)
                 self._then(r, self._call(r, "locate_buffer", r.value("%size"), need))
-                if move:
-                    self._call(r, f"{move}_buffer", r.value("%size"), need)
+                self._call(r, f"{move}_buffer", r.value("%size"), need)
                 r.lines.append("ret i32 0")
 
             runtime.define(f"{access}_buffer", args, body)
+        # Who asks where an access went (watches, notes of stores) takes a pointer and a distance, as of other spaces.
+        runtime.define("place_buffer", _PARAMETERS, lambda r: self.translate(r, True), "internal")
+        runtime.define(
+            "check_buffer", args,
+            lambda r: r.lines.append(f"ret i32 {self._call(r, 'place_buffer', r.value('%size'), 1).ref}"),
+        )
         runtime.define("load_format_buffer", args, self.load_format)
         runtime.define("store_format_buffer", args, self.store_format)
 
