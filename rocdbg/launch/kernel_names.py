@@ -10,13 +10,15 @@ from itertools import islice
 from rocdbg import text
 from rocdbg.codeobject import CodeObject, Kernel
 from rocdbg.codeobject.demangle import base_name, demangle, function_name, stands_for
-from rocdbg.dwarf.info import DebugInfo
+from rocdbg.dwarf.info import DebugInfo, SourceFile
 from rocdbg.launch.errors import LaunchError
 
 # Itanium mangling of a name at namespace scope: _Z, length, identifier. What follows are parameters or
 # template
 # arguments. Nested names (_ZN...) are left to the debug information.
 _SIMPLE_MANGLED = re.compile(r"_Z(\d+)")
+_IN_FILE = re.compile(r"(?P<file>[^:]*\.\w+):(?P<name>[^:].*)", re.DOTALL)
+"""A name with the file of its kernel in front."""
 
 
 def near_names(name: str, names: list[str]) -> str:
@@ -28,8 +30,8 @@ def near_names(name: str, names: list[str]) -> str:
 class KernelMap(Mapping[str, Kernel]):
     """The kernels of a code object by name: ``saxpy``, ``_Z5saxpyfPKfPfi``, ``ns::reduce<int>``.
 
-    Namespaces may be left out. Iteration gives each kernel once, by the shortest name that is unique. An unknown or
-    ambiguous name raises LaunchError, which lists what there is.
+    Namespaces may be left out, and the source file be named (``first.hip:work``). Iteration gives each kernel once, by
+    the shortest name that is unique. An unknown or ambiguous name raises LaunchError, which lists what there is.
     """
 
     def __init__(self, code_object: CodeObject, debug_info: DebugInfo | None = None) -> None:
@@ -51,6 +53,18 @@ class KernelMap(Mapping[str, Kernel]):
         exact = self._code_object.kernels.find(name)
         if exact is not None:
             return [exact]
+        placed = _IN_FILE.fullmatch(name)
+        if placed is not None:
+            found = [(kernel, self.file_of(kernel)) for kernel in self._named(placed["name"])]
+            return [kernel for kernel, file in found if file is not None and file.matches(placed["file"])]
+        return self._named(name)
+
+    def file_of(self, kernel: Kernel) -> SourceFile | None:
+        """The source file that a kernel is declared in, where debug information says so."""
+        function = self._debug_info.function_at(kernel.entry_address) if self._debug_info is not None else None
+        return function.decl_file if function is not None else None
+
+    def _named(self, name: str) -> list[Kernel]:
         symbols = list(self._by_source_name.get(name, ()))
         if not symbols and self._debug_info is not None:
             for function in self._debug_info.functions_named(name):
@@ -112,14 +126,36 @@ class KernelMap(Mapping[str, Kernel]):
 def holder_of(name: str, code_objects: Sequence[KernelMap]) -> int | None:
     """Which of a program's code objects has the kernel of a name, ``None`` if none has.
 
-    Several units may have the same kernel, made of one template: any of them will do.
+    Several units may have the same kernel, made of one template: any of them will do. Kernels of several files that
+    have a name in common raise LaunchError, which says how to choose.
     """
-    return next((index for index, kernels in enumerate(code_objects) if kernels.candidates(name)), None)
+    holders = [index for index, kernels in enumerate(code_objects) if kernels.candidates(name)]
+    if len(holders) > 1:
+        placed = _placed_names(name, [code_objects[index] for index in holders])
+        if len(placed) > 1:
+            raise LaunchError(f"kernel {name}", f"several files have one: {', '.join(placed[:8])}")
+    return holders[0] if holders else None
 
 
 def names_in(code_objects: Iterable[KernelMap]) -> list[str]:
-    """The kernels of all of a program's code objects, each name once."""
-    return list(dict.fromkeys(name for kernels in code_objects for name in kernels))
+    """The kernels of all of a program's code objects, each name once; with their files where several have a name."""
+    holders: dict[str, list[KernelMap]] = {}
+    for kernels in code_objects:
+        for name in kernels:
+            holders.setdefault(name, []).append(kernels)
+    names: list[str] = []
+    for name, those in holders.items():
+        placed = _placed_names(name, those) if len(those) > 1 else []
+        names += placed if len(placed) > 1 else [name]
+    return names
+
+
+def _placed_names(name: str, code_objects: Sequence[KernelMap]) -> list[str]:
+    """A name with each of the files that its kernels are of, as short as tells them apart."""
+    found = (kernels.file_of(kernel) for kernels in code_objects for kernel in kernels.candidates(name))
+    files = list(dict.fromkeys(file for file in found if file is not None))
+    short = len({file.basename for file in files}) == len(files)
+    return [f"{file.basename if short else file.path}:{name}" for file in files]
 
 
 def _key(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from math import prod
 
@@ -46,7 +47,11 @@ def unit_facts(programs: Iterable[Program], file: SourceFile) -> tuple[str | Non
 
 
 def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[KernelRow]:
-    """All kernels, by name; a damaged descriptor shows zeros rather than hide the others."""
+    """All kernels, by name; a damaged descriptor shows zeros rather than hide the others.
+
+    Where code objects have a name in common its file is in front.
+    """
+    counts = Counter(program.kernel_title(kernel) for program, kernel in launch.kernels())
     for program, kernel in launch.kernels():
         metadata = kernel.metadata
         function = program.info.function_at(kernel.entry_address) if program.has_debug_info else None
@@ -61,9 +66,11 @@ def kernel_rows(launch: LaunchControl, warn: Callable[[str], None]) -> Iterator[
             if isinstance(kernel, Shader):
                 yield _shader_row(launch, program, kernel)
                 continue
-            descriptor = kernel.descriptor
+            descriptor, name = kernel.descriptor, program.kernel_title(kernel)
+            if counts[name] > 1 and function is not None and function.decl_file is not None:
+                name = f"{function.decl_file.basename}:{name}"
             yield KernelRow(
-                program.kernel_title(kernel), descriptor.vgpr_count, descriptor.sgpr_count,
+                name, descriptor.vgpr_count, descriptor.sgpr_count,
                 descriptor.group_segment_fixed_size, descriptor.private_segment_fixed_size, kernel.kernarg_size,
                 _occupancy(launch, kernel), arguments,
             )
