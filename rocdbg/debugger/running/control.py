@@ -15,7 +15,7 @@ from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.locspec import Location
-from rocdbg.debugger.running.breakpoints import BreakpointTable
+from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointTable
 from rocdbg.debugger.running.catch_events import loaded
 from rocdbg.debugger.running.catching import Catcher
 from rocdbg.debugger.running.driving import Driving
@@ -43,6 +43,11 @@ from rocdbg.debugger.warnings import Warnings
 
 if TYPE_CHECKING:
     from rocdbg.debugger.running.tracing import Tracing
+
+
+def _was_set_where_it_stood(breakpoint_: Breakpoint) -> bool:
+    """Whether it is of ``break`` alone: GDB's tables have the function of its place from the next run on."""
+    return not breakpoint_.text.startswith("*") and any(p.location.function is None for p in breakpoint_.locations)
 
 
 class RunControl(Driving):
@@ -136,7 +141,7 @@ class RunControl(Driving):
         self._focus.settle()
 
     def _attach(self, target: Target) -> None:
-        if self._inferior.attach(target):
+        if self._inferior.attach(target) or any(map(_was_set_where_it_stood, self._breakpoints)):
             self._breakpoints.resolve_again()
         self._state.attached = True
         for observer in tuple(self._observers):
