@@ -27,18 +27,18 @@ EVERYDAY = [
 Scope for base_case:
 Symbol x is a variable at frame base reg $s33 offset 0+4, length 4.
 """),
-    ("info address base_case::x", 'Symbol "base_case::x" is a variable at frame base reg $s33 offset 0+4.\n'),
+    ("info address base_case::x", 'Symbol "x" is a variable at frame base reg $s33 offset 0+4.\n'),
 ]
 BY_HAND = [
     ("info address part_ways::foo", """\
-Symbol "part_ways::foo" is multi-location:
+Symbol "foo" is multi-location:
   Range 0x1c50-0x289c: a complex DWARF expression:
        0: DW_OP_constu 0x123456
        4: DW_OP_stack_value
 
 .
 """),
-    ("info address inner::val", 'Symbol "inner::val" is a variable in $v0.\n'),
+    ("info address inner::val", 'Symbol "val" is a variable in $v0.\n'),
 ]
 
 

@@ -6,7 +6,7 @@ they came in. GDB writes such a value as ``x@entry``.
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
+import weakref
 
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.debugger.frames.frames import Frame
@@ -20,8 +20,9 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Variable
 from rocdbg.errors import Error
 
-_SEGMENTS: WeakKeyDictionary[Target, dict[int, int]] = WeakKeyDictionary()
-"""The addresses of kernarg segments by dispatch."""
+_SEGMENTS: dict[int, tuple[weakref.ref[Target], dict[int, int]]] = {}
+"""The addresses of kernarg segments by dispatch; by the identity of the target, as targets may have none but that."""
+_MOST_TARGETS = 16
 _TRITON = "triton"
 _TRITONS_OWN = 2
 """Arguments that Triton adds: scratch memory of the grid, and of a profiler."""
@@ -88,7 +89,12 @@ def entry_value(frame: Frame, parameter: Variable, target: Target, memory: Memor
 
 def _segment(target: Target, dispatch: int) -> int:
     """The address of a dispatch's arguments, which stay where they are; 0 where that is not known."""
-    known = _SEGMENTS.setdefault(target, {})
+    entry = _SEGMENTS.get(id(target))
+    if entry is None or entry[0]() is not target:
+        if len(_SEGMENTS) >= _MOST_TARGETS:
+            _SEGMENTS.clear()
+        entry = _SEGMENTS[id(target)] = weakref.ref(target), {}
+    known = entry[1]
     address = known.get(dispatch)
     if not address:  # what else there is to know of a dispatch takes a look at all its waves
         address = known[dispatch] = next((d.kernarg_address for d in target.dispatches() if d.number == dispatch), 0)

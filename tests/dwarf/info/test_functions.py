@@ -176,7 +176,7 @@ def test_global_variables(opened: Opened) -> None:
 
 def test_local_types(opened: Opened) -> None:
     function = opened("plain.cl", "-O0").functions_named("plain")[0]
-    assert [str(type) for type in function.types] == ["enum Way"]
+    assert [str(type) for type in function.types] == ["Way"]
 
 
 @pytest.mark.parametrize("arch", TARGETS)

@@ -179,7 +179,7 @@ struct ns::Node {
     ("plain.cl", "Pair", 8, "struct {\n    int a;\n    float b;\n}"),
     ("plain.cl", "Link", 48, """\
 struct Link {
-    struct Link *next;
+    Link *next;
     char c;
     Pair pairs[2];
     float3 f;

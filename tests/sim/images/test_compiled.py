@@ -135,7 +135,7 @@ def test_at_the_prompt(build: Build, tmp_path: Path) -> None:
     assert "Breakpoint 1, with lanes [0-7]" in said("run")
     assert said("print colour * 255") == "$1 = {0, 1, 2, 3}\n"
     shown = said("print source")
-    assert shown.startswith("$2 = (struct opencl_image2d_ro_t *) 0x7f")
+    assert shown.startswith("$2 = (opencl_image2d_ro_t *) 0x7f")
     assert "<2D image 4x2, 8_8_8_8_UNORM, xyzw, linear, at 0x7f" in shown
     lines = said("info image source").splitlines()
     assert lines[0].startswith("2D image 4x2, 8_8_8_8_UNORM, xyzw, linear, at 0x7f") and lines[1:2] + lines[3:] == [
