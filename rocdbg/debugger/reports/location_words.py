@@ -96,10 +96,8 @@ def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, pro
         if len(body) < len(operations) and offset == 0:  # what is in the register is no address
             return f"a variable in ${name}"
         return f"a variable at offset {offset!r} from base reg ${name}"
-    if first.info.meaning in ("addr", "addrx") and isinstance(first.operands[0], int):
-        address = first.operands[0] if first.info.meaning == "addr" else unit.indexed_address(first.operands[0])
-        return f"static storage at address {program.base + address:#x}"
-    return None
+    pushed = unit.address_pushed(first)
+    return f"static storage at address {program.base + pushed:#x}" if pushed is not None else None
 
 
 def _register(operation: Operation, program: Program) -> str | None:

@@ -56,9 +56,7 @@ def fixed_address(program: Program, variable: Variable) -> LoadedAddress | None:
     if not has_fixed_address(variable) or not isinstance(location, Exprloc):
         return None
     first, *rest = dwarf.decode(location.data, variable.unit.dialect)
-    number = first.operands[0]
-    if not isinstance(number, int) or variable.unit.conventions.without_space([first, *rest]) != [first]:
+    pushed = variable.unit.address_pushed(first)
+    if pushed is None or variable.unit.conventions.without_space([first, *rest]) != [first]:
         return None
-    return LoadedAddress(
-        program.base + (number if first.info.meaning == "addr" else variable.unit.indexed_address(number))
-    )
+    return LoadedAddress(program.base + pushed)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rocdbg.dwarf.conventions import Conventions, conventions_of
+from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.info.abbrev import Abbreviation
 from rocdbg.dwarf.info.attributes import Address, Constant, SectionOffset, String
 from rocdbg.dwarf.info.constants import LANGUAGE_NAMES, At, UnitType
@@ -219,6 +220,13 @@ class Unit:
         """The address with an index into ``.debug_addr``."""
         size = self.address_size
         return self.sections.number(".debug_addr", self.addr_base + index * size, size)
+
+    def address_pushed(self, operation: Operation) -> int | None:
+        """The file address that DW_OP_addr, DW_OP_addrx and their like push; None for other operations."""
+        number = operation.operands[0] if operation.info.meaning in ("addr", "addrx") else None
+        if not isinstance(number, int):
+            return None
+        return number if operation.info.meaning == "addr" else self.indexed_address(number)
 
     @cached_property
     def debug_addr(self) -> list[int]:

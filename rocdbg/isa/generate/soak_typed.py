@@ -88,7 +88,7 @@ SLIPS = (
     ),
     Slip("gfx10", _REFUSE, r"^s_\w+ .*, null", "cuts the code of null in pairs", "sbase"),
     Slip("gfx1[12]", _REFUSE, r"^s_barrier_\w+ null", "cuts the code of null to that of 20"),
-    Slip("gfx1", _REFUSE, rf"{_DPP}", "writes code 255 without a literal in DPP forms", "forms with DPP have none"),
+    Slip("gfx1", _REFUSE, _DPP, "writes code 255 without a literal in DPP forms", "forms with DPP have none"),
     Slip(
         "gfx[6789]", _REFUSE, r"lit(64)?\(",
         "writes code 255 without a literal in long forms", "long forms|no inline|does not fit",
