@@ -82,7 +82,7 @@ class WatchTable:
     def __init__(self) -> None:
         self._table: NDArray[np.uint64] = guarded(8 * (1 + ROW_WORDS)).view(np.uint64)
         self._touches: NDArray[np.uint64] = guarded(8 * (1 + TOUCH_WORDS)).view(np.uint64)
-        self._bytes: tuple[WatchedBytes, ...] = ()
+        self._begins = self._ends = np.zeros(0, np.uint64)
 
     @property
     def address(self) -> int:
@@ -101,7 +101,8 @@ class WatchTable:
             self._table = guarded(8 * (1 + 2 * len(rows) * ROW_WORDS)).view(np.uint64)
         self._table[0] = len(rows)
         self._table[1 : 1 + len(rows) * ROW_WORDS] = np.array(rows, np.uint64).reshape(-1)
-        self._bytes = tuple(watched)
+        self._begins = np.array([one.host for one in watched], np.uint64)
+        self._ends = np.array([one.host + one.size for one in watched], np.uint64)
         spans = [(one.host, one.host + one.size, *one.waves) for one in watched if one.accesses]
         if len(spans) * TOUCH_WORDS + 1 > self._touches.size:
             self._touches = guarded(8 * (1 + 2 * len(spans) * TOUCH_WORDS)).view(np.uint64)
@@ -120,10 +121,10 @@ class WatchTable:
             if not size or not lanes >> lane & 1:
                 continue
             spans = _spans(pointers[lane], strides[lane], size)
-            for index, one in enumerate(self._bytes):
-                if any(one.host < end and start < one.host + one.size for start, end in spans):
-                    found |= 1 << lane
-                    touched.add(index)
+            for start, end in spans:
+                indices = np.flatnonzero((self._begins < end) & (self._ends > start))
+                found |= int(indices.size > 0) << lane
+                touched.update(indices.tolist())
         return found, frozenset(touched)
 
 

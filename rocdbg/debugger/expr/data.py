@@ -199,8 +199,8 @@ class Data:
             if evaluator.has_stored:
                 self._inferior.state_changed()
 
-    def lanes_where(self, text: str, thread: int, lanes: int) -> int:
-        """The mask of those active lanes of ``lanes`` for which an expression is non-zero in their innermost frame.
+    def lanes_where(self, text: str, thread: int, lanes: int, level: int = 0) -> int:
+        """The mask of those of ``lanes`` for which an expression is non-zero in their frame of a level.
 
         What is the same for all lanes of a wave is found once: the tree, names, scopes and rules of the code there.
         """
@@ -209,7 +209,7 @@ class Data:
         with nesting_limited(text):
             for lane in lane_list(lanes):
                 if environment is None:
-                    environment = self.environment(Focus(thread, lane))
+                    environment = self.environment(Focus(thread, lane, level))
                     tree = value_tree(text, environment)
                 else:
                     environment = environment.at_lane(lane)

@@ -347,24 +347,26 @@ class BreakpointTable:
             found.append(Hit(breakpoint_, lanes))
         return found, problems
 
-    def counts(self, made: Breakpoint, arrival: Arrival, lanes: int, problem: Callable[[str], None]) -> bool:
-        """Whether one that is about no place stops a wave whose ``lanes`` are concerned; counts are updated."""
+    def counts(self, made: Breakpoint, arrival: Arrival, lanes: int, problem: Callable[[str], None]) -> int | None:
+        """Of the ``lanes`` that are concerned those for which one that is about no place stops their wave; None if it
+        does not. Counts are updated."""
         if made.thread is not None and made.thread != arrival.thread:
-            return False
+            return None
         if made.lane is not None and not lanes >> made.lane & 1:
-            return False
+            return None
         if made.condition is not None and arrival.active:
             try:
-                if not arrival.condition(made.condition, lanes & arrival.active or arrival.active):
-                    return False
+                lanes = arrival.condition(made.condition, lanes & arrival.active or arrival.active)
+                if not lanes:
+                    return None
             except Error as error:
                 problem(f"Error in testing breakpoint condition:\n{error}")
         made.hit_count += 1
         if made.ignore_count > 0:
             made.ignore_count -= 1
-            return False
+            return None
         made.stops()
-        return True
+        return lanes
 
     def retire(self, hits: Sequence[Hit]) -> None:
         """Delete the temporary ones among those that were hit."""

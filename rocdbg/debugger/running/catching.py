@@ -207,7 +207,9 @@ class Catcher:
                 what = made.argument if made.argument in stop.exceptions else "" if made.argument else ", ".join(
                     stop.exceptions
                 )
-            if what and made.argument in ("", what) and self._table.counts(made, arrival, stop.lanes, problem):
+            if not what or made.argument not in ("", what):
+                continue
+            if self._table.counts(made, arrival, stop.lanes, problem) is not None:
                 words = words or f"{made.event.value} {what}"
                 hits.append(Hit(made, stop.lanes))
         return hits, words
@@ -225,7 +227,7 @@ class Catcher:
             Hit(made, 0)
             for event, names in ((Event.LOAD, come), (Event.UNLOAD, gone))
             for made in self._all(event)
-            if any(made.matches(name) for name in names) and self._table.counts(made, arrival, 0, problem)
+            if any(made.matches(name) for name in names) and self._table.counts(made, arrival, 0, problem) is not None
         ]
         lines = [*(f"\n  Inferior loaded {name}" for name in come), *(f"\n  Inferior unloaded {name}" for name in gone)]
         return hits, "".join(lines)

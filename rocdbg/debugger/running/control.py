@@ -308,14 +308,14 @@ class RunControl(Driving):
         """Whether the running program was told to stop, and has not yet."""
         return self._state.interrupting
 
-    def _holds(self, text: str, thread: int, lanes: int) -> int:
-        """Those of a wave's active lanes for which a breakpoint's condition is true."""
+    def _holds(self, text: str, thread: int, lanes: int, level: int) -> int:
+        """Those of a wave's lanes for which a breakpoint's condition is true in the frame of a level."""
         state = self._state
         if state.interrupting:  # between the program's stop and here: a condition may take for ever
             raise ExpressionError("Quit")
         state.evaluating = True
         try:
-            return self._data.lanes_where(text, thread, lanes)
+            return self._data.lanes_where(text, thread, lanes, level)
         except KeyboardInterrupt:
             state.evaluating = False
             self.interrupt()

@@ -163,7 +163,7 @@ class PastStops(Struct):
         travelled(self.runner)
         watcher = self.runner.watcher
         there = {wave.number for wave in self.runner.target.waves()}
-        for thread in sorted(there.intersection(one.wave for one in watcher.all() if one.in_registers)):
+        for thread in sorted(there.intersection(one.wave for one in watcher.all() if one.needs_checks)):
             stop = TargetStop(TargetStopKind.WATCH, thread, self.runner.inferior.wave(thread).pc)
             if watcher.changed(stop):
                 yield self._in_registers(stop)

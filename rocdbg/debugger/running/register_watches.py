@@ -40,16 +40,19 @@ class RegisterWatches:
         stepped."""
         at: dict[int, list[Condition]] = {}
         for one in watchpoints:
-            if one.bounds is None or not one.registers or len(one.registers) > _MOST_DWORDS:
+            if one.bounds is None or one.inlined or len(one.registers) > _MOST_DWORDS:
+                return None
+            if one.in_registers and not one.registers:
                 return None
             places = self._places(one)
             if places is None or len(places) + len(one.bounds) > MAX_CHECK_ENTRIES // 4:
                 return None
             first = constant(1)
-            differs = Condition(first, _differs(one), Counter(), tuple(one.registers.values()), wave=one.wave)
+            if one.registers:
+                differs = Condition(first, _differs(one), Counter(), tuple(one.registers.values()), wave=one.wave)
+                for place in places - one.bounds:
+                    at.setdefault(place, []).append(differs)
             arrives = Condition(first, None, Counter(), wave=one.wave)
-            for place in places - one.bounds:
-                at.setdefault(place, []).append(differs)
             for place in one.bounds:
                 at.setdefault(place, []).append(arrives)
         shared: dict[tuple[int, ...], Check] = {}
@@ -60,6 +63,8 @@ class RegisterWatches:
 
     def _places(self, watchpoint: Watchpoint) -> set[int] | None:
         classes = {dwarf_register(number).register_class for number, _ in watchpoint.registers}
+        if not classes:
+            return set()
         if not classes <= _KINDS.keys() | _CODES.keys():
             return None
         named: set[Named] = set()

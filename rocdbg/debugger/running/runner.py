@@ -41,8 +41,8 @@ FATAL = frozenset({"SIGSEGV", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE"})
 class Runner(Struct):
     """Resumes the target, turns its stops into events, and moves the focus to where they are.
 
-    ``holds`` gives the lanes of a wave (of a mask) for which a condition is true, ``left`` is told when the target is
-    gone, and whether that was before its end.
+    ``holds`` gives the lanes of a wave (of a mask) for which a condition is true in the frame of a level, ``left`` is
+    told when the target is gone, and whether that was before its end.
     """
 
     inferior: Inferior
@@ -51,7 +51,7 @@ class Runner(Struct):
     settings: Settings
     state: RunState
     skips: SkipList
-    holds: Callable[[str, int, int], int]
+    holds: Callable[[str, int, int, int], int]
     native: NativeConditions
     watcher: Watcher
     catcher: Catcher
@@ -162,7 +162,7 @@ class Runner(Struct):
                 continue
             if stop.kind is TargetStopKind.RETURNED and internal is not None and internal.returned:
                 return None
-            if stop.kind is TargetStopKind.STEP and stop.pc in self.stop_addresses():
+            if stop.kind is TargetStopKind.STEP and stop.pc in self.stop_addresses() | self.watcher.ends():
                 stop = replace(stop, kind=TargetStopKind.BREAKPOINT)
             event = self.event(stop)
             if event is not None:
@@ -309,7 +309,7 @@ class Runner(Struct):
         """A wave at an address, for those who ask what stops it there."""
         active = self.inferior.active_lanes(thread)
         used = self.inferior.wave(thread).used_lanes
-        return Arrival(thread, pc, active, lambda text, lanes: self.holds(text, thread, lanes), used)
+        return Arrival(thread, pc, active, lambda text, lanes: self.holds(text, thread, lanes, 0), used)
 
     def stopped_at(self, reason: StopReason, stop: TargetStop, signal: str = "", **fields: object) -> StopEvent:
         """An event at a wave that is not about a breakpoint, or at none where there is none."""

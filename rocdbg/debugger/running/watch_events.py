@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from rocdbg.debugger.running.breakpoints import Breakpoint, Hit
+from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, Hit
 from rocdbg.debugger.running.catchpoints import Catchpoint
 from rocdbg.debugger.running.stops import StopEvent, StopReason
-from rocdbg.debugger.running.watchpoints import Trigger
+from rocdbg.debugger.running.watchpoints import Trigger, Watchpoint
 from rocdbg.debugger.target.runnable import TargetStop
 from rocdbg.debugger.values.value import Value
 
@@ -53,16 +53,31 @@ def undone(runner: Runner, stop: TargetStop, after: Mapping[int, list[Value | No
 def _triggers(
     runner: Runner, stop: TargetStop, changes: Sequence[Trigger], problem: Callable[[str], None]
 ) -> list[Trigger]:
-    """The changes that matter, counted."""
-    assert stop.thread is not None
+    """Of the changes that matter, counted, the first of each watchpoint."""
     found = []
+    by_number: dict[int, list[Trigger]] = {}
     for trigger in changes:
-        watchpoint = trigger.watchpoint
-        thread = watchpoint.wave if watchpoint.wave is not None and watchpoint.scoped else stop.thread
-        lanes = stop.lanes if trigger.lane is None or thread != stop.thread else 1 << trigger.lane
-        if runner.breakpoints.counts(watchpoint, runner.arrival(stop.thread, stop.pc), lanes, problem):
-            found.append(trigger)
+        by_number.setdefault(trigger.watchpoint.number, []).append(trigger)
+    for each in by_number.values():
+        watchpoint, own = each[0].watchpoint, sum(1 << one.lane for one in each if one.lane is not None)
+        mine = bool(own) and (watchpoint.scoped or watchpoint.wave == stop.thread)
+        arrival = _arrival(runner, stop, watchpoint, own)
+        held = runner.breakpoints.counts(watchpoint, arrival, own if mine else stop.lanes, problem)
+        if held is not None:
+            first = next((one for one in each if one.lane is not None and held >> one.lane & 1), each[0])
+            found.append(replace(first, lanes=held))
     return found
+
+
+def _arrival(runner: Runner, stop: TargetStop, watchpoint: Watchpoint, lanes: int) -> Arrival:
+    """Who asks for the condition of a watchpoint, as in GDB in the frame that it belongs to, whoever has changed it."""
+    assert stop.thread is not None
+    arrival = runner.arrival(stop.thread, stop.pc)
+    wave = watchpoint.wave
+    level = runner.watcher.frame_of(watchpoint) if watchpoint.scoped else None
+    if level is None or wave is None or not lanes:
+        return arrival
+    return replace(arrival, active=lanes, condition=lambda text, lanes: runner.holds(text, wave, lanes, level))
 
 
 def _event(
@@ -76,9 +91,11 @@ def _event(
     lanes = 0
     for hit in hits:
         lanes |= hit.lanes
+    own = triggers[0].lanes if triggers[0].watchpoint.scoped and triggers[0].watchpoint.wave == stop.thread else 0
+    concerned = own & (stop.lanes or own) or stop.lanes
     return runner.stopped_at(
         StopReason.WATCHPOINT if is_first else StopReason.BREAKPOINT,
-        stop if is_first else replace(stop, lanes=lanes), triggers=tuple(triggers), hit_lanes=lanes,
+        replace(stop, lanes=concerned if is_first else lanes), triggers=tuple(triggers), hit_lanes=lanes,
         breakpoints=tuple(numbers), commands=tuple(tuple(by_number[number].commands) for number in numbers),
         problems=tuple(problems), temporary=bool(hits) and hits[0].breakpoint.temporary,
         location=hits[0].location_at(stop.pc) if hits else None,

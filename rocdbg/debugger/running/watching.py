@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import zip_longest
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg import isa
@@ -20,16 +20,16 @@ from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.trees import names_in
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.access import ThreadAccess
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.registers import RegisterFile
 from rocdbg.debugger.running.breakpoints import BreakpointTable
 from rocdbg.debugger.running.register_watches import RegisterWatches
-from rocdbg.debugger.running.watchpoints import RegisterDword, Trigger, Watchpoint
+from rocdbg.debugger.running.watched_reads import RecordedMemory, RecordedReads
+from rocdbg.debugger.running.watchpoints import Trigger, Watchpoint
 from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import Memory
+from rocdbg.debugger.values.storage import Absence, AbsentError
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.context import LocationList
 from rocdbg.dwarf.info import Loclist
@@ -39,44 +39,6 @@ from rocdbg.sim.lane_expressions import constant
 
 MAX_WATCHED = 1 << 16
 """Bytes of the largest value that is watched."""
-_FRAME_REGISTERS = frozenset({64, 65})
-"""s32 and s33 by DWARF number, which stay as they are while a frame lives."""
-
-
-class _Recorder(Struct):
-    """Memory and registers as an environment reads them, written down."""
-
-    memory: Memory
-    thread: int | None
-    lane: int | None
-    reads: list[WatchedMemory]
-
-    def read(self, space: int, address: int, size: int) -> bytes:
-        self.reads.append(WatchedMemory(space, address, size, self.thread, self.lane))
-        return self.memory.read(space, address, size)
-
-    def write(self, space: int, address: int, data: bytes) -> None:
-        raise ExpressionError("A watched expression cannot assign.")
-
-    def generic_address(self, space: int, address: int) -> int | None:
-        return self.memory.generic_address(space, address)
-
-
-class _Reads(Struct):
-    """Registers and memory as locations read them, written down."""
-
-    memory: list[WatchedMemory]
-    registers: dict[RegisterDword, int]
-
-    def read_register(self, access: ThreadAccess, number: int, offset: int, size: int) -> None:
-        if number in _FRAME_REGISTERS:
-            return
-        data = access.target.read_register(access.thread, number)
-        for index in range(offset // 4, (offset + size + 3) // 4):
-            self.registers[number, index] = int.from_bytes(data[4 * index : 4 * index + 4], "little")
-
-    def read_memory(self, access: ThreadAccess, space: int, address: int, size: int, lane: int | None) -> None:
-        self.memory.append(WatchedMemory(space, address, size, access.thread, lane))
 
 
 @lru_cache(maxsize=16)
@@ -129,8 +91,10 @@ class Watcher:
         if software and access != "write":
             raise ExpressionError("Can't set read/access watchpoint when hardware watchpoints are disabled.")
         made.access, made.software = access, software
-        made.bounds = self._bounds(text, focus) if made.scoped else frozenset()
+        if made.scoped:
+            made.bounds, made.inlined = self._bounds(text, focus), self._inferior.frame(focus).inline is not None
         self._look(made)
+        made.is_direct = self._is_direct(made, focus)
         made.is_fixed = running and not made.scoped and self._is_fixed(made, focus)
         if access != "write" and made.in_registers:
             raise ExpressionError("Expression cannot be implemented with read/access watchpoint.")
@@ -145,6 +109,20 @@ class Watcher:
             and "$" not in made.expression and not any(names_in(value_tree(made.expression, environment)))
             and self._inferior.frame(focus).program is self._inferior.program
         )
+
+    def _is_direct(self, made: Watchpoint, focus: Focus) -> bool:
+        """Whether nothing but one piece of memory of its size, no bit field, was read for the value on each lane."""
+        if made.needs_checks or "$" in made.expression or len(made.memory) != len(made.values):
+            return False
+        if any(v is None or one.size != v.size for v, one in zip(made.values, made.memory, strict=True)):
+            return False
+        level = self.frame_of(made) if made.scoped else None
+        first = focus if level is None else Focus(made.wave, made.lanes[0], level)
+        environment = self._data.environment(first)
+        value = follow(Evaluator(environment).text(made.expression), environment)
+        place, read = value.address, (made.memory[0].space, made.memory[0].address)
+        is_whole = value.bit_size is None and not ctypes.is_void(value.type)
+        return is_whole and place is not None and (place.space, place.value) == read
 
     def _needs_frame(self, text: str) -> bool:
         environment = self._data.environment()
@@ -162,8 +140,6 @@ class Watcher:
     def _bounds(self, text: str, focus: Focus) -> frozenset[int] | None:
         """Where variables of a frame that an expression names begin to be at another place."""
         environment, frame = self._data.environment(focus), self._inferior.frame(focus)
-        if frame.inline is not None:
-            return None
         names, program, found = set(names_in(value_tree(text, environment))), frame.program, set[int]()
         for variable in environment.local_variables():
             location = variable.location
@@ -210,7 +186,7 @@ class Watcher:
 
     # -- looking at them
 
-    def _frame_of(self, watchpoint: Watchpoint) -> int | None:
+    def frame_of(self, watchpoint: Watchpoint) -> int | None:
         """The number of the frame that a watchpoint belongs to; ``None`` when it is gone."""
         thread, target = watchpoint.wave, self._inferior.target
         if thread is None or target is None or not any(wave.number == thread for wave in target.waves()):
@@ -232,27 +208,43 @@ class Watcher:
                     context = context.callee
                 made.__dict__["_registers"] = RegisterFile(access.target, access.thread, context)
             return made
-        level = self._frame_of(watchpoint)
+        level = self.frame_of(watchpoint)
         return None if level is None else self._data.environment(Focus(watchpoint.wave, lane, level))
 
     def _look(self, watchpoint: Watchpoint) -> None:
         """Evaluate, and remember what was read.
 
         Where a name means nothing at this place of its frame, all stays as it was. Raises what is wrong with an
-        expression that was never evaluated.
+        expression that was never evaluated. So does a value where the compiler has lost its variable for a while.
         """
+        if watchpoint.is_direct and None not in watchpoint.values and self._is_there(watchpoint):
+            watchpoint.values = [
+                self._stored(one, before) for one, before in zip(watchpoint.memory, watchpoint.values, strict=True)
+            ]
+            return
         known = watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers
         watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers = [], [], False, {}
         watchpoint.looked = self._inferior.running
         try:
-            for lane in watchpoint.lanes:
-                watchpoint.values.append(self._value(watchpoint, lane))
+            for lane, before in zip_longest(watchpoint.lanes, known[0]):
+                watchpoint.values.append(self._value(watchpoint, lane, before))
         except (NoSymbolError, ExpressionError, NoRegistersError):
             if not known[0]:
                 raise
             watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers = known
 
-    def _value(self, watchpoint: Watchpoint, lane: int | None) -> Value | None:
+    def _stored(self, memory: WatchedMemory, before: Value | None) -> Value | None:
+        """What is in the memory now that a value was read from."""
+        target = self._inferior.target
+        if target is None or before is None:
+            return None
+        try:
+            data = target.read_memory(memory.space, memory.address, memory.size, memory.thread, memory.lane)
+        except Error:
+            return None
+        return before if data == before.data else Value(before.type, data=data)
+
+    def _value(self, watchpoint: Watchpoint, lane: int | None, before: Value | None) -> Value | None:
         environment = self._environment(watchpoint, lane)
         if environment is None:
             return None
@@ -264,17 +256,23 @@ class Watcher:
                 return value if ctypes.is_void(value.type) else Value(value.type, data=value.contents())
             except (NoSymbolError, ExpressionError, NoRegistersError):
                 raise
+            except AbsentError as error:
+                if error.absence is not Absence.OPTIMIZED_OUT:
+                    return None
+                if before is None:
+                    watchpoint.lost |= {lane}
+                return before
             except Error:  # memory that is not there, or not yet
                 return None
 
     @contextmanager
     def _recorded(self, environment: ProgramEnvironment, watchpoint: Watchpoint, lane: int | None) -> Iterator[None]:
-        environment.__dict__["memory"] = _Recorder(environment.memory, watchpoint.wave, lane, watchpoint.memory)
+        environment.__dict__["memory"] = RecordedMemory(environment.memory, watchpoint.wave, lane, watchpoint.memory)
         if environment.frame is None:
             yield
             return
         access = environment.frame.context.access  # that of all frames of the chain, and of places they have found
-        access.reader = _Reads(watchpoint.memory, watchpoint.registers)
+        access.reader = RecordedReads(watchpoint.memory, watchpoint.registers)
         try:
             yield
         finally:
@@ -287,7 +285,7 @@ class Watcher:
         for watchpoint in self.all():
             if watchpoint.is_idle:
                 continue
-            if not watchpoint.in_registers or self.stopped in (None, watchpoint.wave):
+            if not watchpoint.needs_checks or self.stopped in (None, watchpoint.wave):
                 self._look(watchpoint)  # else a check that the wave has yet to come to may find a change
             accesses = watchpoint.access != "write"
             wanted.update(dict.fromkeys(replace(one, accesses=accesses) for one in watchpoint.memory))
@@ -303,7 +301,7 @@ class Watcher:
             one for one in self.all()
             if one.scoped and (
                 (stop.thread == one.wave and one.place is None and stop.pc in one.ends_at)
-                or self._frame_of(one) is None
+                or self.frame_of(one) is None
             )
         ]
 
@@ -326,11 +324,11 @@ class Watcher:
             return focus
         if self.checks() is not None:
             return None
-        return next((one.wave for one in self.all() if one.in_registers and self._is_there(one)), None)
+        return next((one.wave for one in self.all() if one.needs_checks and self._is_there(one)), None)
 
     def checks(self) -> dict[int, Check] | None:
-        """Where the target has to find out whether watched registers have changed; None if it cannot."""
-        there = [one for one in self.all() if one.in_registers and self._is_there(one)]
+        """Where the target has to find out whether what is watched in registers has changed; None if it cannot."""
+        there = [one for one in self.all() if one.needs_checks and self._is_there(one)]
         return self._register_watches.checks(there)
 
     def add_checks(self, checks: dict[int, Check], stops: Set[int]) -> None:
@@ -350,20 +348,21 @@ class Watcher:
 
     def noticed(self, stop: TargetStop) -> bool:
         """Whether a wave that has stopped has changed what no check of memory tells of: registers that are watched."""
-        watched = any(one.is_idle or (one.in_registers and one.wave == stop.thread) for one in self.all())
+        watched = any(one.is_idle or (one.needs_checks and one.wave == stop.thread) for one in self.all())
         return watched and bool(self.changed(stop, keep=True))
 
     def _is_there(self, watchpoint: Watchpoint) -> bool:
         """Whether the wave, and the frame, of a watchpoint is there."""
         if watchpoint.scoped:
-            return self._frame_of(watchpoint) is not None
+            return self.frame_of(watchpoint) is not None
         target = self._inferior.target
         return target is not None and any(wave.number == watchpoint.wave for wave in target.waves())
 
     def changed(
         self, stop: TargetStop, keep: bool = False
     ) -> list[Trigger]:
-        """Those whose value is another than when the program went on, or whose memory was accessed if that counts.
+        """Those whose value is another than when the program went on, or whose memory was accessed if that counts, once
+        for each lane for which that is so.
 
         That is where a wave has stopped: registers of others are not asked, which have a stop of their own to come to.
         ``keep``: they are so again the next time.
@@ -372,18 +371,21 @@ class Watcher:
         for watchpoint in self.all():
             if watchpoint.in_registers and not watchpoint.memory and watchpoint.wave != stop.thread:
                 continue
-            before = watchpoint.values
+            before, lost = watchpoint.values, watchpoint.lost
             reached = any(replace(one, accesses=True) in stop.touched for one in watchpoint.memory)
             self._look(watchpoint)
             now = watchpoint.values
+            still = (lane for lane, value in zip(watchpoint.lanes, now, strict=False) if value is None)
+            watchpoint.lost &= frozenset(still)
             if keep:
-                watchpoint.values = before
+                watchpoint.values, watchpoint.lost = before, lost
             for lane, old, new in zip(watchpoint.lanes, before, now, strict=False):
+                if old is None and lane in lost:
+                    continue
                 differs = (old.data if old is not None else None) != (new.data if new is not None else None)
                 counts = {"read": reached and stop.reads, "access": reached or differs}.get(watchpoint.access, differs)
                 if counts:
                     found.append(Trigger(watchpoint, lane, old, new))
-                    break
         return found
 
 

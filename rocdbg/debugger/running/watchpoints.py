@@ -37,14 +37,21 @@ class Watchpoint(Breakpoint):
     """What triggers it: a ``write`` (that changes the value), a ``read``, any ``access``."""
     values: list[Value | None] = field(default_factory=list)
     """What the expression was when the program last went on, by lane; ``None`` where it could not be read."""
+    lost: frozenset[int | None] = frozenset()
+    """Lanes for which the compiler has had no place for a variable so far: its first value there is no change."""
     memory: list[WatchedMemory] = field(default_factory=list)
     """What was read for it."""
+    is_direct: bool = False
+    """Whether each lane's value is the bytes of its one piece of ``memory``, as long as the frame is there: they can be
+    read without evaluating."""
     registers: dict[RegisterDword, int] = field(default_factory=dict)
     """What was read of registers for it."""
-    bounds: frozenset[int] | None = None
+    bounds: frozenset[int] | None = frozenset()
     """Loaded addresses where a variable of it may be elsewhere than before; ``None``: that may be anywhere."""
+    inlined: bool = False
+    """Whether the frame is that of an inlined function, whose end no address tells."""
     in_registers: bool = False
-    """Whether more than memory was read: the program has to be stepped."""
+    """Whether more than memory was read."""
     looked: bool = False
     """Whether it was evaluated in a program that runs: then it is known that nothing is read for it."""
     software: bool = False
@@ -73,7 +80,13 @@ class Watchpoint(Breakpoint):
     @property
     def is_idle(self) -> bool:
         """Whether nothing is read for it: no instruction changes it, only commands, by convenience variables."""
-        return self.looked and not self.memory and not self.in_registers
+        return self.looked and not self.memory and not self.needs_checks
+
+    @property
+    def needs_checks(self) -> bool:
+        """Whether changes of memory do not tell of all of its own: registers are read, or its variables move (one that
+        is a constant at first may be in a register later)."""
+        return self.in_registers or self.bounds is None or bool(self.bounds)
 
     @property
     def _is_software(self) -> bool:
@@ -82,9 +95,11 @@ class Watchpoint(Breakpoint):
 
 
 class Trigger(Struct, frozen=True):
-    """A watchpoint with a new value, in which lane, and the values."""
+    """A watchpoint with a new value, in which lane, and the values; ``lanes``: the mask of all such lanes for which its
+    condition holds."""
 
     watchpoint: Watchpoint
     lane: int | None
     old: Value | None
     new: Value | None
+    lanes: int = 0
