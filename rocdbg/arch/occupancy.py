@@ -50,7 +50,7 @@ def occupancy(
     limits = {"waves": most, "VGPRs": _of_vgprs(target, wave_size, vgprs), "SGPRs": _of_sgprs(target, sgprs)}
     if lds:
         space = 2 * target.lds_size if pairs else target.lds_size
-        limits["LDS"] = -(-min(groups, space // lds) * per_group // simds)
+        limits["LDS"] = -(-(space // lds) * per_group // simds)
     limits["workgroups"] = -(-groups * per_group // simds)
     return Occupancy({name: max(1, min(most, waves)) for name, waves in limits.items()})
 

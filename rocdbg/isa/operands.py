@@ -147,12 +147,15 @@ def scalar_registers(target: Target) -> int:
     return 104 if target.generation <= Generation.GFX7 else 102
 
 
+def trap_registers(target: Target) -> int:
+    """How many registers of trap handlers instructions can name."""
+    return 16 if target.generation >= Generation.GFX9 else 12
+
+
 def _limit(prefix: str, target: Target) -> int:
     if prefix == "s":
         return scalar_registers(target)
-    if prefix == "ttmp" and target.generation < Generation.GFX9:
-        return 12
-    return 16 if prefix == "ttmp" else target.vgpr_file
+    return trap_registers(target) if prefix == "ttmp" else target.vgpr_file
 
 
 def _file(prefix: str, low: int, high: int, target: Target, text: str) -> Register:

@@ -82,3 +82,9 @@ def test_as_the_compiler_says(processor: str, options: tuple[str, ...]) -> None:
 def test_what_limits(vgprs: int, sgprs: int, lds: int, workgroup: int, waves: int, by: str) -> None:
     found = occupancy(target_by_name("gfx90a"), 64, vgprs=vgprs, sgprs=sgprs, lds=lds, workgroup=workgroup)
     assert (found.waves, found.limited_by) == (waves, by)
+
+
+def test_memory_that_is_left_limits_nothing() -> None:
+    """16 workgroups of two waves on four SIMDs: there is memory for 65."""
+    found = occupancy(target_by_name("gfx803"), 64, vgprs=8, sgprs=16, lds=1000, workgroup=128)
+    assert (found.waves, found.limited_by) == (8, "workgroups")

@@ -264,6 +264,11 @@ def test_typed(target: str) -> None:
         ("s_waitcnt vmcnt(64)", 11, "`vmcnt' counts from 0 to 63"),
         ("s_mov_b32 s0, 1 << 70 / 0", 15, "`1 << 70 / 0' divides by zero"),
         ("v_add_f32 v0, v1, v2 foo:1", 22, "`foo:1' is no modifier here"),
+        ("v_add_f32 v0, v1, v2 foo", 22, "`foo' is no modifier here"),
+        ("ds_read_b32 v0, v1 gsd", 20, "`gsd' is no modifier here"),
+        ("v_add_f32 v0 v1, v2", 14, "a comma is missing in front of `v1'"),
+        ("s_mov_b32 s0, 1 2", 17, "a comma is missing in front of `2'"),
+        ("s_sleep 0.5", 9, "`0.5' is not an integer"),
         ("v_foo v0", 1, "it has no instruction `v_foo'"),
     ],
 )
@@ -296,6 +301,11 @@ def test_errors(line: str, column: int, reason: str) -> None:
         ("gfx900", "v_add3_u32 v0, 0x1234, v1, v2", "no inline constant"),
         ("gfx1100", "v_add_f32_e64_dpp v0, v1, s2 row_shl:1", "src1 cannot be `s2'"),
         ("gfx1200", "s_barrier_init s0", "it takes m0 or inline constants"),
+        ("gfx803", "image_sample v0, v1, ttmp[8:15], s[0:3]", "goes beyond the last register"),
+        (
+            "gfx1010", "image_get_lod v48, [v110, v30, v90], s[56:63], s[48:51] dmask:0x6 dim:SQ_RSRC_IMG_1D",
+            "vdata must be 2 registers",
+        ),
     ],
 )
 def test_what_cannot_go_together(target: str, line: str, reason: str) -> None:
@@ -316,6 +326,9 @@ def test_what_cannot_go_together(target: str, line: str, reason: str) -> None:
         ("gfx1100", "s_load_dword s0, s[2:3], 0x10", "010000f4100000f8"),  # gfx10's name of s_load_b32
         ("gfx900", "v_cndmask_b32 v0, v1, v2", "01050000"),  # vcc need not be typed
         ("gfx900", "s_load_dword s0, s[2:3]", "010002c000000000"),
+        ("gfx900", "s_atc_probe 127, s[48:49], s100", "d81f98c064000000"),
+        ("gfx700", "s_load_dwordx4_e32 s[8:11], s[48:49], 0x65", "653184c0"),
+        ("gfx600", "v_writelane_b32 v0, 1.5, -8", "ff9001040000c03f"),
     ],
 )
 def test_what_can(target: str, line: str, code: str) -> None:

@@ -126,7 +126,8 @@ def info_types(shell: Shell, quiet: bool, pattern: Pattern) -> None:
 def info_kernels(shell: Shell, pattern: Pattern) -> None:
     """The kernels of the program: their registers, memory and arguments.
 
-    Occupancy is an estimate of the waves that a SIMD holds at once, with the resource that allows no more.
+    Occupancy is an estimate of the waves that a SIMD holds at once, with the resource that allows no more. It is for
+    the workgroup that the kernel requires or the launch has, else for the largest that the kernel may have.
     """
     rows = [row for row in kernel_rows(shell.session.launch, shell.session.warnings.add) if pattern.search(row.name)]
     if not rows:

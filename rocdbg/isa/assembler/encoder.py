@@ -99,7 +99,8 @@ class Assembler:
         if suffix and name not in self._rows:
             # Printed without the suffix: there is one form only, or the modifiers tell which.
             name = name.removesuffix(suffix)
-            return [encoder for encoder in self._encoders_of(name) if _is_of_form(encoder.layout, suffix)]
+            found = [encoder for encoder in self._encoders_of(name) if _is_of_form(encoder.layout, suffix)]
+            return sorted(found, key=lambda encoder: encoder.later)
         forms = ("",) if suffix else _FORMS
         found = [encoder for form in forms for encoder in self._encoders_of(name + form)]
         # Forms with DPP and SDWA may be printed without a suffix.

@@ -69,7 +69,7 @@ def absolute(text: str, symbols: Lookup) -> int:
         text = match[2].strip()
     value = integer(text, symbols)
     if value is None:
-        raise Mismatch(f"`{text}' is not a number")
+        raise Mismatch(f"`{text}' is not an integer")
     if value.addresses:
         raise Mismatch(f"`{text}' is an address, where an absolute number must stand")
     return value.value

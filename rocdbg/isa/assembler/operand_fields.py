@@ -171,6 +171,9 @@ class OperandField:
         plain = number.floating is None and not number.literal and not number.addresses
         if plain and (codes := self._texts.codes.get(str(number.integer))):
             return codes
+        is_code = plain and not self._literal and self._type != "b16"
+        if is_code and (codes := self._texts.codes.get(hex(number.integer))):
+            return codes
         bits = constant_bits_of(number, self._type)
         if bits is not None and (codes := self._texts.constant(bits, self._type)):
             return codes

@@ -16,6 +16,7 @@ from rocdbg.isa.assembler.operand_fields import (
     RegistersField,
     TextCodes,
     split_list,
+    typed_register,
 )
 from rocdbg.isa.assembler.syntax import Statement, separate, words_of
 from rocdbg.isa.assembler.word import Place, Word
@@ -37,6 +38,8 @@ _UNTYPED = 1 << 55
 _VECTOR_SOURCES = 1 << 40 | 1 << 49 | 1 << 58
 """What tells vector registers from others in three sources."""
 _MODIFIER = re.compile(r"[a-z_0-9]+:")
+_WORD = re.compile(r"[a-z_0-9.]", re.IGNORECASE)
+_ENDS_OPERAND = re.compile(r"[\w\]).|]$")
 _MASK32 = (1 << 32) - 1
 _BRANCHES = (Flow.BRANCH, Flow.COND_BRANCH, Flow.CALL)
 
@@ -253,8 +256,8 @@ class RowEncoder:
                     continue
                 if isinstance(field, NumberField) and field.counts:
                     waiting[:] = [" ".join(waiting)]  # commas may stand between the counters
-                if len(parts := words_of(waiting[0])) > 1 and _MODIFIER.match(parts[1]):
-                    raise Mismatch(f"`{parts[1]}' is no modifier here", 0, parts[1])
+                if not isinstance(field, NumberField):
+                    _check_single(waiting[0], word.place)
                 field.read(waiting[0], word)
                 del waiting[0]
                 matched += 1
@@ -292,6 +295,15 @@ class RowEncoder:
 def _selected(layout: Layout, selector: str, word: int) -> int:
     """The bits of a selector in a word."""
     return next(extract(word, found.bits) for found in layout.selectors if found.name == selector)
+
+
+def _check_single(typed: str, place: Place) -> None:
+    """Refuse what is an operand with another word behind it: a modifier that there is not, or a comma is missing."""
+    first, second, *_ = (*words_of(typed), "", "")
+    if _MODIFIER.match(second) or (_WORD.match(second) and _ENDS_OPERAND.search(first)):
+        if _WORD.match(second) and (second[0].isdigit() or typed_register(second, place) is not None):
+            raise Mismatch(f"a comma is missing in front of `{second}'", 0, second)
+        raise Mismatch(f"`{second}' is no modifier here", 0, second)
 
 
 def _closed_bars(mnemonic: str, operands: list[str]) -> list[str]:

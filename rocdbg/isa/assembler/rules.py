@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.isa.formats import Layout
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
-from rocdbg.isa.operands import scalar_registers
+from rocdbg.isa.operands import scalar_registers, trap_registers
 
 K = OperandKind
 _VECTOR_ALU = ("VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "VOPD")
@@ -34,6 +34,10 @@ _ONE_LANE = re.compile(r"^v_(read|write)lane_b32$")
 _FIRST_VALUE = 230
 """Codes from here on are values that are no registers."""
 _DESTINATIONS = ("vdst", "sdst", "vdstx", "vdsty")
+_SIZED_IMAGES = (
+    "image_load", "image_sample", "image_store", "image_gather4", "image_get_lod", "image_get_resinfo", "image_atomic",
+)
+"""Image instructions whose data are as many registers as ``dmask`` has components."""
 _SYSTEM = 3
 _WHOLE = 6
 """The selection DWORD of SDWA."""
@@ -152,7 +156,9 @@ def _register_ranges(found: Instruction, layout: Layout, target: Target) -> str 
                 return f"{target.name} cannot load and store accumulation registers"
             if (target.unified_vgprs or target.is_gfx125) and operand.dwords > 1 and operand.index % 2:
                 return f"`{operand.text}' must start at an even number"
-        elif operand.kind is K.SGPR and operand.index + operand.dwords > scalar_registers(target):
+        elif (operand.kind is K.SGPR and operand.index + operand.dwords > scalar_registers(target)) or (
+            operand.kind is K.TTMP and operand.index + operand.dwords > trap_registers(target)
+        ):
             return f"`{operand.text}' goes beyond the last register"
     return None
 
@@ -192,10 +198,10 @@ def _images(found: Instruction, layout: Layout, target: Target) -> str | None:
 def _image_data(found: Instruction, layout: Layout, target: Target) -> str | None:
     """How many registers an image instruction moves."""
     data, dmask = found.operand("vdata"), found.modifiers.get("dmask", 0)
-    if data is None or not found.name.startswith(("image_load", "image_sample", "image_store", "image_gather4")):
+    if data is None or not found.name.startswith(_SIZED_IMAGES):
         return None
-    if "msaa" in found.name or (found.name.startswith(("image_load", "image_store")) and not target.unified_vgprs):
-        return None  # the tables tell these apart by the number of registers
+    if "msaa" in found.name:
+        return None  # always four components
     assert isinstance(dmask, int)
     count = 4 if "gather4" in found.name else max(1, dmask.bit_count())
     if "d16" in found.modifiers and target.generation >= Generation.GFX9:

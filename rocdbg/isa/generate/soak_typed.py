@@ -75,13 +75,15 @@ class Slip(Struct, frozen=True):
 _REFUSE, _TAKE, _BYTES = "we refuse", "we take", "bytes differ"
 SLIPS = (
     # We refuse what LLVM cuts down to the bits there are, or encodes as something else.
-    Slip(".", _REFUSE, r"(row_mask|bank_mask):(0x)?1\w\b|\bfi:2|bitop3:0x100", "cuts masks to the bits there are"),
+    Slip(
+        ".", _REFUSE, r"(row_mask|bank_mask|dmask):(0x)?1\w\b|\bfi:2|bitop3:0x100", "cuts masks to the bits there are",
+    ),
     Slip(".", _REFUSE, r"buffer_.* offset:", "cuts offsets of buffers", "^offset must be"),
     Slip(
         ".", _REFUSE, r"^s_\w+ (-?\d+\.\d+|\d{6,}|65536|0x\w{5,})",
-        "cuts 16-bit numbers, takes floats for zero", "simm16",
+        "cuts 16-bit numbers, takes floats for zero", "simm16|is not an integer",
     ),
-    Slip(".", _REFUSE, rf"^[sv]_\w+ {_VALUE}\b", "cuts the codes of values to seven bits, and has them for results"),
+    Slip(".", _REFUSE, rf"^[sv]_\w+ \[?{_VALUE}\b", "cuts the codes of values to seven bits, and has them for results"),
     Slip(
         ".", _REFUSE, rf"^(s_|scratch_|t?buffer_).*, {_VALUE}\b",
         "cuts the codes of values in addresses to seven bits",
@@ -110,10 +112,16 @@ SLIPS = (
         ".", _REFUSE, r"(neg|abs|sext)\(-?\d|-\||\|-?\d|--",
         "folds signs of constants, drops those without bits", "cannot have",
     ),
-    Slip(".", _BYTES, r"(neg|abs|sext)\(-?\d|-\||\|-?\d|--", "folds signs of constants into literals"),
+    Slip(".", _BYTES, r"(neg|abs|sext)\(-?\d|\|-?\d|--", "folds signs of constants into literals"),
+    Slip("gfx1", _TAKE, r"_f64.*(\||neg\(|abs\()(lit\()?0x", "prints signs of f64 literals, which it refuses"),
+    Slip("gfx1", _REFUSE + "/" + _BYTES, r"\|lit\(", "drops the mark of literals between bars"),
+    Slip("gfx1[12]", _REFUSE, r"^v_ldexp_f16.* lit\(0x\w{5,}", "cuts literals of v_ldexp_f16", "does not fit"),
+    Slip("gfx[67]", _REFUSE, r"^v_\w+ .* clamp$", "drops clamp where the encoding has no bit of it", "no modifier"),
     Slip(".", _REFUSE, rf"^v_\w+ [^,]*, {_VALUE}\b", "cuts the codes of values that get masks to seven bits", "sdst"),
+    Slip(".", _REFUSE, " ", "takes operands without a comma between them", "comma is missing"),
+    Slip("gfx9", _REFUSE, r"^s_atc_probe", "cuts what is probed to seven bits", "sdata"),
     # Bytes differ.
-    Slip("gfx1", _BYTES, r"s_setreg_imm32_b32 .*\d\.\d", "takes zero for a floating-point literal"),
+    Slip(".", _BYTES, r"s_setreg_imm32_b32(_e32)? .*\d\.\d", "takes zero for a floating-point literal"),
     Slip(".", _BYTES + "/" + _REFUSE, r"^exp(_e32)? .*compr", "enables halves of exports in pairs, and drops some"),
     Slip(
         ".", _BYTES, r"^[vs]_\w*(_[iub]16|alignb).* -?\|?\d+\.\d",
@@ -122,6 +130,7 @@ SLIPS = (
     Slip("gfx1", _BYTES, r"^s_cmp_\w+_f16 .*\d\.\d", "makes 32-bit floats for scalar 16-bit comparisons"),
     Slip("gfx12", _BYTES, r"^v_(pk_fmac_f16|cvt_pk_(fp8|bf8)_f16)", "makes literals of inline constants"),
     Slip("gfx1", _BYTES, r"lit(64)?\(.*0x|0x.*lit(64)?\(", "forgets the second of two literals"),
+    Slip(".", _REFUSE, r"lit(64)?\(", "forgets the second of two literals", "only one literal"),
     # We take what LLVM prints and refuses, or knows with a feature only.
     Slip(
         "gfx12", _TAKE, r"^v_.*v\d+\.h|^v_(mov|swap)_b16",
@@ -130,7 +139,7 @@ SLIPS = (
     Slip("gfx1[01]", _TAKE, r"^image_", "prints addresses that are too long for their encoding", "image address size"),
     Slip("gfx11", _TAKE, r"^v_fmac_f16.* op_sel", "prints an op_sel that it refuses"),
     Slip("gfx11", _TAKE, rf"0\.15915494.*{_DPP}|_dpp.*0\.15915494", "prints a constant in DPP forms that it refuses"),
-    Slip("gfx10", _TAKE, r"^v_ldexp_f16_sdwa.*0\.15915494", "prints a constant of an integer that it refuses"),
+    Slip("gfx(9|10)", _TAKE, r"^v_\w+_sdwa.*0\.15915494", "prints a constant of integers that it refuses"),
 )
 
 

@@ -248,7 +248,7 @@ class Transfer:
             if new.name == "SMRD" and name == "soffset" and self.family == "gfx7":
                 return [tag, name, bits_text(bits), (*texts[:255], "LITERAL"), "k", *signs]
             style = _LITERALS.get(item[4], item[4])
-            if new.encoding == "VOP2" and name == "src0" and texts[128] and not row.mnemonic.startswith("v_writelane"):
+            if new.encoding == "VOP2" and name == "src0" and texts[128]:
                 texts, style = (*texts[:255], "LITERAL", *texts[256:]), style or "b32i"
             if row.mnemonic.startswith(_LANE_SELECTS):
                 name = item[1]  # as elsewhere: it is no vector register

@@ -12,6 +12,7 @@ from resource_reference import Resource, access
 from rocdbg.sim.layout import FaultKind, Space, Status
 
 pytestmark = pytest.mark.llvm
+EARLY = {"gfx700": 7, "gfx803": 8}
 TARGETS = {"gfx900": 9, "gfx90a": 9, "gfx942": 9, "gfx1030": 10, "gfx1100": 11, "gfx1201": 12}
 NEW = {"ubyte": "u8", "ushort": "u16", "dword": "b32", "dwordx2": "b64", "dwordx3": "b96", "dwordx4": "b128"}
 SIZES = {"ubyte": 1, "ushort": 2, "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}
@@ -23,7 +24,7 @@ def load(target: str, kind: str, modifiers: str) -> str:
     vdata = "v4" if count == 1 else f"v[4:{3 + count}]"
     both = "idxen" in modifiers and "offen" in modifiers
     vaddr = "v[0:1]" if both else "v0" if "en" in modifiers else "off"
-    name = NEW[kind] if TARGETS[target] >= 11 else kind
+    name = NEW[kind] if TARGETS.get(target, 0) >= 11 else kind
     return f"buffer_load_{name} {vdata}, {vaddr}, s[4:7], s8 {modifiers}\ns_endpgm"
 
 
@@ -33,8 +34,8 @@ class ResourceBench(Bench):
     SIZE = 1 << 16
 
     def __init__(self, target: str, kind: str, modifiers: str) -> None:
-        super().__init__(load(target, kind, modifiers), target, 64 if target.startswith("gfx9") else 32)
-        self.size, self.generation = SIZES[kind], TARGETS[target]
+        self.size, self.generation = SIZES[kind], TARGETS.get(target, 9)
+        super().__init__(load(target, kind, modifiers), target, 64 if self.generation == 9 else 32)
         self.area = self.memory.allocate(self.SIZE, name="area")
         self.area.data[:] = np.random.default_rng(1).integers(0, 256, self.SIZE, np.uint8)
 
@@ -152,6 +153,34 @@ def test_gfx9(
     values = {**{f: getattr(resource, f) for f in resource.__dataclass_fields__}, "base": bench.area.address}
     assert bench.go(Resource(**values), soffset) is Status.END
     assert bench.got(3) == want
+
+
+UNSWIZZLED = [
+    # modifiers, stride, records, SOFFSET, index, offset: what gfx700 and what gfx803 load (dword n holds n + 1)
+    ("idxen", 8, 2, 0, 1, 0, 3, 0),  # two records; two bytes
+    ("idxen", 8, 12, 0, 1, 0, 3, 3),
+    ("idxen", 8, 11, 0, 1, 0, 3, 0),  # the last byte is one too far
+    ("idxen", 8, 12, 4, 1, 0, 4, 0),  # SOFFSET counts
+    ("idxen", 8, 400, 0, 50, 0, 101, 0),  # 50 records of 8 bytes are before it
+    ("idxen offen", 8, 16, 0, 1, 4, 4, 4),
+    ("idxen offen", 8, 15, 0, 1, 4, 4, 0),
+    ("idxen", 0, 4, 0, 9, 0, 1, 1),  # no stride: bytes of either
+    ("offen", 8, 16, 0, 0, 12, 4, 4),  # no index: bytes of either
+    ("offen", 8, 15, 0, 0, 12, 0, 0),
+]
+
+
+@pytest.mark.parametrize(("modifiers", "stride", "records", "soffset", "index", "offset", "gfx7", "gfx8"), UNSWIZZLED)
+@pytest.mark.parametrize("target", EARLY)
+def test_gfx8_counts_bytes_where_nothing_is_swizzled(
+    target: str, modifiers: str, stride: int, records: int, soffset: int, index: int, offset: int, gfx7: int, gfx8: int
+) -> None:
+    bench = ResourceBench(target, "dword", modifiers)
+    bench.numbered()
+    bench.vgpr(0)[:] = index if "idxen" in modifiers else offset
+    bench.vgpr(1)[:] = offset
+    assert bench.go(Resource(bench.area.address, stride, records, format=4), soffset) is Status.END
+    assert bench.got(3) == [gfx7 if target == "gfx700" else gfx8]
 
 
 def test_structured_swizzle_of_gfx9_and_what_gfx940_makes_of_it() -> None:
