@@ -87,6 +87,8 @@ def lower(info: DebugInfo, placement: Placement, dialect: str = "amd") -> Lowere
     """
     if dialect not in DIALECTS:
         raise LoweringError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
+    if info.module.layout.big_endian:
+        raise LoweringError("the data layout is big-endian, and only little-endian targets are lowered")
     graph = LifetimeGraph(info)
     if graph.cycle is not None:
         words = f"{info.name_of(graph.cycle)} is found by way of itself"
@@ -196,6 +198,9 @@ class _Lowering:
             return None
         called = bool(self.users.get(node))
         if not bounded:
+            if any(segment.fragment is not None for segment in computed):
+                size = self.info.type_bits(self.info.module.node(node.fields.get("type")))
+                return self._parts(computed, size, None, None)
             if len(computed) > 1:
                 raise LoweringError(f"{self.info.name_of(node)} has {len(computed)} computed lifetime segments")
             return self.expression(computed[0], self.tree(computed[0]), None, None, called)
@@ -278,7 +283,9 @@ class _Lowering:
             if low < high:
                 yield low, high, self._parts(active, size, function, low)
 
-    def _parts(self, active: list[Segment], size: int | None, function: Function, address: int) -> bytes:
+    def _parts(
+        self, active: list[Segment], size: int | None, function: Function | None, address: int | None
+    ) -> bytes:
         if len(active) == 1 and active[0].fragment is None:
             return self.expression(active[0], self.tree(active[0]), function, address)
         items: Items = []

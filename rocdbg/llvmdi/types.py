@@ -243,7 +243,7 @@ def _suffixed(cursor: Cursor, base: Type) -> Type:
         if cursor.text == "*":
             cursor.take()
             base = PointerType(0)
-        elif cursor.text == "addrspace" and not isinstance(base, PointerType):
+        elif cursor.text == "addrspace" and (not isinstance(base, PointerType) or cursor.ahead(4).text == "*"):
             space = _address_space(cursor)
             cursor.expect("*")
             base = PointerType(space)
