@@ -206,6 +206,8 @@ class Evaluator:
 
     def segment(self, segment: Segment, function: Function | None = None, index: int = 0) -> LocationDescription:
         """The location that a segment's expression gives, whether it is active or not."""
+        if segment.is_killed:
+            return undefined_location()
         return self._tree(self.info.tree(segment), segment, function, index)
 
     def _tree(self, tree: Tree, segment: Segment, function: Function | None, index: int) -> LocationDescription:

@@ -277,7 +277,7 @@ class _Lowering:
         edges = sorted({end for s in records for part in s.ranges for end in part})
         for first, last in pairwise(edges):
             active = [segment for segment in records if segment.is_active(function, first)]
-            if not active or all(_is_undefined(segment) for segment in active):
+            if not active or all(segment.is_killed for segment in active):
                 continue
             low, high = self.addresses[function.name].range(first, last)
             if low < high:
@@ -294,7 +294,8 @@ class _Lowering:
             start, bits = segment.fragment or (0, size or 0)
             if start > position:
                 items += ["undefined", ("bit_piece", start - position, 0)]
-            part = self.code(segment, function, address).location(self.tree(segment))
+            code = self.code(segment, function, address)
+            part = ["undefined"] if segment.is_killed else code.location(self.tree(segment))
             items += [*part, ("bit_piece", bits, 0)]
             position = start + bits
         if size is not None and position < size:
@@ -311,6 +312,8 @@ class _Lowering:
         self, segment: Segment, tree: Tree, function: Function | None, address: int | None, called: bool = True
     ) -> bytes:
         """The bytes of a segment's expression, of which `tree` is all or a part."""
+        if segment.is_killed:
+            return assembled(["undefined"], self.dialect)
         items = self.code(segment, function, address).location(tree)
         if not called and items[-1] == "piece_end":
             items = items[:-1]  # the end of the expression completes it too, as DWARF 5 has it
@@ -456,11 +459,6 @@ def _alike(a: Segment, b: Segment) -> bool:
 
 def _same(a: list[Operation], b: list[Operation]) -> bool:
     return len(a) == len(b) and all(x.same_as(y) for x, y in zip(a, b, strict=True))
-
-
-def _is_undefined(segment: Segment) -> bool:
-    operands = [operand for operand in segment.arguments if isinstance(operand, Operand)]
-    return bool(operands) and all(operand.kind == "undef" for operand in operands)
 
 
 def _joined(entries: list[LocationListEntry]) -> list[LocationListEntry]:

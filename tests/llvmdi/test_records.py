@@ -118,6 +118,17 @@ CASES = {
         function(record("i32 %h", "DW_OP_LLVM_convert, 32, DW_ATE_signed, DW_OP_LLVM_convert, 64, DW_ATE_signed, "
                         "DW_OP_stack_value"), "  ret void\n"), 1, (0x22222222, 2**64 - 1),
     ),
+    "of two, one of them gone": (
+        function(record("!DIArgList(i64 %a, i64 poison)", "DW_OP_LLVM_arg, 0, DW_OP_LLVM_arg, 1, DW_OP_mul, DW_OP_stack_value"),
+                 "  ret void\n"), 1, (0, 0),
+    ),
+    "one of two, the other gone": (
+        function(record("!DIArgList(i64 %a, i64 poison)", "DIOpArg(0, i64)"), "  ret void\n"), 1, (100, 2**64 - 1),
+    ),
+    "a part gone": (
+        function(record("i32 %l", "DIOpArg(0, i32), DIOpFragment(0, 32)"),
+                 record("i32 poison", "DIOpArg(0, i32), DIOpFragment(32, 32)"), "  ret void\n"), 2, (0x11111111, 2**32 - 1),
+    ),
     "DIOps": (function(record("!DIArgList(i32 %l, i32 %h)", DIOPS), "  ret void\n"), 1, (0x2222222211111111, 2**64 - 1)),
     "DIOps in memory": (
         function(record("ptr addrspace(5) %p", "DIOpArg(0, ptr addrspace(5)), DIOpDeref(i64)", "declare"), "  ret void\n"),
