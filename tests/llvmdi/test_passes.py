@@ -93,7 +93,7 @@ def differences(info: llvmdi.DebugInfo, numbers: random.Random) -> tuple[int, li
     ("passes", "asked"),
     [
         ("sroa", 200),
-        ("inline,sroa,instcombine<no-verify-fixpoint>", 500),
+        ("inline,sroa,instcombine<no-verify-fixpoint>", 300),
         ("sroa,loop-mssa(loop-rotate,licm),loop-reduce", 200),
     ],
 )
