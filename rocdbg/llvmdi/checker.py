@@ -72,6 +72,9 @@ class _Checker:
         self.is_document = any(node.kind == "DILifetime" for node in info.nodes)
 
     def findings(self) -> Iterator[Finding]:
+        for offset, words, in_listings in self.module.faults:
+            if not in_listings or ("llvm.module.flags" in self.module.named and not self.is_document):
+                yield self._at("metadata", words, offset)
         yield from self._references()
         yield from self._instructions()
         yield from self._nodes()

@@ -8,6 +8,7 @@ code in the document's listings.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from rocdbg.llvmdi.constants import parse_operand, parse_value
 from rocdbg.llvmdi.cursor import Cursor, unquoted
@@ -166,6 +167,9 @@ class FunctionReader:
             # Pseudo code: `EXEC = ~EXEC & %3`. It is code, whatever it says.
             cursor.index = start
             instruction = Instruction(cursor.tokens[start].text, offset=cursor.tokens[start].offset)
+        if not instruction.name and instruction.type is not None and not self.function.pseudo:
+            # LLVM numbers what has a value and no name.
+            instruction = replace(instruction, name=f"%{self.unnamed}")
         if instruction.name:
             self.types[instruction.name] = instruction.type
             if instruction.name[1:].isdecimal() and len(instruction.name) < 10:

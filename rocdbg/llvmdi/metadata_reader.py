@@ -9,6 +9,7 @@ from rocdbg.llvmdi.cursor import Cursor, unquoted
 from rocdbg.llvmdi.dwarf_expressions import DWARF_NAMES, ENCODINGS, NUMBERED, OPERANDS
 from rocdbg.llvmdi.lexer import Kind
 from rocdbg.llvmdi.module import Field, Node, Operand, RawOperation, Ref, Text, Words
+from rocdbg.llvmdi.node_kinds import DOCUMENT, KINDS, wrong_value
 from rocdbg.llvmdi.types import Type, is_type_start, parse_type
 
 __all__ = ["EXPRESSIONS", "MetadataReader"]
@@ -21,11 +22,17 @@ _NAMED_FIRST = "name"
 
 
 class MetadataReader:
-    """Reads what stands behind `!`; `spelled` is told where a listing differs from the document's definitions."""
+    """Reads what stands behind `!`.
 
-    def __init__(self, cursor: Cursor, spelled: Callable[[int, str], None]) -> None:
+    `spelled` is told where a listing differs from the document's definitions; `faults` takes what LLVM would not read.
+    """
+
+    def __init__(
+        self, cursor: Cursor, spelled: Callable[[int, str], None], faults: list[tuple[int, str, bool]] | None = None
+    ) -> None:
         self.cursor = cursor
         self.spelled = spelled
+        self.faults = [] if faults is None else faults
 
     def definition(self, name: str) -> Node:
         """What follows `!name =`."""
@@ -139,6 +146,9 @@ class MetadataReader:
         cursor = self.cursor
         cursor.expect("(")
         fields: dict[str, Field] = {}
+        known = KINDS.get(kind)
+        if known is None and kind not in DOCUMENT:
+            self.faults.append((offset, f"there is no node '!{kind[:40]}'", False))
         while not cursor.accept(")"):
             if fields:
                 cursor.expect(",")
@@ -158,7 +168,18 @@ class MetadataReader:
                 raise cursor.error("the name of a field expected")
             if field in fields:
                 raise cursor.error(f"the field '{field}' stands there twice", label)
-            fields[field] = self.value()
+            start = cursor.token.offset
+            value = fields[field] = self.value()
+            form = known.fields.get(field) if known is not None else None
+            if form is not None:
+                words = wrong_value(field, form, value)
+                if words is not None:
+                    self.faults.append((start, words, False))
+            elif known is not None:
+                self.faults.append((label.offset, f"a {kind} has no field '{field[:40]}'", False))
+        for field in known.required if known is not None and "..." not in fields else ():
+            if field not in fields:
+                self.faults.append((offset, f"a {kind} needs the field '{field}'", True))
         return Node(kind, fields, (), (), distinct, offset, name)
 
     def _operands(self) -> tuple[Operand, ...]:

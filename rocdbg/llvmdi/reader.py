@@ -83,10 +83,13 @@ class _Reader:
         self.size = self.cursor.end
         self.named_types: dict[str, Type] = {}
         self.result = Module(source, parse_layout(AMDGCN_LAYOUT, self.named_types))
-        self.metadata = MetadataReader(self.cursor, lambda at, words: self.result.spellings.append((at, words)))
+        self.metadata = MetadataReader(self.cursor, self._spelled, self.result.faults)
         self.body: FunctionReader | None = None
         self.pseudo: FunctionReader | None = None
         self.in_function = False
+
+    def _spelled(self, offset: int, words: str) -> None:
+        self.result.spellings.append((offset, words))
 
     def module(self) -> Module:
         cursor = self.cursor
@@ -122,7 +125,8 @@ class _Reader:
         is_header = False
         while index < self.size:
             token = tokens[index]
-            if token.first and index > start and not open_ones and token.text not in _CONTINUED:
+            begins = token.first and index > start and not open_ones and token.text not in _CONTINUED
+            if begins and not (is_header and (token.text == "{" or token.kind in (Kind.ATTRIBUTE, Kind.META))):
                 break
             is_header = is_header or (token.kind == Kind.GLOBAL and tokens[start].text == "define")
             if token.kind == Kind.PUNCTUATION:

@@ -22,7 +22,8 @@ def broken_record(info: DebugInfo, segment: Segment) -> Iterator[tuple[str, int]
     module = info.module
     instruction = info.flows[record.function.name].instructions[record.index]
     value = module.resolve(instruction.arguments[0])
-    if isinstance(value, Node) and (value.kind or value.elements):
+    is_record = instruction.opcode.startswith("#")  # old intrinsics are read more kindly
+    if is_record and isinstance(value, Node) and (value.kind or value.elements):
         yield f"the value of {instruction.opcode} is no value", instruction.offset
     if isinstance(value, Operand) and instruction.debug == "declare" and instruction.opcode != "#dbg_declare_value":
         type = module.layout.resolved(value.type) if value.type is not None else None
