@@ -71,6 +71,9 @@ def _type_here(cursor: Cursor) -> Type | None:
         if is_type_start(cursor) and (cursor.token.kind != Kind.LOCAL or _is_type_before(cursor.ahead())):
             return parse_type(cursor)
         token = cursor.token
+        if token.text == "=" and cursor.tokens[cursor.index - 1].kind == Kind.STRING:
+            cursor.take()  # "attribute"="value"
+            continue
         if token.kind == Kind.PUNCTUATION and token.text not in "(|":
             return None
         if token.kind in (Kind.GLOBAL, Kind.LOCAL):

@@ -129,3 +129,31 @@ def test_what_has_a_value_and_no_name_is_numbered() -> None:
     (function,) = llvmdi.read_text(text).functions.values()
     names = [(block.label, [item.name for item in block.instructions]) for block in function.blocks]
     assert names == [("2", ["%3", "", ""]), ("4", ["%5", "", ""])]
+
+
+def test_lines_mean_nothing() -> None:
+    text = """target triple =
+  "amdgcn-amd-amdhsa"
+define "a"="b" i32 @f(i32 %x) { entry: ret i32 %x }
+define void @g(i32 %x)
+  #0
+  !dbg !5
+{
+  %y = add i32
+    %x, 1
+  call
+    void @h(i32
+      %y)
+  br label
+    %b
+b:
+  ret void
+}
+!1 = !{null}!2 = !{!1}!5 = distinct !DISubprogram(name: "g")
+"""
+    module = llvmdi.read_text(text)
+    assert [finding.reason for finding in llvmdi.check(module)] == []
+    assert [(b.label, [i.opcode for i in b.instructions]) for f in module.functions.values() for b in f.blocks] == [
+        ("entry", ["ret"]), ("0", ["add", "call", "br"]), ("b", ["ret"]),
+    ]  # fmt: skip
+    assert sorted(module.nodes) == ["1", "2", "5"]
