@@ -12,17 +12,21 @@ from msgspec import Struct
 
 from rocdbg.llvmdi.control_flow import contains
 from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.dwarf_expressions import broken_expression
 from rocdbg.llvmdi.errors import NotWellFormed, Position
+from rocdbg.llvmdi.expressions import is_diop
 from rocdbg.llvmdi.lifetime_graph import LifetimeGraph
 from rocdbg.llvmdi.module import Function, Module, Node, Operand, Ref
 from rocdbg.llvmdi.overlap import overlapping
 from rocdbg.llvmdi.segments import CODES, OBJECTS, Occurrence, Segment
 from rocdbg.llvmdi.types import Type
+from rocdbg.llvmdi.upstream_rules import broken_record
 from rocdbg.text import printable
 
 __all__ = ["Finding", "check", "check_debug_info"]
 
 _DISTINCT = ("DIFragment", "DIExprCode", "DILifetime")
+_ABSTRACT = ("DIObject", "DIVariable", "DICode")
 _FIELDS: dict[str, tuple[str, ...]] = {
     "DIFragment": (), "DIExprCode": (), "DILifetime": ("object", "location", "argObjects"),
 }
@@ -68,6 +72,9 @@ class _Checker:
         self.is_document = any(node.kind == "DILifetime" for node in info.nodes)
 
     def findings(self) -> Iterator[Finding]:
+        for offset, words, in_listings in self.module.faults:
+            if not in_listings or ("llvm.module.flags" in self.module.named and not self.is_document):
+                yield self._at("metadata", words, offset)
         yield from self._references()
         yield from self._instructions()
         yield from self._nodes()
@@ -75,6 +82,8 @@ class _Checker:
         for segment in self.info.segments:
             if segment.node is not None:
                 yield from self._lifetime(segment, segment.node)
+            else:
+                yield from self._record(segment)
             yield from self._expression(segment)
         yield from self._graph()
         if self.is_document:
@@ -115,6 +124,11 @@ class _Checker:
 
     def _nodes(self) -> Iterator[Finding]:
         for node in self.info.nodes:
+            broken = broken_expression(node)
+            if broken is not None:
+                yield self._at("DIExpression", *broken)
+            if node.kind in _ABSTRACT:
+                yield self._at(node.kind, f"{node.kind} is abstract, and no node of its own", node.offset)
             if node.kind in _DISTINCT and not node.distinct:
                 yield self._at(node.kind, f"a {node.kind} is distinct", node.offset)
             for name in node.fields if node.kind in _FIELDS else ():
@@ -186,38 +200,65 @@ class _Checker:
                 words = f"every path to this llvm.dbg.kill of {name} passes through another one"
                 yield self._at("llvm.dbg.kill", words, self._offset(kill))
 
+    def _record(self, segment: Segment) -> Iterator[Finding]:
+        """Of today's notation: the record, and the part of the variable that is meant."""
+        for reason, offset in broken_record(self.info, segment):
+            yield self._at("debug record", reason, offset)
+        assert segment.object is not None
+        assert segment.location is not None
+        size = self.info.type_bits(self.info.module.node(segment.object.fields.get("type")))
+        if segment.fragment is not None and size is not None:
+            first, bits = segment.fragment
+            name = self.info.name_of(segment.object)
+            offset = segment.location.operations[-1].offset
+            if first + bits > size:
+                words = f"bits {first} to {first + bits - 1} are not all of {name}, which has {size}"
+                yield self._at("fragment", words, offset)
+            elif bits == size and not is_diop(segment.location):
+                yield self._at("fragment", f"a fragment is all of {name}", offset)
+
     def _expression(self, segment: Segment) -> Iterator[Finding]:
         if segment.trouble is not None:
             trouble = segment.trouble
             position = trouble.position or self.module.position(0)
             yield Finding(trouble.rule, f"not translated: {trouble.reason}", position, is_note=True)
             return
+        function = segment.function
+        if function is not None and not function.pseudo:
+            rule = "llvm.dbg.def" if segment.node is not None else "debug record"
+            for operand in dict.fromkeys((segment.referrer, *segment.arguments)):
+                if isinstance(operand, Operand):
+                    yield from self._value(function, operand, rule)
         try:
             tree = self.info.tree(segment)
         except NotWellFormed as error:
             position = error.position or self.module.position(segment.node.offset if segment.node else 0)
-            yield Finding(error.rule or "DIExpr", error.reason, position)
+            if segment.node is None and segment.location is not None and not is_diop(segment.location):
+                yield Finding(error.rule or "DIExpr", f"not translated: {error.reason}", position, is_note=True)
+            else:
+                yield Finding(error.rule or "DIExpr", error.reason, position)
             return
         same = overlapping(self.info, segment, tree)
         if same is not None:
             offset = next(item.offset for item in tree.flat() if item.name == "DIOpComposite")
             yield self._at("DIOpComposite", f"two parts are the same bits of {same}", offset)
-        if segment.definitions and isinstance(segment.referrer, Operand):
-            yield from self._referrer(segment, segment.referrer)
 
-    def _referrer(self, segment: Segment, referrer: Operand) -> Iterator[Finding]:
-        """The referrer is a value of the function, of the type it is said to have."""
-        function = segment.definitions[0].function
-        if referrer.kind != "entity" or not referrer.name.startswith("%") or function.pseudo:
+    def _value(self, function: Function, operand: Operand, rule: str) -> Iterator[Finding]:
+        """An operand is a value of the function or the module, of the type it is said to have."""
+        if operand.kind != "entity" or operand.name[:1] not in ("%", "@"):
+            return
+        if operand.name.startswith("@"):
+            if operand.name not in self.module.globals and operand.name not in self.module.functions:
+                yield self._at(rule, f"there is no {operand.name}", operand.offset)
             return
         types = self._values_of(function)
-        if referrer.name not in types:
-            yield self._at("llvm.dbg.def", f"{function.name} has no value {referrer.name}", referrer.offset)
+        if operand.name not in types:
+            yield self._at(rule, f"{function.name} has no value {operand.name}", operand.offset)
             return
-        type = types[referrer.name]
-        if referrer.type is not None and type is not None and type != referrer.type:
-            words = f"{referrer.name} is of type {type}, not {referrer.type}"
-            yield self._at("llvm.dbg.def", words, referrer.offset)
+        type = types[operand.name]
+        if operand.type is not None and type is not None and type != operand.type:
+            words = f"{operand.name} is of type {type}, not {operand.type}"
+            yield self._at(rule, words, operand.offset)
 
     def _values_of(self, function: Function) -> dict[str, Type | None]:
         """The values of a function, with their types where those are known."""

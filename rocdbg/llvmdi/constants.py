@@ -15,6 +15,7 @@ from rocdbg.llvmdi.types import (
     ArrayType,
     FloatType,
     IntType,
+    OpaqueType,
     PointerType,
     Type,
     VectorType,
@@ -24,6 +25,14 @@ from rocdbg.llvmdi.types import (
 __all__ = ["parse_operand", "parse_value", "settled"]
 
 _UNDEFINED = frozenset({"undef", "poison"})
+_EXPRESSIONS = frozenset((
+    "getelementptr", "ptrtoint", "ptrtoaddr", "inttoptr", "bitcast", "addrspacecast", "trunc", "zext", "sext",
+    "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp", "add", "sub", "mul", "udiv", "sdiv", "urem",
+    "srem", "shl", "lshr", "ashr", "and", "or", "xor", "fneg", "fadd", "fsub", "fmul", "fdiv", "frem", "icmp",
+    "fcmp", "select", "extractelement", "insertelement", "shufflevector", "extractvalue", "insertvalue",
+    "blockaddress", "dso_local_equivalent", "no_cfi", "ptrauth", "asm",
+))  # fmt: skip
+"""Words that begin a constant expression, those that LLVM has given up included."""
 _HEX_PREFIX = {"half": "0xH", "bfloat": "0xR", "x86_fp80": "0xK", "fp128": "0xL", "ppc_fp128": "0xM"}
 _HEX = {"half": 4, "bfloat": 4, "x86_fp80": 20, "fp128": 32, "ppc_fp128": 32}
 _PACKED = {"half": "<e", "float": "<f", "double": "<d"}
@@ -81,15 +90,21 @@ def _value(cursor: Cursor, type: Type) -> Operand:
             if type != IntType(1):
                 raise cursor.error(f"'{token.text}' is of type i1, not {type}", token)
             return Operand("constant", type, token.text, value=int(token.text == "true"), offset=token.offset)
+        if token.text == "null" and not isinstance(type, PointerType):
+            raise cursor.error(f"'null' is a pointer, and no {type}", token)
+        if token.text == "none" and type != OpaqueType("token"):
+            raise cursor.error(f"'none' is a token, and no {type}", token)
         if token.text in ("null", "none", "zeroinitializer"):
             return Operand("constant", type, token.text, offset=token.offset)
-        if token.text == "splat" and isinstance(type, VectorType | ArrayType):
+        if token.text == "splat" and isinstance(type, VectorType):
             cursor.expect("(")
             element = parse_operand(cursor)
             cursor.expect(")")
             if element.type != type.element:
                 raise cursor.error(f"a splat of {element.type} is no {type}", token)
             return _joined(cursor, token, type, [element] * min(type.count, _MAX_ELEMENTS + 1))
+        if token.text not in _EXPRESSIONS:
+            raise cursor.error(f"'{token.text[:40]}' is no value of type {type}", token)
         start = token.offset
         while cursor.token.kind in (Kind.WORD, Kind.GLOBAL) or cursor.text == "(":
             # `inbounds inrange(-16, 24) (i8, ptr @g, i64 16)`, `no_cfi @f`
@@ -218,14 +233,11 @@ def _number(cursor: Cursor, token: Token, type: Type) -> int:
     if isinstance(type, IntType):
         if text[0] in "us":
             return _hexadecimal(cursor, token, type)
-        if "." in text or "x" in text:
+        if "." in text or "x" in text or text[0] == "+":
             raise cursor.error(f"'{text[:40]}' is no literal of type {type}", token)
         if len(text) > 4000:
             raise cursor.error(f"a literal of {len(text)} digits", token)
-        value = int(text)
-        if not -(1 << type.bits - 1) <= value < 1 << type.bits:
-            raise cursor.error(f"{text[:40]} does not fit {type}", token)
-        return value & (1 << type.bits) - 1
+        return _fitting(cursor, token, type, int(text))
     if isinstance(type, FloatType):
         return _float(cursor, token, type)
     if isinstance(type, PointerType):
@@ -241,7 +253,12 @@ def _hexadecimal(cursor: Cursor, token: Token, type: IntType) -> int:
     value = int(digits, 16)
     if token.text[0] == "s" and value >> 4 * len(digits) - 1:
         value -= 1 << 4 * len(digits)
-    if not -(1 << type.bits - 1) <= value < 1 << type.bits:
+    return _fitting(cursor, token, type, value)
+
+
+def _fitting(cursor: Cursor, token: Token, type: IntType, value: int) -> int:
+    """The bits of a number."""
+    if cursor.exact and not -(1 << type.bits - 1) <= value < 1 << type.bits:
         raise cursor.error(f"{token.text[:40]} does not fit {type}", token)
     return value & (1 << type.bits) - 1
 
@@ -252,6 +269,8 @@ def _float(cursor: Cursor, token: Token, type: FloatType) -> int:
         prefix = _HEX_PREFIX.get(type.name)
         if prefix is not None:
             digits = text[3:]
+            if text[2] not in "KLMHR" and type.name in ("half", "bfloat") and len(digits) <= 15:
+                return _of_double(cursor, token, type, int(text, 16))
             if text[:3] != prefix or len(digits) > _HEX[type.name]:
                 raise cursor.error(f"a {type} in hexadecimal begins with {prefix}", token)
             value = int(digits, 16)
@@ -261,14 +280,26 @@ def _float(cursor: Cursor, token: Token, type: FloatType) -> int:
             return value
         if text[2:3] in "KLMHR" or len(text) > 18:
             raise cursor.error(f"a {type} in hexadecimal has 16 digits", token)
-        number: float = struct.unpack("<d", int(text, 16).to_bytes(8, "little"))[0]
-        if type.name == "double":
-            return int(text, 16)
-    else:
-        if len(text) > 4000:
-            raise cursor.error(f"a literal of {len(text)} characters", token)
-        number = float(text)
-    return _packed(cursor, token, type, number)
+        return _of_double(cursor, token, type, int(text, 16))
+    if "." not in text:
+        raise cursor.error(f"'{text[:40]}' is an integer, and no literal of type {type}", token)
+    if len(text) > 4000:
+        raise cursor.error(f"a literal of {len(text)} characters", token)
+    return _packed(cursor, token, type, float(text))
+
+
+def _of_double(cursor: Cursor, token: Token, type: FloatType, bits: int) -> int:
+    """A number that is written as the bits of a double."""
+    if type.name == "double":
+        return bits
+    if bits >> 52 & 0x7FF != 0x7FF:
+        number: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
+        return _packed(cursor, token, type, number)
+    exponent, mantissa = {"half": (5, 10), "bfloat": (8, 7), "float": (8, 23)}[type.name]
+    if bits & (1 << 52 - mantissa) - 1:  # of what is no number the payload stays
+        raise cursor.error(f"{token.text} is not exact in a {type}", token)
+    payload = bits >> 52 - mantissa & (1 << mantissa) - 1
+    return bits >> 63 << exponent + mantissa | (1 << exponent) - 1 << mantissa | payload
 
 
 def _packed(cursor: Cursor, token: Token, type: FloatType, number: float) -> int:
@@ -284,4 +315,6 @@ def _packed(cursor: Cursor, token: Token, type: FloatType, number: float) -> int
         data = struct.pack(form, number)
     except OverflowError:
         raise cursor.error(f"{token.text[:40]} does not fit {type}", token) from None
+    if struct.unpack(form, data)[0] != number:
+        raise cursor.error(f"{token.text[:40]} is not exact in a {type}", token)
     return int.from_bytes(data, "little")

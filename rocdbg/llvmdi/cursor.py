@@ -16,7 +16,7 @@ _CLOSING = frozenset(_OPENING.values())
 class Cursor:
     """The next token and the ways to take it."""
 
-    __slots__ = ("depth", "end", "index", "source", "tokens")
+    __slots__ = ("depth", "end", "exact", "index", "source", "tokens")
 
     def __init__(self, source: Source, tokens: list[Token], index: int = 0, end: int | None = None) -> None:
         self.source = source
@@ -24,6 +24,8 @@ class Cursor:
         self.index = index
         self.end = len(tokens) - 1 if end is None else end
         self.depth = 0
+        self.exact = False
+        """Whether a literal has to fit its type; elsewhere LLVM drops the bits that do not."""
 
     @property
     def token(self) -> Token:

@@ -42,6 +42,8 @@ class DataLayout(Struct, frozen=True):
     vectors: Mapping[int, int]
     aggregate: int
     named: Mapping[str, Type]
+    big_endian: bool = False
+    """Such modules can be read and checked, and nothing can be located in them."""
 
     def bits(self, type: Type) -> int:
         """`bitsizeof` of the text; `NotWellFormed` for a type without size."""
@@ -192,9 +194,8 @@ def parse_layout(text: str, named: Mapping[str, Type]) -> DataLayout:
     floats = {16: 16, 32: 32, 64: 64, 128: 128}
     vectors = {64: 64, 128: 128}
     aggregate = 0
-    for part in text.split("-"):
-        if part == "E":
-            raise NotWellFormed("the data layout's 'E': only little-endian targets can be read")
+    parts = text.split("-")
+    for part in parts:
         head, *rest = part.split(":")
         letter, digits = head[:1], head[1:]
         try:
@@ -208,7 +209,7 @@ def parse_layout(text: str, named: Mapping[str, Type]) -> DataLayout:
                 aggregate = int(rest[0])
         except (ValueError, IndexError):
             raise NotWellFormed(f"the data layout's '{part[:40]}' cannot be read") from None
-    return DataLayout(pointers, integers, floats, vectors, aggregate, named)
+    return DataLayout(pointers, integers, floats, vectors, aggregate, named, "E" in parts)
 
 
 def _number(text: str) -> int:

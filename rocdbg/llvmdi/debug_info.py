@@ -164,12 +164,13 @@ class DebugInfo:
         types = self._types_of_property(segment.object) if asks else []
         return Inputs(
             has_referrer=segment.is_bounded,
-            referrer_bits=self.operand_bits(segment.referrer),
+            referrer_bits=self.operand_bits(segment.referrer, segment.node is not None),
             arguments=tuple(self._argument_bits(argument) for argument in segment.arguments),
             is_property=bool(types),
             object_bits=tuple(map(self.type_bits, types)),
             has_lanes=self.has_lanes,
             undefined=self._undefined(segment),
+            addresses=self._addresses(segment),
             referrer_is_undefined=_is_undef(segment.referrer) and segment.node is not None,
         )
 
@@ -210,15 +211,44 @@ class DebugInfo:
             and argument not in self.global_fragments and argument not in self.segments_of
         )  # fmt: skip
 
+    def _addresses(self, segment: Segment) -> frozenset[int]:
+        """The arguments of a lifetime that one of their own lifetimes makes an implicit address."""
+        if segment.node is None:
+            return frozenset()
+        return frozenset(
+            index for index, argument in enumerate(segment.arguments)
+            if isinstance(argument, Node) and self._is_address(argument)
+        )  # fmt: skip
+
+    def _is_address(self, node: Node) -> bool:
+        """Whether a lifetime of an object ends in `DIOpAddrOf`, or is nothing but an object with such a lifetime."""
+        seen = {node}
+        pending = [node]
+        while pending:
+            for own in self.segments_of.get(pending.pop(), ()):
+                operations = own.location.operations if own.location is not None else ()
+                if operations and operations[-1].name == "DIOpAddrOf":
+                    return True
+                index = operations[0].arguments[0] if len(operations) == 1 and operations[0].arguments else None
+                if operations and operations[0].name == "DIOpArg" and isinstance(index, int):
+                    inner = own.arguments[index] if 0 <= index < len(own.arguments) else None
+                    if isinstance(inner, Node) and inner not in seen:
+                        seen.add(inner)
+                        pending.append(inner)
+        return False
+
     @property
     def has_lanes(self) -> bool:
         """Whether the source language runs in lanes: on GPUs, and where the text does not say what it is for."""
         triple = self.module.triple
         return not triple or triple.startswith(("amdgcn", "nvptx", "spir", "r600"))
 
-    def operand_bits(self, operand: Operand | None) -> int | None:
-        """Bits of an LLVM value; None if it is undefined or without a type."""
-        if operand is None or operand.type is None or operand.kind == "undef":
+    def operand_bits(self, operand: Operand | None, undefined: bool = False) -> int | None:
+        """Bits of an LLVM value; None if it is without a type or, unless those are asked for, undefined.
+
+        A debug record whose value is gone keeps its expression, and may have an `undef` of any type.
+        """
+        if operand is None or operand.type is None or (operand.kind == "undef" and not undefined):
             return None
         return self.module.layout.bits(operand.type) if self.module.layout.has_size(operand.type) else None
 

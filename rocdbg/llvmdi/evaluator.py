@@ -111,6 +111,8 @@ class Evaluator:
         """
         self._steps = self._depth = 0
         self._known.clear()
+        if self.layout.big_endian:
+            raise EvaluationError("the data layout is big-endian, and only little-endian targets are evaluated")
         try:
             return self._object(node, function, index, inlined)
         except DwarfError as error:  # a composite beyond the limits
@@ -158,6 +160,8 @@ class Evaluator:
             if active:
                 return self._union(active, function, index)
         computed = [segment for segment in segments if not segment.is_bounded]
+        if any(segment.fragment is not None for segment in computed):
+            return self._pieces(node, computed, function, index)
         return self._union(computed, function, index) if computed else undefined_location()
 
     def _union(self, segments: list[Segment], function: Function | None, index: int) -> LocationDescription:
@@ -168,8 +172,10 @@ class Evaluator:
             places += [place for place in location.places if place not in places]
         return LocationDescription(*places)
 
-    def _pieces(self, node: Node, segments: list[Segment], function: Function, index: int) -> LocationDescription:
-        """A variable whose debug records say where parts of it are."""
+    def _pieces(
+        self, node: Node, segments: list[Segment], function: Function | None, index: int
+    ) -> LocationDescription:
+        """A variable of which debug records, or the attachments of global variables, say where parts are."""
         known = [s.fragment for s in segments if s.fragment is not None]
         size = self.info.type_bits(self.info.module.node(node.fields.get("type"))) or max(a + b for a, b in known)
         parts: list[tuple[LocationDescription, int]] = []
@@ -200,6 +206,8 @@ class Evaluator:
 
     def segment(self, segment: Segment, function: Function | None = None, index: int = 0) -> LocationDescription:
         """The location that a segment's expression gives, whether it is active or not."""
+        if segment.is_killed:
+            return undefined_location()
         return self._tree(self.info.tree(segment), segment, function, index)
 
     def _tree(self, tree: Tree, segment: Segment, function: Function | None, index: int) -> LocationDescription:

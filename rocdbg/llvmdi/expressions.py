@@ -117,6 +117,8 @@ class Inputs(Struct, frozen=True):
     has_lanes: bool = True
     undefined: frozenset[int] = frozenset()
     """Arguments that have no location anywhere."""
+    addresses: frozenset[int] = frozenset()
+    """Arguments that are, somewhere, an implicit address."""
     referrer_is_undefined: bool = False
 
 
@@ -135,11 +137,9 @@ def parse_expression(module: Module, node: Node) -> Expression:
     fragment: tuple[int, int] | None = None
     for raw in node.operations:
         operation = _operation(module, raw)
-        if fragment is not None:
-            raise NotWellFormed(
-                "DIOpFragment is not the last operation", module.position(raw.offset), rule="DIOpFragment"
-            )
         if operation.name == "DIOpFragment":
+            if fragment is not None:
+                raise NotWellFormed("a second DIOpFragment", module.position(raw.offset), rule="DIOpFragment")
             start, size = operation.arguments
             assert isinstance(start, int)
             assert isinstance(size, int)

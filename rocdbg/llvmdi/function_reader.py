@@ -8,6 +8,7 @@ code in the document's listings.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from rocdbg.llvmdi.constants import parse_operand, parse_value
 from rocdbg.llvmdi.cursor import Cursor, unquoted
@@ -70,6 +71,9 @@ def _type_here(cursor: Cursor) -> Type | None:
         if is_type_start(cursor) and (cursor.token.kind != Kind.LOCAL or _is_type_before(cursor.ahead())):
             return parse_type(cursor)
         token = cursor.token
+        if token.text == "=" and cursor.tokens[cursor.index - 1].kind == Kind.STRING:
+            cursor.take()  # "attribute"="value"
+            continue
         if token.kind == Kind.PUNCTUATION and token.text not in "(|":
             return None
         if token.kind in (Kind.GLOBAL, Kind.LOCAL):
@@ -137,7 +141,9 @@ class FunctionReader:
 
     def label(self, token: Token) -> None:
         """A label: a block begins."""
-        text = unquoted(token.text[:-1]).lstrip("%$")
+        text = unquoted(token.text[:-1])
+        if self.function.pseudo:
+            text = text.lstrip("%$")
         if self.function.blocks or text.isdecimal():
             self.unnamed = int(text) + 1 if text.isdecimal() and len(text) < 10 else self.unnamed
         if any(block.label == text for block in self.function.blocks[-1:]):
@@ -157,13 +163,16 @@ class FunctionReader:
         try:
             instruction = self._instruction()
         except ReadError:
-            cursor.depth = 0
+            cursor.depth, cursor.exact = 0, False
             counted = cursor.tokens[start].text in _PSEUDO and self.miscounted
             if not self.function.pseudo or cursor.tokens[start].kind == Kind.RECORD or counted:
                 raise
             # Pseudo code: `EXEC = ~EXEC & %3`. It is code, whatever it says.
             cursor.index = start
             instruction = Instruction(cursor.tokens[start].text, offset=cursor.tokens[start].offset)
+        if not instruction.name and instruction.type is not None and not self.function.pseudo:
+            # LLVM numbers what has a value and no name.
+            instruction = replace(instruction, name=f"%{self.unnamed}")
         if instruction.name:
             self.types[instruction.name] = instruction.type
             if instruction.name[1:].isdecimal() and len(instruction.name) < 10:
@@ -209,7 +218,7 @@ class FunctionReader:
                 if opcode in _BINARY or opcode in _CASTS:
                     raise
                 type = None  # an instruction that is not known in detail
-                cursor.depth = 0
+                cursor.depth, cursor.exact = 0, False
             cursor.index = mark
         terminator = opcode in _TERMINATORS
         targets, attachments = self._rest(terminator)
@@ -311,15 +320,19 @@ class FunctionReader:
             type = None
         return Instruction(opcode, name, type, "", (), targets, opcode != "call", attachments, start.offset)
 
-    def _arguments(self, closing: str | None) -> tuple[Field, ...]:
-        """Arguments of a debug intrinsic: `metadata !2, metadata i64 %x`; the word `metadata` may be left out."""
+    def _arguments(self, closing: str | None, is_record: bool = False) -> tuple[Field, ...]:
+        """Arguments of a debug intrinsic: `metadata !2, metadata i64 %x`; the word `metadata` may be left out.
+
+        A record never has it.
+        """
         cursor = self.cursor
         found: list[Field] = []
         while not (cursor.accept(closing) if closing else cursor.at_end or (cursor.token.kind == Kind.META and found
                    and cursor.tokens[cursor.index - 1].text != ",")):
             if found:
                 cursor.expect(",")
-            cursor.accept("metadata")
+            if not is_record:
+                cursor.accept("metadata")
             token = cursor.token
             if token.kind in (Kind.REGISTER, Kind.LOCAL):
                 found.append(parse_operand(cursor))
@@ -334,24 +347,28 @@ class FunctionReader:
         if kind is None:
             raise cursor.error(f"'{start.text[:40]}' is no debug record", start)
         cursor.expect("(")
-        return self._debug(kind, self._arguments(")"), start)
+        return self._debug(kind, self._arguments(")", is_record=kind not in ("def", "kill")), start)
 
     def _debug(self, kind: str, arguments: tuple[Field, ...], start: Token) -> Instruction:
         if kind == "def" and len(arguments) == 2 and isinstance(arguments[0], Operand):
             # The listing of "Common Subexpression Elimination" has the two the other way round.
             self.metadata.spelled(start.offset, "the referrer before the lifetime")
             arguments = (arguments[1], arguments[0])
-        count = {"value": (3, 4), "declare": (3, 4), "assign": (6, 7), "label": (1, 2), "def": (2, 2), "kill": (1, 1)}
-        low, high = count[kind]
-        if kind == "label" and start.kind != Kind.RECORD:  # which has a location for its last
-            high = low
-        self.miscounted = not low <= len(arguments) <= high
-        if not low <= len(arguments) <= high:
-            raise self.cursor.error(f"{len(arguments)} arguments where {low} are expected", start)
+        if kind == "value" and len(arguments) == 4 and start.kind != Kind.RECORD:
+            # Before LLVM 6 the second argument was an offset, always 0.
+            arguments = (arguments[0], *arguments[2:])
+        count = {"value": 3, "declare": 3, "assign": 6, "label": 1, "def": 2, "kill": 1}[kind]
+        if start.kind == Kind.RECORD and kind not in ("def", "kill"):
+            count += 1  # its location
+        self.miscounted = len(arguments) != count
+        if self.miscounted:
+            raise self.cursor.error(f"{len(arguments)} arguments where {count} are expected", start)
         arguments = tuple(
             argument.elements if isinstance(argument, Node) and argument.kind == "DIArgList" else argument
             for argument in arguments
         )
+        if start.kind == Kind.RECORD and not self.cursor.at_end:
+            raise self.cursor.error(f"unexpected '{self.cursor.text[:40]}' behind a debug record")
         attachments = self._rest(False)[1]
         return Instruction(start.text, "", None, kind, arguments, (), False, attachments, start.offset)
 

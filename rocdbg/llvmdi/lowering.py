@@ -87,6 +87,8 @@ def lower(info: DebugInfo, placement: Placement, dialect: str = "amd") -> Lowere
     """
     if dialect not in DIALECTS:
         raise LoweringError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
+    if info.module.layout.big_endian:
+        raise LoweringError("the data layout is big-endian, and only little-endian targets are lowered")
     graph = LifetimeGraph(info)
     if graph.cycle is not None:
         words = f"{info.name_of(graph.cycle)} is found by way of itself"
@@ -196,6 +198,9 @@ class _Lowering:
             return None
         called = bool(self.users.get(node))
         if not bounded:
+            if any(segment.fragment is not None for segment in computed):
+                size = self.info.type_bits(self.info.module.node(node.fields.get("type")))
+                return self._parts(computed, size, None, None)
             if len(computed) > 1:
                 raise LoweringError(f"{self.info.name_of(node)} has {len(computed)} computed lifetime segments")
             return self.expression(computed[0], self.tree(computed[0]), None, None, called)
@@ -272,13 +277,15 @@ class _Lowering:
         edges = sorted({end for s in records for part in s.ranges for end in part})
         for first, last in pairwise(edges):
             active = [segment for segment in records if segment.is_active(function, first)]
-            if not active or all(_is_undefined(segment) for segment in active):
+            if not active or all(segment.is_killed for segment in active):
                 continue
             low, high = self.addresses[function.name].range(first, last)
             if low < high:
                 yield low, high, self._parts(active, size, function, low)
 
-    def _parts(self, active: list[Segment], size: int | None, function: Function, address: int) -> bytes:
+    def _parts(
+        self, active: list[Segment], size: int | None, function: Function | None, address: int | None
+    ) -> bytes:
         if len(active) == 1 and active[0].fragment is None:
             return self.expression(active[0], self.tree(active[0]), function, address)
         items: Items = []
@@ -287,7 +294,8 @@ class _Lowering:
             start, bits = segment.fragment or (0, size or 0)
             if start > position:
                 items += ["undefined", ("bit_piece", start - position, 0)]
-            part = self.code(segment, function, address).location(self.tree(segment))
+            code = self.code(segment, function, address)
+            part = ["undefined"] if segment.is_killed else code.location(self.tree(segment))
             items += [*part, ("bit_piece", bits, 0)]
             position = start + bits
         if size is not None and position < size:
@@ -304,6 +312,8 @@ class _Lowering:
         self, segment: Segment, tree: Tree, function: Function | None, address: int | None, called: bool = True
     ) -> bytes:
         """The bytes of a segment's expression, of which `tree` is all or a part."""
+        if segment.is_killed:
+            return assembled(["undefined"], self.dialect)
         items = self.code(segment, function, address).location(tree)
         if not called and items[-1] == "piece_end":
             items = items[:-1]  # the end of the expression completes it too, as DWARF 5 has it
@@ -449,11 +459,6 @@ def _alike(a: Segment, b: Segment) -> bool:
 
 def _same(a: list[Operation], b: list[Operation]) -> bool:
     return len(a) == len(b) and all(x.same_as(y) for x, y in zip(a, b, strict=True))
-
-
-def _is_undefined(segment: Segment) -> bool:
-    operands = [operand for operand in segment.arguments if isinstance(operand, Operand)]
-    return bool(operands) and all(operand.kind == "undef" for operand in operands)
 
 
 def _joined(entries: list[LocationListEntry]) -> list[LocationListEntry]:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from rocdbg.llvmdi.constants import parse_operand, parse_value
 from rocdbg.llvmdi.cursor import Cursor, unquoted
+from rocdbg.llvmdi.dwarf_expressions import DWARF_NAMES, ENCODINGS, NUMBERED, OPERANDS
 from rocdbg.llvmdi.lexer import Kind
 from rocdbg.llvmdi.module import Field, Node, Operand, RawOperation, Ref, Text, Words
+from rocdbg.llvmdi.node_kinds import DOCUMENT, KINDS, wrong_value
 from rocdbg.llvmdi.types import Type, is_type_start, parse_type
 
 __all__ = ["EXPRESSIONS", "MetadataReader"]
@@ -20,11 +22,17 @@ _NAMED_FIRST = "name"
 
 
 class MetadataReader:
-    """Reads what stands behind `!`; `spelled` is told where a listing differs from the document's definitions."""
+    """Reads what stands behind `!`.
 
-    def __init__(self, cursor: Cursor, spelled: Callable[[int, str], None]) -> None:
+    `spelled` is told where a listing differs from the document's definitions; `faults` takes what LLVM would not read.
+    """
+
+    def __init__(
+        self, cursor: Cursor, spelled: Callable[[int, str], None], faults: list[tuple[int, str, bool]] | None = None
+    ) -> None:
         self.cursor = cursor
         self.spelled = spelled
+        self.faults = [] if faults is None else faults
 
     def definition(self, name: str) -> Node:
         """What follows `!name =`."""
@@ -94,7 +102,7 @@ class MetadataReader:
         if token.kind == Kind.STRING:
             cursor.take()
             return Text(unquoted(token.text))
-        if token.text == "{":
+        if token.text == "{" and not self._is_structure():
             return self._braced()
         if token.kind == Kind.NUMBER:
             cursor.take()
@@ -113,6 +121,13 @@ class MetadataReader:
             return self._words()
         raise cursor.error("metadata expected")
 
+    def _is_structure(self) -> bool:
+        """Whether a brace begins a type, `{ i8, ptr } %x`, and no tuple of the document, `{!1, !2}`."""
+        following = self.cursor.ahead()
+        if following.text == "}":
+            return self.cursor.ahead(2).text in ("{", "zeroinitializer", "undef", "poison")
+        return following.kind not in (Kind.META, Kind.ELLIPSIS) and following.text not in ("!", "null", "distinct")
+
     def _words(self) -> Words:
         cursor = self.cursor
         words = [cursor.take().text]
@@ -125,12 +140,15 @@ class MetadataReader:
             self.spelled(offset, f"'{kind}' taken for {_SPELLINGS[kind]}")
             kind = _SPELLINGS[kind]
         if kind in EXPRESSIONS:
-            return Node(kind, {}, (), self._operations(), distinct, offset, name)
+            return Node(kind, {}, (), self._operations(kind == "DIExpr"), distinct, offset, name)
         if kind == "DIArgList":
             return Node(kind, {}, self._operands(), (), distinct, offset, name)
         cursor = self.cursor
         cursor.expect("(")
         fields: dict[str, Field] = {}
+        known = KINDS.get(kind)
+        if known is None and kind not in DOCUMENT:
+            self.faults.append((offset, f"there is no node '!{kind[:40]}'", False))
         while not cursor.accept(")"):
             if fields:
                 cursor.expect(",")
@@ -150,7 +168,18 @@ class MetadataReader:
                 raise cursor.error("the name of a field expected")
             if field in fields:
                 raise cursor.error(f"the field '{field}' stands there twice", label)
-            fields[field] = self.value()
+            start = cursor.token.offset
+            value = fields[field] = self.value()
+            form = known.fields.get(field) if known is not None else None
+            if form is not None:
+                words = wrong_value(field, form, value)
+                if words is not None:
+                    self.faults.append((start, words, False))
+            elif known is not None:
+                self.faults.append((label.offset, f"a {kind} has no field '{field[:40]}'", False))
+        for field in known.required if known is not None and "..." not in fields else ():
+            if field not in fields:
+                self.faults.append((offset, f"a {kind} needs the field '{field}'", True))
         return Node(kind, fields, (), (), distinct, offset, name)
 
     def _operands(self) -> tuple[Operand, ...]:
@@ -165,7 +194,7 @@ class MetadataReader:
 
     # Expressions
 
-    def _operations(self) -> tuple[RawOperation, ...]:
+    def _operations(self, is_document: bool) -> tuple[RawOperation, ...]:
         """The operations of `!DIExpr(...)` and `!DIExpression(...)`, of DIOps and of DWARF's names."""
         cursor = self.cursor
         cursor.expect("(")
@@ -178,18 +207,26 @@ class MetadataReader:
                 cursor.take()
                 found.append(RawOperation("...", (), token.offset))
                 continue
+            if token.kind == Kind.NUMBER and not is_document:
+                number = cursor.unsigned("the number of an operation")
+                name = NUMBERED.get(number, f"operation {number}")
+                found.append(RawOperation(name, self._dwarf_operands(name), token.offset))
+                continue
             if token.kind != Kind.WORD:
                 raise cursor.error("an operation expected")
+            if token.text.startswith("DW_OP_") and token.text not in DWARF_NAMES:
+                raise cursor.error(f"there is no operation '{token.text[:40]}'")
             cursor.take()
             if cursor.text == "(":
                 found.append(RawOperation(token.text, self._arguments(), token.offset))
             else:
-                found.append(RawOperation(token.text, self._dwarf_operands(), token.offset))
+                found.append(RawOperation(token.text, self._dwarf_operands(token.text), token.offset))
         return tuple(found)
 
     def _arguments(self) -> tuple[int | Type | Operand | str, ...]:
         cursor = self.cursor
         cursor.expect("(")
+        cursor.exact = True
         arguments: list[int | Type | Operand | str] = []
         while not cursor.accept(")"):
             if arguments:
@@ -204,22 +241,25 @@ class MetadataReader:
                 arguments.append(type)
             else:
                 arguments.append(parse_value(cursor, type))
+        cursor.exact = False
         return tuple(arguments)
 
-    def _dwarf_operands(self) -> tuple[int | str, ...]:
-        """The numbers and encodings that follow a DW_OP_ name: each is an item of its own."""
+    def _dwarf_operands(self, name: str) -> tuple[int | str, ...]:
+        """The numbers and encodings that follow an operation, as many as it takes: each is an item of its own."""
         cursor = self.cursor
         operands: list[int | str] = []
-        while cursor.text == ",":
+        while cursor.text == "," and len(operands) < OPERANDS.get(name, 4):
             following = cursor.ahead()
             if following.kind == Kind.NUMBER:
                 cursor.take()
-                number = cursor.take().text
-                if not number.lstrip("+-").isdecimal() or len(number) > 400:
-                    raise cursor.error(f"'{number[:40]}' is no operand of an operation")
-                operands.append(int(number))
+                number = cursor.unsigned("an operand that is not negative")
+                if number >> 64:
+                    raise cursor.error(f"{number} does not fit 64 bits", following)
+                operands.append(number)
             elif following.kind == Kind.WORD and following.text.startswith("DW_ATE_"):
                 cursor.take()
+                if following.text not in ENCODINGS:
+                    raise cursor.error(f"there is no encoding '{following.text[:40]}'")
                 operands.append(cursor.take().text)
             else:
                 break

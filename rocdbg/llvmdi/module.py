@@ -207,6 +207,9 @@ class Module:
     spellings: list[tuple[int, str]] = field(default_factory=list)
     """Where a listing is written against the document's own definitions, and how it was taken: (offset, words)."""
 
+    faults: list[tuple[int, str, bool]] = field(default_factory=list)
+    """What LLVM would not read in metadata: (offset, words, whether listings, which are not whole, do so too)."""
+
     def resolve(self, value: Field) -> Field:
         """What a reference refers to; everything else as it is. None where there is no such metadata."""
         if isinstance(value, Ref):

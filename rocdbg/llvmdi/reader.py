@@ -20,7 +20,7 @@ from rocdbg.llvmdi.function_reader import FunctionReader, read_header
 from rocdbg.llvmdi.lexer import Kind, Source, Token, tokenize
 from rocdbg.llvmdi.metadata_reader import MetadataReader
 from rocdbg.llvmdi.module import Attachment, Function, GlobalVariable, Module, Node
-from rocdbg.llvmdi.types import Type, is_type_start, parse_type
+from rocdbg.llvmdi.types import Type, is_type_start, is_type_word, parse_type
 from rocdbg.regular_file import FileAccessError, read_regular
 from rocdbg.text import decode_lines
 
@@ -83,17 +83,20 @@ class _Reader:
         self.size = self.cursor.end
         self.named_types: dict[str, Type] = {}
         self.result = Module(source, parse_layout(AMDGCN_LAYOUT, self.named_types))
-        self.metadata = MetadataReader(self.cursor, lambda at, words: self.result.spellings.append((at, words)))
+        self.metadata = MetadataReader(self.cursor, self._spelled, self.result.faults)
         self.body: FunctionReader | None = None
         self.pseudo: FunctionReader | None = None
         self.in_function = False
+
+    def _spelled(self, offset: int, words: str) -> None:
+        self.result.spellings.append((offset, words))
 
     def module(self) -> Module:
         cursor = self.cursor
         while cursor.index < self.size:
             start = cursor.index
             token = cursor.tokens[start]
-            if token.kind == Kind.LABEL and token.first:
+            if token.kind == Kind.LABEL and (token.first or self.in_function):
                 self._function().label(token)
                 cursor.end = cursor.index = start + 1
             elif self.in_function and token.text == "}":
@@ -106,7 +109,9 @@ class _Reader:
                 else:
                     self._statement()
                 if cursor.index < cursor.end:
-                    raise cursor.error(f"unexpected '{cursor.text[:40]}'")
+                    if token.kind != Kind.META or cursor.token.kind not in (Kind.META, Kind.WORD):
+                        raise cursor.error(f"unexpected '{cursor.text[:40]}'")
+                    cursor.end = cursor.index  # the next one begins in the same line
             cursor.index = cursor.end
             cursor.end = self.size
             cursor.depth = 0
@@ -122,7 +127,8 @@ class _Reader:
         is_header = False
         while index < self.size:
             token = tokens[index]
-            if token.first and index > start and not open_ones and token.text not in _CONTINUED:
+            begins = token.first and index > start and not open_ones and not is_header
+            if begins and not self._continues(index):
                 break
             is_header = is_header or (token.kind == Kind.GLOBAL and tokens[start].text == "define")
             if token.kind == Kind.PUNCTUATION:
@@ -140,6 +146,19 @@ class _Reader:
         if open_ones:
             raise self.source.error(f"'{open_ones[-1]}' expected, not the end of the text", tokens[self.size].offset)
         return index
+
+    def _continues(self, index: int) -> bool:
+        """Whether a token at the begin of a line belongs to the statement before, to which lines mean nothing."""
+        previous, token, following = self.cursor.tokens[index - 1 : index + 2]
+        if token.text in _CONTINUED or previous.text in ("=", ",") or token.kind in (Kind.STRING, Kind.NUMBER):
+            return True
+        if not self.in_function or token.text == "}":
+            return False
+        if token.kind in (Kind.GLOBAL, Kind.META, Kind.ATTRIBUTE, Kind.PUNCTUATION):
+            return True
+        if token.kind == Kind.LOCAL:
+            return following.text != "="
+        return token.kind == Kind.WORD and is_type_word(token.text)
 
     def _function(self) -> FunctionReader:
         """The function being read; outside of one, that of the listings."""

@@ -105,7 +105,7 @@ def _operands(module: Module, value: Field) -> list[Operand]:
 
 
 def _inlined(module: Module, instruction: Instruction) -> Node | None:
-    location = instruction.arguments[-1] if len(instruction.arguments) in (4, 7) else None
+    location = instruction.arguments[-1] if instruction.opcode.startswith("#") else None
     for attachment in instruction.attachments:
         if attachment.kind == "dbg":
             location = attachment.value

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rocdbg.llvmdi.control_flow import Range, contains
 from rocdbg.llvmdi.errors import NotWellFormed
-from rocdbg.llvmdi.expressions import Expression
+from rocdbg.llvmdi.expressions import Expression, is_diop
 from rocdbg.llvmdi.module import Function, Module, Node, Operand
 
 __all__ = ["CODES", "OBJECTS", "PROPERTIES", "VARIABLES", "Occurrence", "Segment", "type_bits"]
@@ -67,6 +67,26 @@ class Segment:
             return self.record.function
         found = self.definitions or self.kills
         return found[0].function if found else None
+
+    @property
+    def is_killed(self) -> bool:
+        """Whether a record says that the variable is nowhere: a value that its expression is about is gone.
+
+        In DWARF's operations every value counts, as LLVM has it; of DIOps those that are asked for.
+        """
+        if self.record is None:
+            return False
+        if self.translated is None or self.location is None or not is_diop(self.location):
+            return any(isinstance(operand, Operand) and operand.kind == "undef" for operand in self.arguments)
+        for operation in self.translated.operations:
+            operand = self.referrer if operation.name == "DIOpReferrer" else None
+            index = operation.arguments[0] if operation.name == "DIOpArg" else None
+            if isinstance(index, int) and index < len(self.arguments):
+                argument = self.arguments[index]
+                operand = argument if isinstance(argument, Operand) else None
+            if operand is not None and operand.kind == "undef":
+                return True
+        return False
 
     @property
     def name(self) -> str:

@@ -74,7 +74,10 @@ class _Typing:
         """What holds for inputs of all operations: implicit addresses, values that are undefined."""
         name = operation.name
         for child in children:
-            if child.name == "DIOpAddrOf" and name != "DIOpDeref":
+            is_address = child.name == "DIOpAddrOf" or (
+                child.name == "DIOpArg" and child.operation.arguments[0] in self.inputs.addresses
+            )
+            if is_address and name != "DIOpDeref":
                 raise self.wrong("is applied to an implicit address, which only DIOpDeref may be", "DIOpAddrOf")
         for child in self._read(name, children):
             trouble = unreadable(child, self.inputs)

@@ -23,6 +23,7 @@ __all__ = [
     "Type",
     "VectorType",
     "is_type_start",
+    "is_type_word",
     "parse_type",
 ]
 
@@ -146,11 +147,16 @@ def _is_int(text: str) -> bool:
     return text[:1] == "i" and text[1:].isdecimal()
 
 
+def is_type_word(text: str) -> bool:
+    """Whether a word is a type, or begins one."""
+    return text in _SCALARS or text in ("ptr", "target") or _is_int(text)
+
+
 def is_type_start(cursor: Cursor) -> bool:
     """Whether the next token begins a type."""
     token = cursor.token
     if token.kind == Kind.WORD:
-        return token.text in _SCALARS or token.text in ("ptr", "target") or _is_int(token.text)
+        return is_type_word(token.text)
     if token.kind == Kind.LOCAL:
         return True
     return token.kind == Kind.PUNCTUATION and token.text in "<[{"
@@ -243,7 +249,7 @@ def _suffixed(cursor: Cursor, base: Type) -> Type:
         if cursor.text == "*":
             cursor.take()
             base = PointerType(0)
-        elif cursor.text == "addrspace" and not isinstance(base, PointerType):
+        elif cursor.text == "addrspace" and (not isinstance(base, PointerType) or cursor.ahead(4).text == "*"):
             space = _address_space(cursor)
             cursor.expect("*")
             base = PointerType(space)

@@ -67,6 +67,8 @@ def test_a_layout_of_its_own() -> None:
         ("float 0x3FB99999A0000000", 0x3DCCCCCD), ("double 0x3FF0000000000000", 0x3FF0000000000000),
         ("double 1.5e+00", 0x3FF8000000000000), ("half 0xH3C00", 0x3C00), ("bfloat 0xR3F80", 0x3F80),
         ("bfloat 1.0", 0x3F80), ("fp128 0xL00000000000000003FFF000000000000", 0x3FFF << 112),
+        ("half 0x3FF8000000000000", 0x3E00), ("bfloat 0x3FF8000000000000", 0x3FC0), ("half 0xFFF0000000000000", 0xFC00),
+        ("float 0x7FF0000020000000", 0x7F800001), ("i8 257", 1), ("i8 -129", 0x7F), ("i64 u0xFFFFFFFFFFFFFFFFF", (1 << 64) - 1),
         ("ptr null", 0), ("<2 x i16> <i16 1, i16 2>", 0x20001), ("[2 x i8] [i8 1, i8 2]", 0x201),
         ("<4 x i8> splat (i8 3)", 0x03030303), ("{ i8, i64 } zeroinitializer", 0),
     ],
@@ -79,19 +81,19 @@ def test_literals(text: str, value: int) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("i8 256", "t:1:4: 256 does not fit i8"), ("i8 1.5", "t:1:4: '1.5' is no literal of type i8"),
+        ("i8 +5", "t:1:4: '+5' is no literal of type i8"), ("i8 many", "t:1:4: 'many' is no value of type i8"), ("i8 1.5", "t:1:4: '1.5' is no literal of type i8"),
         ("i0 1", "t:1:1: an integer type has 1 to 8388608 bits"), ("ptr 5", "t:1:5: a pointer has no literal but null; write inttoptr"),
-        ("float 0x1", None), ("half 0xR3F80", "t:1:6: a half in hexadecimal begins with 0xH"),
+        ("float 0x1", "t:1:7: 0x1 is not exact in a float"), ("float 1", "t:1:7: '1' is an integer, and no literal of type float"),
+        ("float 0.1", "t:1:7: 0.1 is not exact in a float"), ("float 0x7FF0000000000001", "t:1:7: 0x7FF0000000000001 is not exact in a float"),
+        ("i64 null", "t:1:5: 'null' is a pointer, and no i64"), ("i64 none", "t:1:5: 'none' is a token, and no i64"),
+        ("[2 x i8] splat (i8 1)", "t:1:10: 'splat' is no value of type [2 x i8]"), ("half 0xR3F80", "t:1:6: a half in hexadecimal begins with 0xH"),
         ("bfloat 1.1", "t:1:8: 1.1 is not exact in a bfloat"), ("i32 true", "t:1:5: 'true' is of type i1, not i32"),
         ("<2 x i8> <i8 1>", "t:1:10: 1 elements in a <2 x i8>"), ("<2 x i8> <i8 1, i9 1>", "t:1:10: an element of type i9 in a <2 x i8>"),
-        ("half 1e9", None), ("half 70000.0", "t:1:6: 70000.0 does not fit half"), ("foo 1", "t:1:1: 'foo' is no type"),
+        ("half 1e9", "t:1:6: '1' is an integer, and no literal of type half"), ("half 70000.0", "t:1:6: 70000.0 does not fit half"), ("foo 1", "t:1:1: 'foo' is no type"),
         ("i8", "t:1:3: a value of type i8 expected"), ("<0 x i8> undef", "t:1:1: a vector has at least one element"),
     ],
 )  # fmt: skip
-def test_no_literals(text: str, words: str | None) -> None:
-    if words is None:
-        operand(text)
-        return
+def test_no_literals(text: str, words: str) -> None:
     with pytest.raises(llvmdi.ReadError) as caught:
         operand(text)
     assert str(caught.value) == words
@@ -206,20 +208,19 @@ def test_metadata() -> None:
         ("define void @f() {\n", "t:2:1: the function's body does not end"),
         ("define void @f() {\n  %1 = \n}", "t:3:1: an instruction expected"),
         ("define void @f() {\n  #dbg_foo(i32 1)\n}", "t:2:3: '#dbg_foo' is no debug record"),
-        ("define void @f() {\n  #dbg_value(i32 1)\n}", "t:2:3: 1 arguments where 3 are expected"),
+        ("define void @f() {\n  #dbg_value(i32 1)\n}", "t:2:3: 1 arguments where 4 are expected"),
         ("define void @f() ret void }", "t:1:27: '}' closes nothing"),
         ("declare void @f()\ndeclare void @f()", "t:2:9: @f is defined twice"),
         ("%T = type { i8", "t:1:15: '}' expected, not the end of the text"),
         ("%T = type i8\n%T = type i8", "t:2:1: the type %T is defined twice"),
         ('target datalayout = "p:x"', "t:1:21: the data layout's 'p:x' cannot be read"),
-        ('target datalayout = "E-p:64:64"', "t:1:21: the data layout's 'E': only little-endian targets can be read"),
         ("@g = global i32 0\n@g = global i32 0", "t:2:1: @g is defined twice"),
         ("!1 = !{" + "!{" * 70 + "}" * 71, "t:1:136: nested more than 64 deep"),
         ("%T = type " + "[1 x " * 70 + "i8" + "]" * 70, "t:1:331: nested more than 64 deep"),
         ("\x01", "t:1:1: U+0001 begins nothing in LLVM assembly"),
         ('!1 = !{!"', "t:1:9: the string does not end"),
     ],
-    ids=range(23),
+    ids=range(22),
 )  # fmt: skip
 def test_errors(text: str, words: str) -> None:
     with pytest.raises(llvmdi.ReadError) as caught:

@@ -107,7 +107,7 @@ CASES = {
         function(record("i64 %a", "DW_OP_plus_uconst, 5, DW_OP_stack_value"), "  ret void\n"), 1, (105, 2**64 - 1)
     ),
     "signs": (
-        function(record("i64 %a", "DW_OP_neg, DW_OP_consts, -3, DW_OP_div, DW_OP_stack_value"), "  ret void\n"), 1,
+        function(record("i64 %a", "DW_OP_neg, DW_OP_consts, 18446744073709551613, DW_OP_div, DW_OP_stack_value"), "  ret void\n"), 1,
         (33, 2**64 - 1),
     ),
     "of two": (
@@ -117,6 +117,17 @@ CASES = {
     "converted": (
         function(record("i32 %h", "DW_OP_LLVM_convert, 32, DW_ATE_signed, DW_OP_LLVM_convert, 64, DW_ATE_signed, "
                         "DW_OP_stack_value"), "  ret void\n"), 1, (0x22222222, 2**64 - 1),
+    ),
+    "of two, one of them gone": (
+        function(record("!DIArgList(i64 %a, i64 poison)", "DW_OP_LLVM_arg, 0, DW_OP_LLVM_arg, 1, DW_OP_mul, DW_OP_stack_value"),
+                 "  ret void\n"), 1, (0, 0),
+    ),
+    "one of two, the other gone": (
+        function(record("!DIArgList(i64 %a, i64 poison)", "DIOpArg(0, i64)"), "  ret void\n"), 1, (100, 2**64 - 1),
+    ),
+    "a part gone": (
+        function(record("i32 %l", "DIOpArg(0, i32), DIOpFragment(0, 32)"),
+                 record("i32 poison", "DIOpArg(0, i32), DIOpFragment(32, 32)"), "  ret void\n"), 2, (0x11111111, 2**32 - 1),
     ),
     "DIOps": (function(record("!DIArgList(i32 %l, i32 %h)", DIOPS), "  ret void\n"), 1, (0x2222222211111111, 2**64 - 1)),
     "DIOps in memory": (
@@ -156,7 +167,6 @@ def test_values(name: str) -> None:
         ("DW_OP_LLVM_poisoned", "DW_OP_LLVM_poisoned has no translation into DIOps"),
         ("DW_OP_plus", "DW_OP_plus needs two entries on the stack"),
         ("DW_OP_LLVM_arg, 3", "there is no operand 3, of 1"),
-        ("DW_OP_LLVM_fragment, 0, 8, DW_OP_stack_value", "DW_OP_stack_value stands behind DW_OP_LLVM_fragment"),
         ("DW_OP_LLVM_convert, 32, DW_ATE_float", "DW_OP_LLVM_convert to something else than an integer"),
     ],
 )

@@ -57,11 +57,11 @@ OPERATIONS = {
         "5: DIOpComposite says i64 of 64 bits for parts of 72 bits [DIOpComposite]",
     ),
     "composite twice": (
-        "DIOpReferrer(i64), DIOpReferrer(i64), DIOpComposite(2, i128)", "5: two parts are the same bits of the referrer [DIOpComposite]"
+        "DIOpReferrer(i64), DIOpReferrer(i64), DIOpComposite(2, i128)", "5: two parts are the same bits of %v [DIOpComposite]"
     ),
     "composite partly twice": (
         "DIOpReferrer(i64), DIOpReferrer(i64), DIOpConstant(i8 32), DIOpBitOffset(i32), DIOpComposite(2, i96)",
-        "5: two parts are the same bits of the referrer [DIOpComposite]",
+        "5: two parts are the same bits of %v [DIOpComposite]",
     ),
     "extend": ("DIOpReferrer([2 x i32]), DIOpExtend(2)",
                "5: DIOpExtend takes elements of an integral, floating point or pointer type, not [2 x i32] [DIOpExtend]"),
@@ -103,7 +103,7 @@ OPERATIONS = {
     "lane": ("DIOpPushLane(float)", "5: DIOpPushLane takes an integral type, not float [DIOpPushLane]"),
     "narrower": ("DIOpReferrer(i64), DIOpZExt(i32)", "5: DIOpZExt needs a wider type than i64 [DIOpZExt]"),
     "no size": ("DIOpReferrer(%opaque)", "5: the type %opaque is not defined [DIOpReferrer]"),
-    "fragment": ("DIOpFragment(0, 8), DIOpReferrer(i64)", "5: DIOpFragment is not the last operation [DIOpFragment]"),
+    "fragments": ("DIOpFragment(0, 8), DIOpReferrer(i64), DIOpFragment(0, 8)", "5: a second DIOpFragment [DIOpFragment]"),
 }  # fmt: skip
 
 
@@ -133,13 +133,13 @@ REST = {
     "composite of one object twice": (
         "DBG_DEF !4, i32 %v\n" + expression("DIOpArg(0, i32), DIOpArg(0, i32), DIOpComposite(2, i64)", False, "!3")
         + FRAGMENT.replace("DIOpConstant(i32 1)", "DIOpReferrer(i32)"),
-        ["3: two parts are the same bits of !3 [DIOpComposite]"],
+        ["3: two parts are the same bits of %v [DIOpComposite]"],
     ),
     "composite through a fragment": (
         "DBG_DEF !6, i64 %v\n" + expression("DIOpArg(0, i64), DIOpArg(1, i64), DIOpComposite(2, i128)", False, "!3, !5")
         + FRAGMENT.replace("DIOpConstant(i32 1))", "DIOpArg(0, i64)), argObjects: {!5}")
         + "!5 = distinct !DIFragment()\n!6 = distinct !DILifetime(object: !5, location: !DIExpr(DIOpReferrer(i64)))\n",
-        ["3: two parts are the same bits of !5 [DIOpComposite]"],
+        ["3: two parts are the same bits of %v [DIOpComposite]"],
     ),
     "two definitions": (
         "DBG_DEF !2, i64 %v\nDBG_DEF !2, i64 %v\n" + X + LIFETIME.format("!DIExpr(DIOpReferrer(i64))"),

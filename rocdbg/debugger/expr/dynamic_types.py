@@ -149,10 +149,12 @@ class Resolver(Struct, frozen=True):
         """Characters of a string of variable length: what is at the place that DW_AT_string_length gives."""
         value = die.attribute(At.STRING_LENGTH)
         if isinstance(value, Exprloc | Loclist):
+            # DWARF 5 section 5.11; up to DWARF 4 DW_AT_byte_size was the length's size
             size = die.number(At.STRING_LENGTH_BYTE_SIZE) or die.number(At.BYTE_SIZE) or die.unit.address_size
-            if not 0 < size <= 8:
-                raise DebuggerError(f"The length of the string type at {die.offset:#x} has {size} bytes.")
-            length: int | None = self._location(die, value, location).read(8 * size)
+            bits = die.number(At.STRING_LENGTH_BIT_SIZE) or 8 * size
+            if not 0 < bits <= 64:
+                raise DebuggerError(f"The length of the string type at {die.offset:#x} has {bits} bits.")
+            length: int | None = self._location(die, value, location).read(bits)
         else:
             length = self._number(die, At.STRING_LENGTH, location)
         if length is None or not 0 <= length <= MAX_COUNT:

@@ -208,7 +208,11 @@ class _Writer(ClassText):
         if self.formatter.memory is None or depth > 0:
             return text
         referred = self.formatter.at_address(type_.target, space, value.as_int())
-        return f"{text}: {self.value(referred, depth)}" if text else self.value(referred, depth)
+        try:
+            shown = self.value(referred, depth)
+        except Error as error:
+            return f"<error reading variable: {error}>"
+        return f"{text}: {shown}" if text else shown
 
     def _function(self, value: Value) -> str:
         address = value.address

@@ -83,6 +83,7 @@ class At:
     COMMON_REFERENCE: Final = 0x1A
     STRING_LENGTH: Final = 0x19
     STRING_LENGTH_BYTE_SIZE: Final = 0x70
+    STRING_LENGTH_BIT_SIZE: Final = 0x71
     COMP_DIR: Final = 0x1B
     CONST_VALUE: Final = 0x1C
     CONTAINING_TYPE: Final = 0x1D

@@ -205,7 +205,7 @@ class TypeReader:
             offset=die.offset,
         )
         space = vendor_number(die, (At.LLVM22_ADDRESS_SPACE,))
-        if encoding == Encoding.ADDRESS and space:  # A.5.1: an address there, of nothing in particular
+        if encoding == Encoding.ADDRESS:  # A.5.1: an address there, of nothing in particular
             return TypedefType(name, PointerType(VOID, PointerKind.POINTER, byte_size, space), name, offset=die.offset)
         # With a vector size (A.5.1 of the extensions) it is that many elements, each as the entry says without it.
         vector_size = vendor_number(die, (At.LLVM_VECTOR_SIZE, At.LLVM22_VECTOR_SIZE)) or 0

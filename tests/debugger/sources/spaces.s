@@ -9,6 +9,9 @@ whole:  s_nop 0
 second: s_nop 1
         s_setpc_b64 s[30:31]
 .Lend:  .size whole, .Lend-whole
+user:   s_nop 2
+        s_setpc_b64 s[30:31]
+.Luser: .size user, .Luser-user
 
         .section .rodata,"a",@progbits
         .p2align 3
@@ -35,7 +38,9 @@ where:  .quad 64
         .byte 8, 0x1a, 1, 0x03, 0x08, 0x02, 0x18, 0, 0                              // common block
         .byte 9, 0x03, 0, 0x03, 0x08, 0x11, 0x01, 0, 0                              // entry point
         .byte 10, 0x34, 0, 0x03, 0x08, 0x49, 0x13, 0x02, 0x18, 0, 0                 // variable
-        .byte 11, 0x1b, 0, 0x18, 0x13, 0, 0                                         // common inclusion
+        .byte 11, 0x1b, 0, 0x1a, 0x13, 0, 0                                         // common inclusion
+        .byte 12, 0x12, 0, 0x19, 0x18, 0x71, 0x0b, 0, 0                             // string: length, its size in bits
+        .byte 13, 0x10, 0, 0x49, 0x13, 0, 0                                         // reference
         .byte 0
 
         .section .debug_info,"",@progbits
@@ -47,7 +52,7 @@ where:  .quad 64
         .asciz "spaces.cl"
         .byte 0x15
         .quad whole
-        .long .Lend-whole
+        .long .Luser-whole
 .Lint:  .byte 2
         .asciz "int"
         .byte 5, 4
@@ -57,6 +62,29 @@ where:  .quad 64
 .Ltext: .byte 5, 9, 3
         .quad length
         .byte 4
+.Lbits: .byte 12, 9, 3
+        .quad length
+        .byte 16
+.Lrefer:.byte 13
+        .long .Lint-.Lunit
+.Lplain:.byte 2
+        .asciz "address"
+        .byte 1, 8
+        .byte 10
+        .asciz "text_of_bits"
+        .long .Lbits-.Lunit
+        .byte 9, 3
+        .quad text
+        .byte 10
+        .asciz "nowhere"
+        .long .Lrefer-.Lunit
+        .byte 9, 3
+        .quad where
+        .byte 10
+        .asciz "plain"
+        .long .Lplain-.Lunit
+        .byte 9, 3
+        .quad where
 .Laddr: .byte 6
         .asciz "shared_address"
         .byte 1, 4, 3
@@ -109,6 +137,13 @@ where:  .quad 64
         .byte 9
         .asciz "second"
         .quad second
+        .byte 0
+        .byte 7
+        .asciz "user"
+        .quad user
+        .long .Luser-user
+        .byte 11
+        .long .Lblock-.Lunit
         .byte 0
         .byte 0
 .Lstop:

@@ -1,0 +1,62 @@
+"""What LLVM itself asks of today's debug records.
+
+It drops the debug information of a module that breaks one of these rules ("ignoring invalid debug info").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocdbg.llvmdi.debug_info import DebugInfo
+from rocdbg.llvmdi.module import Instruction, Module, Node, Operand
+from rocdbg.llvmdi.segments import Segment
+from rocdbg.llvmdi.types import IntType, PointerType
+
+__all__ = ["broken_record"]
+
+def broken_record(info: DebugInfo, segment: Segment) -> Iterator[tuple[str, int]]:
+    """What is wrong with the debug record that a segment comes from, and where."""
+    record = segment.record
+    if record is None:
+        return
+    module = info.module
+    instruction = info.flows[record.function.name].instructions[record.index]
+    value = module.resolve(instruction.arguments[0])
+    is_record = instruction.opcode.startswith("#")  # old intrinsics are read more kindly
+    if is_record and isinstance(value, Node) and (value.kind or value.elements):
+        yield f"the value of {instruction.opcode} is no value", instruction.offset
+    if isinstance(value, Operand) and instruction.debug == "declare" and instruction.opcode != "#dbg_declare_value":
+        type = module.layout.resolved(value.type) if value.type is not None else None
+        if type is not None and not isinstance(type, PointerType | IntType):
+            yield f"{instruction.opcode} takes a pointer, not {value.type}", instruction.offset
+    if instruction.debug == "assign" and module.node(instruction.arguments[3], "DIAssignID") is None:
+        yield "#dbg_assign takes a DIAssignID", instruction.offset
+    yield from _position(module, segment, instruction)
+
+
+def _position(module: Module, segment: Segment, instruction: Instruction) -> Iterator[tuple[str, int]]:
+    """The record's DILocation is one, and of the function that the variable is of."""
+    is_record = instruction.opcode.startswith("#")
+    places = [instruction.arguments[-1]] if is_record else []
+    places += [attachment.value for attachment in instruction.attachments if attachment.kind == "dbg"]
+    for place in places:
+        node = module.resolve(place)
+        if place is not None and not isinstance(node, Node):
+            continue  # a listing leaves its locations out
+        if not isinstance(node, Node) or node.kind != "DILocation":
+            yield f"the location of {instruction.opcode} is no DILocation", instruction.offset
+            continue
+        assert segment.object is not None
+        own, other = _subprogram(module, segment.object), _subprogram(module, node)
+        if own is not None and other is not None and own is not other:
+            yield "the variable and the location of a record are of different functions", instruction.offset
+
+
+def _subprogram(module: Module, node: Node) -> Node | None:
+    """The DISubprogram whose scope a node is in."""
+    scope = module.node(node.fields.get("scope"))
+    for _ in range(1000):
+        if scope is None or scope.kind == "DISubprogram":
+            return scope
+        scope = module.node(scope.fields.get("scope"))
+    return None
