@@ -9,8 +9,8 @@ witnesses), the measurement counts:
 * Swizzling permutes elements (4 bytes; 4 or 16 from GFX11 on): element e of index i lies at
   ``((i / n * stride) + e * size) * n + i % n * size``, n the index stride. GFX9's resources have no element size.
 * GFX9: no check with ADD_TID and without IDXEN; by records with IDXEN and a stride; else by bytes, SOFFSET included.
-* GFX8 counts records where the resource is swizzled and has a stride. GFX6 to GFX8 have elements of 4, 8 or 16 bytes
-  (2 are taken for 4).
+* GFX8 counts records where the resource is swizzled and has a stride, else bytes, the index's records included. GFX6 to
+  GFX8 have elements of 4, 8 or 16 bytes (2 are taken for 4).
 * GFX10+: OOB_SELECT chooses: 0 record and offset within the stride, 1 record, 2 only that the buffer is not empty,
   3 bytes (or as 0 where swizzled), the size less SOFFSET. GFX10 looks at where an access begins, GFX11+ at its end.
 * Loads and stores of several dwords are checked dword by dword; formats and atomics are all or nothing.
@@ -166,7 +166,7 @@ def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _
     # GFX9. Records are counted without the lane.
     by_record9 = s.by_record & s.stride.ne(0)
     record9 = given.ult(s.records).select(r.const(_UNLIMITED, I64), 0)
-    bytes9 = s.records.usub_sat(offset + s.soffset)
+    bytes9 = s.records.usub_sat(index * s.stride + offset + s.soffset)  # the index counts on GFX8 alone
     range9 = (s.add_tid & ~s.idxen).select(r.const(_UNLIMITED, I64), by_record9.select(record9, bytes9))
     # GFX10+.
     records = s.mode.eq(3).select(s.records.usub_sat(s.soffset), s.records)

@@ -11,7 +11,7 @@ from image_reference import Texels, filtered, gathered
 from numpy.typing import NDArray
 
 from rocdbg.sim.images.descriptor import ImageType
-from rocdbg.sim.images.layout import LinearLayout
+from rocdbg.sim.images.layout import ImageLayout
 from rocdbg.sim.images.sampler import LINEAR, MIP_LINEAR, MIP_POINT, POINT, Border, Clamp, SamplerDescriptor
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import Allocation
@@ -19,12 +19,12 @@ from rocdbg.sim.memory import Allocation
 pytestmark = pytest.mark.llvm
 
 
-def texels(area: Allocation, layout: LinearLayout, level: int = 0, slices: int | None = None) -> Texels:
+def texels(area: Allocation, layout: ImageLayout, level: int = 0, slices: int | None = None) -> Texels:
     """[z][y][x][channel] of an 8_8_8_8_UNORM level."""
     at = layout.levels[level]
     found = np.zeros((slices or at.depth, at.height, at.width, 4), np.float64)
     for z in range(found.shape[0]):
-        start = z * layout.slice + at.offset
+        start = z * at.slice + at.offset
         rows = area.data[start : start + at.pitch * at.height * 4].reshape(at.height, at.pitch, 4)
         found[z] = (rows[:, : at.width] / np.float32(255)).astype(np.float32)
     return found
@@ -114,7 +114,7 @@ def test_dimensions(target: str) -> None:
     agrees(bench, [filtered(known[n : n + 1], at, sampler, False) for at, n in wants])
 
 
-@pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1201"])
+@pytest.mark.parametrize("target", ["gfx700", "gfx803", "gfx900", "gfx1030", "gfx1201"])
 def test_levels(target: str) -> None:
     """Given levels, least levels and a bias of the sampler; nearest and linear between levels."""
     bench = ImageBench(text(target, "image_sample_l", ImageType.TWO, 3, sampler=True), target)
