@@ -179,7 +179,9 @@ class ImageDescriptor(Struct, frozen=True):
     def tile(self) -> Equation | None:
         """The order of its texels in a block; None if it is linear, or not known."""
         form = self.format
-        if self.tiling == self.rules.linear or form is None:
+        if self.tiling == self.rules.linear or form is None or self.type >= ImageType.TWO_MSAA:
+            return None
+        if self.rules is not Rules.GFX6 and self.type in (ImageType.ONE, ImageType.ONE_ARRAY):
             return None
         return equation(self._chip, self.tiling, form.size.bit_length() - 1, self.type == ImageType.THREE)
 

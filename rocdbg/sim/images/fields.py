@@ -174,7 +174,7 @@ def room(layout: Layout, name: str) -> int:
 def write(layout: Layout, name: str, words: list[int], value: int) -> None:
     """Put ``value``, which must fit, into a field."""
     if not 0 <= value <= room(layout, name):
-        raise ValueError(f"{value} does not fit the field {name}")
+        raise ValueError(f"its {name.replace('_', ' ')} is more than a descriptor holds")
     for word, first, bits in layout.get(name, ()):
         mask = (1 << bits) - 1
         words[word] = words[word] & ~(mask << first) | (value & mask) << first

@@ -153,6 +153,41 @@ def test_at_the_prompt(build: Build, tmp_path: Path) -> None:
             said(f"set arg 1 {wrong}")
 
 
+TILED = [
+    ("gfx803", "1D_THIN"), ("gfx900", "64KB_D_X"), ("gfx1030", "64KB_R_X"), ("gfx1100", "4KB_D"),
+    ("gfx1201", "256KB_2D"),
+]
+
+
+@pytest.mark.parametrize(("target", "tiling"), TILED)
+def test_tiled_images(build: Build, tmp_path: Path, target: str, tiling: str) -> None:
+    """A launch puts contents in and takes them out; the kernel sees the same as in a linear image."""
+    kernel = rocdbg.load(build("pictures.cl", target)).kernels["halve"]
+    source = np.random.default_rng(6).integers(0, 256, (50, 70, 4), np.uint8)
+    linear, tiled = np.zeros_like(source), np.zeros_like(source)
+    kernel.launch((70, 50), (70, 1), [source, linear]).run()
+    dispatch = kernel.launch(
+        (70, 50), (70, 1),
+        [rocdbg.Image(source, f"rgba8[70,50] tiling {tiling}"), rocdbg.Image(tiled, f"rgba8[70,50] tiling {tiling}")],
+    )  # fmt: skip
+    dispatch.run()
+    assert np.array_equal(tiled, linear) and linear.any()
+
+
+@pytest.mark.parametrize("target", ["gfx803", "gfx1030"])
+def test_levels_of_an_array(build: Build, target: str) -> None:
+    """The levels one after the other in one array of Python's."""
+    kernel = rocdbg.load(build("pictures.cl", target)).kernels["level"]
+    sizes = [(5, 9), (2, 4), (1, 2), (1, 1)]
+    levels = [np.float32(n + 1) + np.arange(w * h, dtype=np.float32).reshape(h, w) for n, (h, w) in enumerate(sizes)]
+    image, out = np.concatenate([level.reshape(-1) for level in levels]), np.zeros(4, np.float32)
+    sampler = rocdbg.Sampler("nearest clamp mip-nearest")
+    kernel.launch(4, 4, [rocdbg.Image(image, "r32f[9,5] levels 4"), sampler, out]).run()
+    assert out.tolist() == [level[-1, -1] for level in levels]
+    with pytest.raises(LaunchError, match=r"r32f\[9,5\] levels 3 has 55 elements of type f32, the array 56 of float32"):
+        rocdbg.Image(image, "r32f[9,5] levels 3")
+
+
 def test_a_tiled_image_stops_with_the_reason(build: Build) -> None:
     kernel = rocdbg.load(build("pictures.cl", "gfx1030")).kernels["halve"]
     source = np.zeros((2, 4, 4), np.uint8)
@@ -168,6 +203,7 @@ def test_a_tiled_image_stops_with_the_reason(build: Build) -> None:
         ("rgba8[64,32]", (32, 64, 4), 8192), ("r32f[5]", (5,), 5), ("rgb565[7,3]", (3, 7), 21),
         ("rg16f 2d_array[4,3,2]", (2, 3, 4, 2), 48), ("r8 cube[4,4,6]", (6, 4, 4), 96),
         ("r16ui[4,2] levels 3", (11,), 11), ("r8 1d_array[9,4]", (4, 9), 36), ("r8[3,4,5]", (5, 4, 3), 60),
+        ("r8[9,8] tiling 64KB_S", (8, 9), 72),
     ],
 )
 def test_texts(text: str, shape: tuple[int, ...], count: int) -> None:
@@ -178,6 +214,7 @@ def test_texts(text: str, shape: tuple[int, ...], count: int) -> None:
 def test_hostile_texts() -> None:
     generator = random.Random(3)
     pieces = ["rgba8", "r32f", "[", "]", "64", "0", ",", " levels ", "9" * 5000, "2d_array ", "cube", "buffer",
+              " tiling ", "64KB_S",
               "\u0661", "linear", " ", "-1", "16384", "rgb565", ":", "zeros", "sampler ", "texture ", "image "]
     for _ in range(3000):
         text = "".join(generator.choices(pieces, k=generator.randrange(1, 7)))
