@@ -371,7 +371,7 @@ class FaultKind(IntEnum):
     READ_ONLY_FORMAT = 11
     """A store in a format that is only read."""
     LEVELS = 12
-    """Levels of detail of a tiled image."""
+    """Levels of detail of an image whose tiling holds them in a way that is not simulated."""
     CHANNELS = 13
     """A tiling that mixes memory channels, of which the target's number is not known."""
 

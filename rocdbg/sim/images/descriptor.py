@@ -167,7 +167,7 @@ class ImageDescriptor(Struct, frozen=True):
             return f"the image's tiling {known.name} mixes memory channels, of which the target's number is not known"
         if self.tile is None:
             return f"the image's type and format have no tiling {known.name} that is simulated"
-        if self.max_mip and self.type < ImageType.TWO_MSAA:
+        if self.max_mip and (self.rules < Rules.GFX10 or (self.rules is Rules.GFX12 and self.tile.depth)):
             return f"the image is tiled ({known.name}) and has levels of detail, which is not simulated"
         return None
 
@@ -195,7 +195,7 @@ class ImageDescriptor(Struct, frozen=True):
         levels = 1 if self.type >= ImageType.TWO_MSAA else self.max_mip + 1
         height, tile = 1 if flat else self.height, self.tile
         if tile is not None:
-            return tiled(tile, form.size, self.width, height, self.depth, slices, self.pitch)
+            return tiled(tile, form.size, self.width, height, self.depth, slices, levels, self.pitch)
         return linear(
             self.rules, form.size, self.width, height, self.depth, slices, levels, self.pitch, padded=self.padded
         )

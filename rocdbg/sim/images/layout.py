@@ -27,6 +27,8 @@ class Level(Struct, frozen=True):
     height: int
     depth: int
     slice: int
+    corner: tuple[int, int] = (0, 0)
+    """Where its first texel is in its first block: small levels of tiled images share one block."""
 
 
 class ImageLayout(Struct, frozen=True):
@@ -64,6 +66,7 @@ class ImageLayout(Struct, frozen=True):
             return np.asarray(place.offset + z * place.slice + (y * place.pitch + x) * self.texel, np.int64)
         tile = self.tile
         block = (y >> tile.height) * (place.pitch >> tile.width) + (x >> tile.width)
+        x, y = x + place.corner[0], y + place.corner[1]
         within = np.zeros((), np.int64)
         for n, bits in enumerate(tile.bits):
             if any(bits):
@@ -162,9 +165,12 @@ def _early(
 
 
 def tiled(
-    tile: Equation, size: int, width: int, height: int, depth: int, slices: int, pitch: int = 0
-) -> ImageLayout:
-    """The layout of a tiled image of one level of detail; the parameters are those of `linear`."""
+    tile: Equation, size: int, width: int, height: int, depth: int, slices: int, levels: int = 1,
+    pitch: int = 0,
+) -> ImageLayout:  # fmt: skip
+    """The layout of a tiled image; the parameters are those of `linear`. Several levels: as from GFX10 on."""
+    if levels > 1:
+        return _tiled_levels(tile, size, (width, height, depth), slices, levels)
     row = _up(pitch or width, 1 << tile.width)
     rows = _up(height, 1 << tile.height) >> tile.height
     while not pitch and (row >> tile.width) * rows * tile.size % 256:  # small blocks: slices begin at multiples of 256
@@ -174,4 +180,65 @@ def tiled(
     return ImageLayout((Level(0, row, width, height, depth, piece),), size, slices, piece * layers, tile)
 
 
-__all__ = ["ImageLayout", "Level", "early_pitch", "linear", "power", "tiled"]
+class Tail(Struct, frozen=True):
+    """Which levels of a tiled image share one block, from GFX10 on: the last ones that are at most ``width`` by
+    ``height``, ``most`` of them at most. They begin at multiples of ``step`` texels. ``most`` is 0 where none do."""
+
+    width: int
+    height: int
+    most: int
+    step: tuple[int, int]
+
+
+_STEP = ((16, 16), (16, 8), (8, 8), (8, 4), (4, 4))
+_THICK_STEP = ((8, 4), (4, 4), (4, 4), (4, 2), (2, 2))
+"""Width and height of 256 bytes of texels, by their size."""
+
+
+def tail_of(tile: Equation, size: int) -> Tail:
+    """The tail of images with texels of ``1 << size`` bytes."""
+    block, thick = len(tile.bits), tile.depth > 0
+    width, height = 1 << tile.width, 1 << tile.height
+    if block <= 8:
+        return Tail(width, height, 0, (1, 1))
+    effective = block - ((block - 8) // 3 if thick else 0)
+    most = 1 + (1 << effective - 9) if effective <= 11 else effective - 4
+    halved = block % 3 if thick else 1
+    step = (_THICK_STEP if thick else _STEP)[size]
+    return Tail(width >> (halved == 1), height >> (halved == 0), most, step)
+
+
+def tail_corner(tail: Tail, place: int) -> tuple[int, int]:
+    """The first texel of the level that is number ``place`` in a tail: the larger ones come last."""
+    number = tail.most - 1 - place
+    offset = 16 << number if number > 6 else number << 8
+    x = sum((offset >> 9 + 2 * n & 1) << n for n in range(6))
+    y = sum((offset >> 8 + 2 * n & 1) << n for n in range(6))
+    return x * tail.step[0], y * tail.step[1]
+
+
+def _tiled_levels(
+    tile: Equation, size: int, sizes: tuple[int, int, int], slices: int, levels: int
+) -> ImageLayout:
+    tail = tail_of(tile, size.bit_length() - 1)
+    padded = [(_shifted_up(sizes[0], n), _shifted_up(sizes[1], n)) for n in range(levels)]
+    small = [w <= tail.width and h <= tail.height and levels - n <= tail.most for n, (w, h) in enumerate(padded)]
+    first = small.index(True) if True in small else levels
+    rows = [
+        (_up(w, 1 << tile.width), (_up(w, 1 << tile.width) >> tile.width) * (_up(h, 1 << tile.height) >> tile.height))
+        for w, h in padded
+    ]
+    shared = tile.size if first < levels else 0
+    piece = shared + sum(blocks for _, blocks in rows[:first]) * tile.size
+    found = []
+    for n, (w, h, d) in enumerate(_sizes(*sizes, levels)):
+        if n >= first:
+            found.append(Level(0, 1 << tile.width, w, h, d, piece, tail_corner(tail, n - first)))
+        else:
+            offset = shared + sum(blocks for _, blocks in rows[n + 1 : first]) * tile.size
+            found.append(Level(offset, rows[n][0], w, h, d, piece))
+    layers = _up(slices, 1 << tile.depth) >> tile.depth
+    return ImageLayout(tuple(found), size, slices, piece * layers, tile)
+
+
+__all__ = ["ImageLayout", "Level", "Tail", "early_pitch", "linear", "power", "tail_corner", "tail_of", "tiled"]

@@ -68,7 +68,8 @@ def place(r: Routine, view: View, x: Value, y: Value, layer: Value, level: Value
         own = view[Slot.PITCH]
         row = own.ne(0).select(own, view[Slot.WIDTH])
         at = (x, y, view[Slot.FIRST_LAYER] + layer)
-        r.store(result, image_tiles.address(r, tile, view[Slot.BASE], (row, view[Slot.HEIGHT]), at))
+        size, levels = (row, view[Slot.HEIGHT]), view[Slot.MOST_LEVEL] + 1
+        r.store(result, image_tiles.address(r, tile, view[Slot.BASE], size, at, level, levels))
 
     def late() -> None:
         r.store(result, _late_place(r, view, x, y, layer, level))

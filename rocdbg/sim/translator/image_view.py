@@ -238,7 +238,8 @@ def _image(r: Routine, view: View, rules: Value, a: Value, chip: Value) -> None:
     tile = (bound & ~linear).select(tile, image_tiles.LINEAR)
     r.when(tile.eq(image_tiles.NONE), lambda: r.leave(int(FaultKind.TILED)))
     r.when(tile.eq(image_tiles.UNKNOWN), lambda: r.leave(int(FaultKind.CHANNELS)))
-    r.when(tile.ne(image_tiles.LINEAR) & most.ne(0), lambda: r.leave(int(FaultKind.LEVELS)))
+    stuck = tile.ne(image_tiles.LINEAR) & most.ne(0) & ~image_tiles.has_levels(r, tile, rules)
+    r.when(stuck, lambda: r.leave(int(FaultKind.LEVELS)))
     view[Slot.TILE] = tile
     view[Slot.ROW] = row
     view[Slot.BASE] = view[Slot.BASE].shl(8)

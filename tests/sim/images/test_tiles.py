@@ -23,23 +23,24 @@ ADDRESSES = (Path(__file__).parent / "tiled_addresses.txt").read_text().splitlin
 
 
 def image_of(
-    target: str, tiling: str, size: int, kind: ImageType, sizes: tuple[int, int, int], base: int = 0
+    target: str, tiling: str, size: int, kind: ImageType, sizes: tuple[int, int, int], base: int = 0, levels: int = 1
 ) -> ImageDescriptor:
     chip = chip_of(target_by_name(target))
     known, code = tiling_named(chip.rules, tiling), code_of(chip.rules, FORMATS[size])
     assert known is not None and code is not None
-    return made_image(chip, kind, code, base, sizes, tiling=known.mode)[0]
+    return made_image(chip, kind, code, base, sizes, levels, tiling=known.mode)[0]
 
 
 @pytest.mark.parametrize("line", [line for line in ADDRESSES if not line.startswith("#")])
 def test_addresses(line: str) -> None:
-    target, tiling, size, kind, sizes, place, address, total = line.split()
+    target, tiling, size, kind, sizes, place, address, total, *level = line.split()
+    levels, number = map(int, level or (1, 0))
     width, height, slices = map(int, sizes.split("x"))
     x, y, z = map(int, place.split(","))
     shape = ImageType.THREE if kind == "3D" else ImageType.TWO_ARRAY
-    layout = image_of(target, tiling, int(size), shape, (width, height, slices)).layout()
+    layout = image_of(target, tiling, int(size), shape, (width, height, slices), levels=levels).layout()
     assert layout is not None
-    assert int(layout.offsets(0, slices)[z, y, x]) == int(address) and layout.size == int(total)
+    assert int(layout.offsets(number, slices)[z, y, x]) == int(address) and layout.size == int(total)
 
 
 def test_blocks_hold_each_texel_once() -> None:
@@ -134,6 +135,51 @@ def test_loads_and_stores(
     assert np.array_equal(area.data, wanted)
 
 
+LEVELS = [
+    ("gfx1010", "64KB_R_X", 4, ImageType.TWO, (300, 260, 1)), ("gfx1030", "64KB_R_X", 2, ImageType.CUBE, (140, 140, 6)),
+    ("gfx1030", "4KB_S_X", 4, ImageType.THREE, (40, 33, 20)), ("gfx1030", "256B_S", 1, ImageType.TWO, (99, 50, 1)),
+    ("gfx1100", "256KB_R_X", 1, ImageType.TWO_ARRAY, (600, 300, 3)),
+    ("gfx1100", "64KB_S_X", 8, ImageType.THREE, (70, 20, 30)),
+    ("gfx1201", "4KB_2D", 16, ImageType.TWO_ARRAY, (50, 60, 2)),
+]
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize(("target", "tiling", "size", "kind", "sizes"), LEVELS)
+def test_levels(target: str, tiling: str, size: int, kind: ImageType, sizes: tuple[int, int, int]) -> None:
+    deep, levels = kind is not ImageType.TWO, max(sizes[:2]).bit_length()
+    bench = ImageBench(text(target, "image_load_mip", kind, 3 + deep, 1), target)
+    image = image_of(target, tiling, size, kind, sizes, levels=levels)
+    layout = image.layout()
+    assert layout is not None
+    area = bench.memory.allocate(layout.size, layout.align, name="image")
+    area.data[:] = np.random.default_rng(1).integers(0, 256, area.size, np.uint8)
+    bench.describe(replace(image, base=area.address))
+    rng = np.random.default_rng(2)
+    for level, known in enumerate(layout.levels):
+        slices = known.depth if kind is ImageType.THREE else sizes[2]
+        x, y, z = (rng.integers(0, n, bench.wave_size) for n in (known.width, known.height, slices))
+        offsets = layout.offsets(level, slices)
+        assert bench.go(x, y, *[z] * deep, np.full(bench.wave_size, level)) is Status.END
+        for lane, at in enumerate(zip(z, y, x, strict=True)):
+            place = int(offsets[at])
+            want = int.from_bytes(area.data[place : place + min(size, 4)].tobytes(), "little")
+            assert int(bench.vgpr(0)[lane]) == want, (level, at)
+        assert bench.go([known.width], [0], *[[0]] * deep, [level]) is Status.END and not bench.vgpr(0).any()
+
+
+def test_levels_do_not_overlap() -> None:
+    for target, tiling, size, kind, sizes in LEVELS:
+        layout = image_of(target, tiling, size, kind, sizes, levels=max(sizes[:2]).bit_length()).layout()
+        assert layout is not None
+        used = [
+            layout.offsets(n, level.depth if kind is ImageType.THREE else sizes[2]).reshape(-1)
+            for n, level in enumerate(layout.levels)
+        ]
+        places = np.concatenate(used)
+        assert len(np.unique(places)) == len(places) and places.max() < layout.size and not (places % size).any()
+
+
 @pytest.mark.llvm
 def test_what_stops() -> None:
     bench = ImageBench(text("gfx1101", "image_load", ImageType.TWO, 2), "gfx1101")
@@ -142,12 +188,24 @@ def test_what_stops() -> None:
         ({}, FaultKind.CHANNELS, "the image's tiling 64KB_R_X mixes memory channels, of which the target's number is"),
         ({"tiling": 24}, FaultKind.TILED, "the image is tiled in a way that is not simulated (mode 24)"),
         ({"tiling": 9}, FaultKind.TILED, "the image's type and format have no tiling 64KB_S that is simulated"),
-        ({"tiling": 10, "last_level": 1, "max_mip": 1}, FaultKind.LEVELS, "the image is tiled (64KB_D) and has levels"),
     ):
         other = replace(image, chip=chip_of(target_by_name("gfx1101")), **change)  # type: ignore[arg-type]
         assert (other.problem or "").startswith(why)
         bench.describe(other)
         assert bench.go([0], [0]) is Status.FAULT and bench.engine.fault().kind is kind
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize(
+    ("target", "tiling", "kind"),
+    [("gfx900", "64KB_D", ImageType.TWO), ("gfx700", "1D_THIN", ImageType.TWO), ("gfx1201", "4KB_3D", ImageType.THREE)],
+)
+def test_levels_that_stop(target: str, tiling: str, kind: ImageType) -> None:
+    bench = ImageBench(text(target, "image_load", kind, 3 if kind is ImageType.THREE else 2), target)
+    image = replace(image_of(target, tiling, 4, kind, (9, 9, 9), 1 << 16), last_level=1, max_mip=1)
+    assert image.problem == f"the image is tiled ({tiling}) and has levels of detail, which is not simulated"
+    bench.describe(image)
+    assert bench.go([0], [0], [0]) is Status.FAULT and bench.engine.fault().kind is FaultKind.LEVELS
 
 
 def test_gfx9s_depth_tiling_is_not_linear() -> None:
