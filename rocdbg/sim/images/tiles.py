@@ -235,7 +235,7 @@ def equation(chip: Chip, mode: int, size: int, three: bool) -> Equation | None:
     if table is None or not table[size] or (three and tiling.block == _CHANNELS):
         return None
     thick = order in _THICK
-    single = ["0"] * size + table[size].split()
+    single = ("0",) * size + tuple(table[size].split())
     block = tiling.block or len(single)
     endless = _continued(single, 2 * block, thick)
     rows = [_bits(word) for word in endless[:block]]
@@ -253,7 +253,8 @@ def equation(chip: Chip, mode: int, size: int, three: bool) -> Equation | None:
     return Equation(counts[0], counts[1], counts[2], tuple(rows))
 
 
-def _continued(words: Sequence[str], count: int, thick: bool) -> list[str]:
+@lru_cache(maxsize=256)
+def _continued(words: tuple[str, ...], count: int, thick: bool) -> Sequence[str]:
     """The axes take turns from the end of a table on: y and x, in thick blocks z, y and x."""
     found = list(words)
     following = {axis: sum(word[0] == axis for word in words) for axis in _AXES}
@@ -286,6 +287,7 @@ def _mix(rows: list[Bits], endless: Sequence[str], chip: Chip, thick: bool) -> N
         slices += count
 
 
+@lru_cache(maxsize=1024)
 def _bits(word: str) -> Bits:
     """``x8^y4^y8``."""
     masks = dict.fromkeys(_AXES, 0)

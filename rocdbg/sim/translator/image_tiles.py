@@ -40,7 +40,7 @@ def constants() -> set[str]:
 
 
 def _bytes(name: str, data: bytes) -> str:
-    text = "".join(f"\\{byte:02x}" for byte in data)
+    text = "\\" + data.hex("\\")
     return f'@{name} = private constant [{len(data)} x i8] c"{text}", align 8'
 
 
@@ -52,9 +52,12 @@ def _tables() -> tuple[bytes, bytes]:
         for three in (False, True):
             for mode in range(_MODES):
                 known = tiling_of(chip.rules, mode)
+                if known is None:
+                    places += NONE.to_bytes(2, "little") * _SIZES
+                    continue
                 for size in range(_SIZES):
                     order = equation(chip, mode, size, three)
-                    number = UNKNOWN if known is not None and known.mixed and chip.pipes is None else NONE
+                    number = UNKNOWN if known.mixed and chip.pipes is None else NONE
                     if order is not None:
                         number = numbers.setdefault((order, size), len(numbers) + 1)
                     places += number.to_bytes(2, "little")
