@@ -51,7 +51,7 @@ ZERO: Final = 1 << 56
 GATHER: Final = 1 << 57
 """Four texels' values of one component."""
 QUERY: Final = 1 << 58
-"""Only the level of detail is asked for."""
+"""No texel is wanted: what is asked for is the level of detail, or sizes."""
 G16: Final = 1 << 59
 """Derivatives have 16 bits."""
 

@@ -162,7 +162,7 @@ def _atomic(name: str) -> Callable[[Access], None]:
 
 def _info(i: Access) -> None:
     i.b.lanes()
-    a, b = _request(i, 0, 1)
+    a, b = _request(i, request.QUERY, 1)
     i.b.scalar()
     i.b.call("info_image", (i.exec, i.const(0, I64), a, b))
     i.b.lanes()

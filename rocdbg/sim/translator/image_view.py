@@ -202,7 +202,7 @@ def read(r: Routine) -> None:
     view[Slot.UNNORMALIZED] = view[Slot.UNNORMALIZED] | bit(a, request.UNORM).zext(I64)
     palette = given & view[Slot.BORDER].eq(3)
     borders = view[Slot.CLAMP_X].uge(4) | view[Slot.CLAMP_Y].uge(4) | view[Slot.CLAMP_Z].uge(4)
-    r.when(palette & borders, lambda: r.leave(int(FaultKind.BORDER_PALETTE)))
+    r.when(palette & borders & ~bit(a, request.QUERY), lambda: r.leave(int(FaultKind.BORDER_PALETTE)))
     r.lines.append("ret i32 0")
 
 
@@ -224,18 +224,20 @@ def _image(r: Routine, view: View, rules: Value, a: Value, chip: Value) -> None:
     kind, tiling, compressed = view[Slot.TYPE], view[Slot.TILE], view[Slot.DIM]
     bound = kind.uge(8)
     view[Slot.TYPE] = bound.select(kind, 0)
+    # Where and how texels lie does not matter to who only asks for sizes.
+    touched = bound & ~bit(a, request.QUERY)
     early = rules.eq(int(Rules.GFX6))
     linear = tiling.eq(early.select(r.const(Rules.GFX6.linear, I64), Rules.GFX9.linear))
-    r.when(bound & compressed.ne(0), lambda: r.leave(int(FaultKind.COMPRESSED)))
+    r.when(touched & compressed.ne(0), lambda: r.leave(int(FaultKind.COMPRESSED)))
     first = r.load(r.gep("@image_format_rows", rules.shl(3)), I64)
     row = r.load(r.gep("@image_formats", (first + view[Slot.ROW]).shl(3)), I64)
-    r.when(bound & row.eq(0), lambda: r.leave(int(FaultKind.FORMAT)))
+    r.when(touched & row.eq(0), lambda: r.leave(int(FaultKind.FORMAT)))
     samples = kind.uge(int(ImageType.TWO_MSAA))
-    r.when(samples & view[Slot.LAST_LEVEL].ne(0), lambda: r.leave(int(FaultKind.SAMPLES)))
+    r.when(touched & samples & view[Slot.LAST_LEVEL].ne(0), lambda: r.leave(int(FaultKind.SAMPLES)))
     most = early.select(view[Slot.LAST_LEVEL], view[Slot.MOST_LEVEL])
     most = samples.select(0, most)
     tile = image_tiles.found(r, chip, tiling, row.lshr(48), kind, early)
-    tile = (bound & ~linear).select(tile, image_tiles.LINEAR)
+    tile = (touched & ~linear).select(tile, image_tiles.LINEAR)
     r.when(tile.eq(image_tiles.NONE), lambda: r.leave(int(FaultKind.TILED)))
     r.when(tile.eq(image_tiles.UNKNOWN), lambda: r.leave(int(FaultKind.CHANNELS)))
     stuck = tile.ne(image_tiles.LINEAR) & most.ne(0) & ~image_tiles.has_levels(r, tile, rules)
