@@ -153,6 +153,25 @@ def test_at_the_prompt(build: Build, tmp_path: Path) -> None:
             said(f"set arg 1 {wrong}")
 
 
+def test_descriptors_of_gfx8_at_the_prompt(build: Build) -> None:
+    debugger = rocdbg.Debugger(build("pictures.cl", "gfx803", "O1"))
+
+    def said(command: str) -> str:
+        return debugger.execute(command, to_string=True)
+
+    for command in ("kernel halve", "set grid 4 2", "set workgroup 4 2", "set arg 0 image rgba8[5,3] levels 3",
+                    "set arg 1 image rgba8[4,2] tiling 1d_thin", "break pictures.cl:9", "run"):
+        said(command)
+    assert "<2D image 5x3, 8_8_8_8_UNORM, xyzw, levels 0 to 2, linear, at 0x7f" in said("print source")
+    lines = said("info image source").splitlines()
+    assert [line for line in lines if line.startswith("Level")] == [
+        "Level 0: 5x3 at offset 0, 16 texels per row", "Level 1: 2x1 at offset 256, 64 texels per row",
+        "Level 2: 1x1 at offset 512, 64 texels per row",
+    ]
+    lines = said("info image target").splitlines()
+    assert "tiled (1D_THIN)" in lines[0] and lines[-1] == "Level 0: 4x2 at offset 0, 8 texels per row"
+
+
 TILED = [
     ("gfx803", "1D_THIN"), ("gfx900", "64KB_D_X"), ("gfx1030", "64KB_R_X"), ("gfx1100", "4KB_D"),
     ("gfx1201", "256KB_2D"),
