@@ -253,6 +253,6 @@ def _names() -> dict[str, int]:
     return found
 
 
-_FILTER = "how hardware rounds while it filters is not public; anisotropy and the seams of cubes are left out"
+_FILTER = "how hardware rounds while it filters, and what it takes at corners of cubes, is not public; no anisotropy"
 for _name, _flags in _names().items():
     semantic(_name, kind=Kind.WAVE, approximate=_FILTER)(_sample(_flags))

@@ -70,6 +70,8 @@ class Slot(IntEnum):
     SAMPLER_MIN = auto()
     SAMPLER_MAX = auto()
     LOD_BIAS = auto()
+    NO_SEAMS = auto()
+    """Whether filters stay on a cube's face."""
     # Of one lane's sample, for the functions that share the work.
     REFERENCE = auto()
     """Bits of the F64 that texels are compared with."""
@@ -91,6 +93,7 @@ _SAMPLER = {
     Slot.MIN: "min_filter", Slot.MIP: "mip_filter", Slot.ZFILTER: "z_filter", Slot.UNNORMALIZED: "unnormalized",
     Slot.TRUNCATE: "truncate", Slot.BORDER: "border", Slot.FUNCTION: "compare", Slot.REDUCTION: "reduction",
     Slot.SAMPLER_MIN: "min_lod", Slot.SAMPLER_MAX: "max_lod", Slot.LOD_BIAS: "lod_bias",
+    Slot.NO_SEAMS: "no_cube_wrap",
 }
 _PIECES = 2
 _RULES = len(Rules)
