@@ -77,7 +77,8 @@ class Image:
 
     ``array`` has the axes [layers or planes,] [rows,] texels[, channels]; it is copied in, and back when the dispatch
     ends. ``format`` is what launch files write (``rgba8``, ``r32f``); left out, it follows from the array's type:
-    floats, numbers from 0 to 1 for bytes and 16-bit unsigned, else integers. ``kind``: ``1d``, ``2d``, ``3d``,
+    floats, numbers from 0 to 1 for bytes and 16-bit unsigned, else integers. It may also be a whole description,
+    ``"rgba8[64,32] levels 3"``; then the array has that many elements, in any shape. ``kind``: ``1d``, ``2d``, ``3d``,
     ``1d_array``, ``2d_array`` or ``cube``; left out, it follows from the axes. With ``sampler`` (``"linear wrap"``) it
     is a HIP texture. Raises LaunchError for what is no image.
     """

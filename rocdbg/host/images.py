@@ -13,18 +13,17 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.arch.targets import Target
-from rocdbg.errors import Error
 from rocdbg.host.errors import RequestError
 from rocdbg.host.protocol import IMAGE, Status
 from rocdbg.launch.image_formats import FormatName, every_format
-from rocdbg.launch.images import rules_for
 from rocdbg.sim.buffer_formats import NumberFormat
 from rocdbg.sim.images.buffers import buffer_words
+from rocdbg.sim.images.chips import Chip, chip_of, has_images
 from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.images.formats import code_of, formats_of
-from rocdbg.sim.images.layout import LinearLayout
-from rocdbg.sim.images.linear_image import linear_image
+from rocdbg.sim.images.layout import ImageLayout
+from rocdbg.sim.images.made_image import made_image
 from rocdbg.sim.images.sampler import LINEAR, MIP_LINEAR, MIP_NONE, MIP_POINT, POINT, Clamp, SamplerDescriptor
 
 ALIGNMENT: Final = 256
@@ -32,15 +31,6 @@ ALIGNMENT: Final = 256
 _MOST_LEVELS: Final = 15
 _MOST_BYTES: Final = 1 << 36
 _READ, _WRITE, _BOTH = 1, 2, 4
-
-
-def has_images(target: Target) -> bool:
-    """Whether a GPU has image instructions, and they are simulated."""
-    try:
-        rules_for(target, "image")
-    except Error:
-        return False
-    return True
 
 
 class Geometry(IntEnum):
@@ -102,7 +92,7 @@ def format_for(target: Target, geometry: Geometry, kind: int, order: int) -> tup
         return None
     if geometry is Geometry.BUFFER and (order == _SRGBA_ORDER or kind in _NOT_IN_BUFFERS):
         return None
-    if not has_images(target) or code_of(rules_for(target, "image"), form.data) is None:
+    if not has_images(target) or code_of(chip_of(target).rules, form.data) is None:
         return None
     if order == _SRGBA_ORDER:
         return form, _READ
@@ -170,19 +160,20 @@ def make_image(target: Target, request: ImageRequest, base: int) -> ProgramImage
         reason = f"{target.name} has no images of channel type {request.kind} and order {request.order}"
         raise RequestError(Status.IMAGE_FORMAT_UNSUPPORTED, reason)
     form, _ = found
-    rules = rules_for(target, "image")
+    chip = chip_of(target)
+    rules = chip.rules
     code = code_of(rules, form.data)
     assert code is not None
     texel = formats_of(rules)[code].size
     if base % ALIGNMENT:
         raise RequestError(Status.INVALID_ARGUMENT, f"an image cannot begin at {base:#x}, which is no multiple of 256")
     if request.geometry is Geometry.BUFFER:
-        buffer = buffer_words(rules, base, form.data, request.width, form.select)
+        buffer = buffer_words(chip, base, form.data, request.width, form.select)
         if buffer is None:
             raise RequestError(Status.IMAGE_FORMAT_UNSUPPORTED, f"{target.name} has no buffers of {form.name}")
         size = request.width * texel
         return ProgramImage(size, texel, size, size, 0, _object(buffer, request))
-    image, layout = _linear(rules, request, form, code, texel, base)
+    image, layout = _linear(chip, request, form, code, texel, base)
     place = layout.levels[max(0, request.level)]
     if request.level >= 0:
         image = _level_alone(image, request.level)
@@ -191,17 +182,17 @@ def make_image(target: Target, request: ImageRequest, base: int) -> ProgramImage
 
 
 def _linear(
-    rules: Rules, request: ImageRequest, form: FormatName, code: int, texel: int, base: int
-) -> tuple[ImageDescriptor, LinearLayout]:
+    chip: Chip, request: ImageRequest, form: FormatName, code: int, texel: int, base: int
+) -> tuple[ImageDescriptor, ImageLayout]:
     pitch, rest = divmod(request.row_pitch, texel) if request.linear else (0, 0)
-    unit = 128 if rules is Rules.GFX12 else 256
+    unit = 128 if chip.rules is Rules.GFX12 else 256
     if rest or (request.linear and request.row_pitch % unit):
         reason = f"rows of {request.row_pitch} bytes; they are multiples of {unit}"
         raise RequestError(Status.IMAGE_PITCH_UNSUPPORTED, reason)
     sizes = (request.width, request.height, request.slices)
     try:
-        image, layout = linear_image(
-            rules, _TYPES[request.geometry], code, base, sizes, request.levels,
+        image, layout = made_image(
+            chip, _TYPES[request.geometry], code, base, sizes, request.levels,
             select=form.select, border=form.border, pitch=pitch,
         )  # fmt: skip
     except ValueError as error:
@@ -240,7 +231,7 @@ def make_sampler(
         raise RequestError(Status.INVALID_ARGUMENT, "there is no such sampler")
     if not has_images(target):
         raise RequestError(Status.INVALID_ARGUMENT, f"{target.name} has no images")
-    rules = rules_for(target, "sampler")
+    rules = chip_of(target).rules
     clamp = (_ADDRESSING[modes[0]], _ADDRESSING[modes[1]], _ADDRESSING[modes[2]])
     chosen = _FILTERS[filter]
     sampler = SamplerDescriptor(
@@ -259,7 +250,7 @@ def texel_bytes(target: Target, kind: int, order: int, data: bytes) -> bytes:
     if found is None or len(data) != 16:
         raise RequestError(Status.IMAGE_FORMAT_UNSUPPORTED, f"no channel type {kind} with order {order}")
     form, _ = found
-    rules = rules_for(target, "image")
+    rules = chip_of(target).rules
     code = code_of(rules, form.data)
     assert code is not None
     layout = formats_of(rules)[code]

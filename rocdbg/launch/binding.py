@@ -15,14 +15,14 @@ from rocdbg.errors import Error
 from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch, compare
-from rocdbg.launch.images import ImageSpec, SamplerSpec, gathered, rules_for, spread
+from rocdbg.launch.images import ImageSpec, SamplerSpec, chip_for, gathered, spread
 from rocdbg.launch.raw_kernarg import RawKernarg
 from rocdbg.launch.spec import ArgumentSpec, Dim3
 from rocdbg.launch.values import value_bytes
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
 from rocdbg.sim.device.machine import Machine
-from rocdbg.sim.images.layout import LinearLayout
+from rocdbg.sim.images.layout import ImageLayout
 from rocdbg.sim.memory import Allocation
 
 MAX_BUFFERS_SIZE = 3 * MAX_BUFFER_SIZE
@@ -64,7 +64,7 @@ class BoundBuffer(Struct, frozen=True):
     index: int
     buffer: Buffer
     allocation: Allocation
-    layout: LinearLayout | None = None
+    layout: ImageLayout | None = None
 
     @property
     def contents(self) -> NDArray[np.uint8]:
@@ -209,22 +209,22 @@ def _bind_image(
     bound: list[BoundBuffer], what: str,
 ) -> Allocation:
     """The object of an image, a sampler or both; the image's memory goes to ``bound``, what is new to ``objects``."""
-    rules, purpose, words = rules_for(machine.target, what), f"{kernel}, argument {index}", []
+    chip, purpose, words = chip_for(machine.target, what), f"{kernel}, argument {index}", []
     sampler, name = argument if isinstance(argument, SamplerSpec) else argument.sampler, "sampler"
     if isinstance(argument, Buffer):
         assert argument.image is not None
         name, spec = argument.name, argument.image
-        layout = spec.layout(rules, what)
+        layout = spec.layout(chip, what)
         # The same image given twice is one in memory.
         known = next((b.allocation for b in bound if b.buffer.storage is argument.storage and b.layout == layout), None)
-        memory = known or machine.memory.allocate(layout.size, name=name, purpose=purpose)
+        memory = known or machine.memory.allocate(layout.size, layout.align, name, purpose=purpose)
         if known is None:
             bound.append(BoundBuffer(index, argument, memory, layout))
             spread(spec, layout, argument.storage, memory.data)
             memory.mark_written()
-        words = spec.object_words(rules, memory.address, what)
+        words = spec.object_words(chip, memory.address, what)
     if sampler is not None:
-        words += sampler.object_words(rules)
+        words += sampler.object_words(chip.rules)
     made = machine.memory.allocate(4 * len(words), name=f"{name}.object", purpose=f"{purpose}, object")
     made.data[:] = np.array(words, "<u4").view(np.uint8)
     made.mark_written()

@@ -1,9 +1,10 @@
 """Images and samplers as arguments: how launches write them, and the objects that kernels get.
 
 An image's contents are given and read without the padding of its rows: level by level, layer by layer (or plane by
-plane), row by row. On the device they lie as the target's linear layout has it. The argument is the address of an
-object as ROCm's runtime lays it out: the descriptor, in eight dwords, the numbers of channel type and order and the
-width. A sampler's object begins with its descriptor; a HIP texture is an image's object with a sampler's behind it.
+plane), row by row. On the device they lie in the target's linear layout, or in the tiling that a launch names. The
+argument is the address of an object as ROCm's runtime lays it out: the descriptor, in eight dwords, the numbers of
+channel type and order and the width. A sampler's object begins with its descriptor; a HIP texture is an image's
+object with a sampler's behind it.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.image_formats import FormatName, format_of_array, parse_format
 from rocdbg.sim.images.buffers import buffer_words
+from rocdbg.sim.images.chips import Chip, chip_of, has_images
 from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
-from rocdbg.sim.images.fields import Rules, rules_of
+from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.images.formats import code_of
-from rocdbg.sim.images.layout import Level, LinearLayout
-from rocdbg.sim.images.linear_image import linear_image
+from rocdbg.sim.images.layout import ImageLayout, Level
+from rocdbg.sim.images.made_image import made_image
 from rocdbg.sim.images.sampler import LINEAR, MIP_LINEAR, MIP_POINT, Border, Clamp, SamplerDescriptor
+from rocdbg.sim.images.tiles import TILINGS, tiling_named
 
 KINDS = {
     "1d": (ImageType.ONE, 1), "2d": (ImageType.TWO, 2), "3d": (ImageType.THREE, 3),
@@ -39,18 +42,19 @@ its descriptor."""
 OBJECT_SIZE = 48
 SAMPLER_SIZE = 32
 _TEXT = re.compile(
-    r"\s*(\w+?)\s*(?:\s(1d|2d|3d|1d_array|2d_array|cube|buffer)\s*)?\[([^\]]*)\]\s*(?:levels\s+(\d{1,4})\s*)?", re.ASCII
+    r"\s*(\w+?)\s*(?:\s(1d|2d|3d|1d_array|2d_array|cube|buffer)\s*)?\[([^\]]*)\]\s*(?:levels\s+(\d{1,4})\s*)?(?:tiling\s+(\w{1,16})\s*)?",
+    re.ASCII,
 )
 _MOST_LEVELS = 15
 _ROW = 256
-"""Bytes to a multiple of which rows are aligned, at most."""
+"""Bytes to a multiple of which rows are aligned, at most; there may be twice as many rows up to GFX8."""
 
 
-def rules_for(target: Target, where: str) -> Rules:
-    """The rules of a target's images. Raises LaunchError if it has none, or none that are simulated."""
-    if target.name.startswith(("gfx94", "gfx95")) or target.is_gfx125:
+def chip_for(target: Target, where: str) -> Chip:
+    """What a target's images follow. Raises LaunchError if it has none."""
+    if not has_images(target):
         raise LaunchError(where, f"{target.name} has no images")
-    return rules_of(target)
+    return chip_of(target)
 
 
 class ImageSpec(Struct, frozen=True, dict=True):
@@ -61,6 +65,8 @@ class ImageSpec(Struct, frozen=True, dict=True):
     sizes: tuple[int, ...]
     """Width, then height, then depth or layers, as far as the kind has them."""
     levels: int = 1
+    tiling: str = ""
+    """The name of a tiling, as it was written; empty for linear images."""
 
     @classmethod
     def parse(cls, text: str, where: str) -> ImageSpec:
@@ -77,10 +83,12 @@ class ImageSpec(Struct, frozen=True, dict=True):
         sizes = tuple(int(word) for word in words)
         if kind == "cube" and len(sizes) == 2:
             sizes = (*sizes, 6)
-        return cls.of(parse_format(match[1], where), kind, sizes, int(match[4] or 1), where)
+        return cls.of(parse_format(match[1], where), kind, sizes, int(match[4] or 1), where, match[5] or "")
 
     @classmethod
-    def of(cls, form: FormatName, kind: str, sizes: tuple[int, ...], levels: int, where: str) -> ImageSpec:
+    def of(
+        cls, form: FormatName, kind: str, sizes: tuple[int, ...], levels: int, where: str, tiling: str = ""
+    ) -> ImageSpec:
         """Checked. Raises LaunchError."""
         count = KINDS[kind][1]
         if len(sizes) != count:
@@ -93,7 +101,11 @@ class ImageSpec(Struct, frozen=True, dict=True):
         most = min(most, _MOST_LEVELS) if kind != "buffer" else 1
         if not 1 <= levels <= most:
             raise LaunchError(where, f"{shown(levels)} levels, an image of this size has 1 to {most}")
-        found = cls(form, kind, sizes, levels)
+        if tiling and kind == "buffer":
+            raise LaunchError(where, "images that are buffers have no tiling")
+        if tiling and all(tiling_named(rules, tiling) is None for rules in Rules):
+            raise LaunchError(where, f"`{shown(tiling)[1:-1]}` is no tiling of any target, for example 64KB_S is one")
+        found = cls(form, kind, sizes, levels, tiling)
         if found.array.nbytes > MAX_BUFFER_SIZE:
             raise LaunchError(where, f"an image of {found.array.nbytes} bytes, the limit is {MAX_BUFFER_SIZE}")
         return found
@@ -117,7 +129,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
 
     @property
     def padded_size(self) -> int:
-        """Bytes on a device, or somewhat more: rows are aligned."""
+        """Bytes on a device, about: rows are aligned. What exceeds it much is refused when the image is made."""
         size = self.array.dtype.itemsize
         return sum(
             slices * rows * (-(-texels * elements * size // _ROW) * _ROW)
@@ -135,58 +147,57 @@ class ImageSpec(Struct, frozen=True, dict=True):
     def __str__(self) -> str:
         kind = "" if self.kind == ("1d", "2d", "3d")[len(self.sizes) - 1] else f" {self.kind}"
         levels = f" levels {self.levels}" if self.levels > 1 else ""
-        return f"{self.format.name}{kind}[{','.join(map(str, self.sizes))}]{levels}"
+        tiling = f" tiling {self.tiling}" if self.tiling else ""
+        return f"{self.format.name}{kind}[{','.join(map(str, self.sizes))}]{levels}{tiling}"
 
     # -- on a device --------------------
 
-    def layout(self, rules: Rules, where: str) -> LinearLayout:
+    def layout(self, chip: Chip, where: str) -> ImageLayout:
         """How it lies in a device's memory. Raises LaunchError for what a target cannot have."""
         if self.kind == "buffer":
-            if rules is Rules.GFX6:
-                raise LaunchError(where, "images that are buffers are not made for targets before GFX9")
-            width = self.sizes[0]
-            return LinearLayout((Level(0, width, width, 1, 1),), self.array.nbytes, 1)
-        found = self._descriptor(rules, 0, where).layout()
-        assert found is not None
-        return found
+            width, size = self.sizes[0], self.array.nbytes
+            return ImageLayout((Level(0, width, width, 1, 1, size),), size // width, 1, size)
+        return self._made(chip, 0, where)[1]
 
-    def object_words(self, rules: Rules, base: int, where: str) -> list[int]:
+    def object_words(self, chip: Chip, base: int, where: str) -> list[int]:
         """The twelve dwords of the object of the image at ``base``. Raises LaunchError."""
         if self.kind == "buffer":
-            words = buffer_words(rules, base, self.format.data, self.sizes[0], self.format.select)
+            words = buffer_words(chip, base, self.format.data, self.sizes[0], self.format.select)
             if words is None:
                 raise LaunchError(where, f"buffers have no format for {self.format.name}")
         else:
-            words = self._descriptor(rules, base, where).encode()
+            words = self._made(chip, base, where)[0].encode()
         return [*words, self.format.hsa_type, self.format.hsa_order, self.sizes[0], 0]
 
-    def _descriptor(self, rules: Rules, base: int, where: str) -> ImageDescriptor:
-        code = code_of(rules, self.format.data)
+    def _made(self, chip: Chip, base: int, where: str) -> tuple[ImageDescriptor, ImageLayout]:
+        code = code_of(chip.rules, self.format.data)
         if code is None:
             raise LaunchError(where, f"the target has no format for {self.format.name}")
         kind, _ = KINDS[self.kind]
         assert kind is not None
-        if rules is Rules.GFX6 and self.levels > 1:
-            raise LaunchError(where, "levels of detail are not simulated up to GFX8")
         slices, height, width, _ = self.shapes[0]
+        tiling = tiling_named(chip.rules, self.tiling) if self.tiling else None
+        if self.tiling and tiling is None:
+            known = ", ".join(tiling.name for tiling in TILINGS[chip.rules])
+            raise LaunchError(where, f"the target has no tiling {self.tiling}; there are {known}")
         try:
-            image, layout = linear_image(
-                rules, kind, code, base, (width, height, slices), self.levels,
-                select=self.format.select, border=self.format.border,
+            image, layout = made_image(
+                chip, kind, code, base, (width, height, slices), self.levels, select=self.format.select,
+                border=self.format.border, tiling=None if tiling is None else tiling.mode,
             )  # fmt: skip
         except ValueError as error:
-            raise LaunchError(where, f"too large for the target ({error})") from None
+            raise LaunchError(where, f"the target cannot have it: {error}") from None
         if layout.size > 2 * MAX_BUFFER_SIZE:
             raise LaunchError(where, f"with its padding it takes {layout.size} bytes on the device, too many")
-        return image
+        return image, layout
 
 
-def _rows(spec: ImageSpec, layout: LinearLayout, padded: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
-    """Per level a view of its texels, [slice][row][byte]."""
+def _rows(spec: ImageSpec, layout: ImageLayout, padded: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+    """Per level a view of its texels, [slice][row][byte]; of linear images."""
     size = spec.array.dtype.itemsize * spec.format.elements
     found = []
     for level, shape in zip(layout.levels, spec.shapes, strict=True):
-        strides = (layout.slice, level.pitch * size, 1)
+        strides = (level.slice, level.pitch * size, 1)
         view = np.lib.stride_tricks.as_strided(
             padded[level.offset :], (shape[0], shape[1], shape[2] * size), strides, writeable=padded.flags.writeable
         )
@@ -194,16 +205,34 @@ def _rows(spec: ImageSpec, layout: LinearLayout, padded: NDArray[np.uint8]) -> l
     return found
 
 
-def spread(spec: ImageSpec, layout: LinearLayout, dense: NDArray[np.uint8], padded: NDArray[np.uint8]) -> None:
+def _tiled(spec: ImageSpec, layout: ImageLayout) -> list[tuple[slice, NDArray[np.int64]]]:
+    """Of tiled images the texels of each level, and where in memory they lie, in texels."""
+    found, at = [], 0
+    for n, (slices, rows, texels, _) in enumerate(spec.shapes):
+        where = layout.offsets(n, slices).reshape(-1) // layout.texel
+        found.append((slice(at, at + slices * rows * texels), where))
+        at += slices * rows * texels
+    return found
+
+
+def spread(spec: ImageSpec, layout: ImageLayout, dense: NDArray[np.uint8], padded: NDArray[np.uint8]) -> None:
     """Put contents without padding into device memory."""
+    if layout.tile is not None:
+        texels = dense.reshape(-1, layout.texel)
+        for some, where in _tiled(spec, layout):
+            padded[: layout.size].reshape(-1, layout.texel)[where] = texels[some]
+        return
     at = 0
     for rows in _rows(spec, layout, padded):
         rows[:] = dense[at : at + rows.size].reshape(rows.shape)
         at += rows.size
 
 
-def gathered(spec: ImageSpec, layout: LinearLayout, padded: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def gathered(spec: ImageSpec, layout: ImageLayout, padded: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Contents without padding, a copy, uint8[n]."""
+    if layout.tile is not None:
+        texels = padded[: layout.size].reshape(-1, layout.texel)
+        return np.concatenate([texels[where].reshape(-1) for _, where in _tiled(spec, layout)])
     return np.concatenate([rows.reshape(-1) for rows in _rows(spec, layout, padded)])
 
 
@@ -216,7 +245,14 @@ IMAGE_TYPES = {
 
 
 def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, where: str) -> ImageSpec:
-    """The image that an array is the contents of. Raises LaunchError."""
+    """The image that an array is the contents of. ``format`` may be a whole description, ``r32f[64,64] levels 3``; then
+    only the number of elements counts. Raises LaunchError."""
+    if format is not None and "[" in format:
+        whole = ImageSpec.parse(format, where)
+        if array.size != whole.array.count or array.dtype.itemsize != whole.array.dtype.itemsize:
+            wanted = f"{whole.array.count} elements of type {whole.format.element}"
+            raise LaunchError(where, f"{whole} has {wanted}, the array {array.size} of {array.dtype}")
+        return whole
     if kind is not None and kind not in KINDS:
         raise LaunchError(where, f"`{shown(kind)[1:-1]}` is no kind of image; there are {', '.join(KINDS)}")
     axes = KINDS[kind][1] if kind is not None else None
@@ -282,6 +318,6 @@ _WORDS: dict[str, tuple[str, Any]] = {
 
 
 __all__ = [
-    "IMAGE_TYPES", "KINDS", "OBJECT_SIZE", "SAMPLER_SIZE", "ImageSpec", "SamplerSpec", "gathered", "image_of_array",
-    "rules_for", "spread",
+    "IMAGE_TYPES", "KINDS", "OBJECT_SIZE", "SAMPLER_SIZE", "ImageSpec", "SamplerSpec", "chip_for", "gathered",
+    "image_of_array", "spread",
 ]

@@ -57,12 +57,13 @@ def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fau
 
 
 _UNSUPPORTED = {
-    layout.FaultKind.TILED: "its image is tiled; only linear images are simulated",
+    layout.FaultKind.TILED: "its image is tiled in a way that is not simulated",
+    layout.FaultKind.CHANNELS: "its image's tiling mixes memory channels, of which the target's number is not known",
     layout.FaultKind.COMPRESSED: "its image is compressed, which is not simulated",
     layout.FaultKind.FORMAT: "the format of its image is not simulated",
     layout.FaultKind.SAMPLES: "its image has several samples per pixel, which is not simulated",
     layout.FaultKind.BORDER_PALETTE: "its sampler takes the border's colour from a palette, which is not simulated",
-    layout.FaultKind.LEVELS: "its image has levels of detail, which are not simulated up to GFX8",
+    layout.FaultKind.LEVELS: "its image is tiled and has levels of detail, which is not simulated",
     layout.FaultKind.READ_ONLY_FORMAT: "stores in its image's format (sRGB or a shared exponent) are not simulated",
 }
 

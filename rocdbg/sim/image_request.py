@@ -4,8 +4,8 @@ Apart from the routines because semantics are read at every start, routines only
 
 Bits 15:0 of ``a`` are the offset of the image's descriptor in the wave's state, bits 31:16 the sampler's. On GFX9,
 whose encoding does not say how many address registers there are, bits 19:0 of ``b`` are the offset of the first and
-bits 31:20 how many there are from it to the end of the register file; elsewhere both are 0. The highest two bits are
-those of atomics.
+bits 31:20 how many there are from it to the end of the register file; elsewhere both are 0. Bits 39:32 are the chip,
+the highest two bits are those of atomics.
 """
 
 from __future__ import annotations
@@ -51,12 +51,14 @@ ZERO: Final = 1 << 56
 GATHER: Final = 1 << 57
 """Four texels' values of one component."""
 QUERY: Final = 1 << 58
-"""Only the level of detail is asked for."""
+"""No texel is wanted: what is asked for is the level of detail, or sizes."""
 G16: Final = 1 << 59
 """Derivatives have 16 bits."""
 
 COUNT: Final = 20
 """Shift of the number of registers in ``b``."""
+CHIP: Final = 32
+"""Shift of the target's place in `rocdbg.sim.images.chips.CHIPS` in ``b``, 8 bits."""
 ADDRESSES: Final = 16
 """The first dword of the transfer buffer that holds addresses; data begin at 0."""
 MOST_ADDRESSES: Final = 13

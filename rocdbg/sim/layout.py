@@ -363,6 +363,7 @@ class FaultKind(IntEnum):
     SCRATCH_RANGE = 5
     # What follows is no violation: the instruction asks for something of an image that is not simulated.
     TILED = 6
+    """A tiling that is not simulated, or not for the image's type and format."""
     COMPRESSED = 7
     FORMAT = 8
     SAMPLES = 9
@@ -370,7 +371,9 @@ class FaultKind(IntEnum):
     READ_ONLY_FORMAT = 11
     """A store in a format that is only read."""
     LEVELS = 12
-    """Levels of detail up to GFX8, whose places only the table of tilings tells."""
+    """Levels of detail of an image whose tiling holds them in a way that is not simulated."""
+    CHANNELS = 13
+    """A tiling that mixes memory channels, of which the target's number is not known."""
 
     @property
     def is_unsupported(self) -> bool:

@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 
-from rocdbg.arch.targets import Generation
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.values.descriptor_text import image_lines, sampler_lines, words_at
 from rocdbg.dwarf.info.types import PointerType
+from rocdbg.sim.images.chips import has_images
 from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS
 
 _REGISTERS = re.compile(r"\s*\$?(s|ttmp)\[\s*(\d{1,3})\s*:\s*(\d{1,3})\s*\]\s*")
@@ -33,8 +33,8 @@ def _words(data: Data, inferior: Inferior, text: str, count: int) -> list[int]:
     """The dwords of a descriptor: registers as an instruction names them, a value that is long enough, or what lies at
     an address. An image of four dwords has zeros behind them."""
     target = inferior.need_program().code_object.target
-    if target.generation < Generation.GFX9:
-        raise DebuggerError(f"Descriptors of {target.name} are not known.")
+    if not has_images(target):
+        raise DebuggerError(f"{target.name} has no images.")
     match = _REGISTERS.fullmatch(text)
     if match is not None:
         first, last = int(match[2]), int(match[3])

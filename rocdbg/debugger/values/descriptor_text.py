@@ -6,11 +6,12 @@ import re
 
 import numpy as np
 
-from rocdbg.arch.targets import Generation, Target
+from rocdbg.arch.targets import Target
 from rocdbg.debugger.values.storage import Memory
 from rocdbg.errors import Error
+from rocdbg.sim.images.chips import chip_of, has_images
 from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
-from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS, rules_of
+from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS
 from rocdbg.sim.images.sampler import SamplerDescriptor
 
 _IMAGE = re.compile(r"opencl_image[123]d(_array)?(_depth)?_(ro|wo|rw)_t")
@@ -25,7 +26,8 @@ def words_at(memory: Memory, space: int, address: int, count: int) -> list[int]:
 
 def image_lines(words: list[int], target: Target) -> list[str]:
     """What the eight dwords of an image's descriptor say, the first line on the whole."""
-    image = ImageDescriptor.decode(words, rules_of(target))
+    chip = chip_of(target)
+    image = ImageDescriptor.decode(words, chip.rules, chip)
     lines = [image.text[:1].upper() + image.text[1:]]
     form, layout = image.format, image.layout()
     if form is not None and image.type >= ImageType.ONE:
@@ -43,19 +45,21 @@ def image_lines(words: list[int], target: Target) -> list[str]:
 
 def sampler_lines(words: list[int], target: Target) -> list[str]:
     """What the four dwords of a sampler's descriptor say."""
-    text = SamplerDescriptor.decode(words, rules_of(target)).text
+    text = SamplerDescriptor.decode(words, chip_of(target).rules).text
     return [text[:1].upper() + text[1:]]
 
 
 def opaque_text(type_name: str, memory: Memory, space: int, address: int, target: Target) -> str | None:
     """What the object behind a pointer to ``type_name`` is; None if it is neither image nor sampler, or not there."""
-    if target.generation < Generation.GFX9:
+    if not has_images(target):
         return None
+    chip = chip_of(target)
     try:
         if _IMAGE.fullmatch(type_name):
-            return ImageDescriptor.decode(words_at(memory, space, address, IMAGE_DWORDS), rules_of(target)).text
+            words = words_at(memory, space, address, IMAGE_DWORDS)
+            return ImageDescriptor.decode(words, chip.rules, chip).text
         if type_name == _SAMPLER:
-            return SamplerDescriptor.decode(words_at(memory, space, address, SAMPLER_DWORDS), rules_of(target)).text
+            return SamplerDescriptor.decode(words_at(memory, space, address, SAMPLER_DWORDS), chip.rules).text
     except Error:
         pass
     return None

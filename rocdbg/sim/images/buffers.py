@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocdbg.sim.images.chips import Chip
 from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.images.formats import code_of, formats_of
 
@@ -11,10 +12,11 @@ _RESOURCE_LEVEL = 1 << 24
 
 
 def buffer_words(
-    rules: Rules, base: int, name: str, width: int, select: tuple[int, int, int, int]
+    chip: Chip, base: int, name: str, width: int, select: tuple[int, int, int, int]
 ) -> list[int] | None:
     """The resource, in eight dwords, of ``width`` texels of the format called ``name`` at ``base``; None where buffers
-    have no such format. Texels past the last read 0."""
+    have no such format, or are not that large. Texels past the last read 0."""
+    rules = chip.rules
     code = code_of(rules, name)
     if code is None:
         return None
@@ -29,7 +31,10 @@ def buffer_words(
         form = code << 12 | (_RESOURCE_LEVEL if rules <= Rules.GFX10_3 else 0)
     size = formats_of(rules)[code].size
     selectors = sum(source << 3 * n for n, source in enumerate(select))
-    return [base & 0xFFFFFFFF, base >> 32 & 0xFFFF | size << 16, width, selectors | form, 0, 0, 0, 0]
+    records = width * size if chip.counts_bytes else width
+    if records >> 32:
+        return None
+    return [base & 0xFFFFFFFF, base >> 32 & 0xFFFF | size << 16, records, selectors | form, 0, 0, 0, 0]
 
 
 __all__ = ["buffer_words"]

@@ -40,10 +40,10 @@ class Rules(IntEnum):
         return self <= Rules.GFX9
 
     @property
-    def linear(self) -> tuple[int, ...]:
-        """The values of the field tiling that mean none: linear, and GFX9's linear in general (its rows may begin
-        anywhere). Up to GFX8 it is the number of a row of a table that the kernel's driver fills."""
-        return (_LINEAR_ALIGNED,) if self is Rules.GFX6 else (0, 20)
+    def linear(self) -> int:
+        """The value of the field tiling that means none. Up to GFX8 it is the number of a row of a table that the
+        kernel's driver fills."""
+        return _LINEAR_ALIGNED if self is Rules.GFX6 else 0
 
 
 def rules_of(target: Target) -> Rules:
@@ -84,6 +84,7 @@ _GFX9: dict[str, Field] = {
 }
 _GFX6: dict[str, Field] = {
     **{name: field for name, field in _GFX9.items() if name not in ("bc_swizzle", "max_mip")},
+    "padded": ((3, 25, 1),),
     "pitch": ((4, 13, 14),),
     "last_array": ((5, 13, 13),),
 }
@@ -126,8 +127,9 @@ IMAGE_FIELDS: Mapping[Rules, Layout] = {
     Rules.GFX11: _GFX11,
     Rules.GFX12: _GFX12,
 }
-"""Sizes are less one, also the pitch; ``depth`` is a 3D image's, of arrays the last layer of the view, which up to GFX8
-``last_array`` is."""
+"""Sizes are less one, also the pitch; ``depth`` is a 3D image's, of arrays the last layer of the view. Up to GFX8
+``last_array`` is that, and ``depth`` the last layer in memory, of cubes the last cube; ``padded``: sizes are rounded up
+to powers of two there, as levels of detail always are."""
 
 _SAMPLER: dict[str, Field] = {
     "clamp_x": ((0, 0, 3),),
@@ -172,7 +174,7 @@ def room(layout: Layout, name: str) -> int:
 def write(layout: Layout, name: str, words: list[int], value: int) -> None:
     """Put ``value``, which must fit, into a field."""
     if not 0 <= value <= room(layout, name):
-        raise ValueError(f"{value} does not fit the field {name}")
+        raise ValueError(f"its {name.replace('_', ' ')} is more than a descriptor holds")
     for word, first, bits in layout.get(name, ()):
         mask = (1 << bits) - 1
         words[word] = words[word] & ~(mask << first) | (value & mask) << first

@@ -1,45 +1,86 @@
-"""Where the texels of a linear image lie.
+"""Where the texels of an image lie.
 
-Rows are aligned to 256 bytes (GFX12: 128). GFX9 keeps all levels of detail in one pitch, one below the other; from
-GFX10 on each level has a pitch of its own and the smaller levels come first. Each slice (layer of an array, or plane
-of a 3D image) holds all its levels. The facts are those of AMD's published address library.
+Rows of linear images are aligned to 256 bytes (GFX12: 128). Up to GFX8 a level of detail holds all its slices (layers
+of an array, or planes of a 3D image), and the larger levels come first, padded to powers of two. From GFX9 on a slice
+holds all its levels: GFX9 keeps them in one pitch, one below the other; from GFX10 on each has a pitch of its own and
+the smaller ones come first. Tiled images are rows of blocks (`rocdbg.sim.images.tiles`), those of thick blocks layers
+of such rows. The facts are those of AMD's published address library.
 """
 
 from __future__ import annotations
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from rocdbg.sim.images.fields import Rules
+from rocdbg.sim.images.tiles import Bits, Equation
 
 
 class Level(Struct, frozen=True):
-    """One level of detail within a slice: its first byte, its pitch in texels, and its size."""
+    """One level of detail: its first byte, its pitch in texels (tiled: a multiple of the block's width), its size, and
+    the bytes from one of its slices to the next (tiled: from one layer of blocks to the next)."""
 
     offset: int
     pitch: int
     width: int
     height: int
     depth: int
+    slice: int
+    corner: tuple[int, int] = (0, 0)
+    """Where its first texel is in its first block: small levels of tiled images share one block."""
 
 
-class LinearLayout(Struct, frozen=True):
-    """All levels; ``slice`` bytes from one slice to the next, ``slices`` of them."""
+class ImageLayout(Struct, frozen=True):
+    """All levels of an image of ``slices`` slices with texels of ``texel`` bytes."""
 
     levels: tuple[Level, ...]
-    slice: int
+    texel: int
     slices: int
+    size: int
+    """Bytes of the image."""
+    tile: Equation | None = None
 
     @property
-    def size(self) -> int:
-        """Bytes of the image."""
-        return self.slice * self.slices
+    def slice(self) -> int:
+        """Bytes from one slice to the next: of all levels from GFX9 on, else of the first."""
+        return self.levels[0].slice
+
+    @property
+    def align(self) -> int:
+        """What the image's address is a multiple of."""
+        return 256 if self.tile is None else max(256, self.tile.size)
 
     @property
     def field_pitch(self) -> int:
-        """What GFX9's descriptor holds as pitch: with several levels it is the height of all of them."""
-        if len(self.levels) == 1:
+        """What GFX9's descriptor holds as pitch: of linear images with several levels it is the height of all."""
+        if len(self.levels) == 1 or self.tile is not None:
             return self.levels[0].pitch
         return sum(_shifted_up(self.levels[0].height, n) for n in range(len(self.levels)))
+
+    def offsets(self, level: int, slices: int) -> NDArray[np.int64]:
+        """The first byte of each texel of a level from the image's begin on, [slice][row][texel]."""
+        place = self.levels[level]
+        z, y, x = np.ogrid[:slices, : place.height, : place.width]
+        if self.tile is None:
+            return np.asarray(place.offset + z * place.slice + (y * place.pitch + x) * self.texel, np.int64)
+        tile = self.tile
+        block = (y >> tile.height) * (place.pitch >> tile.width) + (x >> tile.width)
+        x, y = x + place.corner[0], y + place.corner[1]
+        within = np.zeros((), np.int64)
+        for n, bits in enumerate(tile.bits):
+            if any(bits):
+                within = within | _parity(bits, x, y, z) << n
+        return np.asarray(place.offset + (z >> tile.depth) * place.slice + block * tile.size + within, np.int64)
+
+
+def _parity(bits: Bits, *axes: NDArray[np.int64]) -> NDArray[np.int64]:
+    found = np.zeros((), np.int64)
+    for mask, axis in zip(bits, axes, strict=True):
+        for n in range(mask.bit_length()):
+            if mask >> n & 1:
+                found = found ^ axis >> n & 1
+    return found
 
 
 def _up(value: int, unit: int) -> int:
@@ -50,32 +91,154 @@ def _shifted_up(value: int, count: int) -> int:
     return -(-value >> count)
 
 
+def power(value: int) -> int:
+    """The power of two that is not less."""
+    return 1 << max(0, value - 1).bit_length()
+
+
+def early_pitch(width: int, height: int, size: int) -> int:
+    """Texels per row of a linear level up to GFX8 that is ``width`` by ``height``, powers of two: rows are multiples of
+    8 texels and 64 bytes, slices of 64 texels and 256 bytes."""
+    return max(width, 8, 64 // size, max(64, 256 // size) // height)
+
+
 def linear(
-    rules: Rules, size: int, width: int, height: int, depth: int, slices: int, levels: int = 1, pitch: int = 0
-) -> LinearLayout:
-    """The layout of an image of ``width`` by ``height`` texels of ``size`` bytes. ``depth``: planes of a 3D image, else
-    1; ``slices``: layers, or the planes of a 3D image; ``pitch``: texels per row where a descriptor says so itself."""
+    rules: Rules, size: int, width: int, height: int, depth: int, slices: int, levels: int = 1, pitch: int = 0,
+    *, padded: bool = False,
+) -> ImageLayout:  # fmt: skip
+    """The layout of a linear image of ``width`` by ``height`` texels of ``size`` bytes. ``depth``: planes of a 3D
+    image, else 1; ``slices``: layers, or the planes of a 3D image; ``pitch``: texels per row where a descriptor says so
+    itself; ``padded``: up to GFX8 the first level is padded to powers of two as the others are."""
+    if rules is Rules.GFX6:
+        return _early(size, (width, height, depth), slices, levels, pitch, padded)
     if pitch and levels == 1:
-        return LinearLayout((Level(0, pitch, width, height, depth),), pitch * height * size, slices)
+        piece = pitch * height * size
+        return ImageLayout((Level(0, pitch, width, height, depth, piece),), size, slices, piece * slices)
     unit = (128 if rules is Rules.GFX12 else 256) // size
     step = 256 // size
-    dimensions = [(max(1, width >> n), max(1, height >> n), max(1, depth >> n)) for n in range(levels)]
     found: list[Level] = []
     if rules.shape_in_image:
         pitch, row = _up(width, unit), 0
-        for n, (w, h, d) in enumerate(dimensions):
-            found.append(Level(row * pitch * size, pitch, w, h, d))
+        piece = sum(_shifted_up(height, n) for n in range(levels)) * pitch * size
+        for n, (w, h, d) in enumerate(_sizes(width, height, depth, levels)):
+            found.append(Level(row * pitch * size, pitch, w, h, d, piece))
             row += _shifted_up(height, n)
-        return LinearLayout(tuple(found), row * pitch * size, slices)
+        return ImageLayout(tuple(found), size, slices, piece * slices)
     offset = 0
+    sizes = _sizes(width, height, depth, levels)
+    starts: list[tuple[int, int]] = []
     for n in reversed(range(levels)):
-        w, h, d = dimensions[n]
-        padded = _shifted_up(width, n)
-        found.append(Level(offset, _up(padded, unit), w, h, d))
+        row = _shifted_up(width, n)
+        starts.append((offset, _up(row, unit)))
         # A lone slice of GFX12 ends with its last row's pitch; its largest level is the last.
         advance = unit if n == 0 and slices == 1 and depth == 1 else step
-        offset += _up(padded, advance) * _shifted_up(height, n) * size
-    return LinearLayout(tuple(reversed(found)), offset, slices)
+        offset += _up(row, advance) * _shifted_up(height, n) * size
+    for (start, pitch), (w, h, d) in zip(reversed(starts), sizes, strict=True):
+        found.append(Level(start, pitch, w, h, d, offset))
+    return ImageLayout(tuple(found), size, slices, offset * slices)
 
 
-__all__ = ["Level", "LinearLayout", "linear"]
+def _sizes(width: int, height: int, depth: int, levels: int) -> list[tuple[int, int, int]]:
+    return [(max(1, width >> n), max(1, height >> n), max(1, depth >> n)) for n in range(levels)]
+
+
+def _early(
+    size: int, sizes: tuple[int, int, int], slices: int, levels: int, pitch: int, padded: bool
+) -> ImageLayout:
+    """Up to GFX8."""
+    found: list[Level] = []
+    offset, three = 0, sizes[2] > 1
+    if not pitch:
+        padded = padded or levels > 1
+        pitch = early_pitch(power(sizes[0]), power(sizes[1]), size) if padded else _up(sizes[0], 256 // size)
+    for n, (w, h, d) in enumerate(_sizes(*sizes, levels)):
+        rows, count = (h, d if three else slices)
+        row = pitch
+        if n:
+            row = early_pitch(power(max(1, pitch >> n)), power(h), size)
+        if n or padded:
+            rows, count = power(rows), power(count)
+        piece = row * rows * size
+        found.append(Level(offset, row, w, h, d, piece))
+        offset += _up(piece * count, 256)
+    return ImageLayout(tuple(found), size, slices, offset)
+
+
+def tiled(
+    tile: Equation, size: int, width: int, height: int, depth: int, slices: int, levels: int = 1,
+    pitch: int = 0,
+) -> ImageLayout:  # fmt: skip
+    """The layout of a tiled image; the parameters are those of `linear`. Several levels: as from GFX10 on."""
+    if levels > 1:
+        return _tiled_levels(tile, size, (width, height, depth), slices, levels)
+    row = _up(pitch or width, 1 << tile.width)
+    rows = _up(height, 1 << tile.height) >> tile.height
+    while not pitch and (row >> tile.width) * rows * tile.size % 256:  # small blocks: slices begin at multiples of 256
+        row += 1 << tile.width
+    piece = (row >> tile.width) * rows * tile.size
+    layers = _up(slices, 1 << tile.depth) >> tile.depth
+    return ImageLayout((Level(0, row, width, height, depth, piece),), size, slices, piece * layers, tile)
+
+
+class Tail(Struct, frozen=True):
+    """Which levels of a tiled image share one block, from GFX10 on: the last ones that are at most ``width`` by
+    ``height``, ``most`` of them at most. They begin at multiples of ``step`` texels. ``most`` is 0 where none do."""
+
+    width: int
+    height: int
+    most: int
+    step: tuple[int, int]
+
+
+_STEP = ((16, 16), (16, 8), (8, 8), (8, 4), (4, 4))
+_THICK_STEP = ((8, 4), (4, 4), (4, 4), (4, 2), (2, 2))
+"""Width and height of 256 bytes of texels, by their size."""
+
+
+def tail_of(tile: Equation, size: int) -> Tail:
+    """The tail of images with texels of ``1 << size`` bytes."""
+    block, thick = len(tile.bits), tile.depth > 0
+    width, height = 1 << tile.width, 1 << tile.height
+    if block <= 8:
+        return Tail(width, height, 0, (1, 1))
+    effective = block - ((block - 8) // 3 if thick else 0)
+    most = 1 + (1 << effective - 9) if effective <= 11 else effective - 4
+    halved = block % 3 if thick else 1
+    step = (_THICK_STEP if thick else _STEP)[size]
+    return Tail(width >> (halved == 1), height >> (halved == 0), most, step)
+
+
+def tail_corner(tail: Tail, place: int) -> tuple[int, int]:
+    """The first texel of the level that is number ``place`` in a tail: the larger ones come last."""
+    number = tail.most - 1 - place
+    offset = 16 << number if number > 6 else number << 8
+    x = sum((offset >> 9 + 2 * n & 1) << n for n in range(6))
+    y = sum((offset >> 8 + 2 * n & 1) << n for n in range(6))
+    return x * tail.step[0], y * tail.step[1]
+
+
+def _tiled_levels(
+    tile: Equation, size: int, sizes: tuple[int, int, int], slices: int, levels: int
+) -> ImageLayout:
+    tail = tail_of(tile, size.bit_length() - 1)
+    padded = [(_shifted_up(sizes[0], n), _shifted_up(sizes[1], n)) for n in range(levels)]
+    small = [w <= tail.width and h <= tail.height and levels - n <= tail.most for n, (w, h) in enumerate(padded)]
+    first = small.index(True) if True in small else levels
+    rows = [
+        (_up(w, 1 << tile.width), (_up(w, 1 << tile.width) >> tile.width) * (_up(h, 1 << tile.height) >> tile.height))
+        for w, h in padded
+    ]
+    shared = tile.size if first < levels else 0
+    piece = shared + sum(blocks for _, blocks in rows[:first]) * tile.size
+    found = []
+    for n, (w, h, d) in enumerate(_sizes(*sizes, levels)):
+        if n >= first:
+            found.append(Level(0, 1 << tile.width, w, h, d, piece, tail_corner(tail, n - first)))
+        else:
+            offset = shared + sum(blocks for _, blocks in rows[n + 1 : first]) * tile.size
+            found.append(Level(offset, rows[n][0], w, h, d, piece))
+    layers = _up(slices, 1 << tile.depth) >> tile.depth
+    return ImageLayout(tuple(found), size, slices, piece * layers, tile)
+
+
+__all__ = ["ImageLayout", "Level", "Tail", "early_pitch", "linear", "power", "tail_corner", "tail_of", "tiled"]

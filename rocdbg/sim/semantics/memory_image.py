@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 from rocdbg.sim import image_request as request
 from rocdbg.sim.builder import I64, Value
-from rocdbg.sim.images.fields import Rules, rules_of
+from rocdbg.sim.images.chips import CHIPS, chip_of
+from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.layout import VGPR_COUNT, sgpr_offset, vgpr_offset
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import atomic, register, required
@@ -38,7 +39,8 @@ def _components(i: Access) -> list[int]:
 
 def _request(i: Access, flags: int, needed: int) -> tuple[Value, Value]:
     """Lane code: bring the addresses into the transfer buffer; the routine's arguments a and b."""
-    rules = rules_of(i.target)
+    chip = chip_of(i.target)
+    rules, known_by = chip.rules, CHIPS.index(chip) << request.CHIP
     short = bool(i.modifier("r128")) and rules is not Rules.GFX9
     a = flags | _place(i, "srsrc", 4 if short else 8) | int(rules) << request.RULES
     if i.insn.operand("ssamp") is not None:
@@ -59,12 +61,12 @@ def _request(i: Access, flags: int, needed: int) -> tuple[Value, Value]:
     if rules.shape_in_image:
         file = VGPR_COUNT * (1 + (registers[0] >= VGPR_COUNT))
         b = vgpr_offset(registers[0], i.wave_size) | file - registers[0] << request.COUNT
-        return _i64(i, a), _i64(i, b)
+        return _i64(i, a), _i64(i, b | known_by)
     if len(registers) < needed:
         raise Unsupported(f"{i.insn.text}: {len(registers)} address registers, {needed} are needed")
     for n, number in enumerate(registers[:needed]):
         i.b.write_data(request.ADDRESSES + n, i.b.read_vgpr(number))
-    return _i64(i, a), i.const(0, I64)
+    return _i64(i, a), _i64(i, known_by)
 
 
 def _i64(i: Access, value: int) -> Value:
@@ -160,7 +162,7 @@ def _atomic(name: str) -> Callable[[Access], None]:
 
 def _info(i: Access) -> None:
     i.b.lanes()
-    a, b = _request(i, 0, 1)
+    a, b = _request(i, request.QUERY, 1)
     i.b.scalar()
     i.b.call("info_image", (i.exec, i.const(0, I64), a, b))
     i.b.lanes()
@@ -251,6 +253,6 @@ def _names() -> dict[str, int]:
     return found
 
 
-_FILTER = "how hardware rounds while it filters is not public; anisotropy and the seams of cubes are left out"
+_FILTER = "how hardware rounds while it filters, and what it takes at corners of cubes, is not public; no anisotropy"
 for _name, _flags in _names().items():
     semantic(_name, kind=Kind.WAVE, approximate=_FILTER)(_sample(_flags))

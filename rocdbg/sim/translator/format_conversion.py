@@ -1,8 +1,9 @@
 """Conversion between channels of buffer formats and registers, in terms of values: the format is known at run time.
 
 Loads: normalised numbers are divided by their largest value, f16 and smaller floats are exact, 32-bit channels are
-never converted. Stores: normalised numbers round to nearest even, scaled ones toward zero, both are clamped, NaN
-counts as 0; integers lose their upper bits.
+never converted. Stores: normalised numbers round to nearest even, scaled ones toward zero, integers stay as they are,
+all are clamped, NaN counts as 0. That integers are clamped, as OpenCL asks, no document says: AMD's library of OpenCL's
+functions leaves it to the hardware, which passes Khronos' tests of out-of-range writes.
 """
 
 from __future__ import annotations
@@ -148,7 +149,10 @@ def to_memory(r: Routine, f: RunTimeFormat, value: Value, channel: int) -> Value
     top = (r.const(1, I64).shl(width & 31) - 1).uitofp(F64)
     half = r.const(1, I64).shl((width - 1) & 31)
     high = (half - 1).uitofp(F64)
+    low = r.const(0, I32) - half.trunc(I32)
     results = {
+        NumberFormat.UINT: value.umin(mask),
+        NumberFormat.SINT: value.smax(low).smin(-1 - low),
         NumberFormat.UNORM: integer((clamp(zero, one) * top).rint()),
         NumberFormat.SNORM: integer((clamp(r.const(-1.0, F64), one) * high).rint()),
         NumberFormat.USCALED: integer(clamp(zero, top).ftrunc()),

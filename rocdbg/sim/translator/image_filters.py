@@ -13,6 +13,7 @@ from rocdbg.sim.buffer_formats import NumberFormat
 from rocdbg.sim.builder import F32, F64, I32, I64, Value
 from rocdbg.sim.images.descriptor import ImageType
 from rocdbg.sim.images.sampler import Border, Clamp
+from rocdbg.sim.translator import cube_seams
 from rocdbg.sim.translator.format_conversion import is_integer
 from rocdbg.sim.translator.image_texels import extent
 from rocdbg.sim.translator.image_view import Slot, View, bit, room
@@ -106,6 +107,7 @@ def level(r: Routine) -> None:
     flat = view.is_one_of(Slot.TYPE, ImageType.ONE, ImageType.ONE_ARRAY)
     gathers = bit(how, CORNER)
     both = bit(how, LINEAR) | gathers
+    seams = cube & view.is_one_of(Slot.TYPE, ImageType.CUBE) & both & view[Slot.NO_SEAMS].eq(0)
     offsets = view[Slot.OFFSETS]
 
     def axis(name: str, clamp: Slot, size: Slot, linear: Value, edge: Value, shift: int) -> _Axis:
@@ -140,10 +142,25 @@ def level(r: Routine) -> None:
             weight = weight * side.ne(0).select(one_axis.weight, r.const(256, I64) - one_axis.weight)
         weight = gathers.select(n.eq(0).select(r.const(1 << 24, I64), 0), weight)
 
-        def take() -> None:
-            moved = [gathers.select(extra, side) for extra, side in zip((right, below), sides, strict=False)]
-            ix, iy = x.texel(x.first + moved[0]), y.texel(y.first + moved[1])
-            iz = three.select(z.texel(z.first + sides[2]), r.value("%layer"))
+        moved = [gathers.select(extra, side) for extra, side in zip((right, below), sides, strict=False)]
+        at_x, at_y = x.first + moved[0], y.first + moved[1]
+        # Three texels meet at a cube's corner: the one that would be diagonal is their mean, of a gather the own one.
+        corner = seams & _beyond(at_x, x.size) & _beyond(at_y, y.size)
+        parts = (corner & ~gathers).select(r.const(3, I64), 1)
+        whole = weight.eq(1 << 24) & parts.eq(1)
+        share = weight.uitofp(F64) * (1.0 / (1 << 24)) / parts.uitofp(F64)
+
+        def take(part: Value) -> None:
+            own_x, own_y = corner & (gathers | part.ne(0)), corner & (gathers | part.ne(1))
+            there_x = own_x.select(at_x.smax(0).smin(x.size - 1), at_x)
+            there_y = own_y.select(at_y.smax(0).smin(y.size - 1), at_y)
+            crosses = seams & (_beyond(there_x, x.size) | _beyond(there_y, y.size))
+            next_face = cube_seams.across(r, r.value("%layer"), there_x, there_y, x.size)
+            ix, iy = (
+                crosses.select(other, one_axis.texel(there))
+                for other, one_axis, there in zip(next_face[1:], (x, y), (there_x, there_y), strict=True)
+            )
+            iz = three.select(z.texel(z.first + sides[2]), crosses.select(next_face[0], r.value("%layer")))
             outside = ix.slt(0) | iy.slt(0) | iz.slt(0)
             inside = [outside.select(0, value) for value in (ix, iy, iz)]
             status = call_texel(r, view, plain, inside[0], inside[1], inside[2], at, texel).zext(I64)
@@ -151,9 +168,9 @@ def level(r: Routine) -> None:
             r.store(lost, before.eq(0).select(status, before))
             channels = _values(r, view, texel, number, number_is_integer, outside)
             channels = _compared(r, view, a, channels, number)
-            _add(r, view, channels, weight, taken)
+            _add(r, view, channels, share, whole, taken)
 
-        r.when(weight.ne(0), take)
+        r.when(weight.ne(0), lambda: r.for_range(parts, take))
 
     r.for_range(r.const(8, I64), tap)
     r.lines.append(f"ret i32 {r.load(lost, I64).trunc(I32).ref}")
@@ -195,9 +212,12 @@ def _compared(r: Routine, view: View, a: Value, channels: list[Value], number: V
     return [compares.select(first if n == 0 else zero, value) for n, value in enumerate(channels)]
 
 
-def _add(r: Routine, view: View, channels: list[Value], weight: Value, taken: str) -> None:
-    """Add a weighted texel to the sum, or with a reduction take the least or greatest."""
-    share = weight.uitofp(F64) * (1.0 / (1 << 24))
+def _beyond(position: Value, count: Value) -> Value:
+    return position.slt(0) | position.sge(count)
+
+
+def _add(r: Routine, view: View, channels: list[Value], share: Value, whole: Value, taken: str) -> None:
+    """Add a weighted texel to the sum, or with a reduction take the least or greatest. ``whole``: it is all of it."""
     before = r.load(taken, I64)
     reduction = view[Slot.REDUCTION]
     for n, value in enumerate(channels):
@@ -205,7 +225,7 @@ def _add(r: Routine, view: View, channels: list[Value], weight: Value, taken: st
         old = r.load(place, I64).bitcast(F64)
         least = reduction.eq(1).select(value.flt(old), old.flt(value)).select(value, old)
         least = before.eq(0).select(value, least)
-        total = weight.eq(1 << 24).select(value, old + value * share)
+        total = whole.select(value, old + value * share)
         r.store(place, reduction.ne(0).select(least, total).bits())
     r.store(taken, before + 1)
 

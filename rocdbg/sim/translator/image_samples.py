@@ -14,7 +14,7 @@ from rocdbg.sim.images.descriptor import ImageType
 from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.images.sampler import MIP_LINEAR
 from rocdbg.sim.layout import Access
-from rocdbg.sim.translator import image_filters, image_texels
+from rocdbg.sim.translator import cube_seams, image_filters, image_texels
 from rocdbg.sim.translator.format_conversion import is_integer
 from rocdbg.sim.translator.image_filters import CORNER, LINEAR, LINEAR_Z, finite
 from rocdbg.sim.translator.image_view import Slot, View, bit, room
@@ -35,6 +35,7 @@ def define(runtime: Runtime) -> None:
     images = ImageRoutines(runtime)
     images.define_view()
     images.define_texel()
+    runtime.declarations |= cube_seams.constants()
     runtime.define("image_wrap", image_filters.WRAP_PARAMETERS, image_filters.wrap, "internal")
     runtime.define("image_level", image_filters.PARAMETERS, image_filters.level, "internal")
     args = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %b"

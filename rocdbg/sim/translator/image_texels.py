@@ -16,6 +16,7 @@ from rocdbg.sim.buffer_formats import NumberFormat
 from rocdbg.sim.builder import F16, F32, I8, I16, I32, I64, Value
 from rocdbg.sim.images.descriptor import ImageType
 from rocdbg.sim.images.fields import Rules
+from rocdbg.sim.translator import image_tiles
 from rocdbg.sim.translator.format_conversion import RunTimeFormat, from_memory, is_integer
 from rocdbg.sim.translator.image_view import Slot, View, bit, room
 
@@ -59,8 +60,65 @@ def place(r: Routine, view: View, x: Value, y: Value, layer: Value, level: Value
     deep = three.select(extent(view, Slot.DEPTH, level), view[Slot.LAYERS])
     inside = x.ult(extent(view, Slot.WIDTH, level)) & y.ult(extent(view, Slot.HEIGHT, level)) & layer.ult(deep)
     inside = inside & level.ule(view[Slot.MOST_LEVEL]) & view[Slot.TYPE].ne(0)
+    result, tile, early = r.local(), view[Slot.TILE], view[Slot.RULES].eq(int(Rules.GFX6))
+    r.store(result, r.const(0, I64))
+    linear = tile.eq(image_tiles.LINEAR)
+
+    def tiled() -> None:
+        own = view[Slot.PITCH]
+        row = own.ne(0).select(own, view[Slot.WIDTH])
+        at = (x, y, view[Slot.FIRST_LAYER] + layer)
+        size, levels = (row, view[Slot.HEIGHT]), view[Slot.MOST_LEVEL] + 1
+        r.store(result, image_tiles.address(r, tile, view[Slot.BASE], size, at, level, levels))
+
+    def late() -> None:
+        r.store(result, _late_place(r, view, x, y, layer, level))
+
+    def before_gfx9() -> None:
+        r.store(result, _early_place(r, view, x, y, layer, level))
+
+    r.when(inside & ~linear, tiled)
+    r.when(inside & linear & early, before_gfx9)
+    r.when(inside & linear & ~early, late)
+    return inside, inside.select(r.load(result, I64), 0)
+
+
+def _early_place(r: Routine, view: View, x: Value, y: Value, layer: Value, level: Value) -> Value:
+    """The address of a texel of a linear image of GFX6 to GFX8: see `rocdbg.sim.images.layout`."""
+    size, pitch0 = view[Slot.ROW].lshr(48).umax(1), view[Slot.PITCH]
+    three, padded = view[Slot.TYPE].eq(int(ImageType.THREE)), view[Slot.PADDED].ne(0)
+
+    def power(value: Value) -> Value:
+        return r.const(1, I64).shl(r.const(64, I64) - (value - 1).ctlz() & 63)
+
+    def rows_of(n: Value) -> tuple[Value, Value]:
+        """Texels per row and bytes per slice of a level."""
+        height = extent(view, Slot.HEIGHT, n)
+        rows = (padded | n.ne(0)).select(power(height), height)
+        pitch = power(pitch0.lshr(n & 31).umax(1)).umax(8).umax(r.const(64, I64).udiv(size))
+        pitch = pitch.umax(r.const(256, I64).udiv(size).umax(64).udiv(rows))
+        pitch = n.eq(0).select(pitch0, pitch)
+        return pitch, pitch * rows * size
+
+    offset = r.local()
+    r.store(offset, r.const(0, I64))
+
+    def add(n: Value) -> None:
+        _, piece = rows_of(n)
+        count = three.select(extent(view, Slot.DEPTH, n), view[Slot.STORED].umax(1))
+        count = (padded | n.ne(0)).select(power(count), count)
+        r.store(offset, r.load(offset, I64) + (piece * count + 255 & ~255))
+
+    r.for_range(level, add)
+    pitch, piece = rows_of(level)
+    texel = (y * pitch + x) * size
+    return view[Slot.BASE] + r.load(offset, I64) + (view[Slot.FIRST_LAYER] + layer) * piece + texel
+
+
+def _late_place(r: Routine, view: View, x: Value, y: Value, layer: Value, level: Value) -> Value:
+    """The address of a texel of a linear image from GFX9 on."""
     rules = view[Slot.RULES]
-    gfx9 = rules.ule(int(Rules.GFX9))
+    gfx9 = rules.eq(int(Rules.GFX9))
     size = view[Slot.ROW].lshr(48).umax(1)
     unit = rules.eq(int(Rules.GFX12)).select(r.const(128, I64), 256).udiv(size).umax(1)
     step = r.const(256, I64).udiv(size).umax(1)
@@ -88,7 +146,7 @@ def place(r: Routine, view: View, x: Value, y: Value, layer: Value, level: Value
     rounds = r.const(1, I64).shl(level & 31) - 1
     pitch = gfx9.select(level0, own.ne(0).select(own, up((width + rounds).lshr(level & 31), unit)))
     texel = (view[Slot.FIRST_LAYER] + layer) * r.load(total, I64) + r.load(offset, I64) + y * pitch + x
-    return inside, view[Slot.BASE] + texel * size
+    return view[Slot.BASE] + texel * size
 
 
 class Addresses:

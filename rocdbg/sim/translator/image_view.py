@@ -15,11 +15,12 @@ from rocdbg.sim.images.descriptor import ImageType
 from rocdbg.sim.images.fields import IMAGE_FIELDS, SAMPLER_FIELDS, Field, Layout, Rules
 from rocdbg.sim.images.formats import CODES, formats_of
 from rocdbg.sim.layout import FaultKind
+from rocdbg.sim.translator import image_tiles
 
 if TYPE_CHECKING:
     from rocdbg.sim.translator.routine import Routine
 
-PARAMETERS = "ptr %state, i64 %a, ptr %view"
+PARAMETERS = "ptr %state, i64 %a, i64 %b, ptr %view"
 
 
 class Slot(IntEnum):
@@ -39,6 +40,12 @@ class Slot(IntEnum):
     MOST_LEVEL = auto()
     PITCH = auto()
     """Texels, 0 where it follows from the width."""
+    STORED = auto()
+    """GFX6 to GFX8: layers in memory."""
+    PADDED = auto()
+    """GFX6 to GFX8: whether sizes are rounded up to powers of two in memory."""
+    TILE = auto()
+    """0 in a linear image, else the number of an order of texels in `image_tiles`."""
     ROW = auto()
     """Of the format: see `ImageFormat.row`."""
     SELECT = auto()
@@ -63,6 +70,8 @@ class Slot(IntEnum):
     SAMPLER_MIN = auto()
     SAMPLER_MAX = auto()
     LOD_BIAS = auto()
+    NO_SEAMS = auto()
+    """Whether filters stay on a cube's face."""
     # Of one lane's sample, for the functions that share the work.
     REFERENCE = auto()
     """Bits of the F64 that texels are compared with."""
@@ -76,14 +85,15 @@ _IMAGE = {
     Slot.BASE: "base", Slot.WIDTH: "width", Slot.HEIGHT: "height", Slot.DEPTH: "depth", Slot.FIRST_LAYER: "base_array",
     Slot.FIRST_LEVEL: "base_level", Slot.LAST_LEVEL: "last_level", Slot.MOST_LEVEL: "max_mip", Slot.PITCH: "pitch",
     Slot.ROW: "format", Slot.SELECT: "dst_sel", Slot.BORDER_SWIZZLE: "bc_swizzle", Slot.MIN_LOD: "min_lod",
-    Slot.TYPE: "type", Slot.LAYERS: "tiling", Slot.DIM: "compressed",
-    Slot.OFFSETS: "last_array",
+    Slot.TYPE: "type", Slot.TILE: "tiling", Slot.DIM: "compressed",
+    Slot.LAYERS: "last_array", Slot.PADDED: "padded",
 }
 _SAMPLER = {
     Slot.CLAMP_X: "clamp_x", Slot.CLAMP_Y: "clamp_y", Slot.CLAMP_Z: "clamp_z", Slot.MAG: "mag_filter",
     Slot.MIN: "min_filter", Slot.MIP: "mip_filter", Slot.ZFILTER: "z_filter", Slot.UNNORMALIZED: "unnormalized",
     Slot.TRUNCATE: "truncate", Slot.BORDER: "border", Slot.FUNCTION: "compare", Slot.REDUCTION: "reduction",
     Slot.SAMPLER_MIN: "min_lod", Slot.SAMPLER_MAX: "max_lod", Slot.LOD_BIAS: "lod_bias",
+    Slot.NO_SEAMS: "no_cube_wrap",
 }
 _PIECES = 2
 _RULES = len(Rules)
@@ -183,7 +193,7 @@ def read(r: Routine) -> None:
             word = short.select(0, r.load(r.gep(image, place), I32).zext(I64))
         r.store(r.gep(words, n * 8), word)
     _fields(r, view, "@image_fields", list(_IMAGE), rules, words)
-    _image(r, view, rules, a)
+    _image(r, view, rules, a, r.value("%b").lshr(request.CHIP) & 0xFF)
     sampler = a.lshr(request.SAMPLER) & 0xFFFF
     given = sampler.ne(0)
     at = r.gep("%state", given.select(sampler, a & 0xFFFF))
@@ -195,7 +205,7 @@ def read(r: Routine) -> None:
     view[Slot.UNNORMALIZED] = view[Slot.UNNORMALIZED] | bit(a, request.UNORM).zext(I64)
     palette = given & view[Slot.BORDER].eq(3)
     borders = view[Slot.CLAMP_X].uge(4) | view[Slot.CLAMP_Y].uge(4) | view[Slot.CLAMP_Z].uge(4)
-    r.when(palette & borders, lambda: r.leave(int(FaultKind.BORDER_PALETTE)))
+    r.when(palette & borders & ~bit(a, request.QUERY), lambda: r.leave(int(FaultKind.BORDER_PALETTE)))
     r.lines.append("ret i32 0")
 
 
@@ -212,22 +222,30 @@ def _fields(r: Routine, view: View, table: str, slots: list[Slot], rules: Value,
         view[slot] = total
 
 
-def _image(r: Routine, view: View, rules: Value, a: Value) -> None:
+def _image(r: Routine, view: View, rules: Value, a: Value, chip: Value) -> None:
     """From the fields of an image to what instructions see."""
-    kind, tiling, compressed = view[Slot.TYPE], view[Slot.LAYERS], view[Slot.DIM]
+    kind, tiling, compressed = view[Slot.TYPE], view[Slot.TILE], view[Slot.DIM]
     bound = kind.uge(8)
     view[Slot.TYPE] = bound.select(kind, 0)
+    # Where and how texels lie does not matter to who only asks for sizes.
+    touched = bound & ~bit(a, request.QUERY)
     early = rules.eq(int(Rules.GFX6))
-    plain, general = Rules.GFX9.linear
-    linear = early.select(tiling.eq(Rules.GFX6.linear[0]), tiling.eq(plain) | tiling.eq(general))
-    r.when(bound & ~linear, lambda: r.leave(int(FaultKind.TILED)))
-    r.when(bound & compressed.ne(0), lambda: r.leave(int(FaultKind.COMPRESSED)))
+    linear = tiling.eq(early.select(r.const(Rules.GFX6.linear, I64), Rules.GFX9.linear))
+    r.when(touched & compressed.ne(0), lambda: r.leave(int(FaultKind.COMPRESSED)))
     first = r.load(r.gep("@image_format_rows", rules.shl(3)), I64)
     row = r.load(r.gep("@image_formats", (first + view[Slot.ROW]).shl(3)), I64)
-    r.when(bound & row.eq(0), lambda: r.leave(int(FaultKind.FORMAT)))
+    r.when(touched & row.eq(0), lambda: r.leave(int(FaultKind.FORMAT)))
     samples = kind.uge(int(ImageType.TWO_MSAA))
-    r.when(samples & view[Slot.LAST_LEVEL].ne(0), lambda: r.leave(int(FaultKind.SAMPLES)))
-    r.when(bound & early & ~samples & view[Slot.LAST_LEVEL].ne(0), lambda: r.leave(int(FaultKind.LEVELS)))
+    r.when(touched & samples & view[Slot.LAST_LEVEL].ne(0), lambda: r.leave(int(FaultKind.SAMPLES)))
+    most = early.select(view[Slot.LAST_LEVEL], view[Slot.MOST_LEVEL])
+    most = samples.select(0, most)
+    tile = image_tiles.found(r, chip, tiling, row.lshr(48), kind, early)
+    tile = (touched & ~linear).select(tile, image_tiles.LINEAR)
+    r.when(tile.eq(image_tiles.NONE), lambda: r.leave(int(FaultKind.TILED)))
+    r.when(tile.eq(image_tiles.UNKNOWN), lambda: r.leave(int(FaultKind.CHANNELS)))
+    stuck = tile.ne(image_tiles.LINEAR) & most.ne(0) & ~image_tiles.has_levels(r, tile, rules)
+    r.when(stuck, lambda: r.leave(int(FaultKind.LEVELS)))
+    view[Slot.TILE] = tile
     view[Slot.ROW] = row
     view[Slot.BASE] = view[Slot.BASE].shl(8)
     view[Slot.WIDTH] = view[Slot.WIDTH] + 1
@@ -238,18 +256,19 @@ def _image(r: Routine, view: View, rules: Value, a: Value) -> None:
         Slot.TYPE, ImageType.CUBE, ImageType.ONE_ARRAY, ImageType.TWO_ARRAY, ImageType.TWO_MSAA_ARRAY
     )
     deep = view[Slot.DEPTH]
-    last = (early & ~three).select(view[Slot.OFFSETS], deep)
+    last = (early & ~three).select(view[Slot.LAYERS], deep)
+    cubes = kind.eq(int(ImageType.CUBE)).select(r.const(6, I64), 1)
+    view[Slot.STORED] = array.select((deep + 1) * cubes, view[Slot.FIRST_LAYER] + 1)
     layer = three.select(0, view[Slot.FIRST_LAYER])
     view[Slot.DEPTH] = three.select(deep + 1, 1)
     view[Slot.FIRST_LAYER] = layer
     view[Slot.LAYERS] = array.select((last + 1).usub_sat(layer), 1)
-    most = samples.select(0, view[Slot.MOST_LEVEL])
     view[Slot.MOST_LEVEL] = most
     view[Slot.FIRST_LEVEL] = samples.select(0, view[Slot.FIRST_LEVEL])
     own_pitch = kind.eq(int(ImageType.ONE)) | kind.eq(int(ImageType.TWO)) | kind.eq(int(ImageType.TWO_MSAA))
     pitch = view[Slot.PITCH]
     gfx9 = rules.ule(int(Rules.GFX9))
-    own = most.eq(0) & (gfx9 | own_pitch & pitch.ne(0))
+    own = early | most.eq(0) & (gfx9 | own_pitch & pitch.ne(0))
     view[Slot.PITCH] = own.select(pitch + 1, 0)
     # GFX9's instructions do not say what they address: the image does, but for the layer. DIM counts as TYPE does.
     declared = (a.lshr(request.DIM) & 7) + 8

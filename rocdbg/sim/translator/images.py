@@ -15,7 +15,7 @@ from rocdbg.sim.buffer_formats import NumberFormat
 from rocdbg.sim.builder import I8, I16, I32, I64, Value
 from rocdbg.sim.images.descriptor import ImageType
 from rocdbg.sim.layout import Access, FaultKind, Space
-from rocdbg.sim.translator import image_texels, image_view
+from rocdbg.sim.translator import image_texels, image_tiles, image_view
 from rocdbg.sim.translator.format_conversion import to_memory, widen
 from rocdbg.sim.translator.image_view import Slot, View, bit, new_view, room
 
@@ -47,7 +47,7 @@ class ImageRoutines:
 
     def define_view(self) -> None:
         """Add ``image_view``."""
-        self.runtime.declarations |= image_view.constants()
+        self.runtime.declarations |= image_view.constants() | image_tiles.constants()
         self.runtime.define("image_view", image_view.PARAMETERS, image_view.read, "internal")
 
     def define_texel(self) -> None:
@@ -72,7 +72,7 @@ class ImageRoutines:
         r.set_env("fault_space", int(Space.IMAGE))
         _collect(r)
         view = new_view(r)
-        kind = r.new(I32, True, f"call i32 @image_view(ptr %state, i64 %a, ptr {view.name})")
+        kind = r.new(I32, True, f"call i32 @image_view(ptr %state, i64 %a, i64 %b, ptr {view.name})")
         size = view[Slot.ROW].lshr(48)
         r.set_env("texel_size", size)
         r.set_env("fault_size", size.trunc(I32))

@@ -14,12 +14,12 @@ from rocdbg.arch.targets import target_by_name
 from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import Rules, rules_of
 from rocdbg.sim.images.formats import code_of, formats_of
-from rocdbg.sim.images.layout import LinearLayout
+from rocdbg.sim.images.layout import ImageLayout
 from rocdbg.sim.images.sampler import SamplerDescriptor
 from rocdbg.sim.layout import Status
 from rocdbg.sim.memory import Allocation
 
-TARGETS = ("gfx900", "gfx1010", "gfx1030", "gfx1100", "gfx1201")
+TARGETS = ("gfx700", "gfx803", "gfx900", "gfx1010", "gfx1030", "gfx1100", "gfx1201")
 _DIMS = {
     ImageType.ONE: "1D", ImageType.TWO: "2D", ImageType.THREE: "3D", ImageType.CUBE: "CUBE",
     ImageType.ONE_ARRAY: "1D_ARRAY", ImageType.TWO_ARRAY: "2D_ARRAY", ImageType.TWO_MSAA: "2D_MSAA",
@@ -98,13 +98,15 @@ class ImageBench(Bench):
 def made(
     bench: ImageBench, kind: ImageType, format: str, width: int, height: int = 1, *, depth: int = 1, layers: int = 1,
     levels: int = 1, seed: int = 1, **more: object,
-) -> tuple[ImageDescriptor, Allocation, LinearLayout]:
+) -> tuple[ImageDescriptor, Allocation, ImageLayout]:
     """A linear image with random bytes."""
     code = code_of(bench.rules, format)
     assert code is not None, format
+    early = bench.rules is Rules.GFX6
     image = ImageDescriptor(
         bench.rules, int(kind), 0, width, height, code, depth=depth, last_array=layers - 1, last_level=levels - 1,
-        max_mip=levels - 1, tiling=bench.rules.linear[0], **more,  # type: ignore[arg-type]
+        max_mip=levels - 1, tiling=bench.rules.linear, padded=early and levels > 1,
+        stored=layers if early and kind.is_array else 0, **more,  # type: ignore[arg-type]
     )
     layout = image.layout()
     assert layout is not None
@@ -112,7 +114,7 @@ def made(
     area.data[:] = np.random.default_rng(seed).integers(0, 256, layout.size, np.uint8)
     values = {name: getattr(image, name) for name in image.__struct_fields__} | {"base": area.address}
     if bench.rules.shape_in_image:
-        values["pitch"] = layout.field_pitch
+        values["pitch"] = layout.levels[0].pitch if early else layout.field_pitch
     image = ImageDescriptor(**values)
     bench.describe(image)
     return image, area, layout

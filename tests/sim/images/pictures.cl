@@ -49,3 +49,11 @@ kernel void table(read_only image1d_buffer_t source, global float4 *out)
     int i = get_global_id(0);
     out[i] = read_imagef(source, i * 2) + (float4)(0.0f, 0.0f, 0.0f, get_image_width(source));
 }
+
+#pragma OPENCL EXTENSION cl_khr_mipmap_image : enable
+
+kernel void level(read_only image2d_t source, sampler_t given, global float *out)
+{
+    int i = get_global_id(0);
+    out[i] = read_imagef(source, given, (float2)(1.0f, 1.0f), (float)i).x;
+}

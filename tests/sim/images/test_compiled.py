@@ -73,10 +73,6 @@ def test_opencl(build: Build, target: str) -> None:
 
 
     entries, found = rng.integers(0, 256, (20, 4), np.uint8), np.zeros((16, 4), np.float32)
-    if target == "gfx803":
-        with pytest.raises(LaunchError, match="images that are buffers are not made for targets before GFX9"):
-            kernels["table"].launch(16, 16, [entries, found])
-        return
     kernels["table"].launch(16, 16, [entries, found]).run()
     wanted = np.zeros((16, 4), np.float32)
     wanted[:10] = unorm(entries[::2])  # texels past the last read 0
@@ -157,12 +153,66 @@ def test_at_the_prompt(build: Build, tmp_path: Path) -> None:
             said(f"set arg 1 {wrong}")
 
 
+def test_descriptors_of_gfx8_at_the_prompt(build: Build) -> None:
+    debugger = rocdbg.Debugger(build("pictures.cl", "gfx803", "O1"))
+
+    def said(command: str) -> str:
+        return debugger.execute(command, to_string=True)
+
+    for command in ("kernel halve", "set grid 4 2", "set workgroup 4 2", "set arg 0 image rgba8[5,3] levels 3",
+                    "set arg 1 image rgba8[4,2] tiling 1d_thin", "break pictures.cl:9", "run"):
+        said(command)
+    assert "<2D image 5x3, 8_8_8_8_UNORM, xyzw, levels 0 to 2, linear, at 0x7f" in said("print source")
+    lines = said("info image source").splitlines()
+    assert [line for line in lines if line.startswith("Level")] == [
+        "Level 0: 5x3 at offset 0, 16 texels per row", "Level 1: 2x1 at offset 256, 64 texels per row",
+        "Level 2: 1x1 at offset 512, 64 texels per row",
+    ]
+    lines = said("info image target").splitlines()
+    assert "tiled (1D_THIN)" in lines[0] and lines[-1] == "Level 0: 4x2 at offset 0, 8 texels per row"
+
+
+TILED = [
+    ("gfx803", "1D_THIN"), ("gfx900", "64KB_D_X"), ("gfx1030", "64KB_R_X"), ("gfx1100", "4KB_D"),
+    ("gfx1201", "256KB_2D"),
+]
+
+
+@pytest.mark.parametrize(("target", "tiling"), TILED)
+def test_tiled_images(build: Build, tmp_path: Path, target: str, tiling: str) -> None:
+    """A launch puts contents in and takes them out; the kernel sees the same as in a linear image."""
+    kernel = rocdbg.load(build("pictures.cl", target)).kernels["halve"]
+    source = np.random.default_rng(6).integers(0, 256, (50, 70, 4), np.uint8)
+    linear, tiled = np.zeros_like(source), np.zeros_like(source)
+    kernel.launch((70, 50), (70, 1), [source, linear]).run()
+    dispatch = kernel.launch(
+        (70, 50), (70, 1),
+        [rocdbg.Image(source, f"rgba8[70,50] tiling {tiling}"), rocdbg.Image(tiled, f"rgba8[70,50] tiling {tiling}")],
+    )  # fmt: skip
+    dispatch.run()
+    assert np.array_equal(tiled, linear) and linear.any()
+
+
+@pytest.mark.parametrize("target", ["gfx803", "gfx1030"])
+def test_levels_of_an_array(build: Build, target: str) -> None:
+    """The levels one after the other in one array of Python's."""
+    kernel = rocdbg.load(build("pictures.cl", target)).kernels["level"]
+    sizes = [(5, 9), (2, 4), (1, 2), (1, 1)]
+    levels = [np.float32(n + 1) + np.arange(w * h, dtype=np.float32).reshape(h, w) for n, (h, w) in enumerate(sizes)]
+    image, out = np.concatenate([level.reshape(-1) for level in levels]), np.zeros(4, np.float32)
+    sampler = rocdbg.Sampler("nearest clamp mip-nearest")
+    kernel.launch(4, 4, [rocdbg.Image(image, "r32f[9,5] levels 4"), sampler, out]).run()
+    assert out.tolist() == [level[-1, -1] for level in levels]
+    with pytest.raises(LaunchError, match=r"r32f\[9,5\] levels 3 has 55 elements of type f32, the array 56 of float32"):
+        rocdbg.Image(image, "r32f[9,5] levels 3")
+
+
 def test_a_tiled_image_stops_with_the_reason(build: Build) -> None:
     kernel = rocdbg.load(build("pictures.cl", "gfx1030")).kernels["halve"]
     source = np.zeros((2, 4, 4), np.uint8)
     dispatch = kernel.launch((4, 2), (4, 2), [source, source.copy()])
-    dispatch.launch.objects[0].data.view(np.uint32)[3] |= 27 << 20  # SW_MODE
-    with pytest.raises(rocdbg.GpuFault, match=r"unsupported instruction `image_load .*: its image is tiled; only l"):
+    dispatch.launch.objects[0].data.view(np.uint32)[3] |= 24 << 20  # SW_MODE: 64KB_Z_X
+    with pytest.raises(rocdbg.GpuFault, match=r"unsupported instruction `image_load .*: its image is tiled in a way"):
         dispatch.run()
 
 
@@ -172,6 +222,7 @@ def test_a_tiled_image_stops_with_the_reason(build: Build) -> None:
         ("rgba8[64,32]", (32, 64, 4), 8192), ("r32f[5]", (5,), 5), ("rgb565[7,3]", (3, 7), 21),
         ("rg16f 2d_array[4,3,2]", (2, 3, 4, 2), 48), ("r8 cube[4,4,6]", (6, 4, 4), 96),
         ("r16ui[4,2] levels 3", (11,), 11), ("r8 1d_array[9,4]", (4, 9), 36), ("r8[3,4,5]", (5, 4, 3), 60),
+        ("r8[9,8] tiling 64KB_S", (8, 9), 72),
     ],
 )
 def test_texts(text: str, shape: tuple[int, ...], count: int) -> None:
@@ -182,6 +233,7 @@ def test_texts(text: str, shape: tuple[int, ...], count: int) -> None:
 def test_hostile_texts() -> None:
     generator = random.Random(3)
     pieces = ["rgba8", "r32f", "[", "]", "64", "0", ",", " levels ", "9" * 5000, "2d_array ", "cube", "buffer",
+              " tiling ", "64KB_S",
               "\u0661", "linear", " ", "-1", "16384", "rgb565", ":", "zeros", "sampler ", "texture ", "image "]
     for _ in range(3000):
         text = "".join(generator.choices(pieces, k=generator.randrange(1, 7)))

@@ -114,8 +114,13 @@ def stored(value: int, form: BufferFormat, channel: int) -> int:
     if width == 0:
         return 0
     mask = (1 << width) - 1
-    if width == 32 or kind.is_integer:
+    if width == 32:
         return value & mask
+    if kind is NumberFormat.UINT:
+        return min(value & 0xFFFFFFFF, mask)
+    if kind is NumberFormat.SINT:
+        signed = (value & 0xFFFFFFFF ^ 1 << 31) - (1 << 31)
+        return max(-(mask + 1) // 2, min(signed, mask >> 1)) & mask
     x = f32(value)
     if kind is NumberFormat.FLOAT:
         return f16_bits(x) if width == 16 else small_float(x, width - 5)
