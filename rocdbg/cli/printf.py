@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
 
 CONVERSION = re.compile(
-    r"%(?P<flags>[-+ #0]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?P<length>h|ll|l|j|z|t|L)?(?P<kind>.)"
+    r"%(?P<flags>[-+ #0]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?P<length>h|ll|l|z|L)?(?P<kind>.)"
 )
-LENGTH_BITS = {"h": 16, "": 32, "l": 64, "ll": 64, "j": 64, "z": 64, "t": 64}
+LENGTH_BITS = {"h": 16, "": 32, "l": 64, "ll": 64, "z": 64}
 MAX_WIDTH = 10_000
 
 
@@ -119,7 +119,16 @@ def unescape(text: str) -> str:
 
 
 _ESCAPED = re.compile(r"\\(?:([\\\"abefnrtv])|(.))", re.DOTALL)
-_SPECIFIER = re.compile(r"%(%|[-+ #0]*[0-9]*(?:\.[0-9]*)?(?P<length>ll|h|l|j|z|t|L)?(?P<kind>\\?.))", re.DOTALL)
+_SPECIFIER = re.compile(
+    r"%(%|(?P<flags>[-+ #0]*)[0-9]*(?P<precision>\.[0-9]*)?(?P<length>ll|h|l|z|L)?(?P<kind>\\?.))", re.DOTALL
+)
+_NUMBERS = {"d": "", "i": "", "u": "#+ ", "o": "+ ", "x": "+ ", "X": "+ "}
+_REFUSED = {
+    **{kind: (flags, False, ("L",)) for kind, flags in _NUMBERS.items()},
+    "c": ("0+ ", True, ("h", "ll", "L")), "s": ("0+ ", False, ("h", "ll", "L")),
+    "p": ("#0+ ", True, ("h", "l", "ll", "L")), **dict.fromkeys("fFeEgG", ("", False, ("h", "l", "ll"))),
+}
+"""By conversion, what C allows and GDB does not: flags, a precision, lengths."""
 
 
 def _check(template: str) -> None:
@@ -138,7 +147,8 @@ def _check(template: str) -> None:
             continue
         if kind.rstrip("\\") == "" or kind.startswith("\\") or kind not in "diuoxXcsfFeEgGp":
             raise PrintfError(f"Unrecognized format specifier '{unescape(kind)}' in printf")
-        if match["length"] not in (None, "L") and kind in "fFeEgG":
+        flags, precision, lengths = _REFUSED[kind]
+        if match["length"] in lengths or (precision and match["precision"]) or set(match["flags"]) & set(flags):
             raise PrintfError(f"Inappropriate modifiers to format specifier '{kind}' in printf")
 
 
@@ -152,8 +162,8 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         raise PrintfError("Value can't be converted to integer.")
     if kind in "diuoxXc":
         number = _saturated(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
-        if kind == "c" and not number & 0xFF:
-            return ""
+        if kind == "c" and not number & 0xFF:  # the end of a string in C
+            return "" if "-" in flags else " " * (width - 1)
         if kind == "c":
             return _pad(visible(chr(number & 0xFF)), flags, width)
         return _integer(number, kind, match["length"] or "", flags, width, precision)
@@ -212,7 +222,14 @@ def _integer(number: int, kind: str, length: str, flags: str, width: int, precis
     number &= (1 << bits) - 1
     if kind in "di" and number >> (bits - 1):
         number -= 1 << bits
-    spec = "%" + flags + (str(width) if width else "") + (f".{precision}" if precision is not None else "")
-    if kind == "o" and "#" in flags:
-        return _pad(f"{'0' if number else ''}{number:o}", flags, width)  # Python's own form is 0o52
-    return (spec + ("d" if kind in "diu" else kind)) % number
+    digits = format(abs(number), "d" if kind in "diu" else kind)
+    if precision is not None:  # Python's own % knows neither that 0 with .0 is nothing, nor that C's 0x0 is 0
+        digits = digits.rjust(precision, "0") if number or precision else ""
+    if kind == "o" and "#" in flags and not digits.startswith("0"):
+        digits = "0" + digits
+    prefix = "-" if number < 0 else "+" if "+" in flags else " " if " " in flags else ""
+    if kind in "xX" and "#" in flags and number:
+        prefix = "0" + kind
+    if "0" in flags and "-" not in flags and precision is None:
+        digits = digits.rjust(width - len(prefix), "0")
+    return _pad(prefix + digits, flags, width)

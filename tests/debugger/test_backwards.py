@@ -81,7 +81,7 @@ def watch(session: Session, rng: random.Random) -> None:
 def last_write(session: Session, rng: random.Random) -> None:
     """Who wrote something: the program stays where it is."""
     text = word(session, rng)
-    session.time.find_write(text, session.data.evaluate(text), False)
+    session.time.find_write(session.data.evaluate(text), False)
 
 
 def same_states(

@@ -40,7 +40,7 @@ def origin(session: Session, buffer: int, type_: str, index: int) -> Origin:
     bound = session.launch.bound
     assert bound is not None
     text = f"(({type_} *) {bound.buffers[buffer].allocation.address:#x})[{index}]"
-    return session.time.find_origin(text, session.data.evaluate(text))
+    return session.time.find_origin(session.data.evaluate(text))
 
 
 @pytest.mark.parametrize("level", ("-O0", "-O2"))
@@ -80,7 +80,7 @@ def test_registers_spills_and_arguments(compiled: Callable[..., Path]) -> None:
     position, focus = session.time.position, session.focus.current
 
     def find(text: str) -> Origin:
-        return session.time.find_origin(text, session.data.evaluate(text))
+        return session.time.find_origin(session.data.evaluate(text))
 
     n = find("n")
     assert n.end == "the launch: argument 4" and n.steps[-1].write.instruction.startswith("s_load_b32")

@@ -164,7 +164,7 @@ def test_last_and_first_writes_are_those_of_a_log(
             text = f"{place.text}[{place.lane}]" if vector and present == steps else place.text
             session.focus.move(Focus(wave.number, place.lane if text == place.text else 0))
             value = session.data.evaluate(text)
-            found = [session.time.find_write(text, value, first) for first in (True, False)]
+            found = [session.time.find_write(value, first) for first in (True, False)]
             known = [position for position in positions if position < present]
             got = [write.position for write in found if write is not None]
             assert not vector or all(write.lanes >> place.lane & 1 for write in found if write is not None)

@@ -39,6 +39,13 @@ def _back_or_till(shell: Shell) -> str:
     return "back to call of" if shell.session.settings.exec_direction == "reverse" else "till exit from"
 
 
+def _needs_motion(shell: Shell) -> None:
+    """The program runs, or goes backwards from its end."""
+    if shell.session.settings.exec_direction == "reverse":
+        shell.session.time.revive()
+    shell.need_running()
+
+
 def finish_run(shell: Shell, event: StopEvent) -> None:
     """Show a stop, unless the breakpoint's `commands` say `silent`, and run these.
 
@@ -180,7 +187,7 @@ def starti(shell: Shell) -> None:
 
 
 @command(
-    "continue", category=RUNNING, aliases=("c", "fg"), needs=lambda shell: shell.need_running(),
+    "continue", category=RUNNING, aliases=("c", "fg"), needs=_needs_motion,
     args=Arguments(optional("count", EXPRESSION)),
 )
 def continue_(shell: Shell, count: str | None) -> None:
@@ -204,7 +211,7 @@ def continue_(shell: Shell, count: str | None) -> None:
 
 
 @command(
-    "step", category=RUNNING, aliases=("s",), args=TIMES, needs=lambda shell: shell.need_running(),
+    "step", category=RUNNING, aliases=("s",), args=TIMES, needs=_needs_motion,
 )
 def step(shell: Shell, count: int) -> None:
     """Step program until it reaches a different source line.
@@ -218,7 +225,7 @@ def step(shell: Shell, count: int) -> None:
 
 
 @command(
-    "next", category=RUNNING, aliases=("n",), args=TIMES, needs=lambda shell: shell.need_running(),
+    "next", category=RUNNING, aliases=("n",), args=TIMES, needs=_needs_motion,
 )
 def next_(shell: Shell, count: int) -> None:
     """Step program, proceeding through subroutine calls.
@@ -231,7 +238,7 @@ def next_(shell: Shell, count: int) -> None:
 
 
 @command(
-    "stepi", category=RUNNING, aliases=("si",), args=TIMES, needs=lambda shell: shell.need_running(),
+    "stepi", category=RUNNING, aliases=("si",), args=TIMES, needs=_needs_motion,
 )
 def stepi(shell: Shell, count: int) -> None:
     """Step one instruction exactly.
@@ -244,7 +251,7 @@ def stepi(shell: Shell, count: int) -> None:
 
 
 @command(
-    "nexti", category=RUNNING, aliases=("ni",), args=TIMES, needs=lambda shell: shell.need_running(),
+    "nexti", category=RUNNING, aliases=("ni",), args=TIMES, needs=_needs_motion,
 )
 def nexti(shell: Shell, count: int) -> None:
     """Step one instruction, but proceed through subroutine calls.
@@ -255,7 +262,7 @@ def nexti(shell: Shell, count: int) -> None:
 
 
 @command(
-    "finish", category=RUNNING, aliases=("fin",), needs=lambda shell: shell.need_running(),
+    "finish", category=RUNNING, aliases=("fin",), needs=_needs_motion,
     args=Arguments(junk='The "finish" command does not take any arguments.'),
 )
 def finish(shell: Shell) -> None:
@@ -282,7 +289,7 @@ def until(shell: Shell, location: str | None) -> None:
 
 
 @command(
-    "advance", category=RUNNING, needs=lambda shell: shell.need_running(),
+    "advance", category=RUNNING, needs=_needs_motion,
     args=Arguments(required("location", CODE, "Argument required (a location).")),
 )
 def advance(shell: Shell, location: str) -> None:

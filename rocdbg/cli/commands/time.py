@@ -102,7 +102,7 @@ def reverse_continue(shell: Shell, count: int | None) -> None:
 )
 def reverse_finish(shell: Shell) -> None:
     """Execute backward until just before selected stack frame is called."""
-    shell.need_running()
+    shell.session.time.revive()
     frame = shell.session.focus.frame()
     if frame.is_outermost:
         raise CommandError('"finish" not meaningful in the outermost frame.')
@@ -245,7 +245,7 @@ def delete_checkpoint(shell: Shell, number: int) -> None:
 
 def _show_write(shell: Shell, expression: str, first: bool) -> None:
     value = shell.session.data.evaluate(expression)
-    found = shell.session.time.find_write(expression, value, first)
+    found = shell.session.time.find_write(value, first)
     if found is None:
         shell.line(f"No instruction has written {expression}.")
         return
@@ -294,7 +294,7 @@ def origin(shell: Shell, expression: str) -> None:
     line, and what it wrote.
     """
     value = shell.session.data.evaluate(expression)
-    found = shell.session.time.find_origin(expression, value)
+    found = shell.session.time.find_origin(value)
     rows = []
     for step in found.steps:
         write = step.write

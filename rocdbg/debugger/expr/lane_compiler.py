@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.expr import ast, lane_names
 from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
@@ -67,7 +68,7 @@ def compile_condition(text: str, environment: ProgramEnvironment) -> Compiled:
     target = environment.target
     assert target is not None, "there is no wave"
     try:
-        node = truth(compiler.operand(tree))
+        node = compiler.truth(tree)
         check(node, target.architecture.vgpr_file, target.architecture.has_agprs)
     except LaneExpressionError as error:
         raise Untranslatable(str(error)) from None
@@ -124,6 +125,12 @@ class LaneCompiler:
         """The value as an operand: references followed, arrays decayed to pointers."""
         return decay(self.lvalue(node))
 
+    def truth(self, node: ast.Expression) -> Node:
+        """Whether the value is not 0 (I1)."""
+        if isinstance(node, ast.Conditional):  # of two types, perhaps
+            return Choose(self.truth(node.condition), self.truth(node.then), self.truth(node.otherwise))
+        return truth(self.operand(node))
+
     def lvalue(self, node: ast.Expression) -> Term:
         """The value with references followed."""
         return self._follow(self.term(node))
@@ -178,9 +185,11 @@ class LaneCompiler:
             local = names.local(name, environment)
             if local is not None:
                 return local
-            this = names.local("this", environment) if environment.is_cplusplus else None
-            if this is not None and isinstance(this.bare, PointerType):
-                found = self._find(self._pointee(this), name)
+            class_ = names.class_of_this(environment)
+            nowhere = InMemory(AddressSpace.GLOBAL, constant(0))
+            if class_ is not None and self._find(Term(class_, nowhere), name) is not None:
+                this = names.local("this", environment)
+                found = self._find(self._pointee(this), name) if this is not None else None
                 if found is not None:
                     return found
             builtin = names.builtin(name, environment)
@@ -228,7 +237,7 @@ class LaneCompiler:
     def _binary(self, operator: str, left: ast.Expression, right: ast.Expression) -> Term:
         bool_type = self.environment.bool_type
         if operator in ("&&", "||"):
-            first, second = truth(self.operand(left)), truth(self.operand(right))
+            first, second = self.truth(left), self.truth(right)
             fixed = constant(operator == "||", first.type)
             yes, no = (second, fixed) if operator == "&&" else (fixed, second)
             return of_truth(bool_type, Choose(first, yes, no))

@@ -22,7 +22,7 @@ from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import DIM3
 from rocdbg.dwarf.info import Block, Constant, String
-from rocdbg.dwarf.info.types import Type
+from rocdbg.dwarf.info.types import PointerType, Type
 from rocdbg.sim.builder import I1, I32, I64, Op
 from rocdbg.sim.lane_expressions import Field, LaneNumber, Node, Scalar, apply, both, constant, unsigned
 from rocdbg.sim.wave import m0_code
@@ -48,6 +48,13 @@ def local(name: str, environment: ProgramEnvironment) -> Term | None:
     if known is None and up_level_variable(environment, name) is not None:
         raise Untranslatable(f"{name}, which is in an outer frame")
     return None if known is None else _variable(known, environment)
+
+
+def class_of_this(environment: ProgramEnvironment) -> Type | None:
+    """What `this` points to in a method, wherever that is kept; None outside of methods."""
+    known = local_variable(environment, "this") if environment.is_cplusplus else None
+    bare = known.type.bare if known is not None else None
+    return bare.target if isinstance(bare, PointerType) else None
 
 
 def global_variable(name: str, environment: ProgramEnvironment) -> Term | None:

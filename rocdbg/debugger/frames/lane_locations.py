@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.registers import dwarf_register
@@ -27,6 +29,7 @@ from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.location import Place as DwarfPlace
 from rocdbg.dwarf.storage import RegisterStorage
+from rocdbg.dwarf.values import BaseType
 from rocdbg.sim.builder import I64, Op
 from rocdbg.sim.lane_expressions import (
     Apply,
@@ -75,8 +78,20 @@ def registers_extent(place: Place, context: FrameContext, size: int, extent: Cal
     return Pieces(((place, known), (Nowhere(), 8 * size - known)))
 
 
-_Entry = Node | Place | list[tuple[Place, int]]
-"""A number (I64), a location, or a composite under construction."""
+class _Typed(Struct, frozen=True):
+    """An integer of a base type, extended to an I64 as its sign says."""
+
+    node: Node
+    bits: int
+    signed: bool
+
+    def same(self, node: Node) -> _Typed:
+        """A result of this type, of which the low bits count."""
+        return _Typed(_extended(node, self.bits, self.signed), self.bits, self.signed)
+
+
+_Entry = Node | Place | _Typed | list[tuple[Place, int]]
+"""A number of the generic type (I64) or of a base type, a location, or a composite under construction."""
 
 
 class _Stack:
@@ -103,6 +118,8 @@ class _Stack:
             self.entries.append(constant(number))
         elif (number := operation.register) is not None:
             self.entries.append(self._register(number))
+        elif (meaning in _BINARY or meaning in _COMPARE) and any(isinstance(e, _Typed) for e in self.entries[-2:]):
+            self._typed(meaning, self._pop(), self._pop())
         elif meaning in _BINARY:
             right, left = self._number(), self._number()
             self.entries.append(_shift(meaning, left, right) if meaning in _SHIFTS else apply(
@@ -139,9 +156,31 @@ class _Stack:
             return entry.address
         if isinstance(entry, Place | list):
             raise Untranslatable("a location that is used as a number")
+        if isinstance(entry, _Typed):
+            raise Untranslatable("a number of a base type")
         return entry
 
+    def _typed(self, meaning: str, right: _Entry, left: _Entry) -> None:
+        """An operation on two integers of one base type."""
+        if not isinstance(left, _Typed) or not isinstance(right, _Typed) or (
+            (left.bits, left.signed) != (right.bits, right.signed)
+        ):
+            raise Untranslatable("numbers of different types")
+        if meaning in _COMPARE:
+            if left.bits == 64 and not left.signed and meaning not in ("eq", "ne"):
+                raise Untranslatable("a comparison of 64 bits without a sign")
+            op, swapped = _COMPARE[meaning]
+            first, second = (right.node, left.node) if swapped else (left.node, right.node)
+            self.entries.append(unsigned(apply(op, first, second), I64))
+            return
+        count = number_of(right.node)
+        if meaning in _SHIFTS and (meaning != "shl" or count is None or count >= left.bits):
+            raise Untranslatable("a shift of a typed number")
+        self.entries.append(left.same(apply(_BINARY[meaning], left.node, right.node)))
+
     def _location(self, entry: _Entry) -> Place:
+        if isinstance(entry, _Typed):
+            raise Untranslatable("a number of a base type")
         if isinstance(entry, list):
             return Pieces(tuple(entry))
         return entry if isinstance(entry, Place) else InMemory(AddressSpace.GLOBAL, entry)
@@ -203,7 +242,31 @@ class _Stack:
         self.entries.append(LaneNumber())
 
     def stack_value(self, _: list[int], __: Operation) -> None:
-        self.entries.append(Number(self._number()))
+        if self.entries and isinstance(self.entries[-1], _Typed):
+            typed = self.entries.pop()
+            assert isinstance(typed, _Typed)
+            if typed.bits % 8:
+                raise Untranslatable("a number that is no bytes")
+            self.entries.append(Number(typed.node, typed.bits))
+        else:
+            self.entries.append(Number(self._number()))
+
+    def convert(self, numbers: list[int], _: Operation) -> None:
+        entry = self.entries[-1] if self.entries else None
+        node = entry.node if isinstance(entry, _Typed) else None
+        if node is None:
+            node = self._number()
+        else:
+            self.entries.pop()
+        if not numbers[0]:
+            self.entries.append(node)
+            return
+        type_, _context = self.context.die(numbers[0], True)
+        if not isinstance(type_, BaseType) or type_.encoding not in _INTEGERS or not (
+            type_.vector_size is None and 0 < type_.bit_size <= 64
+        ):
+            raise Untranslatable("a conversion to a type that is no integer")
+        self.entries.append(_Typed(constant(0), type_.bit_size, type_.is_signed).same(node))
 
     def implicit_value(self, _: list[int], operation: Operation) -> None:
         data = operation.operands[0]
@@ -258,6 +321,15 @@ class _Stack:
         pass
 
 
+def _extended(node: Node, bits: int, signed: bool) -> Node:
+    """An I64 made of its low bits."""
+    if bits == 64:
+        return node
+    if not signed:
+        return apply(Op.AND, node, constant((1 << bits) - 1))
+    return apply(Op.ASHR, apply(Op.SHL, node, constant(64 - bits)), constant(64 - bits))
+
+
 def _is_of_lane(node: Node, stride: int) -> bool:
     """Whether a number is the lane's, times a stride."""
     if not isinstance(node, Apply) or not isinstance(node.operands[0], LaneNumber):
@@ -277,6 +349,7 @@ def _shift(meaning: str, left: Node, right: Node) -> Node:
     return value if count is not None else Require(apply(Op.ULT, right, constant(64)), value)
 
 
+_INTEGERS = frozenset({"DW_ATE_signed", "DW_ATE_signed_char", "DW_ATE_unsigned", "DW_ATE_unsigned_char"})
 _SHIFTS = frozenset({"shl", "shr", "shra"})
 _BINARY = {
     "plus": Op.ADD, "minus": Op.SUB, "mul": Op.MUL, "and": Op.AND, "or": Op.OR, "xor": Op.XOR, "shl": Op.SHL,
@@ -290,7 +363,8 @@ _HANDLERS: dict[str, Callable[[_Stack, list[int], Operation], None]] = {
     "fbreg": _Stack.frame_base, "addr": _Stack.address, "addrx": _Stack.indexed_address,
     "form_aspace_address": _Stack.in_space, "offset": _Stack.offset, "bit_offset": _Stack.bit_offset,
     "offset_uconst": _Stack.constant_offset, "deref": _Stack.fetch, "deref_size": _Stack.fetch,
-    "push_lane": _Stack.lane, "stack_value": _Stack.stack_value, "implicit_value": _Stack.implicit_value,
+    "push_lane": _Stack.lane, "stack_value": _Stack.stack_value, "convert": _Stack.convert,
+    "implicit_value": _Stack.implicit_value,
     "piece": _Stack.piece, "bit_piece": _Stack.piece, "piece_end": _Stack.piece_end, "undefined": _Stack.undefined,
     "plus_uconst": _Stack.plus_constant, "neg": _Stack.negate, "not": _Stack.negate, "nop": _Stack.nothing,
     **dict.fromkeys(("dup", "over", "pick", "swap", "rot", "drop"), _Stack.rearrange),

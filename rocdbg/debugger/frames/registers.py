@@ -183,7 +183,7 @@ class RegisterFile(Struct, frozen=True):
         type_ = element
         if file in "va":
             type_ = VectorType(element, lanes, 4 * count * lanes)
-        return Value(type_, CallbackStorage(name, *_interleave(values)))
+        return Value(type_, CallbackStorage(name, *_interleave(values), tuple(values)))
 
 
 def _interleave(

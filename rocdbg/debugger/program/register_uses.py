@@ -13,13 +13,13 @@ from msgspec import Struct, field
 from rocdbg import isa
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.symbols import SymbolType
+from rocdbg.debugger.program.index_mode import may_index
 from rocdbg.debugger.program.program import Program
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
 
 Named = tuple[OperandKind, int]
 """A register; a vector register's number without the bits that some targets have in MODE."""
 _FILES = frozenset((OperandKind.VGPR, OperandKind.AGPR, OperandKind.SGPR))
-_INDEXED = frozenset(("s_set_gpr_idx_on", "s_set_gpr_idx_mode"))
 _BANK = 256
 
 
@@ -46,7 +46,7 @@ class RegisterUses(Struct, frozen=True):
         instructions = list(
             isa.disassemble(code, program.code_object.target.name, section.address, wave_size=program.wave_size)
         )
-        indexed = any(one.mnemonic in _INDEXED for one in instructions)
+        indexed = may_index(code, program.code_object.target)
         entries = [
             LoadedAddress(program.code_object.address_of(symbol) + base) for symbol in program.code_object.symbols
             if symbol.type == SymbolType.FUNC and symbol.is_defined

@@ -8,7 +8,8 @@ from msgspec import Struct
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.running.past_writes import VECTOR, FoundWrite, PastWrites, register_of
+from rocdbg.debugger.running.past_writes import FoundWrite, PastWrites
+from rocdbg.debugger.running.value_parts import RegisterPart, of_lane, parts_of
 from rocdbg.debugger.running.value_sources import (
     End,
     Loaded,
@@ -22,7 +23,7 @@ from rocdbg.debugger.running.written_registers import resolved
 from rocdbg.debugger.target.recording import HostAccess, Recording, Spans, Write
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import Type, VectorType
+from rocdbg.dwarf.info.types import Type
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
 from rocdbg.isa.results import results
 
@@ -78,20 +79,18 @@ class Origins(Struct):
     inferior: Inferior
     recording: Recording
 
-    def find(self, text: str, value: Value, focus: Focus) -> Origin:
+    def find(self, value: Value, focus: Focus) -> Origin:
         """Where the value of an expression comes from. Raises `DebuggerError` for what cannot be followed."""
-        vector = VECTOR.fullmatch(text.strip())
-        if vector is not None and isinstance(value.type.bare, VectorType) and focus.lane is not None:
-            value = value.part(value.type.bare.element, 4 * focus.lane)  # of $v3, the lane's
-        size = value.size
-        if size not in (1, 2, 4, 8) or not ctypes.is_scalar(value.type):
+        value, size = of_lane(value, focus)
+        if size not in (1, 2, 4, 8) or not ctypes.is_scalar(value.type) or value.bit_size is not None:
             raise DebuggerError("Only numbers and pointers have an origin: name a part of the value.")
         target = self.inferior.need_target()
         if target.architecture.vgpr_file > 256:
             raise DebuggerError(f"Origins are not known on {target.architecture.name}: MODE numbers its registers.")
         # Of eight bytes one dword is followed: that which tells most of the value.
         tracked = 1 if size == 8 and ctypes.is_float(value.type) else 0
-        place = self._place(text, value, focus, tracked)
+        place = self._place(value, focus, 4 * tracked)
+        known = value.contents()
         steps: list[OriginStep] = []
         while True:
             write = self._write(place)
@@ -99,28 +98,29 @@ class Origins(Struct):
                 return Origin(tuple(steps), self._unwritten(place))
             if len(steps) == MAX_STEPS:
                 return Origin(tuple(steps), "", cut=True)
-            step, following = self._step(place, write, value.type, tracked)
+            step, following = self._step(place, write, value.type, tracked, known)
             steps.append(step)
             if isinstance(following, End):
-                operands = self._operands(write, step.lane, value.type) if following.why == "arithmetic" else ()
+                operands = self._operands(write, place, step.lane, value.type) if following.why == "arithmetic" else ()
                 return Origin(tuple(steps), following.why, operands)
             place = following
 
-    def _place(self, text: str, value: Value, focus: Focus, tracked: int) -> _Place:
-        register = register_of(text, value, focus.lane)
-        if register is not None:
-            kind, index, lane = register
-            assert focus.thread is not None
-            return _Register(kind, index + tracked, lane, focus.thread)
-        address = value.address
-        if address is None:
-            raise DebuggerError("Its origin cannot be found: it is in neither memory nor a register of the wave.")
-        where = address.space, address.value
-        whole = self.recording.spans(*where, value.size, focus.thread, focus.lane)
-        spans = self.recording.spans(
-            address.space, address.value + 4 * tracked, min(value.size, 4), focus.thread, focus.lane
-        )
-        return _Memory(spans, self.recording.is_own(spans, focus.thread), focus.thread, whole)
+    def _place(self, value: Value, focus: Focus, offset: int) -> _Place:
+        """Where the dword at an offset of a value is."""
+        for part in parts_of(value, focus, self.inferior.need_target().architecture):
+            at = offset - part.offset
+            if isinstance(part, RegisterPart):
+                if 0 <= at < 4 * part.dwords and part.kind is not OperandKind.SPECIAL:
+                    assert focus.thread is not None
+                    return _Register(part.kind, part.index + at // 4, part.lane, focus.thread)
+            elif 0 <= at < part.size:
+                thread, size = focus.thread, min(part.size - at, 4)
+                spans = self.recording.spans(part.space, part.address + at, size, thread, part.lane)
+                whole = self.recording.spans(part.space, part.address, part.size, thread, part.lane)
+                return _Memory(
+                    spans, self.recording.is_own(spans, thread), thread, whole if part.size == value.size else ()
+                )
+        raise DebuggerError("Its origin cannot be found: it is in neither memory nor a register of the wave.")
 
     # -- one write
 
@@ -140,9 +140,11 @@ class Origins(Struct):
                 return operand
         return None
 
-    def _step(self, place: _Place, write: Write, type_: Type, tracked: int) -> tuple[OriginStep, _Place | End]:
+    def _step(
+        self, place: _Place, write: Write, type_: Type, tracked: int, known: bytes
+    ) -> tuple[OriginStep, _Place | End]:
         """The row of a write, which the target stands before, and where its value comes from. The target stands
-        before the write afterwards."""
+        before the write afterwards. ``known``: what the value is."""
         writes = PastWrites(self.inferior, self.recording)
         instruction, state = writes.instruction(write.pc), WaveRegisters(self.inferior, write.thread)
         told = writes.told(write)
@@ -173,7 +175,7 @@ class Origins(Struct):
             whole = access is not None and access.size >= ctypes.size_of(type_) and not is_two_addresses(instruction)
             lane, following = self._stored(instruction, access, place, write.thread)
         self.recording.go_to(write.position + 1)
-        value = self._value(place, type_, tracked, whole)
+        value = self._value(place, type_, tracked, whole, known)
         self.recording.go_to(write.position)
         return OriginStep(told, lane, value), following
 
@@ -225,32 +227,41 @@ class Origins(Struct):
 
     # -- values
 
-    def _value(self, place: _Place, type_: Type, tracked: int, whole: bool) -> Value:
-        """What a place holds where the target stands; ``whole``: the rest of the value was written with it."""
+    def _value(self, place: _Place, type_: Type, tracked: int, whole: bool, known: bytes) -> Value:
+        """What a place holds where the target stands; ``whole``: the rest of the value may have been written with it,
+        and has if that is there."""
         size = ctypes.size_of(type_)
         if isinstance(place, _Memory):
-            whole = whole and bool(place.whole)
-            data = self.recording.contents(place.whole if whole else place.spans)
+            part = self.recording.contents(place.spans)
+            data = self.recording.contents(place.whole) if whole and place.whole else part
         else:
             state = WaveRegisters(self.inferior, place.thread)
-            first = place.index - tracked if whole else place.index
-            dwords = range(first, first + (max(1, size // 4) if whole else 1))
-            data = b"".join(
-                state.dword(Operand("", place.kind, n), 0, place.lane or 0).to_bytes(4, "little") for n in dwords
-            )
-        if size <= 4 or whole:
-            return Value(type_, data=data[:size].ljust(size, b"\0"))
-        return Value(ctypes.UNSIGNED_INT, data=data)
 
-    def _operands(self, write: Write, lane: int | None, type_: Type) -> tuple[tuple[str, Value], ...]:
-        """What the sources of an instruction are before it, as numbers of the value's type if they are as wide."""
+            def dword(number: int) -> bytes:
+                return state.dword(Operand("", place.kind, number), 0, place.lane or 0).to_bytes(4, "little")
+
+            first, part = place.index - tracked, dword(place.index)
+            data = b"".join(map(dword, range(first, first + max(1, size // 4)))) if whole else part
+        if size <= 4 or data[:size] == known:
+            return Value(type_, data=data[:size].ljust(size, b"\0"))
+        return Value(ctypes.UNSIGNED_INT, data=part)
+
+    def _operands(
+        self, write: Write, place: _Place, lane: int | None, type_: Type
+    ) -> tuple[tuple[str, Value], ...]:
+        """What the sources of an instruction are before it, as numbers of the value's type if they are as wide. Of two
+        operations in one instruction: of that whose result the place is."""
         instruction = PastWrites(self.inferior, self.recording).instruction(write.pc)
         state, found = WaveRegisters(self.inferior, write.thread), dict[str, Value]()
         shown = type_ if ctypes.size_of(type_) == 4 else ctypes.UNSIGNED_INT
         written = [operand.name for operand in results(instruction)] if instruction is not None else []
+        half = ""
+        if instruction is not None and instruction.encoding.startswith("VOPD") and isinstance(place, _Register):
+            result = self._result(instruction, place)
+            half = result.name.removeprefix("vdst") if result is not None else ""
         for operand in instruction.operands if instruction is not None else ():
             if operand.kind in VECTORS or operand.kind is OperandKind.SGPR:
-                if operand.name in written or operand.dwords > 2:
+                if operand.name in written or operand.dwords > 2 or not operand.name.endswith(half):
                     continue
                 for offset in range(operand.dwords):
                     name = f"{FILES[operand.kind]}{operand.index + offset}"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
-import numpy as np
 from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.arch.targets import Generation
-from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.program.index_mode import may_index
 from rocdbg.debugger.running.lane_past import WavePast
-from rocdbg.debugger.running.wave_registers import VECTORS, WaveRegisters
+from rocdbg.debugger.running.value_parts import MemoryPart, Part, parts_of
+from rocdbg.debugger.running.wave_registers import WaveRegisters
 from rocdbg.debugger.running.written_registers import Wanted, chosen, is_chosen, may_write, source_lane
 from rocdbg.debugger.target.recording import Recording, Write
 from rocdbg.debugger.values.value import Value
@@ -23,28 +20,7 @@ from rocdbg.isa.decoder import DecodeError, decode
 from rocdbg.isa.instruction import Instruction, OperandKind
 from rocdbg.isa.results import ignores_exec
 
-VECTOR = re.compile(r"\$([va])(\d+)(\s*\[.*\])?", re.DOTALL)
-"""A vector register, or the dword of a lane of it."""
-_REGISTER = re.compile(r"\$?([vsa])(\d+)")
-_KINDS = {"v": OperandKind.VGPR, "s": OperandKind.SGPR, "a": OperandKind.AGPR}
 _LONGEST = 24
-_SET_GPR_IDX_ON = 0xBF11
-"""The upper half of s_set_gpr_idx_on."""
-
-
-def register_of(text: str, value: Value, lane: int | None) -> tuple[OperandKind, int, int | None] | None:
-    """The register that an expression names, or in which its value is, and whose dword of it: a lane's (by default
-    ``lane``), None of a scalar register. None if it is elsewhere."""
-    vector = VECTOR.fullmatch(text.strip())
-    if vector is not None and vector[3]:  # $v3[5]
-        return _KINDS[vector[1]], decimal(vector[2]), value.offset // 4
-    register = _REGISTER.fullmatch(text.strip()) or (
-        _REGISTER.fullmatch(value.storage.register or "") if value.storage is not None else None
-    )
-    if register is None:
-        return None
-    kind = _KINDS[register[1]]
-    return kind, decimal(register[2]), lane if kind in VECTORS else None
 
 
 class FoundWrite(Struct, frozen=True):
@@ -69,27 +45,34 @@ class PastWrites(Struct):
     inferior: Inferior
     recording: Recording
 
-    def find(self, text: str, value: Value, focus: Focus, first: bool) -> FoundWrite | None:
-        """The last (``first``: the first) write to what an expression names, by an instruction before now.
+    def find(self, value: Value, focus: Focus, first: bool) -> FoundWrite | None:
+        """The last (``first``: the first) write to a part of what an expression names, by an instruction before now.
 
-        None if no instruction has written it. Raises `DebuggerError` for what is in neither memory nor registers.
+        None if no instruction has written it. Raises `DebuggerError` for what is in neither memory nor registers, and
+        `AbsentError` for what is optimized out.
         """
-        register = register_of(text, value, focus.lane)
-        if register is not None:
-            kind, number, lane = register
-            dwords = 1 if lane is not None else max(1, value.size // 4)
-            assert focus.thread is not None
-            write = self.of_register(kind, range(number, number + dwords), lane, focus.thread, first)
-            return self.told(write) if write is not None else None
-        address = value.address
-        if address is None:
+        parts = parts_of(value, focus, self.inferior.need_target().architecture)
+        if not parts:
             raise DebuggerError("Its writes cannot be found: it is in neither memory nor a register of the wave.")
-        write = self.recording.find_write(
-            address.space, address.value, max(value.size, 1), focus.thread, focus.lane, self.recording.position, first
-        )
-        if write is None:
+        present, found = self.recording.position, None
+        for part in parts:
+            self.recording.go_to(present)
+            write = self._of_part(part, focus, first)
+            if write is not None and (found is None or (write.position < found.position) == first):
+                found = write
+        if found is None:
             return None
-        return self.told(write)
+        self.recording.go_to(found.position)
+        return self.told(found)
+
+    def _of_part(self, part: Part, focus: Focus, first: bool) -> Write | None:
+        if isinstance(part, MemoryPart):
+            return self.recording.find_write(
+                part.space, part.address, part.size, focus.thread, part.lane, self.recording.position, first
+            )
+        assert focus.thread is not None
+        numbers = range(part.index, part.index + part.dwords)
+        return self.of_register(part.kind, numbers, part.lane, focus.thread, first)
 
     def told(self, write: Write) -> FoundWrite:
         """The instruction of a write, which the target stands before."""
@@ -126,7 +109,7 @@ class PastWrites(Struct):
 
         def writes(pc: int) -> bool:
             instruction = self.instruction(pc)
-            return instruction is not None and may_write(instruction, wanted, size, indexed)
+            return instruction is not None and may_write(instruction, wanted, size, indexed, target)
 
         def beside(pc: int) -> int | None:
             instruction = self.instruction(pc)
@@ -152,16 +135,13 @@ class PastWrites(Struct):
                 self.recording.go_to(present)
 
     def _may_index(self) -> bool:
-        """Whether a program has an instruction that switches GFX9's index mode on (or a literal that looks like it)."""
-        if self.inferior.need_target().architecture.generation > Generation.GFX9:
-            return False
+        """Whether a program may switch on the index mode."""
         for program in self.inferior.programs:
             section = program.code_object.sections.get(".text")
-            if section is not None:
-                code = program.code_object.read(section.address, section.size)
-                words = np.frombuffer(code[: len(code) & ~3], "<u4")
-                if np.any(words >> 16 == _SET_GPR_IDX_ON):
-                    return True
+            if section is not None and may_index(
+                program.code_object.read(section.address, section.size), program.code_object.target
+            ):
+                return True
         return False
 
     def _ignores_exec(self, pc: int) -> bool:

@@ -93,13 +93,13 @@ class TimeControl:
 
     def finish(self) -> StopEvent:
         """``reverse-finish``."""
-        self._revive()
+        self.revive()
         focus = self._focus.need_running()
         return self._control.perform(lambda: self._returning(lambda: self._backwards.finish(focus)))
 
     def proceed(self, ignore_count: int | None = None) -> StopEvent:
         """``reverse-continue``; with a number, pass the breakpoint stopped at that often less one."""
-        self._revive()
+        self.revive()
         thread = self._focus.current.thread
         if ignore_count is not None and ignore_count > 1 and thread is not None:
             for breakpoint_ in self._breakpoints.at(self._inferior.wave(thread).pc):
@@ -112,12 +112,12 @@ class TimeControl:
 
     def advance(self, location: str) -> StopEvent:
         """``advance`` backwards: to where the focused lane was at a location last, or to the beginning."""
-        self._revive()
+        self.revive()
         focus, addresses = self._focus.need_running(), self._control.addresses_of(location)
         return self._control.perform(lambda: self._returning(lambda: self._backwards.to_location(focus, addresses)))
 
     def _repeat(self, count: int, step: Callable[[Focus], StopEvent]) -> StopEvent:
-        self._revive()
+        self.revive()
         return self._control.repeat(count, lambda focus: self._returning(lambda: step(focus)))
 
     def _returning(self, action: Callable[[], StopEvent]) -> StopEvent:
@@ -141,7 +141,7 @@ class TimeControl:
     def go_to(self, position: int, thread: int | None = None, lane: int | None = None) -> None:
         """``record goto N``: to a position; the focus stays on its wave if that is there. Raises a `rocdbg.Error`."""
         recording = self.need()
-        self._revive()
+        self.revive()
         wanted = thread if thread is not None else self._focus.current.thread
         recording.go_to(position)
         if not self._inferior.need_target().waves() and position > recording.bounds[0]:
@@ -157,7 +157,7 @@ class TimeControl:
     def visit(self, thread: int, count: int, lane: int) -> None:
         """To where a wave has executed so many instructions, with a lane of it in focus. Raises a `rocdbg.Error`."""
         recording = self.need()
-        self._revive()
+        self.revive()
         recording.go_before(thread, count, recording.bounds[1])
         self._arrived(thread, lane)
 
@@ -182,31 +182,31 @@ class TimeControl:
 
     # -- who wrote it
 
-    def find_write(self, text: str, value: Value, first: bool) -> FoundWrite | None:
+    def find_write(self, value: Value, first: bool) -> FoundWrite | None:
         """``last-write`` and ``first-write``: who wrote what an expression names. The program stays where it is.
 
         After the end of a run the program is at its end again.
         """
         recording = self.need()
-        self._revive()
+        self.revive()
         focus, position = self._focus.current, recording.position
         try:
-            return PastWrites(self._inferior, recording).find(text, value, focus, first)
+            return PastWrites(self._inferior, recording).find(value, focus, first)
         finally:
             recording.go_to(position)
             self._arrived(focus.thread, focus.lane)
             if focus.thread is not None:
                 self._focus.move(focus)
 
-    def find_origin(self, text: str, value: Value) -> Origin:
+    def find_origin(self, value: Value) -> Origin:
         """``origin``: the writes that an expression's value has come through. The program stays where it is."""
         from rocdbg.debugger.running.origins import Origins  # late: few sessions ask
 
         recording = self.need()
-        self._revive()
+        self.revive()
         focus, position = self._focus.current, recording.position
         try:
-            return Origins(self._inferior, recording).find(text, value, focus)
+            return Origins(self._inferior, recording).find(value, focus)
         finally:
             recording.go_to(position)
             self._arrived(focus.thread, focus.lane)
@@ -250,7 +250,7 @@ class TimeControl:
             raise DebuggerError(f"No such checkpoint id, {number}")
         self._runner.state.bookmarks = kept
 
-    def _revive(self) -> None:
+    def revive(self) -> None:
         """After the end of the run its past is still there: the program is at its end then, and can go back. One that a
         signal has ended is where it got that."""
         if self._inferior.target is not None:

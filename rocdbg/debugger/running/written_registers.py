@@ -17,6 +17,7 @@ from rocdbg.sim.layout import GPR_IDX_EN
 from rocdbg.sim.semantics.access import INDEX_BIT
 from rocdbg.sim.semantics.lanes_dpp import dpp8_sources, dpp_sources, mask_lanes
 from rocdbg.sim.semantics.registry import Kind, lookup
+from rocdbg.sim.translator.scalar_results import scalar_results
 
 _NUMBERS = (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE)
 _RELATIVE = {
@@ -40,29 +41,39 @@ _ROW_BCAST15, _ROW_SHARE0 = 0x142, 0x150
 
 
 class Wanted(Struct, frozen=True):
-    """Registers of a kind, and of vector registers whose dword: a lane's; None of scalar registers."""
+    """Registers of a kind (special ones by operand code), and of vector registers whose dword: a lane's; None of scalar
+    registers."""
 
     kind: OperandKind
     numbers: range
     lane: int | None
+
+    @property
+    def codes(self) -> frozenset[int]:
+        """Of special registers, their operand codes."""
+        return frozenset(self.numbers)
 
     def overlaps(self, kind: OperandKind, first: int, dwords: int) -> bool:
         """Whether one of so many registers is among them."""
         return kind is self.kind and first < self.numbers.stop and self.numbers.start < first + dwords
 
 
-def may_write(instruction: Instruction, wanted: Wanted, wave_size: int, indexed: bool) -> bool:
+def may_write(instruction: Instruction, wanted: Wanted, wave_size: int, indexed: bool, target: Target) -> bool:
     """Whether it writes one of the registers in some state. ``indexed``: the program may set GFX9's index mode."""
     if instruction.name == "v_writelane_b32":
         select = instruction.operand("src1")
         if select is not None and select.kind in _NUMBERS and select.value % wave_size != wanted.lane:
             return False  # many registers are spilled into lanes of one
+    if instruction.name.startswith("v_permlane") and instruction.name.endswith("_swap_b32"):
+        return _swaps(instruction, wanted)
     if _RELATIVE.get(instruction.name, ("", False))[1]:
         vector = instruction.name.startswith("v_")
         return wanted.kind is (OperandKind.VGPR if vector else OperandKind.SGPR)
     if indexed and wanted.kind is OperandKind.VGPR and _is_indexable(instruction):
         return True
-    return _names(instruction, wanted)
+    return _names(instruction, wanted) or (wanted.kind is OperandKind.SPECIAL and (
+        not wanted.codes.isdisjoint(scalar_results(instruction, target, wave_size))
+    ))
 
 
 def is_chosen(instruction: Instruction, indexed: bool) -> bool:
@@ -141,6 +152,15 @@ def moved_lane(instruction: Instruction, lane: int, wave_size: int, target: Targ
 def _names(instruction: Instruction, wanted: Wanted) -> bool:
     extra = 1 if instruction.modifiers.get("tfe") else 0  # a status behind the data
     return any(wanted.overlaps(one.kind, one.index, one.dwords + extra) for one in results(instruction))
+
+
+def _swaps(instruction: Instruction, wanted: Wanted) -> bool:
+    """Whether an exchange of rows gives the lane another's: those of the destination are odd, of the source even."""
+    row = 16 if "16" in instruction.name else 32
+    odd = bool((wanted.lane or 0) & row)
+    return any(
+        wanted.overlaps(one.kind, one.index, 1) for one in results(instruction) if odd is (one.name == "vdst")
+    )
 
 
 def _is_indexable(instruction: Instruction) -> bool:

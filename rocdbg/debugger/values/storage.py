@@ -110,11 +110,13 @@ class MemoryStorage(Struct, frozen=True):
 
 
 class CallbackStorage(Struct, frozen=True):
-    """A register or another place that two functions reach."""
+    """A register or another place that two functions reach. ``columns``: the values whose dwords it is made of, in
+    turn."""
 
     name: str
     reader: Callable[[int, int], bytes]
     writer: Callable[[int, bytes], None] | None = None
+    columns: tuple[Value, ...] = ()
 
     def read(self, offset: int, size: int) -> bytes:
         return self.reader(offset, size)

@@ -87,7 +87,15 @@ def scratch_address(i: Access) -> tuple[str, Value, Sequence[Value]]:
 
 
 def _load(how: Addresses, form: Format) -> Callable[[Access], None]:
-    return lambda i: load(i, how, required(i, "vdst"), form)
+    """``lds``: a bit of GFX9's and GFX10's encoding, which has no VGPR then; since gfx940 the name says so."""
+
+    def function(i: Access) -> None:
+        if i.modifier("lds"):
+            load_to_lds(i, how, form)
+        else:
+            load(i, how, required(i, "vdst"), form)
+
+    return function
 
 
 def _store(how: Addresses, form: Format) -> Callable[[Access], None]:

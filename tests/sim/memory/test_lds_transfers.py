@@ -90,6 +90,8 @@ def test_store_from_lds(target: str) -> None:
 GLOBAL = [
     ("global_load_lds_dword v[2:3], off offset:16", "gfx942", 4, 4),
     ("global_load_lds_ushort v[2:3], off offset:16", "gfx942", 2, 4),
+    ("global_load_dword v[2:3], off offset:16 lds", "gfx90a", 4, 4),
+    ("global_load_ubyte v[2:3], off offset:16 lds", "gfx900", 1, 4),
     ("global_load_lds_dwordx3 v[2:3], off offset:16", "gfx950", 12, 16),
     ("global_load_lds_dwordx4 v[2:3], off offset:16", "gfx950", 16, 16),
 ]
@@ -97,8 +99,8 @@ GLOBAL = [
 
 @pytest.mark.parametrize(("text", "target", "size", "distance"), GLOBAL)
 def test_global_loads(text: str, target: str, size: int, distance: int) -> None:
-    bench = bench_of(text, target, 65536 if target == "gfx942" else 160 << 10)
-    bench.sgprs[M0] = 0x8000 if target == "gfx942" else 0x20000  # M0[17:0]
+    bench = bench_of(text, target, 160 << 10 if target == "gfx950" else 65536)
+    bench.sgprs[M0] = 0x20000 if target == "gfx950" else 0x8000  # M0[17:0]
     bench.set_vgpr64(2, np.uint64(bench.area.address) + np.arange(64, dtype=np.uint64) * np.uint64(40))
     assert bench.run() is Status.END
     start = int(bench.sgprs[M0]) + 16

@@ -1,0 +1,59 @@
+"""Conditions on what optimisers leave of variables: the target answers them, and as the evaluator does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocdbg.debugger import Session
+from rocdbg.debugger.running.stops import StopReason
+
+pytestmark = pytest.mark.llvm
+
+
+def half(i: int) -> int:
+    """`i * 1000 - 20000` as a short."""
+    return (i * 1000 - 20000 + 0x8000) % 0x10000 - 0x8000
+
+
+CONDITIONS = (
+    (23, "byte > 200", lambda i: i * 37 % 256 > 200),
+    (23, "half < -15000", lambda i: half(i) < -15000),
+    (23, "byte + half > 30000 || ~byte == -78", lambda i: i * 37 % 256 + half(i) > 30000 or i * 37 % 256 == 77),
+    (23, "odd && byte % 3 == 0", lambda i: i & 1 and i * 37 % 256 % 3 == 0),
+    (23, "odd ? half > 0 : byte", lambda i: half(i) > 0 if i & 1 else i * 37 % 256),
+    (9, "x == 4 && threadIdx.x == 4 && blockDim.x > 1", lambda i: i == 4),  # `this` is optimised out
+)
+
+
+def first_stop(path: Path, way: str, line: int, condition: str) -> tuple[int, str, int]:
+    session = Session()
+    session.settings.condition_evaluation = way
+    session.load(path)
+    session.launch.set_grid("256")
+    session.launch.set_workgroup("64")
+    for index, text in enumerate(("i32[256]:zeros", "i32[256]:arange")):
+        session.launch.set_argument(index, text)
+    made = session.break_at(f"converted.hip:{line}", condition=condition)
+    lanes, event = 0, session.run()
+    assert event.reason is StopReason.BREAKPOINT, condition
+    while event.reason is StopReason.BREAKPOINT:
+        assert event.scope.thread is not None
+        wave = session.inferior.wave(event.scope.thread)
+        lanes |= event.lanes << (event.scope.thread - 1) * wave.lane_count
+        event = session.running.proceed()
+    return lanes, session.running.native.evaluated_by(made), made.hit_count
+
+
+@pytest.mark.parametrize("target", ("gfx90a", "gfx1100"))
+@pytest.mark.parametrize(("line", "condition", "holds"), CONDITIONS)
+def test_both_ways_agree_and_the_target_answers(
+    compiled: Callable[..., Path], target: str, line: int, condition: str, holds: Callable[[int], object]
+) -> None:
+    path = compiled("converted.hip", target, "-O1")
+    host, native = (first_stop(path, way, line, condition) for way in ("host", "auto"))
+    assert host[0] == native[0] == sum(1 << i for i in range(256) if holds(i))
+    assert host[2] == native[2]
+    assert native[1] == "target"
