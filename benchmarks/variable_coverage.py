@@ -17,7 +17,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 FOLDERS = ("tests/e2e/sources", "tests/lanes/sources", "tests/recovery/sources")
-OPTIONS = {"hidden.hip": ["-DTILE=16"], "opencl.cl": ["-Dbump(value)=((value) += 2)"]}
+OPTIONS = {
+    "hidden.hip": ["-DTILE=16", "-DREFERENCE=int&", "-grecord-command-line"],
+    "opencl.cl": ["-Dbump(value)=((value) += 2)", "-grecord-command-line"],
+}
 
 
 def compiled(source: Path, target: str, level: str, folder: Path) -> Path | None:

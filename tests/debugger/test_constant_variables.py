@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -154,3 +155,59 @@ def test_another_text_than_the_compiled_one_tells_nothing(built: Path) -> None:
         assert "n" not in names(built, 0)
     finally:
         source.write_text(text)
+
+
+# (statements behind "int n = p[0];", whether n keeps its value by the text alone, and with what the compiler recorded)
+GIVEN = [
+    ("p[1] = n * NEXT;", False, False),
+    ("p[1] = n * next_;", False, False),
+    ("p[1] = n * next_of(3);", False, False),
+    ("p[1] = n + SIZE;", False, True),
+    ("p[1] = n + DEFAULT;", False, True),
+    ("p[1] = n + ASIDE;", True, True),
+    ("p[1] = n + one.first;", False, False),
+    ("p[1] = n + two.second;", True, True),
+    ("REAL r = n; p[1] = r;", False, True),
+]
+MACROS = [
+    "-DNEXT=(n=3)", "-Dnext_=(n=4)", "-Dnext_of(v)=(n=v)", "-DSIZE=16", "-DASIDE=17", "-Dfirst=q+0*(n=5)", "-DREAL=int",
+]
+OF_GIVEN = """
+#ifndef DEFAULT
+#define DEFAULT 3
+#endif
+#if ASIDE > 3
+struct named {{ int q; }};
+#endif
+struct two_of {{ int unused, second; }};
+static __attribute__((device)) two_of two;
+static __attribute__((device)) named one;
+{kernels}
+"""
+
+
+@pytest.mark.parametrize("recorded", ["", "-grecord-command-line", "-fdebug-macro"])
+def test_macros_of_the_command_line_may_be_anything(recorded: str, tmp_path: Path) -> None:
+    kernels = "\n".join(KERNEL.format(number=i, statements=row[0]) for i, row in enumerate(GIVEN))
+    (tmp_path / "k.hip").write_text(OF_GIVEN.format(kernels=kernels))
+    subprocess.run(
+        ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
+         "--no-gpu-bundle-output", "-g", "-O1", "-w", *MACROS, *recorded.split(), "k.hip", "-o", "k.co"],
+        cwd=tmp_path, check=True, timeout=120,
+    )
+    kept = {number for number in range(len(GIVEN)) if "n" in names(tmp_path / "k.co", number)}
+    assert kept == {number for number, row in enumerate(GIVEN) if row[2 if recorded else 1]}
+
+
+def test_a_text_without_checksum_must_have_tokens_where_code_comes_from(tmp_path: Path) -> None:
+    source, text = tmp_path / "k.hip", KERNEL.format(number=0, statements="p[1] = n * 3;")
+    source.write_text(text)
+    subprocess.run(
+        ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
+         "--no-gpu-bundle-output", "-gdwarf-4", "-O1", "-w", "k.hip", "-o", "k.co"],
+        cwd=tmp_path, check=True, timeout=120,
+    )
+    for changed, kept in [(text, True), (text.replace("p[1] = n * 3;", "p[1]  = n+30;"), False)]:
+        source.write_text(changed)
+        os.utime(source, ns=(0, 0))
+        assert ("n" in names(tmp_path / "k.co", 0)) is kept

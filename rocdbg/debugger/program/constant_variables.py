@@ -4,8 +4,8 @@ Debug information does not say where a variable is assigned whose new value the 
 is followed beyond its locations must be one that never changes: the variable is const, or nothing in the text of its
 function assigns to it, takes its address or binds a reference to it, and no loop brings it to life again. The text must
 be the one that was compiled, by the checksum in the line table; without checksums (`SourceTexts`) it must have the
-names of the function's variables in the lines that the debug information says. Whatever the text leaves open counts as
-a change.
+names of the function's variables in the lines that the debug information says, and tokens where its code comes from.
+Whatever the text leaves open counts as a change.
 
 Of an inlined function this holds for each of its calls, if the text calls it outside of loops.
 """
@@ -65,6 +65,8 @@ class ConstantVariables:
 
         Whether code runs once is not known of device functions that call others: compilers make loops of recursion.
         """
+        if not self._texts.fit(program, routine.function):
+            return Constants([], False, None)
         body = self.text(program, routine.source)
         if not self._is_called_once(program, routine):
             return Constants([], False, body)
@@ -135,8 +137,7 @@ class ConstantVariables:
             return None
         return FunctionText(
             expanded, texts, function.unit.is_cxx, file,
-            lambda name: [function.type for function in program.info.functions_named(name)],
-            _names_declared_in(text, function),
+            program.info, _names_declared_in(text, function),
         )
 
 

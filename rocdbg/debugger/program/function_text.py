@@ -6,14 +6,14 @@ Whatever the text leaves open counts as a change.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Final
 
 from rocdbg.debugger.program.member_texts import is_plain, is_reference, member_after
 from rocdbg.debugger.program.opencl import is_library_function
 from rocdbg.debugger.program.source_texts import UnitTexts
 from rocdbg.debugger.program.source_tokens import Token, TooManyTokensError, expand, function_tokens, tokens_of
-from rocdbg.dwarf.info import SourceFile, Variable
+from rocdbg.dwarf.info import DebugInfo, SourceFile, Variable
 from rocdbg.dwarf.info.types import FunctionType, Type
 
 _ASSIGNMENTS: Final = frozenset({
@@ -36,12 +36,12 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*", re.M)
 class FunctionText:
     """The tokens of a function with what they say of its variables and calls.
 
-    ``types_of`` gives the types of all functions of a name; ``declared`` are names of the function's own.
+    ``declared`` are names of the function's own.
     """
 
     def __init__(
         self, tokens: list[Token], texts: UnitTexts, is_cxx: bool, file: SourceFile,
-        types_of: Callable[[str], list[FunctionType]], declared: Collection[str] = (),
+        info: DebugInfo, declared: Collection[str] = (),
     ) -> None:
         self.tokens = tokens
         self.is_cxx = is_cxx
@@ -70,10 +70,10 @@ class FunctionText:
         bodies = texts.bodies
         self._hidden = " ".join(bodies[name] for name in names if name in bodies)
         self._texts = texts
-        self._types_of = types_of
+        self._info = info
         spellings = {token.text for token in tokens}
         self._jumps = "goto" in spellings
-        macros = texts.unknown_macros(is_cxx, declared)
+        macros = texts.unknown_macros(is_cxx, declared, (file.path, tokens[0].line), info)
         unknown = frozenset[str]() if texts.has_all_macros else macros.names(tokens)
         self.is_obscure = "##" in self._hidden or not macros.are_harmless(tokens, unknown)
         self._reference_types = unknown | texts.reference_words
@@ -109,6 +109,10 @@ class FunctionText:
                 else:
                     (read if colons == 2 else written).add(index)
         return read, written
+
+    def _types_of(self, name: str) -> list[FunctionType]:
+        """The types of all functions of a name."""
+        return [function.type for function in self._info.functions_named(name)]
 
     def places(self, name: str) -> list[int]:
         """Where a name stands that is no member's."""
@@ -146,7 +150,7 @@ class FunctionText:
             body = expand(tokens, self._texts.macros)
         except (TooManyTokensError, RecursionError):
             return None
-        return head, FunctionText(body, self._texts, self.is_cxx, self.file, self._types_of)
+        return head, FunctionText(body, self._texts, self.is_cxx, self.file, self._info)
 
     def _is_in_body(self, name: str) -> bool:
         """Whether the first a text says of a name is directly in the function's braces."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 _MOST_TOKENS: Final = 100_000
 _TOKEN = re.compile(
@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 _SUSPICIOUS: Final = frozenset({"#", "##", "\\", "<%", "%>", "<:", ":>", "%:", "compl"})
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma\b[^\n]*", re.M)
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)((?:\\\r?\n|[^\n])*)", re.M)
+_COMMENT_OR_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S)
 _DEFINITION = re.compile(r"[ \t]*(\w+)(\(([\w\s,.]*)\))?((?:\\\r?\n|.)*)", re.S)
 
 
@@ -47,6 +48,37 @@ class Definitions(Struct):
     bodies: dict[str, str]
     includes: list[tuple[bool, str]]
     """(whether in quotes, the name) of the files it includes."""
+    settled: dict[str, int] = field(default_factory=dict)
+    """The line from which on a macro is defined, whatever the conditions are."""
+
+
+class Conditions(Struct):
+    """A text's directives. ``settled`` are the lines from which on macros are defined, whatever the conditions are,
+    ``evaluated`` the expressions of ``#if`` under no condition, ``code`` is the rest that is compiled for sure."""
+
+    settled: dict[str, int] = field(default_factory=dict)
+    evaluated: list[str] = field(default_factory=list)
+    code: str = ""
+
+
+class _Group(Struct):
+    """An ``#if`` that is open. Groups of an include guard count as none."""
+
+    is_guard: bool
+    defined: set[str] = field(default_factory=set)
+    """By the part of it that is read."""
+    by_all: set[str] | None = None
+    """By all parts before."""
+    has_else: bool = False
+    is_error: bool = False
+    """Nothing that has this part is compiled."""
+
+    def end_part(self) -> set[str]:
+        """What all parts up to here define."""
+        if not self.is_error:
+            self.by_all = self.defined if self.by_all is None else self.by_all & self.defined
+        self.defined, self.is_error = set(), False
+        return self.by_all or set()
 
 
 def tokens_of(text: str, line: int = 1) -> Iterator[Token]:
@@ -61,6 +93,9 @@ def tokens_of(text: str, line: int = 1) -> Iterator[Token]:
 
 def definitions_of(text: str) -> Definitions:
     """The macros of a text. What stands under a condition is not certain, but for that of an include guard."""
+    text = _COMMENT_OR_STRING.sub(
+        lambda match: match[0] if match[0][0] in "\"'" else "\n" * match[0].count("\n") or " ", text
+    )
     found = Definitions({}, {}, [])
     conditions: list[bool] = []  # whether each is an include guard
     uncertain: set[str] = set()
@@ -68,11 +103,7 @@ def definitions_of(text: str) -> Definitions:
     for number, match in enumerate(directives):
         kind, rest = match[1], match[2]
         if kind in ("if", "ifdef", "ifndef"):
-            following = directives[number + 1] if number + 1 < len(directives) else None
-            conditions.append(
-                kind == "ifndef" and number == 0 and following is not None and following[1] == "define"
-                and following[2].split()[:1] == rest.split()[:1]
-            )
+            conditions.append(number == 0 and _has_guard(text, directives))
         elif kind in ("else", "elif", "elifdef", "elifndef") and conditions:
             conditions[-1] = False
         elif kind == "endif" and conditions:
@@ -100,7 +131,75 @@ def definitions_of(text: str) -> Definitions:
             found.certain[name] = Macro(parameters, body, line)
     for name in uncertain:
         found.certain.pop(name, None)
+    found.settled = directives_of(text).settled
     return found
+
+
+def _has_guard(text: str, directives: Sequence[re.Match[str]]) -> bool:
+    """Whether a text without comments has an include guard: all of it is under the condition that its first directive
+    is, whose name is then defined without a value. A default (``#ifndef TILE``) is under one by itself.
+    """
+    if len(directives) < 3 or directives[-1][1] != "endif" or text[directives[-1].end() :].strip():
+        return False
+    first, second = directives[:2]
+    name = first[2].strip()
+    if first[1] != "ifndef" or second[1] != "define" or second[2].split() not in ([name], [name, "1"]):
+        return False
+    depth = 0
+    for directive in directives[:-1]:
+        depth += {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}.get(directive[1], 0)
+        if depth == 0 or (depth == 1 and directive[1].startswith("el")):
+            return False
+    return bool(text[second.end() : directives[-1].start()].strip()) and not text[: first.start()].strip()
+
+
+def directives_of(text: str) -> Conditions:
+    """What the directives of a text say of conditions; its code is without comments and strings."""
+    text = _COMMENT_OR_STRING.sub(lambda match: "\n" * match[0].count("\n") or " ", text)
+    found = Conditions()
+    groups: list[_Group] = []
+    code: list[str] = []
+    place = 0
+    directives = list(_DIRECTIVE.finditer(text))
+    for number, match in enumerate(directives):
+        kind, rest = match[1], match[2]
+        between = text[place : match.start()]
+        code += [between if all(group.is_guard for group in groups) else "\n" * between.count("\n")]
+        code += ["\n" * match[0].count("\n")]
+        place = match.end()
+        line = text.count("\n", 0, match.start()) + 1 if kind in ("define", "endif", "undef") else 0
+        if kind in ("if", "ifdef", "ifndef"):
+            if kind == "if" and all(group.is_guard for group in groups):
+                found.evaluated.append(rest)
+            groups.append(_Group(number == 0 and _has_guard(text, directives)))
+        elif kind in ("else", "elif", "elifdef", "elifndef") and groups:
+            groups[-1].end_part()
+            groups[-1].is_guard, groups[-1].has_else = False, kind == "else"
+        elif kind == "error" and groups:
+            groups[-1].is_error = True
+        elif kind == "endif" and groups:
+            group = groups.pop()
+            defined = group.end_part()
+            if group.has_else or group.is_guard:
+                _settle(found, groups, defined, line)
+        elif kind == "define" and rest.split():
+            _settle(found, groups, {re.split(r"\W", rest.strip(), maxsplit=1)[0]}, line)
+        elif kind == "undef":
+            for name in rest.split()[:1]:
+                found.settled.pop(name, None)
+                for group in groups:
+                    group.defined.discard(name)
+    code.append(text[place:] if all(group.is_guard for group in groups) else "")
+    found.code = "".join(code)
+    return found
+
+
+def _settle(found: Conditions, groups: Sequence[_Group], names: set[str], line: int) -> None:
+    if groups:
+        groups[-1].defined |= names
+    if all(group.is_guard for group in groups):
+        for name in names:
+            found.settled.setdefault(name, line)
 
 
 def function_tokens(text: str, line: int, name: str) -> list[Token] | None:
