@@ -152,7 +152,7 @@ def member(base: Value, node: ast.Member, environment: Environment, only_type: b
         # GDB takes "." for "->" where the left side is a pointer
         whole = whole_pointer(base, environment) if environment.settings.print.object else None
         base = pointee(whole or base, environment, only_type)
-    elif node.arrow and isinstance(base.bare, ArrayType):
+    elif isinstance(base.bare, ArrayType):
         base = pointee(decay(base), environment, only_type)
     base = completed(base, environment)
     stripped = base.bare

@@ -21,15 +21,17 @@ from rocdbg.debugger.expr.access import (
 from rocdbg.debugger.expr.assignment import bit_field_warning, stored_value
 from rocdbg.debugger.expr.calling import call, operator_call, pointed_method, run
 from rocdbg.debugger.expr.casting import (
-    aggregate_cast,
     cast,
     character_type,
     dynamic_cast,
     in_one_space,
+    is_reinterpreted,
+    object_cast,
     reference_cast,
     reinterpretable,
+    reinterpreted,
 )
-from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
+from rocdbg.debugger.expr.class_casts import cast_pointer
 from rocdbg.debugger.expr.class_members import has_method
 from rocdbg.debugger.expr.convenience import string_value
 from rocdbg.debugger.expr.dollar_names import dollar_value, is_convenience
@@ -326,7 +328,7 @@ class Evaluator(Struct):
             return target if not is_convenience(node, self.environment) else new
         if is_convenience(node, self.environment):
             assert isinstance(node, ast.Dollar)
-            kept = decay(new) if isinstance(new.bare, ArrayType) and new.address is not None else new
+            kept = decay(new) if isinstance(new.bare, ArrayType | FunctionType) and new.address is not None else new
             self.environment.convenience.set(node.name[1:], kept)
             return self.environment.convenience.get(node.name[1:], self.environment.focus)
         if isinstance(node, ast.Dollar) and self.environment.register(node.name[1:]) is None:
@@ -348,17 +350,15 @@ class Evaluator(Struct):
             return vector_literal(type_, operand.elements, self.operand)
         if isinstance(stripped, VectorType) and isinstance(operand, ast.Binary) and operand.operator == ",":
             return vector_literal(type_, comma_list(operand), self.operand)
-        if isinstance(stripped, ClassType):
-            object_ = self.lvalue(operand)
-            part = base_part(object_, type_, self.environment)
-            return part.with_type(part.type) if part is not None else aggregate_cast(type_, object_)
-        if isinstance(stripped, ArrayType):
-            return aggregate_cast(type_, self.lvalue(operand))
+        if isinstance(stripped, ClassType | ArrayType):
+            return object_cast(type_, self.lvalue(operand), self.environment)
         if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
             return reference_cast(stripped, self.lvalue(operand), self.environment)
         value = self.operand(operand)
         if isinstance(stripped, PointerType):
             value = decay(self._kept(value))
+        if is_reinterpreted(type_, value):
+            return reinterpreted(type_, value, self.environment)
         if kind == "dynamic":
             return dynamic_cast(type_, value, self.environment)
         if kind == "reinterpret" and not reinterpretable(stripped, value.bare):

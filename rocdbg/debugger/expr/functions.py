@@ -117,9 +117,9 @@ def _rank(wanted: Type, value: Value) -> int:
     type_ = wanted.bare
     if isinstance(type_, PointerType) and type_.kind is not PointerKind.POINTER:
         if value.is_lvalue:
-            return _rank(type_.target, value) if type_.kind is PointerKind.REFERENCE else _CONVERSION
+            return _rank(type_.target, value) if type_.kind is PointerKind.REFERENCE else _IMPOSSIBLE
         # as in GDB, what has no address fits any reference that it can be bound to; converting it may fail
-        return _CONVERSION if type_.kind is not PointerKind.REFERENCE or _is_const(type_.target) else _IMPOSSIBLE
+        return _CONVERSION if type_.kind is not PointerKind.REFERENCE or is_const(type_.target) else _IMPOSSIBLE
     have = value.bare
     if type_ == have:
         return _EXACT
@@ -134,9 +134,10 @@ def _rank(wanted: Type, value: Value) -> int:
     return _rank_number(type_, have)
 
 
-def _is_const(type_: Type) -> bool:
+def is_const(type_: Type) -> bool:
+    """Whether a type is const by itself."""
     return isinstance(type_, QualifiedType) and (
-        type_.qualifier is Qualifier.CONST or _is_const(type_.target)
+        type_.qualifier is Qualifier.CONST or is_const(type_.target)
     )
 
 

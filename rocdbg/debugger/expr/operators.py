@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.complex_numbers import complex_binary, complex_unary
+from rocdbg.debugger.expr.complex_numbers import complex_binary, complex_unary, to_complex
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import vector_of
@@ -235,6 +235,8 @@ def advance(pointer: Value, count: int) -> Value:
 def stepped(value: Value, operator: str) -> Value:
     """What ``++`` or ``--`` makes of a value."""
     one = 1 if operator == "++" else -1
+    if ctypes.is_complex(value.type):
+        raise ExpressionError("Not a numeric type.")
     if ctypes.is_pointer(value.type):
         return advance(value, one)
     return convert(binary("+", value, Value.of_int(ctypes.INT, one)), value.type)
@@ -352,6 +354,8 @@ def convert(value: Value, type_: Type) -> Value:
         return Value(type_, data=b"")
     if isinstance(target, VectorType):
         return _to_vector(value, type_, target)
+    if ctypes.is_complex(target):
+        return to_complex(value, type_)
     if isinstance(target, ClassType | ArrayType):
         if isinstance(source, type(target)) and source.size == target.size:
             return value.with_type(type_)

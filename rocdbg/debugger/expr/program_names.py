@@ -45,7 +45,7 @@ class ProgramNames(Struct, frozen=True):
                 if function.low_pc is not None and _is_exact(function.name, qualified)
             ]
             if found:
-                return sorted(found, key=self._distance)
+                return sorted(found, key=lambda function: (*self._distance(function), function.decl_line or 0))
         return []
 
     def types(self, name: str) -> list[Type]:
