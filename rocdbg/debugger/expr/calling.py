@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -85,7 +86,7 @@ def call_target(
         if method is not None:
             return method
         functions = named_functions(node.name, environment)
-        if not functions and not node.global_ and "::" not in node.name and environment.variable(node.name) is None:
+        if not functions and _may_be_elsewhere(node) and environment.variable(node.name) is None:
             functions = _in_namespaces(node.name, given, environment)  # by the arguments' types
         if functions and functions[0].type.parameters[:1] and functions[0].type.parameters[0].artificial and not given:
             raise ExpressionError(f"Cannot resolve method {node.name} to any overloaded instance")
@@ -100,6 +101,11 @@ def call_target(
         if found is not None:
             return found
     return _behind(operands.lvalue(node), environment, only_type), given
+
+
+def _may_be_elsewhere(node: ast.Name) -> bool:
+    """Whether a function of the name is looked for where its arguments' classes are: as in GDB no operator by name."""
+    return not node.global_ and "::" not in node.name and not re.match(r"operator\W", node.name)
 
 
 def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
@@ -354,7 +360,14 @@ def operator_call(
             return found
     functions = named_functions(name, environment) or _in_namespaces(name, operands, environment)
     if functions:
-        return _chosen(name, functions, operands, environment), operands
+        try:
+            return _chosen(name, functions, operands, environment), operands
+        except ExpressionError:
+            failed = ExpressionError("Cannot resolve")
+    if not isinstance(first.bare, ClassType):
+        raise ExpressionError("Can't do that binary op on that type")
+    if failed is not None and "Too few" in str(failed):
+        raise failed
     if failed is not None and "Cannot resolve" in str(failed):
         raise ExpressionError(f"Cannot resolve function {name} to any overloaded instance")  # GDB looks among all
     if failed is not None:

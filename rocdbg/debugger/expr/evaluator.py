@@ -239,8 +239,11 @@ class Evaluator(Struct):
                 return Value.of_int(ctypes.pointer_to(stripped.target, stripped.address_class or 0), inner.as_int())
             return address_of(self._kept(inner), self.only_type)
         if operator == "*":
-            pointer = self.lvalue(operand)
+            given = self.value(operand)
+            pointer = follow(given, self.environment)
             found = self._operator(operator, pointer)
+            if found is None and ctypes.is_reference(given.type) and ctypes.is_integral(pointer.type):
+                raise ExpressionError("Attempt to take contents of a non-pointer value.")  # of plain numbers alone
             if self.only_type and found is None and isinstance(pointer.bare, FunctionType):
                 raise ExpressionError("Attempt to take contents of a non-pointer value.")  # as GDB, of types alone
             return found or pointee(decay(self._kept(pointer)), self.environment, self.only_type)

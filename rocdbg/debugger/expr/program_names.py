@@ -93,7 +93,10 @@ class ProgramNames(Struct, frozen=True):
         for count in range(1, len(links)):
             scope, wanted = "::".join(links[:count]), links[count]
             types = self.types(scope)
-            if types and not (count + 1 < len(links) and self.types(f"{scope}::{wanted}")):
+            more = count + 1 < len(links)
+            if types and more and not self.types(f"{scope}::{wanted}"):
+                return NoSymbolError(name, f'No type "{wanted}" within class or namespace "{scope}".')
+            if types and not more:
                 return _missing_in(types[0], wanted)
             if not types and self.namespace(scope) is None:
                 if self.functions(scope):
@@ -101,7 +104,8 @@ class ProgramNames(Struct, frozen=True):
                 if count == 1:
                     return NoSymbolError(links[0])
                 around = "::".join(links[: count - 1])
-                return NoSymbolError(name, f'No symbol "{links[count - 1]}" in namespace "{self.namespace(around)}".')
+                where = f'within class or namespace "{self.namespace(around)}".'
+                return NoSymbolError(name, f'No type "{links[count - 1]}" {where}')
         return NoSymbolError(name, f'No symbol "{links[-1]}" in namespace "{self.namespace("::".join(links[:-1]))}".')
 
 
