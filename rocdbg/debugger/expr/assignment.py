@@ -11,7 +11,6 @@ from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerType, VectorType
 
-
 _LONGEST = (1 << 64) - 1
 
 
@@ -30,7 +29,7 @@ def stored_value(target: Value, new: Value, environment: Environment) -> Value:
 
 
 def _array(target: Value, new: Value) -> Value:
-    """An array as one of another length: behind a string nulls follow. Raises `ExpressionError` for what is too long."""
+    """An array as one of another length: behind a string nulls follow. Raises `ExpressionError` for a longer one."""
     if new.size == target.size:
         return new
     if new.address is not None:

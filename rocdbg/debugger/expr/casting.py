@@ -171,7 +171,7 @@ def reinterpreted(type_: Type, value: Value, environment: Environment) -> Value:
 
 
 def is_reinterpreted(type_: Type, value: Value) -> bool:
-    """Whether a cast to a scalar type looks at the bytes of the value: at those of structures, of pointers as floats."""
+    """Whether a cast to a scalar type looks at the bytes of the value: of structures, of pointers as floats."""
     target, source = type_.strip_typedefs(), value.bare
     if ctypes.is_complex(target) or not ctypes.is_scalar(target):
         return False

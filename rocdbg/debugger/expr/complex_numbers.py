@@ -7,7 +7,6 @@ from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value, decode_float, encode_float
 from rocdbg.dwarf.info.types import BaseType, Encoding, Type
 
-
 COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 
 

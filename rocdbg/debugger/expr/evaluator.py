@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from msgspec import Struct
 
 from rocdbg.debugger.errors import ExpressionError
@@ -38,13 +36,12 @@ from rocdbg.debugger.expr.dollar_names import dollar_value, is_convenience
 from rocdbg.debugger.expr.environment import Environment, is_opencl
 from rocdbg.debugger.expr.function_values import overload
 from rocdbg.debugger.expr.literals import (
-    array_literal,
     comma_list,
     hexadecimal,
+    integer_literal,
     size_value,
     space_address,
     typed_memory,
-    vector_literal,
 )
 from rocdbg.debugger.expr.operators import COMPARISONS, binary, repeated, shift_warning, stepped, unary, vector_not
 from rocdbg.debugger.expr.qualified_members import member_pointer, member_value
@@ -52,7 +49,7 @@ from rocdbg.debugger.expr.strings import StringReader
 from rocdbg.debugger.expr.trees import need_names, nesting_limited, parse_in
 from rocdbg.debugger.expr.type_names import named_type
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import ConvenienceStorage
+from rocdbg.debugger.values.storage import Absence, ConvenienceStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, FunctionType, PointerKind, PointerType, Type, VectorType
 
@@ -81,9 +78,7 @@ def value_tree(text: str, environment: Environment) -> ast.Expression:
     return tree
 
 
-@lru_cache(maxsize=1024)
-def _literal(number: int, suffix: str, radix: int) -> Value:
-    return Value.of_int(ctypes.literal_type(number, suffix, radix), number)
+_number = integer_literal
 
 
 class Evaluator(Struct):
@@ -136,7 +131,7 @@ class Evaluator(Struct):
         """`value` of a tree that does not lean to the left."""
         match node:
             case ast.Integer(number, suffix, radix):
-                return _literal(number, suffix, radix)
+                return _number(number, suffix, radix)
             case ast.Float(number, suffix):
                 type_ = {"f": ctypes.FLOAT, "h": ctypes.HALF, "f16": ctypes.HALF, "l": ctypes.LONG_DOUBLE}
                 return Value.of_float(type_.get(suffix, ctypes.DOUBLE), number)
@@ -158,7 +153,7 @@ class Evaluator(Struct):
                 return self._unary(operator, operand)
             case ast.Postfix(operator, operand):
                 old = self.lvalue(operand)
-                found = self._operator(operator, old, _literal(0, "", 10))
+                found = self._operator(operator, old, _number(0, "", 10))
                 if found is not None:
                     return found
                 before = old.rvalue()
@@ -237,7 +232,7 @@ class Evaluator(Struct):
             stripped = inner.bare
             if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
                 return Value.of_int(ctypes.pointer_to(stripped.target, stripped.address_class or 0), inner.as_int())
-            return address_of(self._kept(inner), self.only_type)
+            return address_of(self._kept(inner), self.only_type, operand.name if isinstance(operand, ast.Name) else "")
         if operator == "*":
             given = self.value(operand)
             pointer = follow(given, self.environment)
@@ -278,7 +273,7 @@ class Evaluator(Struct):
         if left.type.integer is None:
             left = follow(left, self.environment)
         elif type(right) is ast.Integer and operator in COMPARISONS and not self.only_type:
-            return binary(operator, left, _literal(right.value, right.suffix, right.radix), self.environment.bool_type)
+            return binary(operator, left, _number(right.value, right.suffix, right.radix), self.environment.bool_type)
         if operator in (".*", "->*"):
             # as GDB, either operator takes objects and pointers
             if isinstance(left.bare, PointerType):
@@ -336,6 +331,8 @@ class Evaluator(Struct):
             return self.environment.convenience.get(node.name[1:], self.environment.focus)
         if isinstance(node, ast.Dollar) and self.environment.register(node.name[1:]) is None:
             raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # of the history
+        if target.absence is Absence.OPTIMIZED_OUT:
+            raise ExpressionError("Left operand of assignment is not an lvalue.")
         converted = stored_value(target, new, self.environment)
         warning = bit_field_warning(target, converted)
         if warning is not None:

@@ -98,7 +98,9 @@ def type_rows(programs: Iterable[Program], pattern: Pattern) -> list[SymbolRow]:
             file, line, is_cxx = program.info.declared_at(type_)
             own = isinstance(type_, ClassType | EnumType)
             name = _type_name(type_)
-            text = f"typedef {_without_typedefs(type_.target)} {name};" if isinstance(type_, TypedefType) else str(type_)
+            text = str(type_)
+            if isinstance(type_, TypedefType):
+                text = f"typedef {_without_typedefs(type_.target)} {name};"
             if own:
                 text += ";"
             rows.append(SymbolRow(file, line, text, name, int(is_cxx and not own), type=type_))

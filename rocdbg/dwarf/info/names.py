@@ -17,7 +17,8 @@ _LITERAL = re.compile(r"(?<![\w.$])(\d+[uUlL]+)\b|'([^\\']|\\[abtnvfr0])'")
 _MARK_BEHIND_SPACE = re.compile(r"(?<=[\w>*&]) (?=[*&])")
 _WORD_BEHIND_MARK = re.compile(r"([*&])(const|volatile)\b")
 _LEADING_CONST = re.compile(r"(?:(?<=[(<,])|(?<=[(<,] ))(const(?: volatile)?|volatile) (?=\w)")
-_BASIC = re.compile(r"(?:(?:unsigned|signed|long|short|int|char|double) )*(?:unsigned|signed|long|short|int|char|double)\b")
+_WORD = "(?:unsigned|signed|long|short|int|char|double)"
+_BASIC = re.compile(rf"(?:{_WORD} )*{_WORD}\b")
 _ESCAPES = {"\\0": 0, **{f"\\{letter}": code for code, letter in enumerate("abtnvfr", 7)}}
 _OPENING, _CLOSING = "(<[{", ")>]}"
 
