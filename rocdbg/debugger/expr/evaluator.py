@@ -36,12 +36,14 @@ from rocdbg.debugger.expr.dollar_names import dollar_value, is_convenience
 from rocdbg.debugger.expr.environment import Environment, is_opencl
 from rocdbg.debugger.expr.function_values import overload
 from rocdbg.debugger.expr.literals import (
+    array_literal,
     comma_list,
     hexadecimal,
     integer_literal,
     size_value,
     space_address,
     typed_memory,
+    vector_literal,
 )
 from rocdbg.debugger.expr.operators import COMPARISONS, binary, repeated, shift_warning, stepped, unary, vector_not
 from rocdbg.debugger.expr.qualified_members import member_pointer, member_value
@@ -76,9 +78,6 @@ def value_tree(text: str, environment: Environment) -> ast.Expression:
         Evaluator(environment, only_type=True).type(tree.type)  # the type may be none
         raise ExpressionError("Attempt to use a type name as an expression")
     return tree
-
-
-_number = integer_literal
 
 
 class Evaluator(Struct):
@@ -131,7 +130,7 @@ class Evaluator(Struct):
         """`value` of a tree that does not lean to the left."""
         match node:
             case ast.Integer(number, suffix, radix):
-                return _number(number, suffix, radix)
+                return integer_literal(number, suffix, radix)
             case ast.Float(number, suffix):
                 type_ = {"f": ctypes.FLOAT, "h": ctypes.HALF, "f16": ctypes.HALF, "l": ctypes.LONG_DOUBLE}
                 return Value.of_float(type_.get(suffix, ctypes.DOUBLE), number)
@@ -153,10 +152,10 @@ class Evaluator(Struct):
                 return self._unary(operator, operand)
             case ast.Postfix(operator, operand):
                 old = self.lvalue(operand)
-                found = self._operator(operator, old, _number(0, "", 10))
+                found = self._operator(operator, old, integer_literal(0, "", 10))
                 if found is not None:
                     return found
-                before = old.rvalue()
+                before = old.rvalue() if not ctypes.is_void(old.type) else old
                 self._assign(operand, old, stepped(before, operator))
                 return before
             case ast.Assign():
@@ -237,10 +236,9 @@ class Evaluator(Struct):
             given = self.value(operand)
             pointer = follow(given, self.environment)
             found = self._operator(operator, pointer)
-            if found is None and ctypes.is_reference(given.type) and ctypes.is_integral(pointer.type):
-                raise ExpressionError("Attempt to take contents of a non-pointer value.")  # of plain numbers alone
-            if self.only_type and found is None and isinstance(pointer.bare, FunctionType):
-                raise ExpressionError("Attempt to take contents of a non-pointer value.")  # as GDB, of types alone
+            of_number = ctypes.is_reference(given.type) and ctypes.is_integral(pointer.type)
+            if found is None and (of_number or (self.only_type and isinstance(pointer.bare, FunctionType))):
+                raise ExpressionError("Attempt to take contents of a non-pointer value.")  # as in GDB
             return found or pointee(decay(self._kept(pointer)), self.environment, self.only_type)
         if operator in ("++", "--"):
             old = self.lvalue(operand)
@@ -273,7 +271,8 @@ class Evaluator(Struct):
         if left.type.integer is None:
             left = follow(left, self.environment)
         elif type(right) is ast.Integer and operator in COMPARISONS and not self.only_type:
-            return binary(operator, left, _number(right.value, right.suffix, right.radix), self.environment.bool_type)
+            number = integer_literal(right.value, right.suffix, right.radix)
+            return binary(operator, left, number, self.environment.bool_type)
         if operator in (".*", "->*"):
             # as GDB, either operator takes objects and pointers
             if isinstance(left.bare, PointerType):
@@ -377,7 +376,9 @@ class Evaluator(Struct):
             name = function.name[1:]
             handler = self.environment.convenience.functions.get(name)
             if handler is not None:
-                return handler(StringReader(self.environment), [self.lvalue(argument) for argument in arguments])
+                given = [] if self.only_type else [self.lvalue(argument) for argument in arguments]
+                # of types alone GDB calls nothing, and says int
+                return integer_literal(0, "", 10) if self.only_type else handler(StringReader(self.environment), given)
             if self.environment.register(name) is None and name not in self.environment.convenience:
                 raise ExpressionError("Invalid data type for function to be called.")
         if isinstance(function, ast.Name) and arguments and all(

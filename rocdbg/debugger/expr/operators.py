@@ -235,7 +235,7 @@ def advance(pointer: Value, count: int) -> Value:
 def stepped(value: Value, operator: str) -> Value:
     """What ``++`` or ``--`` makes of a value."""
     one = 1 if operator == "++" else -1
-    if ctypes.is_complex(value.type):
+    if ctypes.is_complex(value.type) or ctypes.is_void(value.type):
         raise ExpressionError("Not a numeric type.")
     if ctypes.is_pointer(value.type):
         return advance(value, one)

@@ -141,11 +141,13 @@ class _Writer(ClassText):
         if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
             return self._reference(value, stripped, depth)
         if self.letter:
-            return format_letter(value, self.letter, self.fmt.size, self.formatter.address)
+            return format_letter(
+                value, self.letter, self.fmt.size, self.formatter.address, self.settings.nibbles
+            )
         if isinstance(stripped, PointerType):
             return self._pointer(value, stripped)
         if self.fmt.radix and isinstance(stripped, BaseType) and ctypes.is_integral(stripped):
-            return format_letter(value, self.fmt.radix, "", self.formatter.address)
+            return format_letter(value, self.fmt.radix, "", self.formatter.address, self.settings.nibbles)
         if isinstance(stripped, EnumType):
             return format_enum(value)
         if isinstance(stripped, MemberPointerType):

@@ -107,7 +107,7 @@ static int look(harbour::Ship &ship, harbour::dock::inner::Berth *berth, int n) 
   using namespace harbour;
   namespace local = harbour::dock;
   int depth = n;
-  DEVICE static int calls = 5;
+  static int calls = 5;
   calls += depth;
   {
     int depth = 1000;
