@@ -11,7 +11,7 @@ from rocdbg.debugger.expr.operators import convert
 from rocdbg.debugger.expr.runtime_types import whole_object
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ArrayType, ClassType, MemberPointerType, PointerType, Type, VoidType
+from rocdbg.dwarf.info.types import ArrayType, ClassType, MemberPointerType, PointerType, Type, VectorType, VoidType
 
 
 def cast(type_: Type, value: Value, environment: Environment, implicit: bool = False) -> Value:
@@ -175,7 +175,7 @@ def is_reinterpreted(type_: Type, value: Value) -> bool:
     target, source = type_.strip_typedefs(), value.bare
     if ctypes.is_complex(target) or not ctypes.is_scalar(target):
         return False
-    if ctypes.is_complex(source):
+    if ctypes.is_complex(source) or isinstance(source, VectorType):
         return True
     return isinstance(source, ClassType) or (isinstance(source, PointerType) and ctypes.is_float(target))
 

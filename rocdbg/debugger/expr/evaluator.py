@@ -31,6 +31,7 @@ from rocdbg.debugger.expr.casting import (
 )
 from rocdbg.debugger.expr.class_casts import cast_pointer
 from rocdbg.debugger.expr.class_members import has_method
+from rocdbg.debugger.expr.conditional import conditional
 from rocdbg.debugger.expr.convenience import string_value
 from rocdbg.debugger.expr.dollar_names import dollar_value, is_convenience
 from rocdbg.debugger.expr.environment import Environment, is_opencl
@@ -160,10 +161,8 @@ class Evaluator(Struct):
                 return before
             case ast.Assign():
                 return self._assignment(node)
-            case ast.Conditional(condition, then, otherwise):
-                chosen, other = (then, otherwise) if self.operand(condition).is_true() else (otherwise, then)
-                need_names(other, self.environment)
-                return self.value(chosen)
+            case ast.Conditional():
+                return conditional(node, self, self.environment)
             case ast.Cast(type_name, operand, kind):
                 return self._cast(named_type(type_name, self.environment, self._unevaluated), operand, kind)
             case ast.Sizeof():
@@ -376,9 +375,9 @@ class Evaluator(Struct):
             name = function.name[1:]
             handler = self.environment.convenience.functions.get(name)
             if handler is not None:
-                given = [] if self.only_type else [self.lvalue(argument) for argument in arguments]
-                # of types alone GDB calls nothing, and says int
-                return integer_literal(0, "", 10) if self.only_type else handler(StringReader(self.environment), given)
+                if self.only_type:
+                    return integer_literal(0, "", 10)  # as GDB, which calls nothing then
+                return handler(StringReader(self.environment), [self.lvalue(argument) for argument in arguments])
             if self.environment.register(name) is None and name not in self.environment.convenience:
                 raise ExpressionError("Invalid data type for function to be called.")
         if isinstance(function, ast.Name) and arguments and all(

@@ -254,10 +254,10 @@ def is_void(type_: Type) -> bool:
 
 
 def promote(type_: Type) -> Type:
-    """C's integer promotions; floats stay."""
+    """C's integer promotions; floats stay, those of 16 bits as well."""
     stripped = bare(type_)
     if is_float(stripped):
-        return FLOAT if size_of(stripped) < 4 else stripped
+        return stripped
     if not is_integral(stripped):
         raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
     size = size_of(stripped)
