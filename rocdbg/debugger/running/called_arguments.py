@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.errors import DebuggerError, ExpressionError
 from rocdbg.debugger.expr.access import decay, placed
-from rocdbg.debugger.expr.casting import aggregate_cast, cast
+from rocdbg.debugger.expr.casting import aggregate_cast, cast, is_reinterpreted, reinterpreted
 from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.functions import Callee
@@ -159,8 +159,8 @@ class Arguments(Struct):
             return self._as_class(type_, value).contents()
         if isinstance(bare, ArrayType):
             return value.contents()
-        if ctypes.is_scalar(type_) and isinstance(value.bare, ClassType):
-            raise ExpressionError("Invalid cast.")
+        if is_reinterpreted(type_, value):
+            return reinterpreted(type_, value, self.environment).contents()
         if isinstance(bare, PointerType):
             value = decay(value)
             if isinstance(value.bare, PointerType):
