@@ -183,7 +183,7 @@ def _method_call(
     name = node.name.rpartition("::")[2]
     found = method_call(object_, name, arguments, environment)
     if found is None and object_.find_member(name) is None:
-        raise ExpressionError(f"Couldn't find method {class_.qualified_name or class_.name}::{name}")
+        raise ExpressionError(f"Couldn't find method {object_.type.strip_qualifiers()}::{name}")
     return found
 
 

@@ -13,7 +13,7 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.names import split_qualified
 from rocdbg.dwarf.info.symbol_index import is_declaration
-from rocdbg.dwarf.info.types import ClassType, EnumType, Type
+from rocdbg.dwarf.info.types import ClassType, EnumType, Type, TypedefType
 
 
 class ProgramNames(Struct, frozen=True):
@@ -22,11 +22,26 @@ class ProgramNames(Struct, frozen=True):
     program: Program
     frame: Frame | None
 
-    def qualified(self, name: str, is_global: bool = False) -> list[str]:
-        """What a name can stand for, the nearest first; ``is_global``: it began with ``::``."""
-        if is_global:
-            return global_names(self.program, name)
-        return visible_names(self.program, self.frame, name)
+    def qualified(self, name: str, is_global: bool = False, depth: int = 3) -> list[str]:
+        """What a name can stand for, the nearest first; ``is_global``: it began with ``::``.
+
+        ``depth``: how many typedefs of typedefs of classes are followed.
+        """
+        found = global_names(self.program, name) if is_global else visible_names(self.program, self.frame, name)
+        if "::" not in name or not depth:
+            return found
+        return [*found, *self._in_named_class(name, is_global, depth - 1)]
+
+    def _in_named_class(self, name: str, is_global: bool, depth: int) -> list[str]:
+        """What is meant in a class that goes by a typedef's name: ``row::iterator`` is ``vector<int>::iterator``."""
+        links = split_qualified(name)
+        for count in range(1, len(links)):
+            for visible in self.qualified("::".join(links[:count]), is_global, depth):
+                for type_ in self.program.info.types_named(f"::{visible}"):
+                    class_ = type_.bare if isinstance(type_, TypedefType) else None
+                    if isinstance(class_, ClassType | EnumType) and class_.qualified_name:
+                        return self.qualified("::".join([class_.qualified_name, *links[count:]]), True, depth)
+        return []
 
     def variable(self, name: str, is_global: bool = False) -> Variable | None:
         """The variable outside functions that is nearest: of the frame's unit before those of others."""

@@ -49,9 +49,11 @@ class _Layout:
         self.shown = shown
 
     def body(
-        self, type_: ClassType, base: int, indent: int, around: dict[str, str], pointed: bool = False
+        self, type_: ClassType, base: int, indent: int, around: dict[str, str], pointed: bool = False, within: int = 0
     ) -> list[str]:
         """Members, holes, and the total. ``base`` is the structure's own offset in bytes.
+
+        ``within``: its offset in the structure around it, in bits.
 
         ``pointed``: it has no name and is at the end of a pointer or array; then there is no total, and of the
         structures in it those with a name are not written out.
@@ -83,8 +85,8 @@ class _Layout:
             lines.append(f"{blank}<no data fields>")
         if pointed:
             return lines
-        if not union:
-            lines += _hole(end, 8 * (type_.size or 0), "padding")
+        # of a union GDB counts from where it is in the structure around
+        lines += _hole(within if union else end, 8 * (type_.size or 0), "padding")
         return [*lines, "", f"{blank}/* total size (bytes): {type_.size or 0:>4} */"]
 
     def _member(
@@ -96,7 +98,7 @@ class _Layout:
         if isinstance(type_, ClassType) and str(type_) not in names and not (pointed and type_.name):
             offset = base + (member.bit_offset or 0) // 8
             tail = f"}} {member.name};" if member.name else "};"
-            inside = self.body(type_, offset, indent + 4, names, pointed)
+            inside = self.body(type_, offset, indent + 4, names, pointed, 0 if union else member.bit_offset or 0)
             return [f"{comment}{pad}{class_head(type_, self.shown.raw, names)} {{", *inside, blank + tail]
         end = _unnamed_end(type_)
         if end is not None:

@@ -97,6 +97,8 @@ def type_rows(programs: Iterable[Program], pattern: Pattern) -> list[SymbolRow]:
         for type_ in program.info.types_matching(pattern.compiled, by_unit=True):
             file, line, is_cxx = program.info.declared_at(type_)
             own = isinstance(type_, ClassType | EnumType)
+            if isinstance(type_, ClassType) and type_.is_declaration:
+                continue  # defined elsewhere, or nowhere
             name = _type_name(type_)
             text = str(type_)
             if isinstance(type_, TypedefType):

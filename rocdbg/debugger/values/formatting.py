@@ -220,7 +220,7 @@ class _Writer(ClassText):
         if self.letter and value.storage is not None:  # as GDB, the first byte of its code
             byte = Value(ctypes.UNSIGNED_CHAR, value.storage, value.offset)
             return format_letter(byte, self.letter, "", self.formatter.address)
-        return f"{{{value.type}}} {self.formatter.pointer(0, number, symbol=True)}"
+        return f"{{{value.type.strip_typedefs()}}} {self.formatter.pointer(0, number, symbol=True)}"
 
     def _member_pointer(self, value: Value, type_: MemberPointerType) -> str:
         number = int.from_bytes(value.contents()[:8], "little", signed=True)

@@ -161,8 +161,10 @@ def class_head(type: ClassType, raw: bool = False, around: dict[str, str] | None
         meant = (f"{item.name} = {names.names.get(str(item.type), str(item.type))}" for item in types)
         head += f" [with {', '.join(meant)}]"
     if type.bases:
+        inner = names if raw else Leaves(-1, names=_template_names(type.body.template_arguments) | names.names)
         bases = (
-            f"{base.access.name.lower()} {'virtual ' if base.virtual else ''}{base.type}" for base in type.bases
+            f"{base.access.name.lower()} {'virtual ' if base.virtual else ''}{inner.abbreviate(str(base.type))}"
+            for base in type.bases
         )
         head += f" : {', '.join(bases)}"
     return head
