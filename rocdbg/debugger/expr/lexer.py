@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
+from rocdbg.dwarf.info.names import spelled
 
 
 class TokenKind(Enum):
@@ -186,7 +187,7 @@ class _Lexer:
             self.position = end
             name = re.sub(r"\s+(?=\W)|(?<=\W)\s+", "", text[start:end])
             if conversion is not None:
-                name = re.sub(r"(?<=\w)(?=[*&])", " ", name)  # as compilers write it
+                name = spelled(name)
             return Token(TokenKind.NAME, name, start, name)
         if text[end : end + 1] == "<":
             close = self.angles.get(end)

@@ -33,6 +33,8 @@ def spelled(name: str) -> str:
 
     Types in it are written as demanglers do: ``S<const char *>`` is ``S<char const*>``.
     """
+    if name.startswith("operator ") and not name.startswith(("operator new", "operator delete")):
+        return "operator " + _like_demanglers(f"({name[9:]}")[1:]  # a conversion
     if "<" not in name:
         return name
     return _like_demanglers(_LITERAL.sub(_literal, name))
