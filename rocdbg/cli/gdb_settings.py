@@ -178,8 +178,6 @@ ROWS: tuple[Row, ...] = (
      "printing of inferior events (such as inferior start and exit)", "Printing of inferior events is {}."),
     ("print memory-tag-violations", BOOLEAN, True,
      "printing of memory tag violations for pointers", "Printing of memory tag violations is {}."),
-    ("print nibbles", BOOLEAN, False,
-     "whether to print binary values in groups of four bits", "Printing binary values in groups is {}."),
     ("print pascal_static-members", BOOLEAN, True, "printing of pascal static members"),
     ("print symbol-loading", "off|brief|full", "full", "printing of symbol loading messages"),
     ("print thread-events", BOOLEAN, True,

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 from rocdbg.cli import escapes
 from rocdbg.cli.visible import visible
 from rocdbg.debugger.digits import decimal
+from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.expr.access import decay
 from rocdbg.debugger.expr.parser import split_arguments
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value, decode_float
+from rocdbg.dwarf.info.types import ClassType
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -49,6 +52,10 @@ def split_format(text: str) -> tuple[str, list[str]]:
     arguments = split_arguments(rest[1:]) if rest else []
     if arguments and not arguments[-1]:
         arguments.pop()  # a comma may end the list
+    if rest and not all(arguments):
+        missing = re.search(r",\s*(,.*)", rest)
+        if missing is not None:
+            raise PrintfError(f"A syntax error in expression, near `{missing[1]}'.")
     if not all(arguments):
         raise PrintfError("Bad format string, missing argument")
     return text[1:end], arguments
@@ -145,6 +152,8 @@ def _check(template: str) -> None:
         kind = match["kind"]
         if kind is None:
             continue
+        if match["length"] in ("j", "t"):  # GDB has but ``z`` of these
+            raise PrintfError(f"Unrecognized format specifier '{match['length']}' in printf")
         if kind.rstrip("\\") == "" or kind.startswith("\\") or kind not in "diuoxXcsfFeEgGp":
             raise PrintfError(f"Unrecognized format specifier '{unescape(kind)}' in printf")
         flags, precision, lengths = _REFUSED[kind]
@@ -160,6 +169,8 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         raise PrintfError(f"Bad format string: a width over {MAX_WIDTH}")
     if kind in "diuoxXcs" and ctypes.is_void(value.type):
         raise PrintfError("Value can't be converted to integer.")
+    if kind != "s":
+        value = decay(value)
     if kind in "diuoxXc":
         number = _saturated(value.as_float()) if ctypes.is_float(value.type) else value.as_int()
         if kind == "c" and not number & 0xFF:  # the end of a string in C
@@ -192,7 +203,9 @@ def _as_float(value: Value) -> float:
     """The number for ``%f``. As in GDB, the bytes of an integer as wide as a float are taken for one."""
     if ctypes.is_float(value.type):
         return value.as_float()
-    data = value.contents()
+    if isinstance(value.bare, ClassType) and value.address is None:
+        raise ExpressionError("Value can't be converted to integer.")
+    data = value.contents()[:8]
     wide = {4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(len(data))
     return float(value.as_int()) if wide is None else decode_float(wide, data)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.registry import CommandError
 from rocdbg.cli.setting import Setting
-from rocdbg.cli.value_kinds import Boolean, Number
+from rocdbg.cli.value_kinds import Boolean, Number, Radix
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.convenience import EvaluationHost, string_value
 from rocdbg.debugger.values import ctypes
@@ -41,7 +41,10 @@ def _named(shell: Shell, function: str, host: EvaluationHost, given: Sequence[Va
     """The setting that the one argument names. Raises `ExpressionError`."""
     if len(given) != 1:
         raise ExpressionError(f"You must provide an argument to ${function}")
-    name = host.read_string(given[0]).decode("utf-8", "replace")
+    try:
+        name = host.read_string(given[0]).decode("utf-8", "replace")
+    except ExpressionError:
+        raise ExpressionError(f"First argument of ${function} must be a string.") from None
     try:
         setting = shell.registry.find(f"show {name}").spec.setting
     except CommandError:
@@ -60,6 +63,8 @@ def _value(shell: Shell, setting: Setting) -> Value:
     value = setting.place.read(shell)
     if isinstance(setting.kind, Boolean):
         return Value.of_int(ctypes.INT, int(bool(value)))
+    if isinstance(setting.kind, Radix):
+        return Value.of_int(ctypes.UNSIGNED_INT, int(str(value)))
     if isinstance(setting.kind, Number):
         signed = setting.kind.signed or setting.kind.unlimited == -1
         return Value.of_int(ctypes.INT if signed else ctypes.UNSIGNED_INT, int(str(value)))

@@ -230,6 +230,10 @@ SETTINGS = (
         of_print("sevenbit_strings"),
     ),
     Setting(
+        "print nibbles", BOOLEAN, "whether to print binary values in groups of four bits", of_print("nibbles"),
+        sentence="Printing binary values in groups is {}.", option_of="print",
+    ),
+    Setting(
         "print asm-demangle", BOOLEAN, "demangling of C++/ObjC names in disassembly listings",
         of_print("asm_demangle"),
     ),

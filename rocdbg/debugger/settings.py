@@ -54,6 +54,8 @@ class PrintSettings(Struct, frozen=True):
     """Largest offset shown as ``<symbol+offset>``; 0 for no limit."""
     symbol_filename: bool = False
     """Show file and line after ``<symbol+offset>``."""
+    nibbles: bool = False
+    """Show binary numbers in groups of four digits."""
     object: bool = False
     """Show objects of polymorphic classes as what they really are."""
     vtbl: bool = False

@@ -173,7 +173,7 @@ def test_a_failed_dump_leaves_the_file(stopped: tuple[Shell, io.StringIO], tmp_p
     assert file.read_bytes() == b"kept"
     assert says(stopped, f"dump value {tmp_path}/no/such 1") == f"{tmp_path}/no/such: No such file or directory.\n"
     assert says(stopped, f"dump value {tmp_path} 1") == f"{tmp_path}: Is a directory.\n"
-    assert says(stopped, f"dump verilog value {file} 1").startswith("Files of the verilog format are not written")
+    assert says(stopped, f"dump tekhex value {file} 1").startswith("Files of the tekhex format are not written")
 
 
 def test_find_in_any_space_and_over_chunks(stopped: tuple[Shell, io.StringIO]) -> None:

@@ -40,6 +40,7 @@ RULES: list[tuple[str, str]] = [
     (r"future shared library load", "future code object load"),
     # addresses: those of the host (position-independent, no randomisation), of the device, of unloaded code
     (r"\b(generic|private_lane|private_wave|local|region|global)#0x0\b", "0x0"),
+    (r"\bgeneric#(0x[0-9a-f]{1,9}|0x[0-9a-f]{16})\b", r"\1"),  # a number in a pointer: nothing is there
     (r"\b(generic|private_lane|private_wave|local|region|global)#0x[0-9a-f]+", "ADDRESS"),
     (r"\b0x[0-9a-f]+(?= (<[\w:~]|is in |\"))", "ADDRESS"),
     (r"\b0x0000[0-9a-f]{12}\b", "ADDRESS"),

@@ -201,7 +201,7 @@ def info_scope(shell: Shell, location: str) -> None:
     for index, row in enumerate(rows):
         if not index:
             shell.line(f"Scope for {location}:")
-        length = f", length {row.length}" if row.length is not None else ""
+        length = f", length {row.length or 0}" if row.where != "optimized out" else ""
         within = "in " if row.where.startswith("static storage") else ""
         shell.line(f"Symbol {row.name} is {within}{row.where}{length}.")
 

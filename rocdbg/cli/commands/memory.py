@@ -37,6 +37,8 @@ DATA = Category.DATA
 ALL = (1 << 64) - 1
 SIZES = {"b": 1, "h": 2, "w": 4, "g": 8}
 LIMITS = re.compile(r"/(\S*)\s*")
+MISSING = re.compile(r"(?:^|,)\s*(,.*)$")
+"""Nothing where an operand should be."""
 SEARCH = text_of("START, END|+LENGTH, EXPRESSION, ...", Completes.EXPRESSION)
 
 
@@ -56,13 +58,16 @@ def find(shell: Shell, text: str) -> None:
         raise CommandError("Missing search parameters.")
     most, size, text = _limits(text)
     operands = split_arguments(text)
+    missing = MISSING.search(text)
+    if missing is not None:
+        raise CommandError(f"A syntax error in expression, near `{missing[1]}'.")
     start = _place(shell, operands[0])
-    if len(operands) < 2:
+    if len(operands) < 2 or operands[1:] == [""]:
         raise CommandError("Argument required (expression to compute).")
     length = _length(shell, start, operands[1])
     if not length:
         shell.line("Empty search range.")
-    elif len(operands) < 3:
+    elif len(operands) < 3 or operands[2:] == [""]:
         raise CommandError("Missing search pattern.")
     if operands[-1] == "":
         operands.pop()  # a comma may end the list
@@ -133,6 +138,7 @@ FORMATS = {
     "binary": "a raw binary",
     "ihex": "an ihex",
     "srec": "an srec",
+    "verilog": "a verilog hex",
     "npy": "a NumPy array",
 }
 SUMMARY = {
@@ -143,7 +149,7 @@ DETAILS = {
     "value": "The file is made or replaced.",
     "memory": "The bytes are those from START up to STOP, which is not among them. The file is made or replaced.",
 }
-REFUSED = ("tekhex", "verilog")
+REFUSED = ("tekhex",)
 
 
 def _written(format_: str, what: str, append: bool) -> Callable[[Shell, str], None]:
@@ -157,7 +163,8 @@ def _written(format_: str, what: str, append: bool) -> Callable[[Shell, str], No
         if what == "value":
             if not rest:
                 raise CommandError(f"No value to {'append' if append else 'dump'}.")
-            found = dumped_value(data, rest, shell.warn if format_ in ("ihex", "srec") else lambda _text: None)
+            has_addresses = format_ in ("ihex", "srec", "verilog")
+            found = dumped_value(data, rest, shell.warn if has_addresses else lambda _text: None)
         else:
             start, stop = split_word(rest)
             if not start:
@@ -172,7 +179,7 @@ def _written(format_: str, what: str, append: bool) -> Callable[[Shell, str], No
 
 def _refused(format_: str) -> Callable[[Shell, str], None]:
     def handler(shell: Shell, text: str) -> None:
-        raise CommandError(f"Files of the {format_} format are not written; ihex, srec, npy and binary are.")
+        raise CommandError(f"Files of the {format_} format are not written; ihex, srec, verilog, npy and binary are.")
 
     return handler
 

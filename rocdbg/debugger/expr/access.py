@@ -92,28 +92,31 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
     return environment.at_address(stripped.target, stripped.address_class or 0, pointer.as_int())
 
 
-def address_of(value: Value, only_type: bool = False) -> Value:
+def address_of(value: Value, only_type: bool = False, name: str = "") -> Value:
     """``&value``. Where ``only_type`` is wanted, a value without an address has a null one.
 
-    Raises `ExpressionError` for registers, bit-fields, what is optimised out, and what was computed.
+    Raises `ExpressionError` for registers, bit-fields, what is optimised out, and what was computed: ``name`` is the
+    variable's, where it is one.
     """
     address = value.address
-    if address is None:
-        if only_type:
-            return Value.of_int(ctypes.pointer_to(value.type), 0)
-        if value.bit_size is not None and value.storage is not None and value.storage.address is not None:
-            # as GDB: of the unit of the type's size that the bit-field is in
-            start = value.storage.address
-            size = ctypes.size_of(value.type)
-            unit = value.offset + value.bit_offset // 8 // size * size
-            return Value.of_int(ctypes.pointer_to(value.type, start.space), start.value + unit)
-        if value.storage is not None and value.storage.register is not None:
-            raise ExpressionError("Attempt to take address of value not located in memory.")
-        if value.absence is not None:
-            what = value.absence.value.strip("<>")
-            raise ExpressionError(f"Can't take address of a value that is {what}")
-        raise ExpressionError("Attempt to take address of value not located in memory.")
-    return Value.of_int(ctypes.pointer_to(value.type, address.space), address.value)
+    if address is not None:
+        return Value.of_int(ctypes.pointer_to(value.type, address.space), address.value)
+    if only_type:
+        return Value.of_int(ctypes.pointer_to(value.type), 0)
+    storage = value.storage
+    if value.bit_size is not None and storage is not None and storage.address is not None:
+        # as GDB: of the unit of the type's size that the bit-field is in
+        start = storage.address
+        size = ctypes.size_of(value.type)
+        unit = value.offset + value.bit_offset // 8 // size * size
+        return Value.of_int(ctypes.pointer_to(value.type, start.space), start.value + unit)
+    is_member = "::" in name and value.absence is not None  # a static one, that is only declared
+    register = (storage.register or "").removeprefix("register ") if storage is not None else ""
+    if name and not is_member and register:
+        raise ExpressionError(f'Address requested for identifier "{name}" which is in register ${register}')
+    if name and not is_member:
+        raise ExpressionError(f'Can\'t take address of "{name}" which isn\'t an lvalue.')
+    raise ExpressionError("Attempt to take address of value not located in memory.")
 
 
 def element(base: Value, index: Value, environment: Environment, only_type: bool = False) -> Value:
@@ -152,7 +155,7 @@ def member(base: Value, node: ast.Member, environment: Environment, only_type: b
         # GDB takes "." for "->" where the left side is a pointer
         whole = whole_pointer(base, environment) if environment.settings.print.object else None
         base = pointee(whole or base, environment, only_type)
-    elif node.arrow and isinstance(base.bare, ArrayType):
+    elif isinstance(base.bare, ArrayType):
         base = pointee(decay(base), environment, only_type)
     base = completed(base, environment)
     stripped = base.bare

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.access import decay, placed
-from rocdbg.debugger.expr.casting import cast
+from rocdbg.debugger.expr.casting import cast, reinterpreted
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.operators import convert
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerType, VectorType
+
+_LONGEST = (1 << 64) - 1
 
 
 def stored_value(target: Value, new: Value, environment: Environment) -> Value:
@@ -18,24 +20,23 @@ def stored_value(target: Value, new: Value, environment: Environment) -> Value:
     if isinstance(bare, VectorType) and not isinstance(new.bare, ArrayType | ClassType):
         return convert(new, target.type)
     if isinstance(bare, ArrayType) and isinstance(new.bare, ArrayType):
-        return _array(target, new, environment)
+        return _array(target, new)
     if isinstance(bare, ArrayType | ClassType | VectorType):
-        if new.size != target.size:
-            raise ExpressionError("Invalid cast.")
-        return new
+        return reinterpreted(target.type, new, environment)
     if isinstance(bare, PointerType):
         new = placed(new, environment)
     return cast(target.type, decay(new), environment, implicit=True)
 
 
-def _array(target: Value, new: Value, environment: Environment) -> Value:
-    """An array as one of another length: what lies behind it in memory follows, behind a string nulls do."""
+def _array(target: Value, new: Value) -> Value:
+    """An array as one of another length: behind a string nulls follow. Raises `ExpressionError` for a longer one."""
     if new.size == target.size:
         return new
     if new.address is not None:
-        return environment.at_address(target.type, new.address.space, new.address.value)
-    size = target.size
-    return Value(target.type, data=new.contents()[:size].ljust(size, b"\0"))
+        raise ExpressionError("Invalid cast.")
+    if new.size > target.size:
+        raise ExpressionError("Too many array elements")
+    return Value(target.type, data=new.contents().ljust(target.size, b"\0"))
 
 
 def bit_field_warning(target: Value, new: Value) -> str | None:
@@ -43,8 +44,10 @@ def bit_field_warning(target: Value, new: Value) -> str | None:
     bits = target.bit_size
     if bits is None or not ctypes.is_integral(new.type):
         return None
-    number = new.as_int()
-    low = -(1 << (bits - 1)) if ctypes.is_signed(target.type) else 0
-    if low <= number < 1 << bits:
+    number = new.as_int() & _LONGEST
+    mask = (1 << bits) - 1
+    if not ~number & _LONGEST & ~(mask >> 1):
+        return None  # what is negative in 64 bits, and fits with a sign
+    if not number & ~mask:
         return None
     return f"Value does not fit in {bits} bits."

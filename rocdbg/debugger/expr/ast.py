@@ -29,6 +29,8 @@ class TypeOf(Struct, frozen=True):
 
 
 AnyTypeName: TypeAlias = TypeName | TypeOf
+VARIADIC = TypeName("...")
+"""Ends the parameters of a function that takes more."""
 Derivation: TypeAlias = "str | int | tuple[AnyTypeName, ...]"
 Derivations: TypeAlias = tuple[Derivation, ...]
 

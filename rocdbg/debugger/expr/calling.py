@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -12,10 +13,10 @@ from rocdbg.debugger.errors import ExpressionError, MemoryAccessError, NoSymbolE
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.access import address_of, completed, decay, follow, pointee
 from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.functions import Callee, best
+from rocdbg.debugger.expr.functions import Callee, best, is_const
 from rocdbg.debugger.expr.member_pointers import as_class
 from rocdbg.debugger.expr.program_names import ProgramNames
-from rocdbg.debugger.program.program import MAX_ADDRESS
+from rocdbg.debugger.program.program import MAX_ADDRESS, Program
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
@@ -66,7 +67,8 @@ def run(callee: Callee, arguments: list[Value], environment: Environment, only_t
         return Value.of_int(type_, 0) if ctypes.is_scalar(type_) else Value(type_, data=bytes(type_.size or 0))
     if environment.caller is None:
         raise NotRunningError(_NO_PROCESS)
-    return environment.caller.call(callee, arguments, environment)
+    value = environment.caller.call(callee, arguments, environment)
+    return replace(value, type=value.type.strip_typedefs())  # as GDB; the type alone keeps its name
 
 
 def call_target(
@@ -84,8 +86,10 @@ def call_target(
         if method is not None:
             return method
         functions = named_functions(node.name, environment)
-        if not functions and not node.global_ and "::" not in node.name and environment.variable(node.name) is None:
+        if not functions and _may_be_elsewhere(node) and environment.variable(node.name) is None:
             functions = _in_namespaces(node.name, given, environment)  # by the arguments' types
+        if functions and functions[0].type.parameters[:1] and functions[0].type.parameters[0].artificial and not given:
+            raise ExpressionError(f"Cannot resolve method {node.name} to any overloaded instance")
         if functions:
             return _chosen(node.name, functions, given, environment), given
     if isinstance(node, ast.Member):
@@ -97,6 +101,11 @@ def call_target(
         if found is not None:
             return found
     return _behind(operands.lvalue(node), environment, only_type), given
+
+
+def _may_be_elsewhere(node: ast.Name) -> bool:
+    """Whether a function of the name is looked for where its arguments' classes are: as in GDB no operator by name."""
+    return not node.global_ and "::" not in node.name and not re.match(r"operator\W", node.name)
 
 
 def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
@@ -174,7 +183,7 @@ def _method_call(
     name = node.name.rpartition("::")[2]
     found = method_call(object_, name, arguments, environment)
     if found is None and object_.find_member(name) is None:
-        raise ExpressionError(f"Couldn't find method {class_.qualified_name or class_.name}::{name}")
+        raise ExpressionError(f"Couldn't find method {object_.type.strip_qualifiers()}::{name}")
     return found
 
 
@@ -188,27 +197,33 @@ def method_call(
     program = environment.program
     assert program is not None
     for part, methods in _methods(object_, name):
-        candidates: list[tuple[Method, Callee]] = []
-        for method in methods:
-            function = _function_of(method, part, environment)
-            callee = Callee.of(function, program) if function is not None else None
-            if callee is not None:
-                candidates.append((method, callee))
-        if not candidates:
-            raise ExpressionError("Cannot evaluate function -- may be inlined")
+        # of methods that differ in this alone that is meant which is const as the object is
+        methods = sorted(methods, key=lambda method: method.is_const != is_const(object_.type))
+        declared = [_declared(method, program) for method in methods]
         explicit = [
             callee if method.static else replace(callee, parameters=callee.parameters[1:])
-            for method, callee in candidates
+            for method, callee in zip(methods, declared, strict=True)
         ]
-        title = f"method {_class_name(part)}::{name}"
+        title = f"method {_class_name(object_)}::{name}"
         position = explicit.index(best(title, explicit, arguments))
-        method, callee = candidates[position]
+        method = methods[position]
+        function = _function_of(method, part, environment)
+        callee = Callee.of(function, program) if function is not None else None
+        if method.virtual:
+            callee = _overrider(method, part, callee or declared[position], environment)
+        if callee is None or not callee.address:
+            raise ExpressionError("Cannot evaluate function -- may be inlined")
         if method.static:
             return callee, arguments
-        if method.virtual:
-            callee = _overrider(method, part, callee, environment)
         return callee, [_this(part), *arguments]
     return None
+
+
+def _declared(method: Method, program: Program) -> Callee:
+    """The interface of a method, at no address: it may have no code, and be meant all the same."""
+    type_ = method.type
+    parameters = tuple(parameter.type for parameter in type_.parameters)
+    return Callee(method.name, LoadedAddress(0), program, type_.return_type, parameters, type_.variadic)
 
 
 def _class_name(object_: Value) -> str:
@@ -345,7 +360,14 @@ def operator_call(
             return found
     functions = named_functions(name, environment) or _in_namespaces(name, operands, environment)
     if functions:
-        return _chosen(name, functions, operands, environment), operands
+        try:
+            return _chosen(name, functions, operands, environment), operands
+        except ExpressionError:
+            failed = ExpressionError("Cannot resolve")
+    if not isinstance(first.bare, ClassType):
+        raise ExpressionError("Can't do that binary op on that type")
+    if failed is not None and "Too few" in str(failed):
+        raise failed
     if failed is not None and "Cannot resolve" in str(failed):
         raise ExpressionError(f"Cannot resolve function {name} to any overloaded instance")  # GDB looks among all
     if failed is not None:

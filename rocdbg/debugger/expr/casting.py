@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.expr.access import decay
 from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.operators import convert
 from rocdbg.debugger.expr.runtime_types import whole_object
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ClassType, MemberPointerType, PointerType, Type, VoidType
+from rocdbg.dwarf.info.types import ArrayType, ClassType, MemberPointerType, PointerType, Type, VectorType, VoidType
 
 
 def cast(type_: Type, value: Value, environment: Environment, implicit: bool = False) -> Value:
@@ -102,10 +103,12 @@ def dynamic_cast(type_: Type, value: Value, environment: Environment) -> Value:
     object_ = environment.at_address(source.target, space, value.as_int())
     if value.as_int() == 0:
         return convert(value, type_)
-    whole = object_ if base_part(object_, wanted, environment) else whole_object(object_, environment)
+    part = base_part(object_, wanted, environment)
+    whole = object_ if part is not None else whole_object(object_, environment)
     if whole is None:
         raise ExpressionError("Argument to dynamic_cast does not have polymorphic type")
-    part = whole if isinstance(wanted, VoidType) else base_part(whole, wanted, environment)
+    if part is None:
+        part = whole if isinstance(wanted, VoidType) else base_part(whole, wanted, environment, public=True)
     if part is None or part.address is None:
         return Value.of_int(ctypes.pointer_to(target.target, space), 0)
     return Value.of_int(ctypes.pointer_to(target.target, part.address.space), part.address.value)
@@ -144,6 +147,37 @@ def character_type(prefix: str, environment: Environment) -> Type:
     if found is None:
         raise NoSymbolError(name, f"No type named {name}.")
     return found
+
+
+def object_cast(type_: Type, value: Value, environment: Environment) -> Value:
+    """A cast to a class or array type. Raises `ExpressionError` where there is nothing of that type."""
+    if isinstance(type_.strip_typedefs(), ArrayType):
+        return reinterpreted(type_, value, environment)
+    part = base_part(value, type_, environment)
+    return part.with_type(part.type) if part is not None else reinterpreted(type_, decay(value), environment)
+
+
+def reinterpreted(type_: Type, value: Value, environment: Environment) -> Value:
+    """The bytes of a value as another type, where C has no conversion: of its size, or what is in memory where it is.
+
+    That is what GDB makes of such casts. Raises `ExpressionError` for a value of another size that is in no memory.
+    """
+    if value.size == ctypes.size_of(type_):
+        return value.with_type(type_)
+    address = value.address
+    if address is None:
+        raise ExpressionError("Invalid cast.")
+    return environment.at_address(type_, address.space, address.value)
+
+
+def is_reinterpreted(type_: Type, value: Value) -> bool:
+    """Whether a cast to a scalar type looks at the bytes of the value: of structures, of pointers as floats."""
+    target, source = type_.strip_typedefs(), value.bare
+    if ctypes.is_complex(target) or not ctypes.is_scalar(target):
+        return False
+    if ctypes.is_complex(source) or isinstance(source, VectorType):
+        return True
+    return isinstance(source, ClassType) or (isinstance(source, PointerType) and ctypes.is_float(target))
 
 
 def aggregate_cast(type_: Type, value: Value) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ClassType, PointerType, Type
+from rocdbg.dwarf.info.types import Access, ClassType, PointerType, Type
 
 
 def same_class(left: Type, right: Type) -> bool:
@@ -16,16 +16,16 @@ def same_class(left: Type, right: Type) -> bool:
     return a is b or (a.qualified_name is not None and a.qualified_name == b.qualified_name)
 
 
-def base_part(object_: Value, wanted: Type, environment: Environment) -> Value | None:
-    """An object as one of its classes; ``None`` where it has no such base."""
+def base_part(object_: Value, wanted: Type, environment: Environment, public: bool = False) -> Value | None:
+    """An object as one of its classes; ``None`` where it has no such base. ``public``: other bases do not count."""
     if same_class(object_.type, wanted):
         return object_
     complete = environment.complete_type(object_.bare)
     if not isinstance(complete, ClassType):
         return None
     for base in complete.bases:
-        if base.byte_offset is not None:
-            found = base_part(object_.part(base.type, base.byte_offset), wanted, environment)
+        if base.byte_offset is not None and (base.access is Access.PUBLIC or not public):
+            found = base_part(object_.part(base.type, base.byte_offset), wanted, environment, public)
             if found is not None:
                 return found
     return None

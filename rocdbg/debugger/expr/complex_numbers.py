@@ -7,6 +7,8 @@ from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value, decode_float, encode_float
 from rocdbg.dwarf.info.types import BaseType, Encoding, Type
 
+COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
+
 
 def parts(value: Value) -> tuple[Value, Value]:
     """The real and the imaginary part of a complex number. Raises `ExpressionError` for any other value."""
@@ -41,6 +43,11 @@ def complex_binary(operator: str, left: Value, right: Value, bool_type: Type) ->
     for side in (left, right):
         if not (ctypes.is_complex(side.type) or ctypes.is_float(side.type) or ctypes.is_integral(side.type)):
             raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+    if operator in COMPARISONS:
+        both = ctypes.is_complex(left.type) and ctypes.is_complex(right.type)
+        if not both or operator not in ("==", "!="):
+            test = "equality test" if operator in ("==", "!=") else "ordering comparison"
+            raise ExpressionError(f"Invalid type combination in {test}.")
     a, b = _number(left), _number(right)
     if operator in ("==", "!="):
         return Value.of_int(bool_type, (a == b) == (operator == "=="))
@@ -56,7 +63,7 @@ def complex_binary(operator: str, left: Value, right: Value, bool_type: Type) ->
         if not b:
             raise ExpressionError("Division by zero")
         return _value(type_, a / b)
-    raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+    raise ExpressionError("Invalid binary operation on numbers.")
 
 
 def complex_unary(operator: str, operand: Value, bool_type: Type) -> Value:
@@ -64,4 +71,15 @@ def complex_unary(operator: str, operand: Value, bool_type: Type) -> Value:
     number = _number(operand)
     if operator == "!":
         return Value.of_int(bool_type, not number)
-    return _value(operand.type, {"-": -number, "~": number.conjugate()}.get(operator, number))
+    changed = {
+        "-": complex(0 - number.real, 0 - number.imag),  # as GDB, by taking from zero
+        "~": complex(number.real, 0 - number.imag),
+    }
+    return _value(operand.type, changed.get(operator, number))
+
+
+def to_complex(value: Value, type_: Type) -> Value:
+    """A number as one of a complex type. Raises `ExpressionError` for what is no number."""
+    if not (ctypes.is_complex(value.type) or ctypes.is_scalar(value.type)):
+        raise ExpressionError("cannot cast non-number to complex")
+    return _value(type_, _number(value))

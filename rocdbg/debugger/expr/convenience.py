@@ -14,7 +14,7 @@ from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.storage import ConvenienceStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.macros import Macro
-from rocdbg.dwarf.info.types import EnumType, Type
+from rocdbg.dwarf.info.types import Type
 
 MAX_STRING = 1 << 16
 """Bytes a string function reads before it gives up."""
@@ -76,6 +76,9 @@ class Convenience:
         """Set a variable, with the value's type. Raises `ExpressionError` for read-only ones."""
         if name in self._dynamic:
             raise ExpressionError(f"Cannot assign to the read-only variable ${name}.")
+        if ctypes.is_void(value.type):
+            self._variables[name] = Value(value.type)
+            return
         self._variables[name] = Value(value.type, data=b"") if value.size == 0 else value.snapshot()
 
     def forget(self, name: str) -> None:
@@ -147,17 +150,6 @@ def _isvoid(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     return Value.of_int(ctypes.INT, isinstance(arguments[0].bare, type(ctypes.VOID)))
 
 
-def _as_string(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    _need("_as_string", arguments, 1)
-    value = arguments[0]
-    stripped = value.bare
-    number = value.as_int()
-    text = str(number)
-    if isinstance(stripped, EnumType):
-        text = next((stripped.enumerator_scope + e.name for e in stripped.enumerators if e.value == number), text)
-    return string_value(text.encode())
-
-
 def string_value(data: bytes, element: Type = ctypes.CHAR) -> Value:
     """An array of characters with its null."""
     size = ctypes.size_of(element)
@@ -180,7 +172,6 @@ _FUNCTIONS: dict[str, Function] = {
     "_regex": _regex,
     "_memeq": _memeq,
     "_isvoid": _isvoid,
-    "_as_string": _as_string,
     "_creal": _creal,
     "_cimag": _cimag,
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from msgspec import Struct
 
 from rocdbg.debugger.errors import ExpressionError
@@ -21,16 +19,19 @@ from rocdbg.debugger.expr.access import (
 from rocdbg.debugger.expr.assignment import bit_field_warning, stored_value
 from rocdbg.debugger.expr.calling import call, operator_call, pointed_method, run
 from rocdbg.debugger.expr.casting import (
-    aggregate_cast,
     cast,
     character_type,
     dynamic_cast,
     in_one_space,
+    is_reinterpreted,
+    object_cast,
     reference_cast,
     reinterpretable,
+    reinterpreted,
 )
-from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
+from rocdbg.debugger.expr.class_casts import cast_pointer
 from rocdbg.debugger.expr.class_members import has_method
+from rocdbg.debugger.expr.conditional import conditional
 from rocdbg.debugger.expr.convenience import string_value
 from rocdbg.debugger.expr.dollar_names import dollar_value, is_convenience
 from rocdbg.debugger.expr.environment import Environment, is_opencl
@@ -39,6 +40,7 @@ from rocdbg.debugger.expr.literals import (
     array_literal,
     comma_list,
     hexadecimal,
+    integer_literal,
     size_value,
     space_address,
     typed_memory,
@@ -50,7 +52,7 @@ from rocdbg.debugger.expr.strings import StringReader
 from rocdbg.debugger.expr.trees import need_names, nesting_limited, parse_in
 from rocdbg.debugger.expr.type_names import named_type
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.storage import ConvenienceStorage
+from rocdbg.debugger.values.storage import Absence, ConvenienceStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, FunctionType, PointerKind, PointerType, Type, VectorType
 
@@ -77,11 +79,6 @@ def value_tree(text: str, environment: Environment) -> ast.Expression:
         Evaluator(environment, only_type=True).type(tree.type)  # the type may be none
         raise ExpressionError("Attempt to use a type name as an expression")
     return tree
-
-
-@lru_cache(maxsize=1024)
-def _literal(number: int, suffix: str, radix: int) -> Value:
-    return Value.of_int(ctypes.literal_type(number, suffix, radix), number)
 
 
 class Evaluator(Struct):
@@ -134,7 +131,7 @@ class Evaluator(Struct):
         """`value` of a tree that does not lean to the left."""
         match node:
             case ast.Integer(number, suffix, radix):
-                return _literal(number, suffix, radix)
+                return integer_literal(number, suffix, radix)
             case ast.Float(number, suffix):
                 type_ = {"f": ctypes.FLOAT, "h": ctypes.HALF, "f16": ctypes.HALF, "l": ctypes.LONG_DOUBLE}
                 return Value.of_float(type_.get(suffix, ctypes.DOUBLE), number)
@@ -156,18 +153,16 @@ class Evaluator(Struct):
                 return self._unary(operator, operand)
             case ast.Postfix(operator, operand):
                 old = self.lvalue(operand)
-                found = self._operator(operator, old, _literal(0, "", 10))
+                found = self._operator(operator, old, integer_literal(0, "", 10))
                 if found is not None:
                     return found
-                before = old.rvalue()
+                before = old.rvalue() if not ctypes.is_void(old.type) else old
                 self._assign(operand, old, stepped(before, operator))
                 return before
             case ast.Assign():
                 return self._assignment(node)
-            case ast.Conditional(condition, then, otherwise):
-                chosen, other = (then, otherwise) if self.operand(condition).is_true() else (otherwise, then)
-                need_names(other, self.environment)
-                return self.value(chosen)
+            case ast.Conditional():
+                return conditional(node, self, self.environment)
             case ast.Cast(type_name, operand, kind):
                 return self._cast(named_type(type_name, self.environment, self._unevaluated), operand, kind)
             case ast.Sizeof():
@@ -235,12 +230,14 @@ class Evaluator(Struct):
             stripped = inner.bare
             if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
                 return Value.of_int(ctypes.pointer_to(stripped.target, stripped.address_class or 0), inner.as_int())
-            return address_of(self._kept(inner), self.only_type)
+            return address_of(self._kept(inner), self.only_type, operand.name if isinstance(operand, ast.Name) else "")
         if operator == "*":
-            pointer = self.lvalue(operand)
+            given = self.value(operand)
+            pointer = follow(given, self.environment)
             found = self._operator(operator, pointer)
-            if self.only_type and found is None and isinstance(pointer.bare, FunctionType):
-                raise ExpressionError("Attempt to take contents of a non-pointer value.")  # as GDB, of types alone
+            of_number = ctypes.is_reference(given.type) and ctypes.is_integral(pointer.type)
+            if found is None and (of_number or (self.only_type and isinstance(pointer.bare, FunctionType))):
+                raise ExpressionError("Attempt to take contents of a non-pointer value.")  # as in GDB
             return found or pointee(decay(self._kept(pointer)), self.environment, self.only_type)
         if operator in ("++", "--"):
             old = self.lvalue(operand)
@@ -273,7 +270,8 @@ class Evaluator(Struct):
         if left.type.integer is None:
             left = follow(left, self.environment)
         elif type(right) is ast.Integer and operator in COMPARISONS and not self.only_type:
-            return binary(operator, left, _literal(right.value, right.suffix, right.radix), self.environment.bool_type)
+            number = integer_literal(right.value, right.suffix, right.radix)
+            return binary(operator, left, number, self.environment.bool_type)
         if operator in (".*", "->*"):
             # as GDB, either operator takes objects and pointers
             if isinstance(left.bare, PointerType):
@@ -326,11 +324,13 @@ class Evaluator(Struct):
             return target if not is_convenience(node, self.environment) else new
         if is_convenience(node, self.environment):
             assert isinstance(node, ast.Dollar)
-            kept = decay(new) if isinstance(new.bare, ArrayType) and new.address is not None else new
+            kept = decay(new) if isinstance(new.bare, ArrayType | FunctionType) and new.address is not None else new
             self.environment.convenience.set(node.name[1:], kept)
             return self.environment.convenience.get(node.name[1:], self.environment.focus)
         if isinstance(node, ast.Dollar) and self.environment.register(node.name[1:]) is None:
             raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # of the history
+        if target.absence is Absence.OPTIMIZED_OUT:
+            raise ExpressionError("Left operand of assignment is not an lvalue.")
         converted = stored_value(target, new, self.environment)
         warning = bit_field_warning(target, converted)
         if warning is not None:
@@ -348,17 +348,15 @@ class Evaluator(Struct):
             return vector_literal(type_, operand.elements, self.operand)
         if isinstance(stripped, VectorType) and isinstance(operand, ast.Binary) and operand.operator == ",":
             return vector_literal(type_, comma_list(operand), self.operand)
-        if isinstance(stripped, ClassType):
-            object_ = self.lvalue(operand)
-            part = base_part(object_, type_, self.environment)
-            return part.with_type(part.type) if part is not None else aggregate_cast(type_, object_)
-        if isinstance(stripped, ArrayType):
-            return aggregate_cast(type_, self.lvalue(operand))
+        if isinstance(stripped, ClassType | ArrayType):
+            return object_cast(type_, self.lvalue(operand), self.environment)
         if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
             return reference_cast(stripped, self.lvalue(operand), self.environment)
         value = self.operand(operand)
         if isinstance(stripped, PointerType):
             value = decay(self._kept(value))
+        if is_reinterpreted(type_, value):
+            return reinterpreted(type_, value, self.environment)
         if kind == "dynamic":
             return dynamic_cast(type_, value, self.environment)
         if kind == "reinterpret" and not reinterpretable(stripped, value.bare):
@@ -377,6 +375,8 @@ class Evaluator(Struct):
             name = function.name[1:]
             handler = self.environment.convenience.functions.get(name)
             if handler is not None:
+                if self.only_type:
+                    return integer_literal(0, "", 10)  # as GDB, which calls nothing then
                 return handler(StringReader(self.environment), [self.lvalue(argument) for argument in arguments])
             if self.environment.register(name) is None and name not in self.environment.convenience:
                 raise ExpressionError("Invalid data type for function to be called.")

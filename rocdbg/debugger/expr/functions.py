@@ -78,7 +78,9 @@ class FunctionCaller(Protocol):
 
 # -- overload resolution: for each parameter how bad the conversion is, 0 for none needed
 
-_EXACT, _PROMOTION, _CONVERSION, _BASE = 0, 1, 2, 2
+_EXACT, _PROMOTION, _CONVERSION = 0, 1, 2
+_BASE, _BASE_POINTER, _STEP = 2, 1, 0.01
+"""An object or pointer as one of a base: the further up the worse."""
 _IMPOSSIBLE = 100
 
 
@@ -87,7 +89,7 @@ def best(name: str, candidates: Iterable[Callee], arguments: Sequence[Value]) ->
 
     ``name`` is for the error: ``function f``, ``method C::f``. Raises `ExpressionError` in GDB's words when none fits.
     """
-    found: tuple[Callee, list[int]] | None = None
+    found: tuple[Callee, list[float]] | None = None
     every = list(candidates)
     if all(len(candidate.parameters) > len(arguments) for candidate in every):
         raise ExpressionError("Too few arguments in function call.")
@@ -104,7 +106,7 @@ def best(name: str, candidates: Iterable[Callee], arguments: Sequence[Value]) ->
     return found[0]
 
 
-def _ranks(candidate: Callee, arguments: Sequence[Value]) -> list[int] | None:
+def _ranks(candidate: Callee, arguments: Sequence[Value]) -> list[float] | None:
     """How bad each conversion is; ``None`` when the candidate cannot take the arguments."""
     expected = candidate.parameters
     if len(expected) > len(arguments) or (len(expected) < len(arguments) and not candidate.is_variadic):
@@ -113,13 +115,13 @@ def _ranks(candidate: Callee, arguments: Sequence[Value]) -> list[int] | None:
     return None if any(rank >= _IMPOSSIBLE for rank in ranks) else ranks
 
 
-def _rank(wanted: Type, value: Value) -> int:
+def _rank(wanted: Type, value: Value) -> float:
     type_ = wanted.bare
     if isinstance(type_, PointerType) and type_.kind is not PointerKind.POINTER:
         if value.is_lvalue:
-            return _rank(type_.target, value) if type_.kind is PointerKind.REFERENCE else _CONVERSION
+            return _rank(type_.target, value) if type_.kind is PointerKind.REFERENCE else _IMPOSSIBLE
         # as in GDB, what has no address fits any reference that it can be bound to; converting it may fail
-        return _CONVERSION if type_.kind is not PointerKind.REFERENCE or _is_const(type_.target) else _IMPOSSIBLE
+        return _CONVERSION if type_.kind is not PointerKind.REFERENCE or is_const(type_.target) else _IMPOSSIBLE
     have = value.bare
     if type_ == have:
         return _EXACT
@@ -134,9 +136,10 @@ def _rank(wanted: Type, value: Value) -> int:
     return _rank_number(type_, have)
 
 
-def _is_const(type_: Type) -> bool:
+def is_const(type_: Type) -> bool:
+    """Whether a type is const by itself."""
     return isinstance(type_, QualifiedType) and (
-        type_.qualifier is Qualifier.CONST or _is_const(type_.target)
+        type_.qualifier is Qualifier.CONST or is_const(type_.target)
     )
 
 
@@ -154,7 +157,7 @@ def _rank_number(wanted: Type, have: Type) -> int:
     return _PROMOTION if same and ctypes.size_of(have) < ctypes.size_of(wanted) else _CONVERSION
 
 
-def _rank_pointer(wanted: PointerType, value: Value) -> int:
+def _rank_pointer(wanted: PointerType, value: Value) -> float:
     have = value.bare
     if isinstance(have, ArrayType):
         target: Type = have.element
@@ -170,20 +173,20 @@ def _rank_pointer(wanted: PointerType, value: Value) -> int:
     if isinstance(wanted.target.bare, VoidType):
         return _CONVERSION
     if isinstance(wanted.target.bare, ClassType) and isinstance(target.bare, ClassType):
-        return _rank_class(wanted.target.bare, target.bare)
+        return _rank_class(wanted.target.bare, target.bare, _BASE_POINTER)
     return _IMPOSSIBLE
 
 
-def _rank_class(wanted: ClassType, have: Type) -> int:
+def _rank_class(wanted: ClassType, have: Type, base: int = _BASE) -> float:
     """An object as one of its class or, worse the further up, of a base."""
     if not isinstance(have, ClassType):
         return _IMPOSSIBLE
     level = [have]
     for distance in range(64):
         if any(_same(wanted, type_) for type_ in level):
-            return _BASE + distance if distance else _EXACT
-        bases = (base.type.bare for type_ in level for base in type_.bases)
-        level = [base for base in bases if isinstance(base, ClassType)]
+            return base + _STEP * (distance - 1) if distance else _EXACT
+        bases = (one.type.bare for type_ in level for one in type_.bases)
+        level = [one for one in bases if isinstance(one, ClassType)]
         if not level:
             break
     return _IMPOSSIBLE

@@ -357,13 +357,7 @@ def _pointers(operator: str, left: Term, right: Term, pointers: tuple[bool, bool
         whole = apply(Op.EQ, _divided("%", distance, constant(size), True), constant(0))
         count = _divided("/", distance, constant(size), True)
         return Term(ctypes.LONG, node=Require(both(exact, whole), count))
-    if all(pointers) and operator == "+":
-        raise Untranslatable("the sum of two pointers")
-    numbers = [
-        Term(ctypes.UNSIGNED_LONG, node=integer(side, I64)) if pointer else side
-        for side, pointer in zip((left, right), pointers, strict=True)
-    ]
-    return binary(operator, numbers[0], numbers[1], bool_type)
+    raise Untranslatable(f"{operator} of pointers")
 
 
 def decay(term: Term) -> Term:

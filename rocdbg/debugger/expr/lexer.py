@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
+from rocdbg.dwarf.info.names import spelled
 
 
 class TokenKind(Enum):
@@ -59,6 +60,10 @@ _CXX_OPERATORS = {
 _OPERATOR_NAME = re.compile(
     r"\s*(\(\s*\)|\[\s*\]|->\*?|&&|\|\||\+\+|--|<<=?|>>=?|[-+*/%^&|~!=<>]=?|,)"
 )
+_CONVERSION = re.compile(
+    r"\s+(?!new\b|delete\b)(?:const\s+)?(?:(?:unsigned|signed|long|short)\s+)*[A-Za-z_][\w:]*\s*[*&]*(?=\s*(?:\(|$))"
+)
+"""The type behind ``operator`` that an object is made one of."""
 _ARGUMENTS = re.compile(r"<[\w:*]+(<[\w:*, ]*>)?(,\s*[\w:*<>]+)*>")
 """Arguments of a template that nothing else can be: of comparisons there are blanks around the signs."""
 _SCOPE = re.compile(r"(\w+(?:::\w+)*)::\Z")
@@ -177,9 +182,12 @@ class _Lexer:
             self.position = end
             return Token(TokenKind.OPERATOR, _CXX_OPERATORS[name], start)
         if self.is_cxx and name == "operator":
-            end = self._operator_name(end)
+            conversion = _CONVERSION.match(text, end)
+            end = conversion.end() if conversion is not None else self._operator_name(end)
             self.position = end
             name = re.sub(r"\s+(?=\W)|(?<=\W)\s+", "", text[start:end])
+            if conversion is not None:
+                name = spelled(name)
             return Token(TokenKind.NAME, name, start, name)
         if text[end : end + 1] == "<":
             close = self.angles.get(end)
@@ -187,6 +195,9 @@ class _Lexer:
                 name, end = text[start:close], close
             elif close is not None and self._is_template(name, end, close):
                 template, scope = text[start:close], _SCOPE.search(text, 0, start)
+                if scope is not None and text.startswith("::", close):
+                    where = f'within class or namespace "{scope[1]}".'
+                    raise NoSymbolError(template, f'No type "{template}" {where}')
                 if scope is not None:
                     raise NoSymbolError(template, f'No symbol "{template}" in namespace "{scope[1]}".')
                 raise NoSymbolError(template)
@@ -297,6 +308,8 @@ def _integer(word: str, digits: str, offset: int, input_radix: int) -> Token | N
         radix, body = 16, body[2:]
     elif body.startswith("0b") and input_radix != 16:
         radix, body = 2, body[2:]
+    elif body.startswith(("0d", "0t")) and len(body) > 2:
+        radix, body = 10, body[2:]
     elif len(body) > 1 and body.startswith("0") and body[1].isdigit():
         radix, body = 8, body[1:]
     else:

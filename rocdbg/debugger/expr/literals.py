@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from rocdbg.arch.address_spaces import UnknownAddressSpaceError, address_space_by_name
 from rocdbg.debugger.errors import ExpressionError
@@ -16,6 +17,12 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, PointerType, Type, VectorType
 
 _HEXADECIMAL = re.compile("[0-9a-fA-F]{1,16}")
+
+
+@lru_cache(maxsize=1024)
+def integer_literal(number: int, suffix: str, radix: int) -> Value:
+    """A number as written, of the type that its size, suffix and radix give it."""
+    return Value.of_int(ctypes.literal_type(number, suffix, radix), number)
 
 
 def vector_literal(

@@ -6,18 +6,20 @@ import math
 from collections.abc import Callable
 
 from rocdbg.debugger.errors import ExpressionError
-from rocdbg.debugger.expr.complex_numbers import complex_binary, complex_unary
+from rocdbg.debugger.expr.complex_numbers import complex_binary, complex_unary, to_complex
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import vector_of
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
-    EnumType,
+    FunctionType,
     Integer,
     MemberPointerType,
     PointerType,
+    QualifiedType,
     Type,
+    TypedefType,
     VectorType,
     VoidType,
     numeric,
@@ -34,6 +36,7 @@ _COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {
 }
 
 
+_NO_NUMBER = "Argument to arithmetic operation not a number or boolean."
 COMPARISONS = frozenset(_COMPARE)
 """The operators whose answer is a truth."""
 
@@ -68,7 +71,7 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
     if not (ctypes.is_scalar(left.type) and ctypes.is_scalar(right.type)):
         if operator in _COMPARE:
             raise ExpressionError(_not_comparable(operator))
-        raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+        raise ExpressionError(_NO_NUMBER)
     if operator in ("<<", ">>"):
         return _shift(operator, left, right)
     if ctypes.is_bool(left.type) and ctypes.is_bool(right.type) and operator not in _COMPARE:
@@ -116,7 +119,7 @@ def _is_text(value: Value) -> bool:
 
 def _member_pointer_binary(operator: str, left: Value, right: Value, bool_type: Type) -> Value:
     if operator not in ("==", "!="):
-        raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+        raise ExpressionError(_NO_NUMBER)
     if not (isinstance(left.bare, MemberPointerType) and isinstance(right.bare, MemberPointerType)):
         raise ExpressionError("Invalid type combination in equality test.")
     return Value.of_int(bool_type, (left.contents() == right.contents()) == (operator == "=="))
@@ -206,11 +209,9 @@ def _pointer_binary(
         if not (ctypes.is_scalar(left.type) and ctypes.is_scalar(right.type)):
             raise ExpressionError(_not_comparable(operator))
         return Value.of_int(bool_type, _COMPARE[operator](left.as_int(), right.as_int()))
-    if operator in ("+", "-") and left_pointer and not right_pointer:
+    if operator in ("+", "-") and left_pointer and not right_pointer and not ctypes.is_float(right.type):
         return advance(left, right.as_int() if operator == "+" else -right.as_int())
-    if operator == "+" and right_pointer:
-        if left_pointer:
-            raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+    if operator == "+" and right_pointer and not left_pointer and not ctypes.is_float(left.type):
         return advance(right, left.as_int())
     if operator == "-" and left_pointer and right_pointer:
         size = _target_size(left)
@@ -221,10 +222,7 @@ def _pointer_binary(
             )
         difference = left.as_int() - right.as_int()
         return Value.of_int(ctypes.LONG, int(difference / size) if difference % size else difference // size)
-    # other operators treat an address as the integer it is, as GDB does
-    number_left = Value.of_int(ctypes.UNSIGNED_LONG, left.as_int()) if left_pointer else left
-    number_right = Value.of_int(ctypes.UNSIGNED_LONG, right.as_int()) if right_pointer else right
-    return binary(operator, number_left, number_right, bool_type)
+    raise ExpressionError(_NO_NUMBER)
 
 
 def advance(pointer: Value, count: int) -> Value:
@@ -235,6 +233,8 @@ def advance(pointer: Value, count: int) -> Value:
 def stepped(value: Value, operator: str) -> Value:
     """What ``++`` or ``--`` makes of a value."""
     one = 1 if operator == "++" else -1
+    if ctypes.is_complex(value.type) or ctypes.is_void(value.type):
+        raise ExpressionError("Not a numeric type.")
     if ctypes.is_pointer(value.type):
         return advance(value, one)
     return convert(binary("+", value, Value.of_int(ctypes.INT, one)), value.type)
@@ -273,14 +273,13 @@ def unary(operator: str, operand: Value, bool_type: Type = ctypes.INT) -> Value:
         return complex_unary(operator, operand, bool_type)
     if operator == "!":
         return Value.of_int(bool_type, ctypes.is_void(operand.type) or not operand.is_true())
-    if not ctypes.is_scalar(operand.type) or (_is_address(operand) and operator == "-"):
+    if not ctypes.is_scalar(operand.type) or (_is_address(operand) and operator in "-~"):
         what = {"-": "negate operation not a number.", "+": "positive operation not a number."}
         raise ExpressionError(f"Argument to {what.get(operator, 'complement operation not an integer, boolean.')}")
     if operator == "~":
         if ctypes.is_float(operand.type):
             raise ExpressionError("Argument to complement operation not an integer, boolean.")
-        type_ = ctypes.UNSIGNED_LONG if _is_address(operand) else _unary_type(operand)
-        return Value.of_int(type_, ~operand.as_int())
+        return Value.of_int(_unary_type(operand), ~operand.as_int())
     if _is_address(operand):
         return operand.rvalue()
     type_ = _unary_type(operand)
@@ -292,10 +291,17 @@ def unary(operator: str, operand: Value, bool_type: Type = ctypes.INT) -> Value:
 
 
 def _unary_type(operand: Value) -> Type:
-    """As GDB, an enumeration as wide as an int stays one."""
-    if isinstance(operand.bare, EnumType) and operand.size >= ctypes.size_of(ctypes.INT):
-        return operand.type
-    return ctypes.promote(operand.type)
+    """As GDB, what is not promoted keeps its qualifiers, and stays an enumeration."""
+    if ctypes.is_integral(operand.type) and operand.size < ctypes.size_of(ctypes.INT):
+        return ctypes.INT
+    return _without_typedefs(operand.type)
+
+
+def _without_typedefs(type_: Type) -> Type:
+    """A type by its own name, with its qualifiers."""
+    if isinstance(type_, QualifiedType):
+        return QualifiedType(type_.qualifier, _without_typedefs(type_.target))
+    return _without_typedefs(type_.target) if isinstance(type_, TypedefType) else type_
 
 
 def _vector_binary(operator: str, left: Value, right: Value) -> Value:
@@ -306,7 +312,7 @@ def _vector_binary(operator: str, left: Value, right: Value) -> Value:
         if isinstance(side.bare, VectorType) and not _same_elements(side, element, count):
             raise ExpressionError("Cannot perform operation on vectors with different types")
         if not isinstance(side.bare, VectorType) and not ctypes.is_scalar(side.type):
-            raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
+            raise ExpressionError(_NO_NUMBER)
     logical = operator in ("&&", "||")
     compare = logical or operator in _COMPARE
     result = numeric(ctypes.signed_of(ctypes.size_of(element))) if compare else element
@@ -352,6 +358,11 @@ def convert(value: Value, type_: Type) -> Value:
         return Value(type_, data=b"")
     if isinstance(target, VectorType):
         return _to_vector(value, type_, target)
+    if ctypes.is_complex(target):
+        return to_complex(value, type_)
+    if isinstance(target, MemberPointerType) and ctypes.is_integral(source) and not value.as_int():
+        to_function = isinstance(target.target.bare, FunctionType)
+        return Value(type_, data=(b"\0" if to_function else b"\xff") * ctypes.size_of(type_))  # a null one
     if isinstance(target, ClassType | ArrayType):
         if isinstance(source, type(target)) and source.size == target.size:
             return value.with_type(type_)

@@ -13,7 +13,7 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.names import split_qualified
 from rocdbg.dwarf.info.symbol_index import is_declaration
-from rocdbg.dwarf.info.types import ClassType, EnumType, Type
+from rocdbg.dwarf.info.types import ClassType, EnumType, Type, TypedefType
 
 
 class ProgramNames(Struct, frozen=True):
@@ -22,11 +22,26 @@ class ProgramNames(Struct, frozen=True):
     program: Program
     frame: Frame | None
 
-    def qualified(self, name: str, is_global: bool = False) -> list[str]:
-        """What a name can stand for, the nearest first; ``is_global``: it began with ``::``."""
-        if is_global:
-            return global_names(self.program, name)
-        return visible_names(self.program, self.frame, name)
+    def qualified(self, name: str, is_global: bool = False, depth: int = 3) -> list[str]:
+        """What a name can stand for, the nearest first; ``is_global``: it began with ``::``.
+
+        ``depth``: how many typedefs of typedefs of classes are followed.
+        """
+        found = global_names(self.program, name) if is_global else visible_names(self.program, self.frame, name)
+        if "::" not in name or not depth:
+            return found
+        return [*found, *self._in_named_class(name, is_global, depth - 1)]
+
+    def _in_named_class(self, name: str, is_global: bool, depth: int) -> list[str]:
+        """What is meant in a class that goes by a typedef's name: ``row::iterator`` is ``vector<int>::iterator``."""
+        links = split_qualified(name)
+        for count in range(1, len(links)):
+            for visible in self.qualified("::".join(links[:count]), is_global, depth):
+                for type_ in self.program.info.types_named(f"::{visible}"):
+                    class_ = type_.bare if isinstance(type_, TypedefType) else None
+                    if isinstance(class_, ClassType | EnumType) and class_.qualified_name:
+                        return self.qualified("::".join([class_.qualified_name, *links[count:]]), True, depth)
+        return []
 
     def variable(self, name: str, is_global: bool = False) -> Variable | None:
         """The variable outside functions that is nearest: of the frame's unit before those of others."""
@@ -45,7 +60,7 @@ class ProgramNames(Struct, frozen=True):
                 if function.low_pc is not None and _is_exact(function.name, qualified)
             ]
             if found:
-                return sorted(found, key=self._distance)
+                return sorted(found, key=lambda function: (*self._distance(function), function.decl_line or 0))
         return []
 
     def types(self, name: str) -> list[Type]:
@@ -93,7 +108,10 @@ class ProgramNames(Struct, frozen=True):
         for count in range(1, len(links)):
             scope, wanted = "::".join(links[:count]), links[count]
             types = self.types(scope)
-            if types and not (count + 1 < len(links) and self.types(f"{scope}::{wanted}")):
+            more = count + 1 < len(links)
+            if types and more and not self.types(f"{scope}::{wanted}"):
+                return NoSymbolError(name, f'No type "{wanted}" within class or namespace "{scope}".')
+            if types and not more:
                 return _missing_in(types[0], wanted)
             if not types and self.namespace(scope) is None:
                 if self.functions(scope):
@@ -101,7 +119,8 @@ class ProgramNames(Struct, frozen=True):
                 if count == 1:
                     return NoSymbolError(links[0])
                 around = "::".join(links[: count - 1])
-                return NoSymbolError(name, f'No symbol "{links[count - 1]}" in namespace "{self.namespace(around)}".')
+                where = f'within class or namespace "{self.namespace(around)}".'
+                return NoSymbolError(name, f'No type "{links[count - 1]}" {where}')
         return NoSymbolError(name, f'No symbol "{links[-1]}" in namespace "{self.namespace("::".join(links[:-1]))}".')
 
 

@@ -65,4 +65,5 @@ def whole_pointer(pointer: Value, environment: Environment) -> Value | None:
     if whole is None or whole.address is None:
         return None
     target = ctypes.qualified_like(whole.type, type_.target)
-    return Value.of_int(PointerType(target, type_.kind, type_.byte_size, type_.address_class), whole.address.value)
+    real = PointerType(target, type_.kind, type_.byte_size, type_.address_class)
+    return Value.of_int(ctypes.qualified_like(real, pointer.type), whole.address.value)

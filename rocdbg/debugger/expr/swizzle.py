@@ -11,6 +11,8 @@ from rocdbg.debugger.values.vectors import vector_of
 from rocdbg.dwarf.info.types import Type
 
 _COMPONENTS = "xyzw"
+_COUNTS = (1, 2, 3, 4, 8, 16)
+"""Components that a vector can have."""
 
 
 class ComponentStorage(Nowhere, Struct, frozen=True):
@@ -70,6 +72,6 @@ def _swizzle_indices(name: str, count: int) -> list[int] | None:
         named = ["rgba".index(letter) for letter in name]
     elif len(name) > 1 and name[0] in "sS" and all(c in "0123456789abcdefABCDEF" for c in name[1:]):
         named = [int(c, 16) for c in name[1:]]
-    if named is None or max(named) >= count:
+    if named is None or max(named) >= count or len(named) not in _COUNTS:
         return None
     return named

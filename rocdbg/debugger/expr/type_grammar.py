@@ -161,10 +161,15 @@ class TypeGrammar(Struct):
         while not self.tokens.accept(")"):
             if types:
                 self.tokens.expect(",")
+                if self.tokens.accept("..."):
+                    self.tokens.expect(")")
+                    return (*types, ast.VARIADIC)
             types.append(self.type_name())
         return tuple(types)
 
 
 def _goes_on(words: list[str], word: str) -> bool:
-    """Whether a specifier may follow others; GDB has no ``int long``."""
+    """Whether a specifier may follow others; GDB has no ``int long``, nor ``char signed``."""
+    if word in ("signed", "unsigned") and not set(words) <= {"long", "short"}:
+        return False
     return words != ["int"] and ctypes.basic_type(" ".join([*words, word])) is not None

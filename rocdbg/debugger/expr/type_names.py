@@ -49,11 +49,12 @@ def _derived(
     """The pointers, arrays and functions that a declarator makes of a type."""
     for derivation in derivations:
         if isinstance(derivation, tuple):
-            types = [named_type(name, environment, type_of) for name in derivation]
+            variadic = derivation[-1:] == (ast.VARIADIC,)
+            types = [named_type(name, environment, type_of) for name in derivation if name != ast.VARIADIC]
             if len(types) == 1 and ctypes.is_void(types[0]):
                 types = []
             parameters = tuple(Parameter(type_) for type_ in types)
-            base = FunctionType(base, parameters, prototyped=bool(derivation))
+            base = FunctionType(base, parameters, variadic, prototyped=bool(derivation))
         elif isinstance(derivation, int):
             base = ArrayType(base, derivation if derivation >= 0 else None)
         elif derivation in ("const", "volatile"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info.names import split_qualified
-from rocdbg.dwarf.info.namespaces import Namespaces, imported
+from rocdbg.dwarf.info.namespaces import Namespaces, declared_in, imported
 
 MOST_SCOPES = 100
 """Namespaces and classes around a function in which names are looked for: nobody nests deeper but a hostile file."""
@@ -33,6 +33,12 @@ def visible_names(program: Program | None, frame: Frame | None, name: str) -> li
         for block in frame.scopes:
             scopes += imported(block.die)
     found: dict[str, None] = {}
+    if frame is not None and frame.function is not None and frame.function.unit.is_cxx:
+        first, *rest = split_qualified(name)
+        for block in frame.scopes:
+            target = declared_in(block.die, first)
+            if target is not None:
+                found["::".join([target, *rest])] = None
     for scope in scopes:
         for visible in _reached(namespaces, scope):
             for meant in _meant(namespaces, joined(visible, name)):

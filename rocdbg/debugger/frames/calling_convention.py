@@ -35,7 +35,7 @@ Parts = list[tuple[int, int]]
 
 
 class UnknownPassingError(DebuggerError):
-    """How values of a type travel cannot be told from its description (bit-fields, virtual bases)."""
+    """How values of a type travel cannot be told from its description (bit-fields in unions, virtual bases)."""
 
     def __init__(self, type_: Type) -> None:
         super().__init__(f"How values of type {type_} are passed is not known.")
@@ -110,7 +110,7 @@ def _flatten(type_: Type, offset: int) -> Parts:
 
 def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
     """The scalars of a class, with padding where clang spells it out (CGRecordLowering); as a base it ends earlier."""
-    if any(member.bit_offset is None or member.bit_size is not None for member in type_.members):
+    if any(member.bit_offset is None for member in type_.members):
         raise UnknownPassingError(type_)
     placed = sorted(_placed(type_), key=lambda entry: entry.at)
     if type_.kind is ClassKind.UNION and placed:
@@ -154,11 +154,53 @@ def _placed(type_: ClassType) -> list[_Placed]:
             raise UnknownPassingError(type_)
         if not _is_empty(inner):
             found.append(_Placed(base.byte_offset, base.byte_offset + _data_size(inner), inner, is_base=True))
+    if type_.kind is not ClassKind.UNION:
+        found += _units(type_)
+    elif any(member.bit_size is not None for member in type_.members):
+        raise UnknownPassingError(type_)
     for member in type_.members:
-        if not _is_empty_class(member.type):
+        if member.bit_size is None and not _is_empty_class(member.type):
             at = (member.bit_offset or 0) // 8
             found.append(_Placed(at, at + ctypes.size_of(member.type), member.type))
     return found
+
+
+def _units(type_: ClassType) -> list[_Placed]:
+    """Bit-fields as the integers that they are accessed by (CGRecordLowering::accumulateBitFields).
+
+    Neighbours share one of up to 64 bits where that is aligned, without raising the alignment of the class.
+    """
+    fields = sorted((m for m in type_.members if m.bit_size), key=lambda member: member.bit_offset or 0)
+    others = [(member.bit_offset or 0) // 8 for member in type_.members if member.bit_size is None]
+    alignment = max((ctypes.alignment_of(member.type) for member in type_.members), default=1)
+    runs: list[tuple[int, int]] = []
+    for field in fields:
+        begin = field.bit_offset or 0
+        end = begin + (field.bit_size or 0)
+        if runs:
+            first = runs[-1][0] // 8
+            size = _integer_bytes(-(-end // 8) - first)
+            apart = any(first < other <= begin // 8 for other in others)
+            if begin % 8 or (not apart and size <= min(8, alignment) and first % size == 0):
+                runs[-1] = runs[-1][0], end
+                continue
+        runs.append((begin, end))
+    starts = [begin // 8 for begin, _ in runs]
+    found = []
+    for begin, end in runs:
+        first, last = begin // 8, -(-end // 8)
+        limit = min([at for at in (*starts, *others) if at >= last], default=ctypes.size_of(type_))
+        size = _integer_bytes(last - first)
+        if size > 8 or first + size > limit:  # no integer has room: bytes
+            found += [_Placed(at, at + 1, ctypes.UNSIGNED_CHAR) for at in range(first, last)]
+        else:
+            found.append(_Placed(first, first + size, ctypes.unsigned_of(size)))
+    return found
+
+
+def _integer_bytes(size: int) -> int:
+    """The size of the smallest integer of so many bytes."""
+    return 1 << max(size - 1, 0).bit_length()
 
 
 def _data_size(type_: ClassType) -> int:

@@ -104,9 +104,19 @@ class Programs:
                 return program.kernel_title(kernel) if kernel is not None else demangle(name)
         return demangle(name)
 
-    def symbolize(self, address: int, data: bool = True) -> str | None:
-        """``fn+12`` for an address in any of them; ``None`` when nothing is there."""
-        return self.at(LoadedAddress(address)).symbolize(address, data) if self.first is not None else None
+    def symbolize(self, address: int, data: bool = True, limit: int = 0) -> str | None:
+        """``fn+12`` for an address in any of them; ``None`` when nothing is there, or beyond an offset of ``limit``."""
+        if self.first is None:
+            return None
+        return self.at(LoadedAddress(address)).symbolize(address, data, limit=limit)
+
+    def source_place(self, address: int) -> str | None:
+        """``file.c:12`` for an address of code in any of them; ``None`` where no line is known."""
+        program = self.at(LoadedAddress(address)) if self.first is not None else None
+        if program is None or not program.has_debug_info:
+            return None
+        row = program.info.line_at(program.to_file(LoadedAddress(address)))
+        return f"{row.file.name}:{row.line}" if row is not None and row.file is not None else None
 
 
 def _same(one: bytes | bytearray | mmap, other: bytes | bytearray | mmap) -> bool:

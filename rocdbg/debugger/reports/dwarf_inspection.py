@@ -14,6 +14,7 @@ from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.places import variable_expression
 from rocdbg.debugger.frames.selection import Selection
+from rocdbg.debugger.reports.location_words import IN_FRAME, static_words
 from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.reports.variable_coverage import CoverageRow, coverage_rows
 from rocdbg.debugger.reports.whereabouts import place_words, words_by_lane
@@ -152,12 +153,20 @@ class DwarfInspection:
         for number, rule in sorted(row.rules.items()):
             yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture, program.base)}"
 
+    def _is_in_frame(self, variable: Variable) -> bool:
+        """Whether a variable is at one place in the frame of every lane: then that is said, as `info scope` does."""
+        frame, program = self._data.environment().frame, self._inferior.program
+        if frame is None or program is None:
+            return False
+        words = static_words(program, variable, frame.context.function)
+        return words is not None and words.startswith(IN_FRAME)
+
     def describe_variable(self, name: str) -> list[str] | None:
         """The lines of ``info address NAME`` for a variable of the selected frame; ``None`` for other names."""
         if self._inferior.target is None or self._focus.current.thread is None:
             return None
         variable = next((v for v in self._data.environment().local_variables() if v.name == name), None)
-        if variable is None or has_fixed_address(variable):
+        if variable is None or has_fixed_address(variable) or self._is_in_frame(variable):
             return None
         try:
             if self._data.environment().location_of(variable) is None:

@@ -19,7 +19,7 @@ from rocdbg.debugger.reports.disassembly import DisassemblyLine, instructions_at
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.format import SIZE_LETTERS, Format
 from rocdbg.debugger.values.formatting import Formatter
-from rocdbg.debugger.values.numbers import format_integer, format_string
+from rocdbg.debugger.values.numbers import format_binary, format_integer, format_string
 from rocdbg.debugger.values.scalars import format_letter
 from rocdbg.debugger.values.storage import Memory, MemoryStorage
 from rocdbg.debugger.values.value import Value
@@ -86,7 +86,7 @@ def effective(fmt: Format, last: Format) -> Format:
     letter = fmt.letter or last.letter or "x"
     size = fmt.size
     if letter == "a":
-        size = "g"
+        size = size or "g"
     elif letter == "c" and not size:
         size = "b"
     elif letter == "f" and not size:
@@ -142,7 +142,7 @@ def _cell(value: Value, data: bytes, fmt: Format, formatter: Formatter) -> str:
     if letter == "x":
         return format_integer(number, len(data), "z")
     if letter == "t":
-        return f"{number:0{8 * len(data)}b}"
+        return format_binary(number, len(data), True, formatter.settings.nibbles)
     return format_letter(value, letter, "", formatter.address)
 
 

@@ -13,6 +13,7 @@ from rocdbg.dwarf.info import Exprloc, Function, Loclist, Unit, Variable
 from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.errors import Error
 
+IN_FRAME = "a variable at frame base reg"
 _LANE = ("DW_OP_LLVM_push_lane", "DW_OP_constu", "DW_OP_mul", "DW_OP_LLVM_offset")
 """Behind a vector register: the dword of the lane."""
 _LANE_BY_LITERAL = ("DW_OP_LLVM_push_lane", "DW_OP_lit4", "DW_OP_mul", "DW_OP_LLVM_offset")
@@ -90,7 +91,7 @@ def _simple(operations: list[Operation], unit: Unit, frame_base: str | None, pro
     if len(body) != 1:
         return None
     if first.name == "DW_OP_fbreg" and frame_base is not None:
-        return f"a variable at frame base reg ${frame_base} offset 0+{first.operands[0]!r}"
+        return f"{IN_FRAME} ${frame_base} offset 0+{first.operands[0]!r}"
     if first.name == "DW_OP_bregx":
         name, offset = _name(first.operands[0], program), first.operands[1]
         if len(body) < len(operations) and offset == 0:  # what is in the register is no address

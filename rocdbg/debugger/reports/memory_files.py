@@ -14,7 +14,7 @@ from msgspec import Struct
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.expr.access import place_of
 from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.target.record_files import MAX_FILE, Chunk, read_records, to_ihex, to_srec
+from rocdbg.debugger.target.record_files import MAX_FILE, Chunk, read_records, to_ihex, to_srec, to_verilog
 from rocdbg.debugger.values.storage import Address
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, BaseType, Encoding, PointerType, Type, VectorType
@@ -72,11 +72,13 @@ def dumped_memory(data: Data, start: str, stop: str) -> Dumped:
 
 
 def encoded(dumped: Dumped, format_: str, name: str) -> bytes:
-    """A file's bytes: ``binary``, ``ihex``, ``srec`` or ``npy``, for a file of that name."""
+    """A file's bytes: ``binary``, ``ihex``, ``srec``, ``verilog`` or ``npy``, for a file of that name."""
     if format_ == "ihex":
         return to_ihex(dumped.chunk, name)
     if format_ == "srec":
         return to_srec(dumped.chunk, name)
+    if format_ == "verilog":
+        return to_verilog(dumped.chunk)
     if format_ == "npy":
         file = io.BytesIO()
         array = np.frombuffer(dumped.chunk.data, dumped.dtype)

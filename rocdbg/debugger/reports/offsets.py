@@ -13,7 +13,16 @@ from rocdbg.dwarf.info.type_text import (
     member_text,
     needs_labels,
 )
-from rocdbg.dwarf.info.types import Access, ClassKind, ClassType, Member, StaticMember
+from rocdbg.dwarf.info.types import (
+    Access,
+    ArrayType,
+    ClassKind,
+    ClassType,
+    Member,
+    PointerType,
+    QualifiedType,
+    StaticMember,
+)
 
 COMMENT = 27  # columns of the comment before a member
 
@@ -39,8 +48,16 @@ class _Layout:
         self.hexadecimal = hexadecimal
         self.shown = shown
 
-    def body(self, type_: ClassType, base: int, indent: int, around: dict[str, str]) -> list[str]:
-        """Members, holes, and the total. ``base`` is the structure's own offset in bytes."""
+    def body(
+        self, type_: ClassType, base: int, indent: int, around: dict[str, str], pointed: bool = False, within: int = 0
+    ) -> list[str]:
+        """Members, holes, and the total. ``base`` is the structure's own offset in bytes.
+
+        ``within``: its offset in the structure around it, in bits.
+
+        ``pointed``: it has no name and is at the end of a pointer or array; then there is no total, and of the
+        structures in it those with a name are not written out.
+        """
         lines: list[str] = []
         names = local_names(type_, around, self.shown)
         blank = " " * (COMMENT + indent)
@@ -61,24 +78,34 @@ class _Layout:
                 continue
             if not union:
                 lines += _hole(end, start, "hole")
-            lines += self._member(member, base, union, indent, names)
+            lines += self._member(member, base, union, indent, names, pointed)
             size = member.bit_size if member.bit_size is not None else 8 * (member.type.size or 0)
             end = start + size
         if not fields:
             lines.append(f"{blank}<no data fields>")
-        if not union:
-            lines += _hole(end, 8 * (type_.size or 0), "padding")
+        if pointed:
+            return lines
+        # of a union GDB counts from where it is in the structure around
+        lines += _hole(within if union else end, 8 * (type_.size or 0), "padding")
         return [*lines, "", f"{blank}/* total size (bytes): {type_.size or 0:>4} */"]
 
-    def _member(self, member: Member, base: int, union: bool, indent: int, names: dict[str, str]) -> list[str]:
+    def _member(
+        self, member: Member, base: int, union: bool, indent: int, names: dict[str, str], pointed: bool
+    ) -> list[str]:
         comment = self._comment(member, base, union)
-        pad = " " * indent
-        if isinstance(member.type, ClassType) and str(member.type) not in names:
+        pad, blank = " " * indent, " " * (COMMENT + indent)
+        type_ = member.type
+        if isinstance(type_, ClassType) and str(type_) not in names and not (pointed and type_.name):
             offset = base + (member.bit_offset or 0) // 8
-            blank = " " * (COMMENT + indent)
             tail = f"}} {member.name};" if member.name else "};"
-            inside = self.body(member.type, offset, indent + 4, names)
-            return [f"{comment}{pad}{class_head(member.type, self.shown.raw, names)} {{", *inside, blank + tail]
+            inside = self.body(type_, offset, indent + 4, names, pointed, 0 if union else member.bit_offset or 0)
+            return [f"{comment}{pad}{class_head(type_, self.shown.raw, names)} {{", *inside, blank + tail]
+        end = _unnamed_end(type_)
+        if end is not None:
+            before, _, after = type_.declare(member.name or "", lambda _: _END).partition(_END)
+            head = class_head(end, self.shown.raw, names)
+            inside = self.body(end, 0, indent + 4, names, pointed=True)
+            return [f"{comment}{pad}{before}{head} {{", *inside, f"{blank}}}{after};"]
         leaves = Leaves(0, COMMENT + indent, names, self.shown)
         return [f"{comment}{pad}{member_text(member, leaves)}"]
 
@@ -94,6 +121,17 @@ class _Layout:
             return f"/* {place}      |  {width} */"
         bit = f" {bits % 8:#x}" if self.hexadecimal else f"{bits % 8:>2}"
         return f"/* {place}:{bit}".ljust(15) + f"|  {width} */"
+
+
+_END = "\0"
+"""Stands for the type at the end of a declarator."""
+
+
+def _unnamed_end(type_: Type) -> ClassType | None:
+    """The structure without a name at the end of pointers and arrays; ``None`` for any other type."""
+    while isinstance(type_, PointerType | ArrayType | QualifiedType):
+        type_ = type_.element if isinstance(type_, ArrayType) else type_.target
+    return type_ if isinstance(type_, ClassType) and type_.name is None else None
 
 
 def _hole(end: int, start: int, what: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from msgspec import Struct
 
@@ -13,7 +14,8 @@ from rocdbg.debugger.patterns import Pattern
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, SourceFile, Type, Variable
 from rocdbg.dwarf.info.constants import At
-from rocdbg.dwarf.info.types import BaseType, ClassType, EnumType, FunctionType, TypedefType
+from rocdbg.dwarf.info.type_text import Leaves
+from rocdbg.dwarf.info.types import BaseType, ClassType, EnumType, FunctionType, QualifiedType, TypedefType
 
 _MARKS = re.compile(r" ([*&]+)$")
 
@@ -95,8 +97,12 @@ def type_rows(programs: Iterable[Program], pattern: Pattern) -> list[SymbolRow]:
         for type_ in program.info.types_matching(pattern.compiled, by_unit=True):
             file, line, is_cxx = program.info.declared_at(type_)
             own = isinstance(type_, ClassType | EnumType)
+            if isinstance(type_, ClassType) and type_.is_declaration:
+                continue  # defined elsewhere, or nowhere
             name = _type_name(type_)
-            text = f"typedef {type_.target} {name};" if isinstance(type_, TypedefType) else str(type_)
+            text = str(type_)
+            if isinstance(type_, TypedefType):
+                text = f"typedef {_without_typedefs(type_.target)} {name};"
             if own:
                 text += ";"
             rows.append(SymbolRow(file, line, text, name, int(is_cxx and not own), type=type_))
@@ -114,6 +120,13 @@ def _namespace_rows(program: Program, pattern: Pattern) -> Iterator[SymbolRow]:
         if pattern.search(name):
             files = die.unit.files
             yield SymbolRow(files[0] if files else None, die.number(At.DECL_LINE), meant, name)
+
+
+def _without_typedefs(type_: Type) -> Type:
+    """A type with what typedefs of it stand for, under its qualifiers: what it is made of keeps its name."""
+    if isinstance(type_, QualifiedType):
+        return replace(type_, target=_without_typedefs(type_.target))
+    return _without_typedefs(type_.target) if isinstance(type_, TypedefType) else type_
 
 
 def _described(programs: Iterable[Program]) -> Iterator[Program]:
@@ -146,4 +159,4 @@ def declaration(type_: Type, name: str) -> str:
     """A declaration of ``name``: ``float tile[64]``, ``int (*f)(int)``."""
     if isinstance(type_, FunctionType):
         return f"{type_} {name}"
-    return type_.declare(name)
+    return type_.declare(name, Leaves(show=0).text)  # of a structure without a name the members

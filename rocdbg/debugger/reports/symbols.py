@@ -11,6 +11,7 @@ from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.expr.program_names import ProgramNames
+from rocdbg.debugger.expr.type_lookup import TypeLookup
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.patterns import compile_pattern
 from rocdbg.debugger.program.lds import place_variables
@@ -242,20 +243,18 @@ class Symbols:
         program = self.program
         if variable is not None:
             return f'Symbol "{name}" is {self.where(variable, frame.context.function if frame is not None else None)}.'
-        functions = program.info.functions_named(name) if program.has_debug_info else []
-        # a method is found by its last name too: a variable that is called so comes first
-        hidden = functions and any(found.qualified_name == name for found in program.info.variables_named(name))
-        for named in () if hidden else functions:
-            if named.low_pc is not None:
-                address = program.to_loaded(named.low_pc)
-                title = Program.function_title(named)
-                return f'Symbol "{title}" is a function at address {address:#x}.'
+        names = ProgramNames(program, frame)
+        functions = names.functions(name) if program.has_debug_info else []
+        if functions and functions[0].low_pc is not None:
+            address = program.to_loaded(functions[0].low_pc)
+            return f'Symbol "{Program.function_title(functions[0])}" is a function at address {address:#x}.'
+        if TypeLookup(program, frame).find(name, "") is not None:
+            return f'Symbol "{name}" is a typedef.'
         scope, _, last = name.rpartition("::")
         for owner in program.info.functions_named(scope) if scope and program.has_debug_info else []:
             for local in variables_in(owner):
                 if local.name == last:
                     return f'Symbol "{last}" is {self.where(local, owner)}.'
-        names = ProgramNames(program, frame)
         found = names.variable(name) if program.has_debug_info else None
         # what is qualified is looked up as it is here, without the unnamed namespaces that expressions pass through
         if found is not None and ("::" not in name or (found.qualified_name or name).endswith(name.removeprefix("::"))):

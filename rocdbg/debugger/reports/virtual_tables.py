@@ -29,11 +29,24 @@ def table_lines(text: str, data: Data) -> list[str]:
     if not isinstance(value.bare, ClassType) or not is_polymorphic(value.type, environment):
         raise DebuggerError(NO_TABLE)
     lines: list[str] = []
-    seen: set[int] = set()
     formatter = data.formatter()
-    for part in _parts(value, environment):
-        lines += _table(part, seen, environment, formatter, bool(lines))
+    tables = _tables(_parts(value, environment), environment)
+    for place in sorted(tables):
+        part, last_slot = tables[place]
+        if last_slot >= 0:
+            lines += _table(part, last_slot, environment, formatter, bool(lines))
     return lines
+
+
+def _tables(parts: list[Value], environment: Environment) -> dict[int, tuple[Value, int]]:
+    """The first part at each place, with the highest slot that any class there declares a function for, else -1."""
+    found: dict[int, tuple[Value, int]] = {}
+    for part in parts:
+        address = part.address
+        if address is not None:
+            first, highest = found.get(address.value, (part, -1))
+            found[address.value] = first, max(highest, _last_slot(part.bare, environment))
+    return found
 
 
 def _parts(value: Value, environment: Environment) -> list[Value]:
@@ -48,31 +61,25 @@ def _parts(value: Value, environment: Environment) -> list[Value]:
 
 
 def _table(
-    part: Value, seen: set[int], environment: Environment, formatter: Formatter, is_further: bool
+    part: Value, last_slot: int, environment: Environment, formatter: Formatter, is_further: bool
 ) -> list[str]:
-    """The table of one part, if none at the same place was shown."""
+    """The table of one part."""
     address = part.address
-    if address is None or address.value in seen:
-        return []
-    seen.add(address.value)
-    slots = 1 + _last_slot(part.bare, environment, 100)
-    if not slots:
-        return []
+    assert address is not None
     table = int.from_bytes(environment.memory.read(address.space, address.value, 8), "little")
     lines = [""] if is_further else []
     place = formatter.address(address.space, address.value)
     lines.append(f"vtable for '{part.bare}' @ {table:#x} (subobject @ {place}):")
-    for slot in range(min(slots, MOST_SLOTS)):
+    for slot in range(min(1 + last_slot, MOST_SLOTS)):
         function = int.from_bytes(environment.memory.read(0, table + 8 * slot, 8), "little")
         lines.append(f"[{slot}]: {formatter.address(0, function, symbol=True)}")
     return lines
 
 
-def _last_slot(type_: Type, environment: Environment, depth: int) -> int:
-    """The highest slot of a virtual function of a class and its bases at the same place; -1 for none."""
+def _last_slot(type_: Type, environment: Environment) -> int:
+    """The highest slot of the virtual functions that a class declares; -1 for none."""
     class_ = environment.complete_type(type_.strip_typedefs().strip_qualifiers())
-    if not isinstance(class_, ClassType) or depth == 0:
+    if not isinstance(class_, ClassType):
         return -1
     slots = [method.vtable_slot for method in class_.methods if method.virtual and method.vtable_slot is not None]
-    inherited = (_last_slot(base.type, environment, depth - 1) for base in class_.bases)
-    return max([-1, *slots, *inherited])
+    return max([-1, *slots])

@@ -13,7 +13,8 @@ from msgspec import Struct, field
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.errors import DebuggerError, ExpressionError
 from rocdbg.debugger.expr.access import decay, placed
-from rocdbg.debugger.expr.casting import aggregate_cast, cast
+from rocdbg.debugger.expr.casting import aggregate_cast, cast, is_reinterpreted, reinterpreted
+from rocdbg.debugger.expr.class_casts import base_part, cast_pointer
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.functions import Callee
 from rocdbg.debugger.expr.operators import convert
@@ -155,13 +156,15 @@ class Arguments(Struct):
         if isinstance(bare, ClassType):
             if not isinstance(value.bare, ClassType):
                 raise ExpressionError("Invalid cast.")
-            return aggregate_cast(type_, value).contents()
+            return self._as_class(type_, value).contents()
         if isinstance(bare, ArrayType):
             return value.contents()
-        if ctypes.is_scalar(type_) and isinstance(value.bare, ClassType):
-            raise ExpressionError("Invalid cast.")
+        if is_reinterpreted(type_, value):
+            return reinterpreted(type_, value, self.environment).contents()
         if isinstance(bare, PointerType):
             value = decay(value)
+            if isinstance(value.bare, PointerType):
+                value = cast_pointer(value, bare, self.environment)
         elif not ctypes.is_scalar(type_):
             return convert(value, type_).contents()
         return cast(type_, decay(placed(value, self.environment)), self.environment, implicit=True).contents()
@@ -171,7 +174,7 @@ class Arguments(Struct):
         size = ctypes.size_of(type_)
         address = value.address
         if isinstance(type_.target.bare, ClassType) and isinstance(value.bare, ClassType):
-            value = aggregate_cast(type_.target, value)
+            value = self._as_class(type_.target, value)
             address = value.address
         if address is not None:
             pointer = Value.of_int(ctypes.pointer_to(value.type, address.space), address.value)
@@ -182,6 +185,11 @@ class Arguments(Struct):
             return
         data = value.contents() if isinstance(value.bare, ClassType) else self._converted(type_.target, value)
         plan.push(Pointer(plan.copy(data, value if len(data) == value.size else None), size))
+
+    def _as_class(self, type_: Type, value: Value) -> Value:
+        """An object as what a parameter is: its part that is of a base."""
+        part = base_part(value, type_, self.environment)
+        return part if part is not None else aggregate_cast(type_, value)
 
     def _is_by_reference(self, type_: Type) -> bool:
         """Whether a class says that it cannot be copied byte by byte."""

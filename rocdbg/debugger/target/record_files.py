@@ -10,6 +10,7 @@ from rocdbg.debugger.errors import DebuggerError
 
 IHEX_DATA, SREC_DATA = 16, 16
 """Bytes in a record."""
+VERILOG_LINE = 16
 MAX_ADDRESS = (1 << 32) - 1
 MAX_FILE = 1 << 28
 """Bytes of a file that is read."""
@@ -48,6 +49,14 @@ def to_srec(chunk: Chunk, name: str) -> bytes:
     lines += [_srec_line(width - 1, a.to_bytes(width, "big") + data) for a, data in _parts(chunk, SREC_DATA)]
     lines.append(_srec_line(11 - width, bytes(width)))
     return b"".join(lines)
+
+
+def to_verilog(chunk: Chunk) -> bytes:
+    """Verilog's hexadecimal text, as ``$readmemh`` reads it: where the bytes begin, then lines of bytes."""
+    width = 8 if chunk.address <= MAX_ADDRESS else 16
+    rows = [chunk.data[at : at + VERILOG_LINE] for at in range(0, len(chunk.data), VERILOG_LINE)]
+    lines = [f"@{chunk.address:0{width}X}", *(row.hex(" ").upper() for row in rows)]
+    return "".join(f"{line}\r\n" for line in lines).encode()
 
 
 def read_records(text: bytes, name: str) -> list[Chunk]:

@@ -18,8 +18,14 @@ from rocdbg.dwarf.info.types import ClassType, Type
 class Symbolizer(Protocol):
     """Names for addresses."""
 
-    def symbolize(self, address: int, data: bool = True) -> str | None:
-        """``fn+12`` for an address of code, or of data when ``data``; ``None`` when nothing is there."""
+    def symbolize(self, address: int, data: bool = True, limit: int = 0) -> str | None:
+        """``fn+12`` for an address of code, or of data when ``data``; ``None`` when nothing is there.
+
+        ``limit`` is the largest offset that is told; 0: any is.
+        """
+
+    def source_place(self, address: int) -> str | None:
+        """``file.c:12`` for an address of code."""
 
 
 class Appearance(Struct):
@@ -50,9 +56,10 @@ class Appearance(Struct):
         prefix = "" if space == 0 else address_space(space).name + "#"
         text = f"{prefix}{address:#x}"
         if symbol and space in (0, 1) and self.symbols is not None:
-            name = self.symbols.symbolize(address)
+            name = self.symbols.symbolize(address, True, self.settings.max_symbolic_offset)
             if name is not None:
-                text += f" <{name}>"
+                place = self.symbols.source_place(address) if self.settings.symbol_filename else None
+                text += f" <{name} at {place}>" if place is not None else f" <{name}>"
         return text
 
     def pointer(self, space: int, address: int, symbol: bool) -> str:

@@ -93,12 +93,17 @@ def bare(type_: Type) -> Type:
 
 
 def size_of(type_: Type) -> int:
-    """Size in bytes as ``sizeof`` has it: void and functions count 1. Raises for incomplete types."""
+    """Size in bytes as ``sizeof`` has it: void and functions count 1, arrays without a bound 0, as in GDB.
+
+    Raises for incomplete types.
+    """
     if type_.integer is not None:
         return type_.integer.size
     stripped = type_.bare
     if isinstance(stripped, VoidType | FunctionType):
         return 1
+    if isinstance(stripped, ArrayType) and stripped.count is None and stripped.byte_size is None:
+        return 0
     size = stripped.size if not is_null_type(stripped) else 8
     if size is None:
         raise ExpressionError(f"The size of type {type_} is not known.")
@@ -249,10 +254,10 @@ def is_void(type_: Type) -> bool:
 
 
 def promote(type_: Type) -> Type:
-    """C's integer promotions; floats stay."""
+    """C's integer promotions; floats stay, those of 16 bits as well."""
     stripped = bare(type_)
     if is_float(stripped):
-        return FLOAT if size_of(stripped) < 4 else stripped
+        return stripped
     if not is_integral(stripped):
         raise ExpressionError("Argument to arithmetic operation not a number or boolean.")
     size = size_of(stripped)

@@ -141,11 +141,13 @@ class _Writer(ClassText):
         if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
             return self._reference(value, stripped, depth)
         if self.letter:
-            return format_letter(value, self.letter, self.fmt.size, self.formatter.address)
+            return format_letter(
+                value, self.letter, self.fmt.size, self.formatter.address, self.settings.nibbles
+            )
         if isinstance(stripped, PointerType):
             return self._pointer(value, stripped)
         if self.fmt.radix and isinstance(stripped, BaseType) and ctypes.is_integral(stripped):
-            return format_letter(value, self.fmt.radix, "", self.formatter.address)
+            return format_letter(value, self.fmt.radix, "", self.formatter.address, self.settings.nibbles)
         if isinstance(stripped, EnumType):
             return format_enum(value)
         if isinstance(stripped, MemberPointerType):
@@ -222,7 +224,7 @@ class _Writer(ClassText):
         if self.letter and value.storage is not None:  # as GDB, the first byte of its code
             byte = Value(ctypes.UNSIGNED_CHAR, value.storage, value.offset)
             return format_letter(byte, self.letter, "", self.formatter.address)
-        return f"{{{value.type}}} {self.formatter.pointer(0, number, symbol=True)}"
+        return f"{{{value.type.strip_typedefs()}}} {self.formatter.pointer(0, number, symbol=True)}"
 
     def _member_pointer(self, value: Value, type_: MemberPointerType) -> str:
         number = int.from_bytes(value.contents()[:8], "little", signed=True)

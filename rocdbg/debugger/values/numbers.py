@@ -28,6 +28,22 @@ def format_integer(number: int, size: int, letter: str) -> str:
     return str(number)
 
 
+def format_binary(number: int, size: int, padded: bool, nibbles: bool) -> str:
+    """The unsigned ``number`` in binary, ``padded`` to its ``size`` in bytes, or in groups of four digits.
+
+    As in GDB, groups begin with that of the first digit that is set.
+    """
+    digits = f"{number:0{8 * size}b}"
+    first = digits.find("1")
+    if first < 0:
+        return digits if padded else "0"
+    if not nibbles:
+        return digits if padded else digits[first:]
+    start = first // 4 * 4
+    groups = [digits[at : at + 4] for at in range(start, len(digits), 4)]
+    return (digits[:start] if padded else "") + " ".join(groups)
+
+
 def format_float(type_: Type, data: bytes) -> str:
     """The shortest fixed number of digits that tells all values of the type apart, as ``%g``.
 

@@ -9,7 +9,7 @@ from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.format import SIZE_LETTERS, undefined_format
-from rocdbg.debugger.values.numbers import format_char, format_float, format_integer
+from rocdbg.debugger.values.numbers import format_binary, format_char, format_float, format_integer
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import BaseType, EnumType, PointerType, Type
 
@@ -34,10 +34,13 @@ def format_base(value: Value, type_: BaseType) -> str:
     return str(number)
 
 
-def format_letter(value: Value, letter: str, size: str, address_text: Callable[[int, int, bool], str]) -> str:
+def format_letter(
+    value: Value, letter: str, size: str, address_text: Callable[[int, int, bool], str], nibbles: bool = False
+) -> str:
     """A scalar in the format of a letter; with a size letter, cut or extended to that size.
 
-    ``address_text`` gives the text of a space and an address, with the symbol there.
+    ``address_text`` gives the text of a space and an address, with the symbol there; ``nibbles``: binary digits are
+    in groups.
     """
     data = value.contents()
     type_ = value.bare
@@ -61,8 +64,8 @@ def format_letter(value: Value, letter: str, size: str, address_text: Callable[[
         return address_text(ctypes.pointer_space(type_), number & _LONG_MASK, True)
     if letter == "c":
         number = value.as_int() if not ctypes.is_float(type_) else _whole(value.as_float())
-        char_type = type_ if ctypes.is_char(type_) else ctypes.SIGNED_CHAR
-        if ctypes.is_integral(type_) and not ctypes.is_signed(type_) and not ctypes.is_char(type_):
+        char_type: Type = ctypes.SIGNED_CHAR
+        if ctypes.is_integral(type_) and not ctypes.is_signed(type_):
             char_type = ctypes.UNSIGNED_CHAR
         width = 8 * ctypes.size_of(char_type)
         number &= (1 << width) - 1
@@ -71,6 +74,8 @@ def format_letter(value: Value, letter: str, size: str, address_text: Callable[[
         return format_char(number, char_type)
     if letter not in "xduotz":
         raise undefined_format(letter)
+    if nibbles and letter == "t":
+        return format_binary(int.from_bytes(data, "little"), len(data), False, True)
     text = format_integer(int.from_bytes(data, "little"), len(data), letter)
     space = ctypes.pointer_space(type_) if isinstance(type_, PointerType) else 0
     return text if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC) else f"{address_space(space).name}#{text}"

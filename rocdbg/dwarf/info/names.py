@@ -14,7 +14,11 @@ from msgspec import Struct
 _SPACE = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _OPERATOR = re.compile(r"(?<![\w$])operator\s*(\(\)|\[\]|->\*?|[-+*/%^&|~!=<>,]+)")
 _LITERAL = re.compile(r"(?<![\w.$])(\d+[uUlL]+)\b|'([^\\']|\\[abtnvfr0])'")
-_CONST = re.compile(r"([(,<])const ((?:(?:unsigned|signed|long|short) )*[\w:]+(?:<[^<>]*>)?)")
+_MARK_BEHIND_SPACE = re.compile(r"(?<=[\w>*&]) (?=[*&])")
+_WORD_BEHIND_MARK = re.compile(r"([*&])(const|volatile)\b")
+_LEADING_CONST = re.compile(r"(?:(?<=[(<,])|(?<=[(<,] ))(const(?: volatile)?|volatile) (?=\w)")
+_WORD = "(?:unsigned|signed|long|short|int|char|double)"
+_BASIC = re.compile(rf"(?:{_WORD} )*{_WORD}\b")
 _ESCAPES = {"\\0": 0, **{f"\\{letter}": code for code, letter in enumerate("abtnvfr", 7)}}
 _OPENING, _CLOSING = "(<[{", ")>]}"
 
@@ -25,10 +29,44 @@ def normalise(name: str) -> str:
 
 
 def spelled(name: str) -> str:
-    """A name of the debug information as GDB spells it: ``f<3U, 'c'>`` is ``f<3u, (char)99>``."""
+    """A name of the debug information as GDB spells it: ``f<3U, 'c'>`` is ``f<3u, (char)99>``.
+
+    Types in it are written as demanglers do: ``S<const char *>`` is ``S<char const*>``.
+    """
+    if name.startswith("operator ") and not name.startswith(("operator new", "operator delete")):
+        return "operator " + _like_demanglers(f"({name[9:]}")[1:]  # a conversion
     if "<" not in name:
         return name
-    return _LITERAL.sub(_literal, name)
+    return _like_demanglers(_LITERAL.sub(_literal, name))
+
+
+def _like_demanglers(name: str) -> str:
+    """Types behind brackets and commas with ``const`` behind what it is about, and marks of pointers close to it."""
+    if "*" in name or "&" in name:
+        name = _MARK_BEHIND_SPACE.sub("", name)
+        name = _WORD_BEHIND_MARK.sub(r"\1 \2", name)
+    for match in reversed([*_LEADING_CONST.finditer(name)]):  # the innermost are the last
+        start, end = match.end(), _specifier_end(name, match.end())
+        name = f"{name[: match.start()]}{name[start:end]} {match[1]}{name[end:]}"
+    return name
+
+
+def _specifier_end(name: str, start: int) -> int:
+    """Where the type ends that begins at ``start``: words and a name with its template arguments, without marks."""
+    words = _BASIC.match(name, start)
+    if words:
+        return words.end()
+    pos, depth = start, 0
+    while pos < len(name):
+        char = name[pos]
+        if char == "<":
+            depth += 1
+        elif char == ">" and depth:
+            depth -= 1
+        elif not depth and not (char.isalnum() or char in "_:$"):
+            break
+        pos += 1
+    return pos
 
 
 def _literal(match: re.Match[str]) -> str:
@@ -125,4 +163,4 @@ def _split_parameters(text: str) -> tuple[str, str | None]:
 def parameter_list(text: str) -> str:
     """A list of parameter types without white space, in one of its spellings: ``const T*`` is ``T const*``."""
     text = normalise(text)
-    return "()" if text == "(void)" else _CONST.sub(r"\1\2 const", text)
+    return "()" if text == "(void)" else _like_demanglers(text)

@@ -86,6 +86,15 @@ def qualified(die: Die) -> str:
     return "::".join((*enclosing_names(die), name or ""))
 
 
+def declared_in(scope: Die, name: str) -> str | None:
+    """What a name stands for by an alias or using-declaration directly in a function or block; ``None`` without one."""
+    for child in scope.children:
+        target = child.reference(At.IMPORT) if child.tag == Tag.IMPORTED_DECLARATION else None
+        if target is not None and name == (child.name or target.name):
+            return qualified(target)
+    return None
+
+
 def imported(scope: Die) -> list[str]:
     """The namespaces that using-directives directly in a function or block name."""
     targets = (child.reference(At.IMPORT) for child in scope.children if child.tag == Tag.IMPORTED_MODULE)

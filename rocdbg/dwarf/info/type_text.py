@@ -161,8 +161,10 @@ def class_head(type: ClassType, raw: bool = False, around: dict[str, str] | None
         meant = (f"{item.name} = {names.names.get(str(item.type), str(item.type))}" for item in types)
         head += f" [with {', '.join(meant)}]"
     if type.bases:
+        inner = names if raw else Leaves(-1, names=_template_names(type.body.template_arguments) | names.names)
         bases = (
-            f"{base.access.name.lower()} {'virtual ' if base.virtual else ''}{base.type}" for base in type.bases
+            f"{base.access.name.lower()} {'virtual ' if base.virtual else ''}{inner.abbreviate(str(base.type))}"
+            for base in type.bases
         )
         head += f" : {', '.join(bases)}"
     return head
@@ -200,11 +202,11 @@ def _class_body(type: ClassType, leaves: Leaves) -> str:
     inner = Leaves(leaves.show - 1, leaves.indent + 4, names, shown)
     fields = [(access, member_text(member, inner)) for access, member in data_members(type)]
     methods = [
-        (method.access, _method_text(type, method, names))
+        (method.access, _method_text(type, method, names, shown))
         for method in body.methods if shown.methods and not method.artificial
     ]
     lines = ["{"]
-    if not fields and not methods:
+    if not fields and not methods and not any(isinstance(item, TypedefType) for item in body.nested_types):
         incomplete = type.is_declaration and type.byte_size is None
         lines.append(f"{indent}<{'incomplete type' if incomplete else 'no data fields'}>")
     labels = needs_labels(type)
@@ -226,7 +228,8 @@ def _class_body(type: ClassType, leaves: Leaves) -> str:
     typedefs = [item for item in body.nested_types if isinstance(item, TypedefType)] if shown.typedefs else []
     if typedefs and (fields or methods or nested):
         lines.append("")
-    outer = Leaves(show=-1, names=leaves.names)
+    parameters = {} if shown.raw else _template_names(body.template_arguments)
+    outer = Leaves(show=-1, names=parameters | leaves.names)
     lines += [f"{indent}typedef {item.target.declare(item.name, outer.text)};" for item in typedefs]
     lines.append(" " * leaves.indent + "}")
     return "\n".join(lines)
@@ -234,8 +237,8 @@ def _class_body(type: ClassType, leaves: Leaves) -> str:
 
 def _template_names(arguments: tuple[TemplateArgument, ...]) -> dict[str, str]:
     return {
-        str(argument.type): argument.name
-        for argument in arguments if argument.value is None and argument.name
+        str(argument.type): argument.name  # of two that stand for one type the first
+        for argument in reversed(arguments) if argument.value is None and argument.name
     }
 
 
@@ -257,9 +260,11 @@ def member_text(member: Member | StaticMember, leaves: Leaves) -> str:
     return f"{declared};" if member.bit_size is None else f"{declared} : {member.bit_size};"
 
 
-def _method_text(owner: ClassType, method: Method, names: dict[str, str]) -> str:
+def _method_text(owner: ClassType, method: Method, names: dict[str, str], shown: Shown) -> str:
     spell = Leaves(show=-1, names=names).text
-    text = f"{method.name}({method.type.parameter_list(without_this=True, spell=spell)})"
+    # of a parameter whose class has no name (a closure) GDB writes the members
+    parameters = method.type.parameter_list(without_this=True, spell=Leaves(show=0, names=names, shown=shown).text)
+    text = f"{method.name}({parameters})"
     bare = (owner.name or "").partition("<")[0]
     if method.name.lstrip("~") != bare and not _is_conversion(method):
         # of a pointer, too, GDB puts the space between it and the name
