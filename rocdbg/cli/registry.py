@@ -166,6 +166,7 @@ def command(
     repeat: Repeat = Repeat.SAME,
     needs: Precondition | None = None,
     keeps_blanks: bool = False,
+    hidden: bool = False,
 ) -> Callable[[F], F]: ...
 def command(
     name: str,
@@ -179,13 +180,14 @@ def command(
     args: Arguments | None = None,
     needs: Precondition | None = None,
     keeps_blanks: bool = False,
+    hidden: bool = False,
 ) -> Callable[[F], F]:
     """Declare a command; the function's docstring is its help text, the first line the summary.
 
     ``name`` and ``aliases`` are full names (``"info lanes"``). With ``args`` the function gets the shell and its
     arguments by name, after ``needs`` has been asked; usage and completion come from the declaration. Without them
     the function gets the shell and the text after the name, ``usage`` is the line that help shows, and ``options``
-    are the words starting with ``-`` that the command takes (offered by completion).
+    are the words starting with ``-`` that the command takes (offered by completion). ``hidden``: no list has it.
     """
 
     def attach(function: F) -> F:
@@ -201,6 +203,7 @@ def command(
             repeat=repeat,
             arguments=args,
             keeps_blanks=keeps_blanks,
+            hidden=hidden,
         )
         function.command_spec = spec  # type: ignore[attr-defined]
         return function

@@ -36,6 +36,8 @@ SMALLEST_VALUE = 16
 CASE_MISMATCH = "warning: the current case sensitivity setting does not match the language.\n"
 MISMATCH = "Warning: the current language does not match this frame."
 
+RANGE_MISMATCH = "warning: the current range check setting does not match the language.\n"
+
 HISTORY_FILE = of_front_end("history filename", ".rocdbg_history")
 LANGUAGE = of_engine("language")
 CASE = of_front_end("case-sensitive", "auto")
@@ -231,10 +233,8 @@ def session_settings() -> tuple[Setting, ...]:
         ),
         Setting(
             "check range", Enumeration(("on", "off", "warn", "auto")), "range checking (on/warn/off/auto)", RANGE,
-            line=_auto_line(
-                "Range checking", RANGE, "off",
-                "warning: the current range check setting does not match the language.\n",
-            ),
+            line=_auto_line("Range checking", RANGE, "off", RANGE_MISMATCH),
+            after=lambda shell: shell.line(RANGE_MISMATCH) if RANGE.read(shell) in ("on", "warn") else None,
         ),
         Setting(
             "charset", Enumeration(CHARSETS), "the host and target character sets",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.options import Option, OptionGroup
-from rocdbg.cli.paths import expand
+from rocdbg.cli.paths import expand, search_folder
 from rocdbg.cli.registry import Category, CommandError, Completes
 from rocdbg.cli.setting import Place, Setting, of_engine, of_front_end, of_launch, of_print, of_program
 from rocdbg.cli.value_kinds import (
@@ -114,7 +114,7 @@ def _set_direction(shell: Shell, word: object) -> None:
 
 
 def _set_directories(shell: Shell, text: object) -> None:
-    folders = [part for part in str(text).split(":") if part]
+    folders = [search_folder(shell, part) for part in str(text).split(":") if part]
     ends = [part for part in ("$cdir", "$cwd") if part not in folders]
     shell.session.settings.directories = list(dict.fromkeys([*folders, *ends]))
 

@@ -187,9 +187,9 @@ def _show(shell: Shell, name: str, node: Node) -> None:
         return
     shell.line(f'User command "{name}":')
     body = getattr(node.spec.handler, "user_body", None) if node.spec is not None else None
-    for line in body_lines(body or [], 1):
-        shell.line(line)
-    shell.line()
+    if body:
+        for line in [*body_lines(body, 1), ""]:
+            shell.line(line)
 
 
 def body_lines(body: list[Statement], depth: int = 0) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_of
 from rocdbg.cli.kinds import FILE, text_of
-from rocdbg.cli.paths import expand
+from rocdbg.cli.paths import expand, shown_name
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.table import render
 from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation
@@ -58,7 +58,7 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
             cells.append((*head, "<MULTIPLE>", ""))
         else:
             where = row.locations[0]
-            cells.append((*head, f"{where.address:#018x}", _what(where)))
+            cells.append((*head, f"{where.address:#018x}", _what(shell, where)))
         if row.thread is not None and row.lane is None and row.at_places and row.locations:
             cells[-1] = (*cells[-1][:-1], f"{cells[-1][-1]} thread {row.thread}")
         notes.append(_notes(shell, row))
@@ -66,9 +66,10 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
             for where in row.locations:
                 enabled = "N*" if where.invalid else "y" if where.enabled else "n"
                 number = f"{row.number}.{where.number}"
-                cells.append((number, "", "", enabled, f"{where.address:#018x}", _what(where)))
+                cells.append((number, "", "", enabled, f"{where.address:#018x}", _what(shell, where)))
                 notes.append([])
-    has_addresses = any(row.at_places for row in rows) or shell.session.inferior.target is not None
+    running = shell.session.inferior.target is not None
+    has_addresses = any(row.locations or (running and isinstance(row, Watchpoint)) for row in rows)
     address = "Address           " if has_addresses else "Address   "
     titles = ["Num    ", "Type          ", "Disp", "Enb", address, "What"]
     if not shell.session.settings.print.address:
@@ -84,12 +85,12 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
         shell.line("(*): Breakpoint condition is invalid at this location.")
 
 
-def _what(where: BreakpointLocation) -> str:
+def _what(shell: Shell, where: BreakpointLocation) -> str:
     place = where.location
     if place.label:
         return place.label
     if place.file is not None:
-        return f"{f'in {place.function} at ' if place.function else ''}{place.file.name}:{place.line}"
+        return f"{f'in {place.function} at ' if place.function else ''}{shown_name(shell, place.file)}:{place.line}"
     name = place.program.symbolize(place.address, data=False)
     return f"<{name}>" if name else ""
 

@@ -160,6 +160,8 @@ class FrameWords(Struct, frozen=True):
 
 def _found(shell: Shell, words: FrameWords, text: str) -> int:
     """The level of the frame. Where nothing runs, what is wrong with the text comes first, as in GDB."""
+    if not text and words.word not in ("", "view"):
+        return words.find(shell, text)  # which says what is missing
     if not shell.session.inferior.running and text and words.find is not _view:
         if words.find is not _by_function:
             shell.session.data.integer(text)

@@ -139,6 +139,8 @@ class LocationResolver:
         if not program.has_debug_info:
             return []
         found = program.info.functions_named(spec.name)
+        if "(" in spec.name:  # names with parameters are those of C++
+            found = [f for f in found if f.unit.is_cxx]
         bodies = [f for f in found if not is_kernel_wrapper(program, f)]
         found = bodies or found
         if spec.qualified:

@@ -242,7 +242,10 @@ class Symbols:
         program = self.program
         if variable is not None:
             return f'Symbol "{name}" is {self.where(variable, frame.context.function if frame is not None else None)}.'
-        functions = program.info.functions_named(name) if program.has_debug_info else []
+        names = ProgramNames(program, frame)
+        functions: Sequence[Function] = ()
+        if program.has_debug_info:
+            functions = program.info.functions_named(name) if "(" in name else names.functions(name)
         # a method is found by its last name too: a variable that is called so comes first
         hidden = functions and any(found.qualified_name == name for found in program.info.variables_named(name))
         for named in () if hidden else functions:
@@ -255,7 +258,6 @@ class Symbols:
             for local in variables_in(owner):
                 if local.name == last:
                     return f'Symbol "{last}" is {self.where(local, owner)}.'
-        names = ProgramNames(program, frame)
         found = names.variable(name) if program.has_debug_info else None
         # what is qualified is looked up as it is here, without the unnamed namespaces that expressions pass through
         if found is not None and ("::" not in name or (found.qualified_name or name).endswith(name.removeprefix("::"))):
