@@ -12,13 +12,15 @@ from rocdbg.cli.paths import expand, shown_name
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.table import render
 from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation
-from rocdbg.debugger.running.catchpoints import Catchpoint
+from rocdbg.debugger.running.catchpoints import Catchpoint, HostCatchpoint
 from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.tracepoints import Tracepoint
 from rocdbg.debugger.running.watchpoints import Watchpoint
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
+
+CATCHPOINTS = (Catchpoint, HostCatchpoint)
 
 
 @command(
@@ -51,7 +53,7 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
         head = (str(row.number), row.kind, row.disposition.value, "y" if row.enabled else "n")
         several = len(row.locations) > 1 or any(where.invalid or not where.enabled for where in row.locations)
         if not row.at_places:
-            cells.append((*head, "", row.what if isinstance(row, Catchpoint) else row.text))
+            cells.append((*head, "", row.what if isinstance(row, CATCHPOINTS) else row.text))
         elif not row.locations:
             cells.append((*head, "<PENDING>", row.text))
         elif several:
@@ -101,14 +103,16 @@ def _notes(shell: Shell, row: Breakpoint) -> list[str]:
         evaluator = shell.session.running.native.evaluated_by(row)
         verb = "trace" if isinstance(row, Tracepoint) else "stop"
         notes.append(f"\t{verb} only if {row.condition}{f' ({evaluator} evals)' if evaluator else ''}")
+    if isinstance(row, HostCatchpoint) and row.argument:
+        notes.append(f"\tmatching: {row.argument}")
     if row.thread is not None:
         lane = f":{row.lane}" if row.lane is not None else ""
         notes.append(f"\tstop only in thread {row.thread}{lane}")
     elif row.lane is not None:
         notes.append(f"\tstop only in lane {row.lane}")
     if row.hit_count:
-        what = "breakpoint" if not isinstance(row, Catchpoint | Tracepoint) else (
-            "catchpoint" if isinstance(row, Catchpoint) else "tracepoint"
+        what = "breakpoint" if not isinstance(row, (*CATCHPOINTS, Tracepoint)) else (
+            "catchpoint" if isinstance(row, CATCHPOINTS) else "tracepoint"
         )
         notes.append(f"\t{what} already hit {row.hit_count} time{'s' if row.hit_count != 1 else ''}")
     if row.ignore_count:
@@ -158,7 +162,7 @@ def _recreating(row: Breakpoint) -> list[str]:
         text = f"{ {'write': '', 'read': 'r', 'access': 'a'}[row.access] }watch {row.text}"
     elif isinstance(row, Tracepoint):
         text = f"trace {row.text}"
-    elif isinstance(row, Catchpoint | DynamicPrintf):
+    elif isinstance(row, (*CATCHPOINTS, DynamicPrintf)):
         text = row.command
     else:
         text = f"{'t' if row.temporary else ''}{'h' if row.hardware else ''}break {row.text}"
