@@ -299,6 +299,8 @@ class Registry:
         self._found: dict[str, Resolved] = {}  # lines of loops come again and again
         self.defaults: dict[tuple[str, ...], str] = {}
         """By the name that `alias` gave: the arguments that it stands for; most for none."""
+        self.abbreviations: set[tuple[str, ...]] = set()
+        """Those of them that no list has (``alias -a``)."""
         self._aliases: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         self._late: list[tuple[tuple[str, ...], Callable[[], None]]] = []
         self.prefix_command: Callable[[list[str], Node], CommandSpec] | None = None
@@ -374,7 +376,7 @@ class Registry:
 
     def user_aliases(self) -> list[tuple[tuple[str, ...], Node]]:
         """What `alias` made: names and what they stand for."""
-        return [(words, self._place(words)) for words in self.defaults]
+        return [(words, self._place(words)) for words in self.defaults if words not in self.abbreviations]
 
     def default_lines(self, words: tuple[str, ...]) -> list[str]:
         """What help says of a command's aliases that stand for arguments too."""

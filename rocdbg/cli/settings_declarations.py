@@ -144,8 +144,13 @@ def _safe_path_line(shell: Shell) -> str:
     return f"List of directories from which it is safe to auto-load files is {path}."
 
 
+def _evaluation_words(shell: Shell) -> str:
+    mode = shell.session.settings.condition_evaluation
+    return "auto (currently target)" if mode == "auto" else mode
+
+
 CONDITION_EVALUATION_HELP = """\
-Set breakpoint condition evaluation mode.
+Set mode of breakpoint condition evaluation.
 auto and target: the target evaluates the conditions that it can, at the speed of its code; host: the debugger does.
 Either gives the same answers. "info breakpoints" says which of them evaluates a condition."""
 STEP_MODE_HELP = """\
@@ -355,7 +360,8 @@ SETTINGS = (
     Setting(
         "breakpoint condition-evaluation", Enumeration(("auto", "host", "target")),
         "breakpoint condition evaluation mode", of_engine("condition_evaluation"),
-        set_help=CONDITION_EVALUATION_HELP,
+        set_help=CONDITION_EVALUATION_HELP, show_help="Show mode of breakpoint condition evaluation.",
+        line=lambda shell: f"Breakpoint condition evaluation mode is {_evaluation_words(shell)}.",
     ),
     Setting(
         "instruction-budget", COUNT, "wave-instructions after which a run stops", of_engine("instruction_budget"),

@@ -49,6 +49,8 @@ def alias(shell: Shell, abbreviation: bool, text: str) -> None:
     own = node.spec.words if node.spec is not None else tuple(path)
     inherited = registry.defaults.get(tuple(path), "")
     registry.add_alias(words, node, own, listed=not abbreviation)
+    if abbreviation:
+        registry.abbreviations.add(words)
     registry.defaults[words] = " ".join(filter(None, [inherited, *arguments]))
 
 

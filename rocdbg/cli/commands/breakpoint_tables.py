@@ -30,7 +30,7 @@ CATCHPOINTS = (Catchpoint, HostCatchpoint)
 def info_breakpoints(shell: Shell, numbers: str) -> None:
     """Status of specified breakpoints (all user-settable breakpoints if no argument)."""
     rows = list(shell.session.breakpoints)
-    if numbers and rows:
+    if numbers and (rows or shell.session.inferior.target is not None):  # GDB has some of its own in a process
         wanted = set(numbers_of(shell, numbers))
         if not wanted or 0 in wanted:
             raise CommandError("Arguments must be numbers or '$' variables.")

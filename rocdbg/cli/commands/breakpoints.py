@@ -95,7 +95,9 @@ def set_breakpoint(
 
 
 def note_others(shell: Shell, places: Sequence[BreakpointLocation], made: Breakpoint | None = None) -> None:
-    """``Note: breakpoint 1 also set at pc 0x1139.`` of places where ``made`` is, or would have been."""
+    """``Note: breakpoint 1 also set at pc 0x1139.`` of places where ``made`` is, or would have been; not in scripts."""
+    if not shell.at_prompt:
+        return
     for where in places:
         same = [
             f"{row.number}{_thread_note(row, made)}{'' if row.enabled else ' (disabled)'}"

@@ -300,7 +300,8 @@ def advance(shell: Shell, location: str) -> None:
 
 
 @command(
-    "kill", category=RUNNING, aliases=("k",), repeat=Repeat.NEVER, args=Arguments(),
+    "kill", category=RUNNING, aliases=("k",), repeat=Repeat.NEVER,
+    args=Arguments(junk='Undefined kill command: "{}".  Try "help kill".'),
     needs=lambda shell: shell.need_running(),
 )
 def kill(shell: Shell) -> None:
