@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 
+_LETTER = re.compile(r"\d*[a-z]")
+
+
 class Display(Struct):
     """One of them. ``block`` is the innermost block that a name in it belongs to: it is shown inside of that alone."""
 
@@ -22,16 +26,18 @@ class Display(Struct):
     expression: str
     block: object = None
     enabled: bool = True
+    unknown: str = ""
+    """What is wrong with its letter."""
 
     @property
     def format(self) -> Format:
         """How it is shown. Raises `ExpressionError`."""
-        return Format.parse(self.letters) if self.letters else Format()
+        return Format.parse(self.letters) if self.letters and not self.unknown else Format()
 
     @property
     def is_memory(self) -> bool:
         """Whether it is shown as `x` does: as a string, as an instruction, or in a size."""
-        return bool(self.letters) and (self.format.letter in ("i", "s") or bool(self.format.size))
+        return bool(self.letters) and not self.unknown and (self.format.letter in ("i", "s") or bool(self.format.size))
 
     @property
     def format_words(self) -> str:
@@ -55,6 +61,12 @@ class Displays:
     def add(self, shell: Shell, letters: str, expression: str) -> None:
         """`display`: show the expression now and at each stop. Raises when it cannot be parsed."""
         new = Display(self._next, letters, expression, shell.session.data.innermost_block(expression))
+        try:
+            new.format  # noqa: B018 - a letter that is none is kept, and said where the value would be
+        except ExpressionError as error:
+            if not _LETTER.fullmatch(letters):
+                raise
+            new.unknown = str(error)
         _show(shell, new)
         self._displays[new.number] = new
         self._next += 1
@@ -101,6 +113,9 @@ def _show(shell: Shell, display: Display) -> None:
     if memory and not fmt.letter:
         slash = f"/{fmt.count if fmt.count != 1 else ''}x{fmt.size}"
     inline = memory and fmt.count == 1 and fmt.letter != "i"
+    if display.unknown:
+        shell.line(f"{display.number}: {slash} {display.expression} = <error: {display.unknown}>")
+        return
     try:
         value = shell.session.data.evaluate(display.expression)
         if memory:

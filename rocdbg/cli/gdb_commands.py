@@ -147,7 +147,6 @@ _NO_REMOTE = "the target is inside rocdbg: nothing is connected to"
 _MARKERS = "kernels have no markers of static tracepoints"
 _PYTHON = "rocdbg is extended by plug-ins (help plugin), not by scripts inside a session"
 _COMPILE = "nothing is compiled into a kernel that runs"
-_NO_THROW = "code for devices is compiled without exceptions"
 _RECORD = "what was recorded is gone through with the reverse commands, and last-write and first-write"
 _LANGUAGE = "kernels are not written in the language that it is about"
 NOT_APPLICABLE = {
@@ -160,15 +159,8 @@ NOT_APPLICABLE = {
     "bookmark": "checkpoints are that here: checkpoint, restart, info checkpoints",
     "break-range": "ranges are for the hardware of one processor",
     "catch assert": _LANGUAGE,
-    "catch catch": _NO_THROW,
-    "catch exec": _NO_PROCESS,
-    "catch fork": _NO_PROCESS,
     "catch handlers": _LANGUAGE,
-    "catch rethrow": _NO_THROW,
     "catch signal": "exceptions of kernels are caught by their kind: catch exception",
-    "catch syscall": _NO_PROCESS,
-    "catch throw": _NO_THROW,
-    "catch vfork": _NO_PROCESS,
     "clone-inferior": _ONE_PROCESS,
     "compile": _COMPILE,
     "core-file": _NO_PROCESS,
@@ -258,15 +250,8 @@ NOT_APPLICABLE = {
     "target": _NO_REMOTE,
     "task": _LANGUAGE,
     "tcatch assert": _LANGUAGE,
-    "tcatch catch": _NO_THROW,
-    "tcatch exec": _NO_PROCESS,
-    "tcatch fork": _NO_PROCESS,
     "tcatch handlers": _LANGUAGE,
-    "tcatch rethrow": _NO_THROW,
     "tcatch signal": "exceptions of kernels are caught by their kind: catch exception",
-    "tcatch syscall": _NO_PROCESS,
-    "tcatch throw": _NO_THROW,
-    "tcatch vfork": _NO_PROCESS,
     "tsave": "a Python program gets what was collected as arrays: Debugger.traced",
 }
 """Why a command means nothing here; one that is a prefix speaks for those below it."""

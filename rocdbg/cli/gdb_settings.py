@@ -167,8 +167,6 @@ ROWS: tuple[Row, ...] = (
     ("mi-async", BOOLEAN, False,
      "whether MI asynchronous mode is enabled", "Whether MI is in asynchronous mode is {}."),
     ("multiple-symbols", "ask|all|cancel", "all", "how the debugger handles ambiguities in expressions"),
-    ("non-stop", BOOLEAN, False,
-     "whether rocdbg controls the inferior in non-stop mode", "Controlling the inferior in non-stop mode is {}."),
     ("observer", BOOLEAN, False, "whether rocdbg controls the inferior in observer mode", "Observer mode is {}."),
     ("opaque-type-resolution", BOOLEAN, True,
      "resolution of opaque struct/class/union types (if set before loading symbols)"),

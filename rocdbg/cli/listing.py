@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
+from rocdbg.cli.paths import shown_name
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.patterns import Pattern
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
@@ -26,7 +27,7 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:
     if last < first:
         return
     if first > count:
-        raise DebuggerError(f"Line number {first} out of range; {file.name} has {count} lines.")
+        raise DebuggerError(f"Line number {first} out of range; {shown_name(shell, file)} has {count} lines.")
     last = min(last, count)
     shown = shown_lines(text.lines, file.name, first - 1, last - first + 1, shell.out.colour)
     for number, line in enumerate(shown, first):

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocdbg.cli.shell import Shell
+    from rocdbg.debugger.reports.places import SourceFile
 
 
 def expand(name: str | Path) -> Path:
@@ -12,3 +19,21 @@ def expand(name: str | Path) -> Path:
         return path.expanduser()
     except (RuntimeError, KeyError):
         return path
+
+
+def search_folder(shell: Shell, name: str) -> str:
+    """A folder of the search path of sources as it is kept: whole. Where there is none, that is said."""
+    if name in ("$cdir", "$cwd"):
+        return name
+    path = Path(os.path.normpath(Path.cwd() / expand(name)))
+    if not path.exists():
+        shell.line(f"Warning: {path}: {os.strerror(errno.ENOENT)}.")
+    elif not path.is_dir():
+        shell.line(f"warning: {path} is not a directory.")
+    return str(path)
+
+
+def shown_name(shell: Shell, file: SourceFile) -> str:
+    """A source file as `set filename-display` wants it to be shown."""
+    how = shell.settings.get("filename-display", "relative")
+    return file.path if how == "absolute" else file.basename if how == "basename" else file.name

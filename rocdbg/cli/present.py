@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.internal import write_report_text
 from rocdbg.cli.listing import write_instructions
+from rocdbg.cli.paths import shown_name
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import lane_list, lane_ranges
 from rocdbg.debugger.frames.frames import FrameKind
@@ -84,7 +85,7 @@ def frame_parts(
     yield "", ")"
     if place and frame.file is not None and frame.line is not None:
         yield "", " at "
-        yield "file", frame.file.name
+        yield "file", shown_name(shell, frame.file)
         yield "", f":{frame.line}"
 
 
@@ -102,7 +103,7 @@ def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool 
         next_instructions(shell, frame, has_source=False)
         return
     if select:
-        shell.session.places.position.show_frame(frame.file, frame.line)
+        shell.session.places.position.show_frame(frame.file, frame.line, frame.pc)
     if address and frame.shows_address and shell.session.settings.print.address:
         shell.out.styled([("address", f"{frame.pc:#018x}"), ("", "\t")])
     try:
@@ -150,7 +151,7 @@ def show_frame(
     if wanted in ("source-line", "source-and-location"):
         source_line(shell, frame, address=wanted == "source-line", select=select)
     elif select and frame.file is not None and frame.line is not None:
-        shell.session.places.position.show_frame(frame.file, frame.line)
+        shell.session.places.position.show_frame(frame.file, frame.line, frame.pc)
 
 
 def lanes_phrase(mask: int) -> str:

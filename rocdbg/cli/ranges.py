@@ -10,7 +10,7 @@ from rocdbg.debugger.digits import decimal
 from rocdbg.errors import Error
 
 ITEM = re.compile(r"(\d+)(?:-(\d+))?$")
-PAIR = re.compile(r"(\d+(?:-\d+)?|\*)(?::(\d+(?:-\d+)?|\*))?$")
+PAIR = re.compile(r"(?:1\.)?(\d+(?:-\d+)?|\*)(?::(\d+(?:-\d+)?|\*))?$")  # 1. is the inferior
 LIMIT = 1 << 20
 
 

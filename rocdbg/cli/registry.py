@@ -166,6 +166,7 @@ def command(
     repeat: Repeat = Repeat.SAME,
     needs: Precondition | None = None,
     keeps_blanks: bool = False,
+    hidden: bool = False,
 ) -> Callable[[F], F]: ...
 def command(
     name: str,
@@ -179,13 +180,14 @@ def command(
     args: Arguments | None = None,
     needs: Precondition | None = None,
     keeps_blanks: bool = False,
+    hidden: bool = False,
 ) -> Callable[[F], F]:
     """Declare a command; the function's docstring is its help text, the first line the summary.
 
     ``name`` and ``aliases`` are full names (``"info lanes"``). With ``args`` the function gets the shell and its
     arguments by name, after ``needs`` has been asked; usage and completion come from the declaration. Without them
     the function gets the shell and the text after the name, ``usage`` is the line that help shows, and ``options``
-    are the words starting with ``-`` that the command takes (offered by completion).
+    are the words starting with ``-`` that the command takes (offered by completion). ``hidden``: no list has it.
     """
 
     def attach(function: F) -> F:
@@ -201,6 +203,7 @@ def command(
             repeat=repeat,
             arguments=args,
             keeps_blanks=keeps_blanks,
+            hidden=hidden,
         )
         function.command_spec = spec  # type: ignore[attr-defined]
         return function
@@ -296,6 +299,8 @@ class Registry:
         self._found: dict[str, Resolved] = {}  # lines of loops come again and again
         self.defaults: dict[tuple[str, ...], str] = {}
         """By the name that `alias` gave: the arguments that it stands for; most for none."""
+        self.abbreviations: set[tuple[str, ...]] = set()
+        """Those of them that no list has (``alias -a``)."""
         self._aliases: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         self._late: list[tuple[tuple[str, ...], Callable[[], None]]] = []
         self.prefix_command: Callable[[list[str], Node], CommandSpec] | None = None
@@ -371,7 +376,7 @@ class Registry:
 
     def user_aliases(self) -> list[tuple[tuple[str, ...], Node]]:
         """What `alias` made: names and what they stand for."""
-        return [(words, self._place(words)) for words in self.defaults]
+        return [(words, self._place(words)) for words in self.defaults if words not in self.abbreviations]
 
     def default_lines(self, words: tuple[str, ...]) -> list[str]:
         """What help says of a command's aliases that stand for arguments too."""

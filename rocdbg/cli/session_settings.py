@@ -36,6 +36,8 @@ SMALLEST_VALUE = 16
 CASE_MISMATCH = "warning: the current case sensitivity setting does not match the language.\n"
 MISMATCH = "Warning: the current language does not match this frame."
 
+RANGE_MISMATCH = "warning: the current range check setting does not match the language.\n"
+
 HISTORY_FILE = of_front_end("history filename", ".rocdbg_history")
 LANGUAGE = of_engine("language")
 CASE = of_front_end("case-sensitive", "auto")
@@ -139,6 +141,12 @@ def _history_file_line(shell: Shell) -> str:
     return f'The filename in which to record the command history is "{Path.cwd() / name}".'
 
 
+def _write_non_stop(shell: Shell, value: object) -> None:
+    if shell.session.inferior.running:
+        raise CommandError("Cannot change this setting while the inferior is running.")
+    shell.settings["non-stop"] = value
+
+
 def _cwd_line(shell: Shell) -> str:
     if CWD.read(shell):
         return f'Current working directory that will be used when starting the inferior is "{CWD.read(shell)}".'
@@ -231,10 +239,8 @@ def session_settings() -> tuple[Setting, ...]:
         ),
         Setting(
             "check range", Enumeration(("on", "off", "warn", "auto")), "range checking (on/warn/off/auto)", RANGE,
-            line=_auto_line(
-                "Range checking", RANGE, "off",
-                "warning: the current range check setting does not match the language.\n",
-            ),
+            line=_auto_line("Range checking", RANGE, "off", RANGE_MISMATCH),
+            after=lambda shell: shell.line(RANGE_MISMATCH) if RANGE.read(shell) in ("on", "warn") else None,
         ),
         Setting(
             "charset", Enumeration(CHARSETS), "the host and target character sets",
@@ -250,6 +256,11 @@ def session_settings() -> tuple[Setting, ...]:
             "max-value-size", DEPTH, "maximum sized value rocdbg will load from the inferior",
             Place("max_value_size", lambda shell: shell.session.settings.max_value_size, _write_largest),
             line=_largest_line,
+        ),
+        Setting(
+            "non-stop", BOOLEAN, "whether rocdbg controls the inferior in non-stop mode",
+            Place("non-stop", lambda shell: shell.settings.get("non-stop", False), _write_non_stop),
+            sentence="Controlling the inferior in non-stop mode is {}.",
         ),
         Setting(
             "history size", DEPTH, "the size of the command history", of_front_end("history size", 256),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.options import Option, OptionGroup
-from rocdbg.cli.paths import expand
+from rocdbg.cli.paths import expand, search_folder
 from rocdbg.cli.registry import Category, CommandError, Completes
 from rocdbg.cli.setting import Place, Setting, of_engine, of_front_end, of_launch, of_print, of_program
 from rocdbg.cli.value_kinds import (
@@ -114,7 +114,7 @@ def _set_direction(shell: Shell, word: object) -> None:
 
 
 def _set_directories(shell: Shell, text: object) -> None:
-    folders = [part for part in str(text).split(":") if part]
+    folders = [search_folder(shell, part) for part in str(text).split(":") if part]
     ends = [part for part in ("$cdir", "$cwd") if part not in folders]
     shell.session.settings.directories = list(dict.fromkeys([*folders, *ends]))
 
@@ -144,8 +144,13 @@ def _safe_path_line(shell: Shell) -> str:
     return f"List of directories from which it is safe to auto-load files is {path}."
 
 
+def _evaluation_words(shell: Shell) -> str:
+    mode = shell.session.settings.condition_evaluation
+    return "auto (currently target)" if mode == "auto" else mode
+
+
 CONDITION_EVALUATION_HELP = """\
-Set breakpoint condition evaluation mode.
+Set mode of breakpoint condition evaluation.
 auto and target: the target evaluates the conditions that it can, at the speed of its code; host: the debugger does.
 Either gives the same answers. "info breakpoints" says which of them evaluates a condition."""
 STEP_MODE_HELP = """\
@@ -359,7 +364,8 @@ SETTINGS = (
     Setting(
         "breakpoint condition-evaluation", Enumeration(("auto", "host", "target")),
         "breakpoint condition evaluation mode", of_engine("condition_evaluation"),
-        set_help=CONDITION_EVALUATION_HELP,
+        set_help=CONDITION_EVALUATION_HELP, show_help="Show mode of breakpoint condition evaluation.",
+        line=lambda shell: f"Breakpoint condition evaluation mode is {_evaluation_words(shell)}.",
     ),
     Setting(
         "instruction-budget", COUNT, "wave-instructions after which a run stops", of_engine("instruction_budget"),

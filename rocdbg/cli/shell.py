@@ -220,7 +220,7 @@ class Shell:
     def run_statement(self, statement: Statement) -> None:
         """Run one command or block."""
         if isinstance(statement, Block):
-            self._trace(self.substitute(statement.head.text))
+            self._trace(statement.head.text)
             self._run_block(statement)
         else:
             self.run_line(statement.text)

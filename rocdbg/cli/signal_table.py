@@ -140,6 +140,7 @@ class SignalTable:
                 named += [row for row in self.rows.values() if row.name not in USED]
             elif numbers is not None:
                 first, last = int(numbers[1]), int(numbers[2] or numbers[1])
+                self.by_number(min(first, last))  # or the numbers are no signals
                 named += [self.by_number(number) for number in range(min(first, last), min(max(first, last), 16) + 1)]
             else:
                 actions.append(self._action(word))

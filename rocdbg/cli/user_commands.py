@@ -108,25 +108,6 @@ def define_prefix(shell: Shell, text: str) -> None:
     elif name not in shell.registry.user:
         raise CommandError(f'Command "{name}" is built-in.')
     shell.registry.user_prefixes.add(name)
-    _make_prefix(shell, words)
-
-
-def _make_prefix(shell: Shell, words: tuple[str, ...]) -> None:
-    """A user-defined command that becomes a prefix does what it did only where nothing follows."""
-    node = shell.registry.node(list(words))[1]
-    spec = node.spec
-    body = getattr(spec.handler, "user_body", None) if spec is not None else None
-    if spec is None or body is None:
-        return
-    name = " ".join(words)
-
-    def handler(inner: Shell, rest: str) -> None:
-        if rest:
-            raise CommandError(f'Undefined {name} command: "{rest}".  Try "help {name}".')
-        inner.line(f'"{name}" must be followed by the name of a subcommand.')
-        list_subcommands(inner, list(words), inner.registry.node(list(words))[1])
-
-    node.spec = replace(spec, handler=handler)
     shell.registry.changed()
 
 
@@ -181,15 +162,20 @@ def show_all_definitions(shell: Shell) -> None:
 def _show(shell: Shell, name: str, node: Node) -> None:
     if name in shell.registry.user_prefixes:
         shell.line(f'User prefixcommand "{name}":')
+        _show_body(shell, node)
         for word in sorted(node.children):
             if f"{name} {word}" in shell.registry.user:
                 _show(shell, f"{name} {word}", node.children[word])
         return
     shell.line(f'User command "{name}":')
+    _show_body(shell, node)
+
+
+def _show_body(shell: Shell, node: Node) -> None:
     body = getattr(node.spec.handler, "user_body", None) if node.spec is not None else None
-    for line in body_lines(body or [], 1):
-        shell.line(line)
-    shell.line()
+    if body:
+        for line in [*body_lines(body, 1), ""]:
+            shell.line(line)
 
 
 def body_lines(body: list[Statement], depth: int = 0) -> list[str]:

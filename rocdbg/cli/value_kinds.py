@@ -194,6 +194,9 @@ class Number(ValueKind, frozen=True):
             raise self._missing()
         if self._is_unlimited(text):
             return self.unlimited
+        word, rest = split_word(text)
+        if rest and self._is_unlimited(word):
+            raise CommandError(f'Junk after "{word}": {rest}')
         if _DIGITS.fullmatch(text) and len(text) < MAX_NUMBER:
             with suppress(ValueError):  # 010
                 return self._checked(int(text, 0), text)

@@ -8,6 +8,8 @@ from functools import lru_cache
 LARGEST = 16 << 20
 """Characters a name may come to. A few back references in a hostile name could make it exabytes."""
 
+_QUALIFIERS = re.compile(r"(?<=\))(?: (?:const|volatile|&&?))+$")
+"""Of a method, behind its parameters."""
 _BACK_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
 
 
@@ -36,8 +38,9 @@ def function_name(name: str) -> str:
     has them.
     """
     text = demangle(name)
+    whole, text = text, _QUALIFIERS.sub("", text)
     if text == name or not text.endswith(")"):
-        return text
+        return whole
     start = _opening(text, len(text) - 1)
     # The return type of a template ends at the last space outside of its brackets.
     depth, space = 0, -1

@@ -186,6 +186,9 @@ def _values(setting: Setting) -> list[tuple[str, str]]:
 
 # What `show` says where it is not "WHAT is VALUE."
 LINES = {
+    ("breakpoint condition-evaluation", "auto"): "Breakpoint condition evaluation mode is auto (currently target).",
+    ("breakpoint condition-evaluation", "host"): "Breakpoint condition evaluation mode is host.",
+    ("breakpoint condition-evaluation", "target"): "Breakpoint condition evaluation mode is target.",
     ("exec-direction", "forward"): "Forward.",
     ("exec-direction", "reverse"): "Reverse.",
     ("directories", "/a"): "Source directories searched: /a:$cdir:$cwd",

@@ -27,10 +27,14 @@ RULES: list[tuple[str, str]] = [
     (r"\b__clang_ocl_kern_imp_", ""),
     # the program's file
     (r"(?m)^(?:/\S*/)?(\w+)\.co:$", r"\1:"),
+    # closures: numbered in their unit on the host, by scope and parameters where a device needs them too
+    (r"\{lambda\([^()]*\)#\d+\}|\$_\d+(?=::|[&>,])", "<closure>"),
     # who evaluates a condition: on the host that is GDB, which does not say so
+    (r"auto \(currently (?:target|host)\)", "auto (...)"),
     (r"(?m)^(\tstop only if .*) \((?:target|host) evals\)$", r"\1"),
     # questions that nobody can answer: GDB shows them where commands come from a pipe
     (r"(?m)^The program being debugged has been started already\.\n", ""),
+    (r"(?m)^(SIG\w+ is used by the debugger|A program is being debugged already)\.\n", ""),
     (r"(?m)^.*\(y or n\) \[answered Y; input not from terminal\]\n", ""),
     # names of things
     (r"\brocdbg\b|\bGDB\b|\bGdb\b|rocdbg(?=_history|init)", "gdb"),
@@ -47,7 +51,7 @@ RULES: list[tuple[str, str]] = [
     (r"\b0x(5555|7ff[0-9a-f]|7f00)[0-9a-f]{8}\b", "ADDRESS"),
     (r"\b0x20000[0-9a-f]{8}\b", "ADDRESS"),  # the aperture of private memory
     (r"(reakpoint \d+ at |at pc |address(?:es)? |\bat |\bto |range of PC |is )0x[0-9a-f]+\b", r"\1ADDRESS"),
-    (r"(ADDRESS <[^<>\n]*?)\+\d+>(?= and| but|\.|\s*$)", r"\1+N>"),
+    (r"(?m)(ADDRESS <[^<>\n]*?)\+\d+>(?= and| but|\.|[ \t]*$)", r"\1+N>"),
     # what lies behind a class's own table of virtual functions
     (r"(_vptr\$\w+ = ADDRESS) <(?:VTT|construction vtable) for [^>]*>", r"\1 <...>"),
     # the frame base, and the files that a symbol can be in

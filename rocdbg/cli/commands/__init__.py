@@ -27,6 +27,7 @@ def add_all(registry: Registry) -> None:
         frame_apply,
         help,
         host,
+        host_catching,
         images,
         inferiors,
         info,
@@ -57,7 +58,8 @@ def add_all(registry: Registry) -> None:
 
     for module in (
         help, support, aliases, outside, scripting, settings, autoload, running, calls, breakpoints, breakpoint_tables,
-        watchpoints, catching, dprintf, stack, frame_apply, skips, lanes, places, data, memory, macros, sources, info,
+        watchpoints, catching, host_catching, dprintf, stack, frame_apply, skips, lanes, places, data, memory, macros,
+        sources, info,
         files, code_objects, images, plugins,
         maintenance, dwarf, llvmdi, signals, environment, inferiors, host, time, tracing, trace_frames, tui,
     ):

@@ -42,13 +42,15 @@ def alias(shell: Shell, abbreviation: bool, text: str) -> None:
         _need_prefix(shell, words, tuple(target.split())[: len(target.split()) - len(arguments)])
     registry = shell.registry
     if registry.has(name):
-        same = registry.node(list(words))[1].spec is node.spec and words in registry.defaults
+        known = registry.node(list(words))[1].is_alias
         raise CommandError(
-            f"Alias already exists: {name}" if same else f"Alias {name} is the name of an existing command"
+            f"Alias already exists: {name}" if known else f"Alias {name} is the name of an existing command"
         )
     own = node.spec.words if node.spec is not None else tuple(path)
     inherited = registry.defaults.get(tuple(path), "")
     registry.add_alias(words, node, own, listed=not abbreviation)
+    if abbreviation:
+        registry.abbreviations.add(words)
     registry.defaults[words] = " ".join(filter(None, [inherited, *arguments]))
 
 

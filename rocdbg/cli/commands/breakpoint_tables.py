@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_of
 from rocdbg.cli.kinds import FILE, text_of
-from rocdbg.cli.paths import expand
+from rocdbg.cli.paths import expand, shown_name
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.table import render
 from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation
-from rocdbg.debugger.running.catchpoints import Catchpoint
+from rocdbg.debugger.running.catchpoints import Catchpoint, HostCatchpoint
 from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.tracepoints import Tracepoint
 from rocdbg.debugger.running.watchpoints import Watchpoint
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
+
+CATCHPOINTS = (Catchpoint, HostCatchpoint)
 
 
 @command(
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 def info_breakpoints(shell: Shell, numbers: str) -> None:
     """Status of specified breakpoints (all user-settable breakpoints if no argument)."""
     rows = list(shell.session.breakpoints)
-    if numbers and rows:
+    if numbers and (rows or shell.session.inferior.target is not None):  # GDB has some of its own in a process
         wanted = set(numbers_of(shell, numbers))
         if not wanted or 0 in wanted:
             raise CommandError("Arguments must be numbers or '$' variables.")
@@ -51,14 +53,14 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
         head = (str(row.number), row.kind, row.disposition.value, "y" if row.enabled else "n")
         several = len(row.locations) > 1 or any(where.invalid or not where.enabled for where in row.locations)
         if not row.at_places:
-            cells.append((*head, "", row.what if isinstance(row, Catchpoint) else row.text))
+            cells.append((*head, "", row.what if isinstance(row, CATCHPOINTS) else row.text))
         elif not row.locations:
             cells.append((*head, "<PENDING>", row.text))
         elif several:
             cells.append((*head, "<MULTIPLE>", ""))
         else:
             where = row.locations[0]
-            cells.append((*head, f"{where.address:#018x}", _what(where)))
+            cells.append((*head, f"{where.address:#018x}", _what(shell, where)))
         if row.thread is not None and row.lane is None and row.at_places and row.locations:
             cells[-1] = (*cells[-1][:-1], f"{cells[-1][-1]} thread {row.thread}")
         notes.append(_notes(shell, row))
@@ -66,9 +68,10 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
             for where in row.locations:
                 enabled = "N*" if where.invalid else "y" if where.enabled else "n"
                 number = f"{row.number}.{where.number}"
-                cells.append((number, "", "", enabled, f"{where.address:#018x}", _what(where)))
+                cells.append((number, "", "", enabled, f"{where.address:#018x}", _what(shell, where)))
                 notes.append([])
-    has_addresses = any(row.at_places for row in rows) or shell.session.inferior.target is not None
+    running = shell.session.inferior.target is not None
+    has_addresses = any(row.locations or (running and isinstance(row, Watchpoint)) for row in rows)
     address = "Address           " if has_addresses else "Address   "
     titles = ["Num    ", "Type          ", "Disp", "Enb", address, "What"]
     if not shell.session.settings.print.address:
@@ -84,12 +87,12 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
         shell.line("(*): Breakpoint condition is invalid at this location.")
 
 
-def _what(where: BreakpointLocation) -> str:
+def _what(shell: Shell, where: BreakpointLocation) -> str:
     place = where.location
     if place.label:
         return place.label
     if place.file is not None:
-        return f"{f'in {place.function} at ' if place.function else ''}{place.file.name}:{place.line}"
+        return f"{f'in {place.function} at ' if place.function else ''}{shown_name(shell, place.file)}:{place.line}"
     name = place.program.symbolize(place.address, data=False)
     return f"<{name}>" if name else ""
 
@@ -100,14 +103,16 @@ def _notes(shell: Shell, row: Breakpoint) -> list[str]:
         evaluator = shell.session.running.native.evaluated_by(row)
         verb = "trace" if isinstance(row, Tracepoint) else "stop"
         notes.append(f"\t{verb} only if {row.condition}{f' ({evaluator} evals)' if evaluator else ''}")
+    if isinstance(row, HostCatchpoint) and row.argument:
+        notes.append(f"\tmatching: {row.argument}")
     if row.thread is not None:
         lane = f":{row.lane}" if row.lane is not None else ""
         notes.append(f"\tstop only in thread {row.thread}{lane}")
     elif row.lane is not None:
         notes.append(f"\tstop only in lane {row.lane}")
     if row.hit_count:
-        what = "breakpoint" if not isinstance(row, Catchpoint | Tracepoint) else (
-            "catchpoint" if isinstance(row, Catchpoint) else "tracepoint"
+        what = "breakpoint" if not isinstance(row, (*CATCHPOINTS, Tracepoint)) else (
+            "catchpoint" if isinstance(row, CATCHPOINTS) else "tracepoint"
         )
         notes.append(f"\t{what} already hit {row.hit_count} time{'s' if row.hit_count != 1 else ''}")
     if row.ignore_count:
@@ -157,7 +162,7 @@ def _recreating(row: Breakpoint) -> list[str]:
         text = f"{ {'write': '', 'read': 'r', 'access': 'a'}[row.access] }watch {row.text}"
     elif isinstance(row, Tracepoint):
         text = f"trace {row.text}"
-    elif isinstance(row, Catchpoint | DynamicPrintf):
+    elif isinstance(row, (*CATCHPOINTS, DynamicPrintf)):
         text = row.command
     else:
         text = f"{'t' if row.temporary else ''}{'h' if row.hardware else ''}break {row.text}"

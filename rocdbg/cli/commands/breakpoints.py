@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -10,12 +11,13 @@ from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.breakpoint_numbers import act_on, each_breakpoint, places_of, read_number
 from rocdbg.cli.kinds import LOCATION, text_of, words_of
 from rocdbg.cli.number_words import lane_as_number
+from rocdbg.cli.paths import shown_name
 from rocdbg.cli.printf import numbers_printed
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
 from rocdbg.debugger.program.linespec import LineSpec, LocationSyntaxError, parse_spec
 from rocdbg.debugger.running.break_arguments import parse_tail, split_location
-from rocdbg.debugger.running.breakpoints import Breakpoint, Disposition
+from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation, Disposition
 from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.tracepoints import Tracepoint
 
@@ -55,7 +57,10 @@ def set_breakpoint(
     session = shell.session
     pending = False
     try:
-        session.places.resolve(wanted.location)
+        found = session.places.resolve(wanted.location)
+        if form and not form.startswith('"'):
+            note_others(shell, [BreakpointLocation(1, place) for place in found])
+            raise CommandError("Bad format string, missing '\"'.")
     except LocationSyntaxError:
         raise
     except (LocationSpecError, NoProgramError) as error:
@@ -82,16 +87,18 @@ def set_breakpoint(
     if isinstance(made, DynamicPrintf):
         made.format, made.once_per_wave = form, once_per_wave
         made.arguments = numbers_printed(form)
-    _note_others(shell, made)
+    note_others(shell, made.locations, made)
     for warning in session.warnings.take():
         shell.warn(warning)
     shell.line(announce(shell, made))
     return True
 
 
-def _note_others(shell: Shell, made: Breakpoint) -> None:
-    """``Note: breakpoint 1 also set at pc 0x1139.``"""
-    for where in made.locations:
+def note_others(shell: Shell, places: Sequence[BreakpointLocation], made: Breakpoint | None = None) -> None:
+    """``Note: breakpoint 1 also set at pc 0x1139.`` of places where ``made`` is, or would have been; not in scripts."""
+    if not shell.at_prompt:
+        return
+    for where in places:
         same = [
             f"{row.number}{_thread_note(row, made)}{'' if row.enabled else ' (disabled)'}"
             for row in shell.session.breakpoints.sharing(where)
@@ -103,10 +110,10 @@ def _note_others(shell: Shell, made: Breakpoint) -> None:
             shell.line(f"Note: breakpoint{'s' if most else ''} {names} also set at pc {where.address:#x}.")
 
 
-def _thread_note(row: Breakpoint, made: Breakpoint) -> str:
+def _thread_note(row: Breakpoint, made: Breakpoint | None) -> str:
     if row.thread is not None:
         return f" (thread {row.thread})"
-    return " (all threads)" if made.thread is not None else ""
+    return " (all threads)" if made is not None and made.thread is not None else ""
 
 
 def announce(shell: Shell, made: Breakpoint) -> str:
@@ -126,7 +133,7 @@ def announce(shell: Shell, made: Breakpoint) -> str:
     if shell.session.settings.print.address or place.file is None:
         text += f" at {first.address:#x}"
     if place.file is not None:
-        text += f": {made.text}." if more else f": file {place.file.name}, line {place.line}."
+        text += f": {made.text}." if more else f": file {shown_name(shell, place.file)}, line {place.line}."
     return f"{text} ({len(more) + 1} locations)" if more else text
 
 
@@ -273,8 +280,9 @@ def _switch(shell: Shell, text: str, enabled: bool) -> None:
                 act_on(shell, number, lambda number: table.enable(number, enabled))
             continue
         [number] = numbers
-        if number not in table:
-            raise CommandError(f"No breakpoint number {number}.")
+        if number not in table:  # N.1 is N itself where it has one location
+            alone = locations == range(1, 2)
+            raise CommandError(f"No breakpoint number {number}." if alone else f"Bad breakpoint number '{number}'")
         for location in locations:
             table.enable(number, enabled, location)
 
@@ -343,7 +351,12 @@ def condition(shell: Shell, text: str) -> None:
     number, expression = read_number(shell, rest.strip() if force else text)
     if number == 0:
         raise CommandError(f"Bad breakpoint argument: '{text}'")
+    made = shell.session.breakpoints.get(number)
+    was_invalid = [place for place in made.locations if place.invalid]
     shell.session.set_condition(number, expression or None, force)
+    for place in was_invalid:
+        if not place.invalid:
+            shell.line(f"Breakpoint {number}'s condition is now valid at location {place.number}, enabling.")
     if not expression:
         shell.line(f"Breakpoint {number} now unconditional.")
 

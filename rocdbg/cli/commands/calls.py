@@ -30,6 +30,8 @@ def return_(shell: Shell, expression: str) -> None:
     session = shell.session
     if session.inferior.target is None or session.focus.current.thread is None:
         raise FocusError("No selected frame.")
+    if expression:
+        session.data.expression_type(expression)  # what is wrong with it is said first
     leaving = session.running.leave_frame(expression)
     frame = leaving.frame
     what = "selected stack frame"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional
-from rocdbg.cli.commands.breakpoints import Wanted, set_breakpoint
+from rocdbg.cli.commands.breakpoints import Wanted, note_others, set_breakpoint
 from rocdbg.cli.kinds import text_of
 from rocdbg.cli.number_words import lane_as_number
 from rocdbg.cli.options import Option
@@ -14,6 +14,7 @@ from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.value_kinds import STRING
 from rocdbg.debugger.expr.brackets import at_comma
 from rocdbg.debugger.running.break_arguments import split_location
+from rocdbg.debugger.running.breakpoints import BreakpointLocation
 from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 
 if TYPE_CHECKING:
@@ -36,13 +37,11 @@ def dprintf(shell: Shell, text: str, once_per_wave: bool, output: str) -> None:
     would print is printed for each of them, and the program goes on. Conditions and ignore counts apply as to
     breakpoints. Where the format or an argument is wrong the program stops and says so.
     """
-    if not text:
-        shell.session.places.resolve("")  # GDB looks for a place first, and then for a text
     location, _, form = at_comma(text)
     if not form:
+        if not text:  # GDB looks for a place first
+            note_others(shell, [BreakpointLocation(1, place) for place in shell.session.places.resolve("")])
         raise CommandError("Format string required")
-    if not form.startswith('"'):
-        raise CommandError("Bad format string, missing '\"'.")
     wanted = Wanted(*split_location(lane_as_number(shell, location)))
     path = expand(output) if output else None
     if path is not None:

@@ -12,6 +12,7 @@ from rocdbg.cli.kinds import text_of
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.value_kinds import split_word
 from rocdbg.cli.writer import Capture
+from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -101,5 +102,11 @@ def pipe(shell: Shell, text: str) -> None:
     if not outside:
         raise CommandError("Missing SHELL_COMMAND")
     with Capture(shell.out) as output:
-        shell.run_line(line)
+        failed: Error | None = None
+        try:
+            shell.run_line(line)
+        except Error as error:  # what was written until then goes to the shell command
+            failed = error
     _run(shell, outside, output.getvalue())
+    if failed is not None:
+        raise failed

@@ -56,13 +56,19 @@ def finish_run(shell: Shell, event: StopEvent) -> None:
         if shell.signal_table.rows[event.signal.name].prints:
             show_reason(shell, event)
         event = shell.session.running.proceed()
-    run_hook(shell, BEFORE, (STOP,))
+    ended = event.exit is not None
+    if not ended:
+        run_hook(shell, BEFORE, (STOP,))
     if not shell.is_silent(event):
         show_stop(shell, event)
+    if ended:  # the end is told as it happens, before anything stops
+        run_hook(shell, BEFORE, (STOP,))
     shell.after_stop(event)
 
 
 def _announce(shell: Shell) -> None:
+    if not shell.at_prompt:
+        return
     if shell.session.whole_program:
         shell.line(f"Starting program: {shell.session.program_launch.command}")
         shell.out.flush()
@@ -204,7 +210,7 @@ def continue_(shell: Shell, count: str | None) -> None:
             shell.write(f"{ignore_words(number, ignored)}  ")
         if not numbers:
             shell.line("Not stopped at any breakpoint; argument ignored.")
-    if shell.typed or count is not None:
+    if shell.at_prompt or count is not None:
         shell.line("Continuing.")
     shell.out.flush()
     finish_run(shell, mover(shell).proceed())
@@ -273,7 +279,7 @@ def finish(shell: Shell) -> None:
     frame = shell.session.focus.frame()
     if frame.is_outermost:
         raise CommandError('"finish" not meaningful in the outermost frame.')
-    if shell.typed:
+    if shell.at_prompt:
         shell.out.styled([("", f"Run {_back_or_till(shell)} "), *frame_parts(shell, frame, number=True), ("", "\n")])
     shell.out.flush()
     finish_run(shell, mover(shell).finish())
@@ -301,7 +307,8 @@ def advance(shell: Shell, location: str) -> None:
 
 
 @command(
-    "kill", category=RUNNING, aliases=("k",), repeat=Repeat.NEVER, args=Arguments(),
+    "kill", category=RUNNING, aliases=("k",), repeat=Repeat.NEVER,
+    args=Arguments(junk='Undefined kill command: "{}".  Try "help kill".'),
     needs=lambda shell: shell.need_running(),
 )
 def kill(shell: Shell) -> None:
@@ -313,7 +320,8 @@ def kill(shell: Shell) -> None:
         if shell.session.whole_program:
             what = f"process {shell.session.program_launch.pid}"
         shell.session.running.kill()
-        shell.line(f"[Inferior 1 ({what}) killed]")
+        if shell.settings.get("print inferior-events", True):
+            shell.line(f"[Inferior 1 ({what}) killed]")
 
 
 @command("detach", category=RUNNING, repeat=Repeat.NEVER, args=Arguments())

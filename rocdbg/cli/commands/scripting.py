@@ -53,8 +53,14 @@ def _check_commands(shell: Shell, numbers: str) -> None:
     breakpoints = shell.session.breakpoints
     if not numbers and not list(breakpoints):
         raise CommandError("No breakpoints specified.")
-    for number in parse_numbers(numbers) if numbers else ():
-        breakpoints.get(number)
+    named = parse_numbers(numbers) if numbers else []
+    for index, number in enumerate(named, 1):
+        if number in breakpoints:
+            return  # the lines are for this one at least
+        missing = f"No breakpoint number {number}."
+        if index == len(named):
+            raise CommandError(missing)
+        shell.line(missing)
 
 
 def run_block_command(shell: Shell, block: Block) -> None:
@@ -77,7 +83,13 @@ def run_block_command(shell: Shell, block: Block) -> None:
 def _set_commands(shell: Shell, numbers: str, lines: list[str]) -> None:
     """Those of a tracepoint are its actions."""
     table = shell.session.breakpoints
+    found = False
     for number in parse_numbers(numbers) if numbers else [table.last_number]:
+        if numbers and number not in table:
+            if found:  # those before the first were said to be missing when the lines began
+                shell.line(f"No breakpoint number {number}.")
+            continue
+        found = True
         if number in table and isinstance(made := table.get(number), Tracepoint):
             shell.session.set_actions(made, lines)
         else:

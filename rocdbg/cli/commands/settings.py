@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.commands.data import assign
 from rocdbg.cli.kinds import EXPRESSION, TEXT, WORD, text_of, words_of
+from rocdbg.cli.paths import search_folder
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, command
 from rocdbg.cli.setting import Setting
 from rocdbg.cli.settings_declarations import SETTINGS, directories_line
@@ -131,13 +132,13 @@ def _logging(shell: Shell, word: str) -> None:
     shell.run_line(f"set logging enabled {word}")
 
 
-@command("set logging on", category=SUPPORT, args=Arguments())
+@command("set logging on", category=SUPPORT, args=Arguments(), hidden=True)
 def set_logging_on(shell: Shell) -> None:
     """Enable logging: the older form of "set logging enabled on"."""
     _logging(shell, "on")
 
 
-@command("set logging off", category=SUPPORT, args=Arguments())
+@command("set logging off", category=SUPPORT, args=Arguments(), hidden=True)
 def set_logging_off(shell: Shell) -> None:
     """Disable logging: the older form of "set logging enabled off"."""
     _logging(shell, "off")
@@ -168,7 +169,7 @@ def directory(shell: Shell, folders: list[str] | None) -> None:
     """
     settings = shell.session.settings
     if folders:
-        new = [part for word in folders for part in word.split(":")]
+        new = [search_folder(shell, part) for word in folders for part in word.split(":") if part]
         settings.directories = [*new, *(old for old in settings.directories if old not in new)]
     elif shell.confirm("Reinitialize source path to $cdir:$cwd?"):
         settings.directories = ["$cdir", "$cwd"]
@@ -205,9 +206,19 @@ def unset_substitute_path(shell: Shell, old: str) -> None:
     shell.session.sources.forget()
 
 
-@command("show substitute-path", category=Category.FILES, args=Arguments())
-def show_substitute_path(shell: Shell) -> None:
-    """Show one or all substitution rules rewriting the source directories."""
-    shell.line("List of all source path substitution rules:")
+@command(
+    "show substitute-path", category=Category.FILES,
+    args=Arguments(optional("path", text_of("PATH", Completes.FILE), "")),
+)
+def show_substitute_path(shell: Shell, path: str) -> None:
+    """Show one or all substitution rules rewriting the source directories.
+
+    With PATH only the one that it is rewritten by.
+    """
+    if path:
+        shell.line(f"Source path substitution rule matching `{path}':")
+    else:
+        shell.line("List of all source path substitution rules:")
     for old, new in shell.session.settings.substitute_path:
-        shell.line(f"  `{old}' -> `{new}'.")
+        if not path or path == old or path.startswith(old.rstrip("/") + "/"):
+            shell.line(f"  `{old}' -> `{new}'.")

@@ -10,6 +10,7 @@ from rocdbg.cli.highlight import shown_lines
 from rocdbg.cli.kinds import LOCATION, REGEXP, SLASHES, text_of
 from rocdbg.cli.listing import around, search, show_lines, write_instructions
 from rocdbg.cli.options import Option, Unknown
+from rocdbg.cli.paths import shown_name
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.expr.brackets import at_comma
@@ -53,7 +54,7 @@ def list_(shell: Shell, lines: str) -> None:
         elif lines != "-":
             show_lines(shell, place.file, place.line, place.line + size - 1)
         elif places.position.first == 1:
-            raise CommandError(f"Already at the start of {place.file.name}.")
+            raise CommandError(f"Already at the start of {shown_name(shell, place.file)}.")
         else:
             first = places.position.first
             show_lines(shell, place.file, first - size, first - 1)
@@ -61,6 +62,8 @@ def list_(shell: Shell, lines: str) -> None:
     first_text, comma, last_text = at_comma(lines)
     if at_comma(last_text)[1] or split_location(lines)[1]:
         raise CommandError("Junk at end of line specification.")
+    if comma and not first_text and not last_text:
+        raise CommandError("Two empty args do not say what lines to list.")
     if not first_text:
         end = places.source_line(last_text)
         show_lines(shell, end.file, end.line - size + 1, end.line)
@@ -76,16 +79,16 @@ def list_(shell: Shell, lines: str) -> None:
         begins = begins[:1]  # instances of a template, all of one line
     for begin in begins:
         if begin.address is not None:
-            shell.line(f"{begin.address:#x} is {_in_function(begin)}.")
+            shell.line(f"{begin.address:#x} is {_in_function(shell, begin)}.")
         elif len(begins) > 1:
-            shell.line(_place_words(begin))
+            shell.line(_place_words(shell, begin))
         show_lines(shell, begin.file, *around(begin.line, size))
 
 
 def _list_from(shell: Shell, begin: SourcePlace, last_text: str, size: int) -> None:
     """``list BEGIN,`` and ``list BEGIN,END``."""
     if begin.address is not None:
-        shell.line(f"{begin.address:#x} is {_in_function(begin)}.")
+        shell.line(f"{begin.address:#x} is {_in_function(shell, begin)}.")
     if not last_text:
         show_lines(shell, begin.file, begin.line, begin.line + size - 1)
         return
@@ -106,16 +109,16 @@ def _by_file(place: SourcePlace) -> tuple[str, int]:
 def _say_ambiguous(shell: Shell, which: str, text: str, places: list[SourcePlace]) -> None:
     shell.line(f"Specified {which} line '{text}' is ambiguous:")
     for place in places:
-        shell.line(_place_words(place))
+        shell.line(_place_words(shell, place))
 
 
-def _place_words(place: SourcePlace) -> str:
+def _place_words(shell: Shell, place: SourcePlace) -> str:
     symbol = Program.function_title(place.function) if place.function is not None else place.title or "???"
-    return f'file: "{place.file.name}", line number: {place.line}, symbol: "{symbol}"'
+    return f'file: "{shown_name(shell, place.file)}", line number: {place.line}, symbol: "{symbol}"'
 
 
-def _in_function(place: SourcePlace) -> str:
-    where = f"{place.file.name}:{place.line}"
+def _in_function(shell: Shell, place: SourcePlace) -> str:
+    where = f"{shown_name(shell, place.file)}:{place.line}"
     return f"in {Program.function_title(place.function)} ({where})" if place.function is not None else f"at {where}"
 
 
@@ -178,8 +181,8 @@ def disassemble(shell: Shell, flags: str, place: str) -> None:
         shell.line("End of descriptor dump.")
         return
     title, low, high = session.places.disassembly_range(place)
-    lines = list(session.places.disassemble(low, high))
-    if not lines:
+    lines = list(session.places.disassemble(low, high)) if low < high else []
+    if not lines and low < high:
         raise CommandError("No instructions in that range.")
     if title:
         shell.line(f"Dump of assembler code for function {title}:")
@@ -255,7 +258,8 @@ def info_line(shell: Shell, place: str) -> None:
     for found in places:
         if found.data is not None:
             where = session.symbols.data_name(found.data)
-            shell.line(f'Line {found.line} of "{found.file.name}" is at address {where} but contains no code.')
+            line = f'Line {found.line} of "{shown_name(shell, found.file)}"'
+            shell.line(f"{line} is at address {where} but contains no code.")
             shell.state.next_examine = session.examiner.go_to(found.data)
             session.places.position.last = found.line + 1
             continue
@@ -263,7 +267,7 @@ def info_line(shell: Shell, place: str) -> None:
         if address is None and found.function is not None and found.function.low_pc is not None:
             address = session.inferior.need_program().to_loaded(found.function.low_pc)
         info = session.symbols.line(found.file, found.line, address)
-        where = f'Line {info.line} of "{info.file.name}"'
+        where = f'Line {info.line} of "{shown_name(shell, info.file)}"'
         begins = f"{info.low:#x} <{info.low_name}>" if info.low_name else f"{info.low:#x}"
         ends = f"{info.high:#x} <{info.high_name}>" if info.high_name else f"{info.high:#x}"
         if not info.has_code:

@@ -160,6 +160,8 @@ class FrameWords(Struct, frozen=True):
 
 def _found(shell: Shell, words: FrameWords, text: str) -> int:
     """The level of the frame. Where nothing runs, what is wrong with the text comes first, as in GDB."""
+    if not text and words.word not in ("", "view"):
+        return words.find(shell, text)  # which says what is missing
     if not shell.session.inferior.running and text and words.find is not _view:
         if words.find is not _by_function:
             shell.session.data.integer(text)
@@ -252,31 +254,32 @@ info_frame, info_level, info_function, info_address, info_view = _declare(
 
 def _move(shell: Shell, count: int | None, direction: int, show: bool = True) -> None:
     """Without a count the end of the stack is an error, with one it is as far as it goes."""
+    shell.need_stack()
     with suppress(FocusError) if count is not None else nullcontext():
         shell.session.focus.up(direction * (1 if count is None else count))
     if show:
         show_frame(shell, shell.session.focus.frame())
 
 
-@command("up", category=STACK, needs=need_stack, args=STEPS)
+@command("up", category=STACK, args=STEPS)
 def up(shell: Shell, count: int | None) -> None:
     """Select and print stack frame that called this one."""
     _move(shell, count, 1)
 
 
-@command("down", category=STACK, aliases=("dow",), needs=need_stack, args=STEPS)
+@command("down", category=STACK, aliases=("dow",), args=STEPS)
 def down(shell: Shell, count: int | None) -> None:
     """Select and print stack frame called by this one."""
     _move(shell, count, -1)
 
 
-@command("up-silently", category=STACK, needs=need_stack, args=STEPS)
+@command("up-silently", category=STACK, args=STEPS)
 def up_silently(shell: Shell, count: int | None) -> None:
     """Same as the `up' command, but does not print anything."""
     _move(shell, count, 1, show=False)
 
 
-@command("down-silently", category=STACK, needs=need_stack, args=STEPS)
+@command("down-silently", category=STACK, args=STEPS)
 def down_silently(shell: Shell, count: int | None) -> None:
     """Same as the `down' command, but does not print anything."""
     _move(shell, count, -1, show=False)

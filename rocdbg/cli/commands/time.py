@@ -313,7 +313,10 @@ def origin(shell: Shell, expression: str) -> None:
 # -- the recording
 
 
-@command("record", category=RUNNING, aliases=("rec", "record full"), repeat=Repeat.NEVER, args=Arguments())
+@command(
+    "record", category=RUNNING, aliases=("rec", "record full"), repeat=Repeat.NEVER,
+    args=Arguments(junk='Undefined record command: "{}".  Try "help record".'),
+)
 def record(shell: Shell) -> None:
     """Start recording.
 

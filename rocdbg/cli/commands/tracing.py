@@ -78,7 +78,7 @@ def tracepoint_named(shell: Shell, number: str) -> Tracepoint:
     made = [one for one in table if isinstance(one, Tracepoint)]
     if not number:
         if not made:
-            raise CommandError("No tracepoint.")
+            raise CommandError("No previous tracepoint")
         return made[-1]
     digits = as_digits(shell, number)
     if not digits.isdecimal():

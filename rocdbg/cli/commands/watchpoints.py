@@ -110,6 +110,7 @@ def awatch(shell: Shell, wanted: Wanted) -> None:
 def _set(shell: Shell, wanted: Wanted, access: str) -> None:
     if not wanted.expression:
         raise CommandError("Argument required (expression to compute).")
+    shell.session.focus.check_exists(wanted.thread, wanted.lane)
     made = shell.session.watch(
         wanted.expression, location=wanted.location, every_lane=wanted.every_lane, mask=wanted.mask,
         condition=wanted.condition, thread=wanted.thread, lane=wanted.lane, access=access,

@@ -8,7 +8,7 @@ from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.function_values import method_value
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ClassType, StaticMember, Type
+from rocdbg.dwarf.info.types import ClassType, PointerType, StaticMember, Type
 
 MOST_CANDIDATES = 1000
 
@@ -21,6 +21,22 @@ class _Candidate(Struct, frozen=True):
     text: str
     """Its declaration: ``int A::same``."""
     path: tuple[str, ...]
+
+
+def this_has(name: str, environment: Environment) -> bool:
+    """Whether the object of the frame's method has a member of that name: data, or a method; of a base's, too."""
+    this = environment.local("this")
+    pointer = this.type.bare if this is not None else None
+    waiting, seen = [pointer.target] if isinstance(pointer, PointerType) else [], 0
+    while waiting and seen < MOST_CANDIDATES:
+        class_ = environment.complete_type(waiting.pop().strip_typedefs())
+        seen += 1
+        if isinstance(class_, ClassType):
+            names = [*(one.name for one in class_.members), *(one.name for one in class_.static_members)]
+            if name in names or any(one.name == name for one in class_.methods):
+                return True
+            waiting += [base.type for base in class_.bases]
+    return False
 
 
 def find_member(value: Value, name: str, environment: Environment) -> Value | None:

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
 from rocdbg.arch.registers import sgpr_number
+from rocdbg.codeobject.demangle import function_name
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.context import FrameContext, entered, share_caller
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
@@ -118,6 +119,9 @@ class Frame(Struct, eq=False, dict=True):
         if self.function is not None:
             name = self.function.qualified_name or self.function.name
             if name is not None:
+                linkage = self.function.linkage_name
+                if linkage is not None and linkage.startswith("_Z") and ("<" in name or name == "operator()"):
+                    return function_name(linkage)  # as in GDB: template arguments and closures as they are mangled
                 return name
         found = self.program.symbol_and_offset(self.pc, data=False)
         return found[0] if found is not None else None

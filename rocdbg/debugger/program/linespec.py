@@ -61,6 +61,8 @@ def parse_spec(text: str) -> Spec:
     if re.match(r"-[A-Za-z]", text):
         return _explicit(text)
     if text.startswith("*"):
+        if not text[1:].strip():
+            raise LocationSyntaxError("Argument required (expression to compute).")
         return AddressSpec(text[1:].strip())
     return _linespec(text, qualified=False)
 

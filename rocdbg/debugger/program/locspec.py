@@ -19,7 +19,10 @@ from rocdbg.debugger.program.linespec import FunctionSpec, LineSpec
 from rocdbg.debugger.program.opencl import is_kernel_wrapper
 from rocdbg.debugger.program.program import Program, same_function
 from rocdbg.dwarf.info import CodeLocation, Function, Scope, SourceFile
+from rocdbg.dwarf.info.types import ClassType, Type
 
+MOST_BASES = 32
+"""Generations of classes that a method is looked for in."""
 _FUNCTION_SYMBOLS = (2, 10)  # STT_FUNC and STT_AMDGPU_HSA_KERNEL
 
 
@@ -138,7 +141,9 @@ class LocationResolver:
         program = self._program
         if not program.has_debug_info:
             return []
-        found = program.info.functions_named(spec.name)
+        found = program.info.functions_named(spec.name) or self._inherited(spec.name)
+        if "(" in spec.name:  # names with parameters are those of C++
+            found = [f for f in found if f.unit.is_cxx]
         bodies = [f for f in found if not is_kernel_wrapper(program, f)]
         found = bodies or found
         if spec.qualified:
@@ -147,6 +152,24 @@ class LocationResolver:
             files = self._files(spec.file)
             found = [f for f in found if f.decl_file in files]
         return found
+
+    def _inherited(self, name: str) -> list[Function]:
+        """The methods of the nearest bases that ``Derived::method`` stands for where the class itself has none."""
+        info = self._program.info
+        scope, _, method = name.rpartition("::")
+        classes: list[Type] = list(info.types_named(scope)) if scope and "(" not in name else []
+        for _ in range(MOST_BASES):
+            complete = map(info.complete_type, classes)
+            derived = [each for each in complete if isinstance(each, ClassType)]
+            bases = [info.complete_type(base.type.strip_typedefs()) for each in derived for base in each.bases]
+            if not bases:
+                return []
+            names = dict.fromkeys(base.qualified_name for base in bases if isinstance(base, ClassType))
+            found = [one for base in names if base for one in info.functions_named(f"{base}::{method}")]
+            if found:
+                return found
+            classes = bases
+        return []
 
     def labels(self, function: Function, name: str) -> list[Location]:
         """The places of a label in a function."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.program.locspec import Defaults
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stops import StopEvent
@@ -15,6 +16,7 @@ class ListPosition(Observer):
     Attributes:
         place: the current line, which the next `list` begins at; ``None`` where it is the selected frame's.
         shown: the line of the frame that was shown last: ``break +1`` counts from it.
+        shown_pc: where that frame stood: `break` alone is there, also when the program has ended since.
         first, last: what `list` showed last, as GDB 13 keeps it: 0 when a frame was shown since, and ``last`` is the
             first line too.
     """
@@ -22,6 +24,7 @@ class ListPosition(Observer):
     def __init__(self) -> None:
         self.place: Defaults | None = None
         self.shown: Defaults | None = None
+        self.shown_pc: LoadedAddress | None = None
         self.first = 0
         self.last = 0
 
@@ -33,11 +36,13 @@ class ListPosition(Observer):
     def reset(self) -> None:
         """Forget what was listed: what counts is where the program stands."""
         self.place = self.shown = None
+        self.shown_pc = None
         self.first = self.last = 0
 
-    def show_frame(self, file: SourceFile, line: int) -> None:
+    def show_frame(self, file: SourceFile, line: int, pc: LoadedAddress) -> None:
         """A frame was shown with its source line: the next `list` is around it."""
         self.place = self.shown = Defaults(file, line)
+        self.shown_pc = pc
         self.first = self.last = 0
 
     def show_lines(self, file: SourceFile, first: int, then: int) -> None:

@@ -9,8 +9,9 @@ from functools import partial
 from msgspec.structs import replace
 
 from rocdbg.addresses import FileAddress, LoadedAddress
-from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError
+from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError, NoRegistersError
 from rocdbg.debugger.expr.access import decay, follow
+from rocdbg.debugger.expr.class_members import this_has
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.expr.evaluator import evaluate
 from rocdbg.debugger.frames.frames import Frame
@@ -110,9 +111,11 @@ class Places:
     def resolve(self, text: str) -> Sequence[Location]:
         """The places a location string names; "" is where the selected frame stands."""
         if not text.strip():
-            if self._inferior.target is None or self._focus.current.thread is None:
+            running = self._inferior.target is not None and self._focus.current.thread is not None
+            pc = self._focus.frame().pc if running else self._position.shown_pc
+            if pc is None:
                 raise LocationSyntaxError("No default breakpoint address now.")
-            return [replace(self._at(self._focus.frame().pc), function=None)]
+            return [replace(self._at(pc), function=None)]
         spec = parse_spec(self._with_variable(text))
         if isinstance(spec, AddressSpec):
             return [self._at(LoadedAddress(self._address(spec.expression)))]
@@ -157,8 +160,11 @@ class Places:
         found = re.search(r"(?:^|(?<=:))\$\w+$", text.strip())
         if found is None or text.startswith("*"):
             return text
-        value = self._data.evaluate(found[0])
-        if value.type.integer is None:
+        try:
+            value = self._data.evaluate(found[0])
+        except NoRegistersError:
+            value = None
+        if value is None or value.type.integer is None:
             raise LocationSpecError(f'Undefined convenience variable or function "{found[0]}" not defined.')
         return text.strip()[: found.start()] + str(value.as_int())
 
@@ -321,7 +327,8 @@ class Places:
         program = self._inferior.program
         if program is None:
             raise NoProgramError
-        if "," in text:
+        text = text.removesuffix(",").strip()
+        if "," in text and not text.startswith(","):
             first, last = (part.strip() for part in text.split(",", 1))
             low = self._data.integer(first)
             high = low + self._data.integer(last[1:]) if last.startswith("+") else self._data.integer(last)
@@ -342,6 +349,8 @@ class Places:
                 variable = next((v for v in scope.variables if v.name == name), None)
                 if variable is not None:
                     break
+            if variable is None and this_has(name, self._data.environment()):
+                return f"Symbol \"{name}\" is a field of the local class variable `this'"
         return self._symbols.address_of(name, variable, frame)
 
 

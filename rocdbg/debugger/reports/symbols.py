@@ -244,10 +244,16 @@ class Symbols:
         if variable is not None:
             return f'Symbol "{name}" is {self.where(variable, frame.context.function if frame is not None else None)}.'
         names = ProgramNames(program, frame)
-        functions = names.functions(name) if program.has_debug_info else []
-        if functions and functions[0].low_pc is not None:
-            address = program.to_loaded(functions[0].low_pc)
-            return f'Symbol "{Program.function_title(functions[0])}" is a function at address {address:#x}.'
+        functions: Sequence[Function] = ()
+        if program.has_debug_info:
+            functions = program.info.functions_named(name) if "(" in name else names.functions(name)
+        # a method is found by its last name too: a variable that is called so comes first
+        hidden = functions and any(found.qualified_name == name for found in program.info.variables_named(name))
+        for named in () if hidden else functions:
+            if named.low_pc is not None:
+                address = program.to_loaded(named.low_pc)
+                title = Program.function_title(named)
+                return f'Symbol "{title}" is a function at address {address:#x}.'
         if TypeLookup(program, frame).find(name, "") is not None:
             return f'Symbol "{name}" is a typedef.'
         scope, _, last = name.rpartition("::")

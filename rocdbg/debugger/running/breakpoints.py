@@ -16,6 +16,7 @@ from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import BreakpointError
 from rocdbg.debugger.program.locspec import Location
+from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 
@@ -67,6 +68,10 @@ class Breakpoint(Struct):
     commands: list[str] = field(default_factory=list)
     hardware: bool = False
     """Whether it was asked for as one: on the simulated target all are the same."""
+
+    def is_at(self, program: Program, address: int) -> bool:
+        """Whether one of its locations is at a file's address."""
+        return program in [one.location.program for one in self.locations if one.location.file_address == address]
 
     @property
     def at_places(self) -> bool:
@@ -313,17 +318,10 @@ class BreakpointTable:
         return [b for b in self if b.enabled and address in b.addresses()]
 
     def sharing(self, place: BreakpointLocation) -> list[Breakpoint]:
-        """The breakpoints, enabled or not, with a location at the same address, by number.
-
-        What it takes does not depend on how many there are elsewhere.
-        """
+        """The breakpoints, enabled or not, with a location at the same address, by number: others are not looked at."""
         program, address = place.location.program, place.location.file_address
-        numbers = sorted(self._places.get(address, ()))
-        rows = [self._breakpoints[number] for number in numbers if number in self._breakpoints]
-        return [
-            row for row in rows
-            if any(at.location.file_address == address and at.location.program is program for at in row.locations)
-        ]
+        rows = [self._breakpoints.get(number) for number in sorted(self._places.get(address, ()))]
+        return [row for row in rows if row is not None and row.is_at(program, address)]
 
     def hits(self, arrival: Arrival) -> tuple[list[Hit], list[str]]:
         """The breakpoints that stop a wave, with counts updated; and messages on conditions that failed."""

@@ -106,3 +106,47 @@ class Catchpoint(Breakpoint):
     def counted(self, arrival: Arrival) -> None:
         if END in self.when and self.happening(self, arrival.thread).endswith(END):
             self.told.add(arrival.thread)
+
+
+class HostCatchpoint(Breakpoint):
+    """A catchpoint for what processes of the host do (throw, fork, exec...): no kernel does, and it never stops one.
+
+    ``text`` is the word for it; of thrown exceptions ``argument`` is the expression that their types are to match.
+    """
+
+    argument: str = ""
+
+    @property
+    def at_places(self) -> bool:
+        """It is about events."""
+        return False
+
+    @property
+    def kind(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return "catchpoint"
+
+    @property
+    def is_thrown(self) -> bool:
+        """Whether it is about the exceptions of C++."""
+        return self.text in THROWN
+
+    @property
+    def title(self) -> str:
+        """As it is announced."""
+        return "any syscall" if self.text == "syscall" else self.text
+
+    @property
+    def what(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        if self.text == "syscall":
+            return 'syscall "<any syscall>" '
+        return f"exception {self.text}" if self.is_thrown else self.text
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        return f"{'tcatch' if self.temporary else 'catch'} {self.text} {self.argument}".strip()
+
+
+THROWN = ("throw", "catch", "rethrow")

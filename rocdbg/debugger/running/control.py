@@ -87,6 +87,7 @@ class RunControl(Driving):
         self.aside = partial(aside, state)
         """What the front end shows while the program runs is away while this is open, for text of the program's."""
         self._data = data
+        self._settings = settings
         self._breakpoints = breakpoints
         self._launcher = launcher
         self._resolve = resolve
@@ -112,6 +113,7 @@ class RunControl(Driving):
             self._state.tracing.selected = -1
         self.leave()
         self._breakpoints.clear_hit_counts()
+        self.watcher.look_for_hardware(bool(self._settings.hardware_watchpoints))
         self._attach(self._launcher().start())
         if self._state.tracing is not None:
             self._state.tracing.launched()

@@ -60,6 +60,12 @@ class Watcher:
         """Those that are enabled."""
         return [one for one in self._table if isinstance(one, Watchpoint) and one.enabled]
 
+    def look_for_hardware(self, there: bool) -> None:
+        """A new run begins: whether those of changes are called hardware watchpoints is decided anew."""
+        for one in self._table:
+            if isinstance(one, Watchpoint) and one.access == "write":
+                one.software = not there
+
     # -- making them
 
     def make(

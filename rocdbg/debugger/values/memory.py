@@ -79,7 +79,7 @@ class FileMemory(Struct, frozen=True):
 
     def write(self, space: int, address: int, data: bytes) -> None:
         """Refused."""
-        raise DebuggerError("cannot access memory without a process")
+        raise MemoryAccessError(address_space(space).name, address, len(data), "no process is there to write to")
 
     def generic_address(self, space: int, address: int) -> int | None:
         """Global addresses are generic ones; where the other spaces are to be, no target has said yet."""
