@@ -215,12 +215,17 @@ def _tiled(spec: ImageSpec, layout: ImageLayout) -> list[tuple[slice, NDArray[np
     return found
 
 
+def _texels(data: NDArray[np.uint8], layout: ImageLayout) -> NDArray[Any]:
+    """Bytes as whole texels."""
+    return data.view(f"V{layout.texel}") if layout.texel > 8 else data.view(f"u{layout.texel}")
+
+
 def spread(spec: ImageSpec, layout: ImageLayout, dense: NDArray[np.uint8], padded: NDArray[np.uint8]) -> None:
     """Put contents without padding into device memory."""
     if layout.tile is not None:
-        texels = dense.reshape(-1, layout.texel)
+        texels, there = _texels(dense, layout), _texels(padded[: layout.size], layout)
         for some, where in _tiled(spec, layout):
-            padded[: layout.size].reshape(-1, layout.texel)[where] = texels[some]
+            there[where] = texels[some]
         return
     at = 0
     for rows in _rows(spec, layout, padded):
@@ -231,8 +236,8 @@ def spread(spec: ImageSpec, layout: ImageLayout, dense: NDArray[np.uint8], padde
 def gathered(spec: ImageSpec, layout: ImageLayout, padded: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Contents without padding, a copy, uint8[n]."""
     if layout.tile is not None:
-        texels = padded[: layout.size].reshape(-1, layout.texel)
-        return np.concatenate([texels[where].reshape(-1) for _, where in _tiled(spec, layout)])
+        there = _texels(padded[: layout.size], layout)
+        return np.concatenate([there[where].view(np.uint8) for _, where in _tiled(spec, layout)])
     return np.concatenate([rows.reshape(-1) for rows in _rows(spec, layout, padded)])
 
 

@@ -67,19 +67,17 @@ class ImageLayout(Struct, frozen=True):
         tile = self.tile
         block = (y >> tile.height) * (place.pitch >> tile.width) + (x >> tile.width)
         x, y = x + place.corner[0], y + place.corner[1]
-        within = np.zeros((), np.int64)
-        for n, bits in enumerate(tile.bits):
-            if any(bits):
-                within = within | _parity(bits, x, y, z) << n
+        within = _bits_of(tile.bits, 0, x) ^ _bits_of(tile.bits, 1, y) ^ _bits_of(tile.bits, 2, z)
         return np.asarray(place.offset + (z >> tile.depth) * place.slice + block * tile.size + within, np.int64)
 
 
-def _parity(bits: Bits, *axes: NDArray[np.int64]) -> NDArray[np.int64]:
-    found = np.zeros((), np.int64)
-    for mask, axis in zip(bits, axes, strict=True):
-        for n in range(mask.bit_length()):
-            if mask >> n & 1:
-                found = found ^ axis >> n & 1
+def _bits_of(rows: tuple[Bits, ...], axis: int, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What coordinates along one axis are in the exclusive or of an address."""
+    found = np.zeros_like(values)
+    for place, row in enumerate(rows):
+        for n in range(row[axis].bit_length()):
+            if row[axis] >> n & 1:
+                found ^= (values >> n & 1) << place
     return found
 
 
