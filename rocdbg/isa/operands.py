@@ -152,9 +152,12 @@ def trap_registers(target: Target) -> int:
     return 16 if target.generation >= Generation.GFX9 else 12
 
 
-def _limit(prefix: str, target: Target) -> int:
+def register_count(prefix: str, target: Target) -> int:
+    """How many registers of a file (``s``, ``v``, ``a``, ``acc``, ``ttmp``) instructions can name; 0: it has none."""
     if prefix == "s":
         return scalar_registers(target)
+    if prefix in ("a", "acc") and not target.has_agprs:
+        return 0
     return trap_registers(target) if prefix == "ttmp" else target.vgpr_file
 
 
@@ -164,7 +167,7 @@ def _file(prefix: str, low: int, high: int, target: Target, text: str) -> Regist
         raise OperandSyntaxError(text, f"{target.name} has no accumulation registers")
     if high < low:
         raise OperandSyntaxError(text, "the range is empty")
-    limit = _limit(prefix, target)
+    limit = register_count(prefix, target)
     if low < 0 or high >= limit:
         raise OperandSyntaxError(text, f"{target.name} has registers {prefix}0 to {prefix}{limit - 1}")
     count = high - low + 1

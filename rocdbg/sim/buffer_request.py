@@ -28,3 +28,5 @@ CHANNELS: Final = 48
 GFX8: Final = 1 << 52
 """Of the rules before GFX9 those of GFX8: records are counted where the resource is swizzled, and the stride of one
 that adds the lane goes on in the place of the data format."""
+ADDR64: Final = 1 << 53
+"""GFX6 and GFX7: the lane's address is one of 64 bits, which is added to the base; nothing is checked or swizzled."""

@@ -326,6 +326,7 @@ def test_what_cannot_go_together(target: str, line: str, reason: str) -> None:
         ("gfx1100", "s_load_dword s0, s[2:3], 0x10", "010000f4100000f8"),  # gfx10's name of s_load_b32
         ("gfx900", "v_cndmask_b32 v0, v1, v2", "01050000"),  # vcc need not be typed
         ("gfx900", "s_load_dword s0, s[2:3]", "010002c000000000"),
+        ("gfx1010", "image_sample_c_d_o_g16 v[0:1], v[0:7], s[0:7], s[0:3] dim:2D a16 tfe d16", "0900e9f0000000c0"),
         ("gfx900", "s_atc_probe 127, s[48:49], s100", "d81f98c064000000"),
         ("gfx700", "s_load_dwordx4_e32 s[8:11], s[48:49], 0x65", "653184c0"),
         ("gfx600", "v_writelane_b32 v0, 1.5, -8", "ff9001040000c03f"),

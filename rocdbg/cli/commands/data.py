@@ -17,7 +17,7 @@ from rocdbg.cli.settings_declarations import PRINT_OPTIONS
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.settings import PrintSettings
 from rocdbg.debugger.values import ctypes
-from rocdbg.debugger.values.format import PLAIN, Format
+from rocdbg.debugger.values.format import DESCRIPTORS, PLAIN, Format
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
@@ -182,8 +182,16 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
     FMT is a repeat count followed by a format letter (o, x, z, d, u, t, f, a, i instruction, c, s string) and a size
     letter (b byte, h halfword, w word, g giant). ADDRESS may be in any address space (local#0x10).
     Without ADDRESS, what follows the last one shown.
+
+    x/kd shows kernel descriptors as the assembler's directives; ADDRESS may be the name of a kernel.
     """
     session = shell.session
+    if fmt.letter == DESCRIPTORS and address:
+        for place, lines in session.examiner.descriptors(address, max(1, fmt.count)):
+            shell.line(f"{place}:")
+            for directive in lines:
+                shell.line(directive)
+        return
     if address:
         value = session.data.evaluate(address)
     elif shell.state.next_examine is not None:

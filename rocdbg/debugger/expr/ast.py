@@ -90,12 +90,16 @@ class Dollar(Struct, frozen=True):
     name: str
 
 
+REGISTER_FILES = ("s", "v", "a", "acc", "ttmp")
+"""Names of files of registers, which can stand before brackets."""
+
+
 class RegisterRange(Struct, frozen=True):
-    """``$s[4:5]``: consecutive registers of a file as one value."""
+    """``$s[4:5]``: consecutive registers of a file as one value; ``$s[4]``, without ``last``, is one register."""
 
     file: str
-    first: int
-    last: int
+    first: Expression
+    last: Expression | None
 
 
 class Unary(Struct, frozen=True):

@@ -33,7 +33,7 @@ from rocdbg.debugger.expr.class_casts import cast_pointer
 from rocdbg.debugger.expr.class_members import has_method
 from rocdbg.debugger.expr.conditional import conditional
 from rocdbg.debugger.expr.convenience import string_value
-from rocdbg.debugger.expr.dollar_names import dollar_value, is_convenience
+from rocdbg.debugger.expr.dollar_names import dollar_value, is_convenience, registers
 from rocdbg.debugger.expr.environment import Environment, is_opencl
 from rocdbg.debugger.expr.function_values import overload
 from rocdbg.debugger.expr.literals import (
@@ -147,8 +147,8 @@ class Evaluator(Struct):
                 return self.environment.scoped_variable(scope, name)
             case ast.Dollar(name):
                 return dollar_value(name, self.environment)
-            case ast.RegisterRange(file, first, last):
-                return self.environment.register_range(file, first, last)
+            case ast.RegisterRange():
+                return registers(node, self)
             case ast.Unary(operator, operand):
                 return self._unary(operator, operand)
             case ast.Postfix(operator, operand):

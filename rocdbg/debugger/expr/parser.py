@@ -235,16 +235,13 @@ class _Parser:
     def _subscript(self, base: ast.Expression) -> ast.Expression:
         self.tokens.expect("[")
         first = self.comma()
-        if not self.tokens.accept(":"):
-            self.tokens.expect("]")
-            return ast.Index(base, first)
-        last = self.comma()
+        last = self.comma() if self.tokens.accept(":") else None
         self.tokens.expect("]")
-        if not (
-            isinstance(base, ast.Dollar) and isinstance(first, ast.Integer) and isinstance(last, ast.Integer)
-        ):
+        if isinstance(base, ast.Dollar) and (last is not None or base.name[1:] in ast.REGISTER_FILES):
+            return ast.RegisterRange(base.name[1:], first, last)
+        if last is not None:
             raise ExpressionError("A range in brackets is for registers: $s[4:5].", self.tokens.text)
-        return ast.RegisterRange(base.name[1:], first.value, last.value)
+        return ast.Index(base, first)
 
     def primary(self) -> ast.Expression:
         token = self.tokens.take()

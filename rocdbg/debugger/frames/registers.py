@@ -18,7 +18,7 @@ from rocdbg.debugger.values.locations import LocationStorage
 from rocdbg.debugger.values.storage import Absence, AbsentError, CallbackStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, Type, VectorType
-from rocdbg.isa.operands import special_code
+from rocdbg.isa.operands import register_count, special_code
 
 _NUMBERED = re.compile(r"(s|v|a|acc|ttmp)(0|[1-9]\d*)")
 _GFX12 = ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")
@@ -81,6 +81,10 @@ class RegisterFile(Struct, frozen=True):
             name = "a" + name[3:]
         if name in _OPERANDS:
             return self._operand(name)
+        if (match := _NUMBERED.fullmatch(name)) and int(match[2]) >= register_count(
+            match[1], self.target.architecture
+        ):
+            return None
         if name in _HALVES:
             whole, offset = _HALVES[name]
             value = self.value(whole)
@@ -166,8 +170,14 @@ class RegisterFile(Struct, frozen=True):
 
     def range(self, file: str, first: int, last: int) -> Value:
         """``$s[4:5]`` (one 64-bit number, wider ones an array of dwords), ``$v[0:1]`` (a vector of those)."""
-        if file not in ("s", "v", "a", "ttmp") or last < first:
-            raise ExpressionError(f"Register range ${file}[{first}:{last}] is not valid.")
+        file = {"acc": "a"}.get(file, file)
+        text = f"{file}[{first}:{last}]" if last != first else f"{file}[{first}]"
+        if file not in ("s", "v", "a", "ttmp") or not 0 <= first <= last:
+            raise ExpressionError(f"Register range ${text} is not valid.")
+        architecture = self.target.architecture
+        if last >= (limit := register_count(file, architecture)):
+            has = f"{file}0 to {file}{limit - 1}" if limit else "no such registers"
+            raise RegisterAccessError(f"There is no register ${file}{last}: {architecture.name} has {has}.")
         values = []
         for index in range(first, last + 1):
             value = self.value(f"{file}{index}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.reports.descriptors import described_address, described_kernel, descriptor_at
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, instructions_at, instructions_before
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.format import SIZE_LETTERS, Format
@@ -259,6 +260,23 @@ class Examiner:
         if shown.error is None:
             self._last.format = replace(fmt, count=1, size="b" if fmt.letter == "s" else fmt.size)
         return shown
+
+    def descriptors(self, text: str, count: int) -> Iterator[tuple[str, list[str]]]:
+        """``x/kd``: kernel descriptors, each with its place and its directives.
+
+        ``text`` is the name of a kernel, with ``.kd`` or without, or an expression: the address of a descriptor or
+        of a kernel's first instruction.
+        """
+        programs = list(self._inferior.programs)
+        environment = self._data.environment()
+        kernel = described_kernel(programs, text, bare=True)
+        if kernel is not None:
+            address = described_address(programs, kernel)
+        else:
+            address = place_of(self._data.evaluate(text), environment).value
+        for _ in range(count):
+            place, lines, address = descriptor_at(programs, environment.memory, address)
+            yield place, lines
 
     def go_to(self, address: int) -> Value:
         """Let ``$_`` and an ``x`` without an argument begin at an address; the pointer there."""

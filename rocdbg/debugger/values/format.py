@@ -8,12 +8,15 @@ from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError
 
 SIZE_LETTERS = {"b": 1, "h": 2, "w": 4, "g": 8}
+DESCRIPTORS = "kd"
+"""Of ``x``: kernel descriptors."""
 
 
 class Format(Struct, frozen=True):
     """A ``/FMT``: a count (``x`` only), a letter and a size letter; ``raw`` goes past pretty-printers.
 
-    ``letter`` and ``size`` are "" where none was given. Whether a letter means anything is said where it is used.
+    ``letter`` and ``size`` are "" where none was given; the letter of ``x/kd`` is `DESCRIPTORS`. Whether a letter
+    means anything is said where it is used.
     """
 
     letter: str = ""
@@ -49,6 +52,8 @@ class Format(Struct, frozen=True):
                 letter = char
             else:
                 raise undefined_format(char)
+        if body[digits:] == DESCRIPTORS and not command:
+            letter = DESCRIPTORS
         count = -count if negative else count
         if command and size:
             raise ExpressionError(f'Size letters are meaningless in "{command}" command.')

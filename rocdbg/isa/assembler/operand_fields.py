@@ -279,7 +279,8 @@ class RegistersField:
         register = typed_register(typed, word.place)
         if register is None or register.kind is not OperandKind.VGPR or register.half is not None:
             raise Mismatch(f"{self.name} cannot be `{typed}': it takes vector registers")
-        if register.dwords != count and not (register.dwords > count and register.dwords in self._more):
+        more = (8,) if self.name == "vaddr0" and 5 <= count <= 7 else self._more  # groups of eight were all there was
+        if register.dwords != count and not (register.dwords > count and register.dwords in more):
             raise Mismatch(f"{self.name} must be {count} registers by its modifiers, not {register.dwords}")
         word.put(self._mask, insert(self._bits, register.index))
 

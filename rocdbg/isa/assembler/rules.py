@@ -24,7 +24,7 @@ _READ_VCC = re.compile(r"^v_div_fmas_")
 _MASKED = re.compile(r"^v_(cndmask|addc|subb|subbrev|addc_co|subb_co|subbrev_co|(add|sub|subrev)_co_ci)_")
 _TRUE_SOURCES = re.compile(r"^(s_(rfe|setpc|swappc)_[bi]64|s_cbranch_join|s_movrels_b(32|64)|v_readfirstlane_b32)$")
 _NO_SCALARS = (
-    ("src0", re.compile(r"^v_(permlanex?16_var|permlane\d+_swap|movrels|swap|s?wmmac?_|accvgpr_read)")),
+    ("src0", re.compile(r"^v_(permlanex?16_var|permlane64|permlane\d+_swap|movrels|swap|s?wmmac?_|accvgpr_read)")),
     ("src1", re.compile(r"^v_(permlanex?16_var|s?wmmac?_)")),
     ("src2", re.compile(r"^v_(mqsad_u32|smfmac)")),
 )

@@ -80,7 +80,7 @@ SLIPS = (
     ),
     Slip(".", _REFUSE, r"buffer_.* offset:", "cuts offsets of buffers", "^offset must be"),
     Slip(
-        ".", _REFUSE, r"^s_\w+ (-?\d+\.\d+|\d{6,}|65536|0x\w{5,})",
+        ".", _REFUSE, r"^s_\w+ (-?\d+\.\d+|-?\d{6,}|65536|0x\w{5,})",
         "cuts 16-bit numbers, takes floats for zero", "simm16|is not an integer",
     ),
     Slip(".", _REFUSE, rf"^[sv]_\w+ \[?{_VALUE}\b", "cuts the codes of values to seven bits, and has them for results"),
@@ -118,13 +118,17 @@ SLIPS = (
     Slip("gfx1[12]", _REFUSE, r"^v_ldexp_f16.* lit\(0x\w{5,}", "cuts literals of v_ldexp_f16", "does not fit"),
     Slip("gfx[67]", _REFUSE, r"^v_\w+ .* clamp$", "drops clamp where the encoding has no bit of it", "no modifier"),
     Slip(".", _REFUSE, rf"^v_\w+ [^,]*, {_VALUE}\b", "cuts the codes of values that get masks to seven bits", "sdst"),
+    Slip("gfx1[12]", _REFUSE, r"\.h.* op_sel:\[", "overrides op_sel by halves of registers", "contradicts a modifier"),
+    Slip("gfx12", _REFUSE, r"^scratch_\w+ .*\bnull", "takes null for off", "saddr"),
+    Slip("gfx1[12]", _REFUSE, r"sext\(", "drops sext, which has no bits there", "cannot have"),
+    Slip("gfx9[45]", _REFUSE, r"_dpp .*v\[\d+:\d+\]", "takes pairs for single registers", "vector registers$"),
     Slip(".", _REFUSE, " ", "takes operands without a comma between them", "comma is missing"),
     Slip("gfx9", _REFUSE, r"^s_atc_probe", "cuts what is probed to seven bits", "sdata"),
     # Bytes differ.
     Slip(".", _BYTES, r"s_setreg_imm32_b32(_e32)? .*\d\.\d", "takes zero for a floating-point literal"),
     Slip(".", _BYTES + "/" + _REFUSE, r"^exp(_e32)? .*compr", "enables halves of exports in pairs, and drops some"),
     Slip(
-        ".", _BYTES, r"^[vs]_\w*(_[iub]16|alignb).* -?\|?\d+\.\d",
+        ".", _BYTES, r"^[vs]_\w*(_[iub]16|alignb).* -?\|?(lit\()?\d+\.\d",
         "makes 32-bit floats for 16-bit integers, unlike the document",
     ),
     Slip("gfx1", _BYTES, r"^s_cmp_\w+_f16 .*\d\.\d", "makes 32-bit floats for scalar 16-bit comparisons"),

@@ -65,10 +65,11 @@ def _address(i: Access, flags: int) -> tuple[str, Value, Sequence[Value]]:
 
 def _address64(i: Access, resource: Operand, soffset: Operand, flags: int) -> tuple[str, Value, Sequence[Value]]:
     """GFX6 and GFX7 with ADDR64: the resource gives no more than a base, and nothing is checked or swizzled."""
-    if flags & buffer_request.FORMATTED:
-        raise Unsupported(f"{i.insn.text}: a format with a 64-bit address")
-    base = i.dword(resource, 0).zext(I64) | (i.dword(resource, 1) & 0xFFFF).zext(I64).shl(32)
     vaddr = i.raw_operand(required(i, "vaddr"), 64)
+    if flags & buffer_request.FORMATTED:
+        where = sgpr_offset(i.scalar_code(resource, 4)) | flags | buffer_request.ADDR64
+        return "buffer", vaddr + i.modifier("offset"), (i.const(where, I64), i.raw_operand(soffset).zext(I64))
+    base = i.dword(resource, 0).zext(I64) | (i.dword(resource, 1) & 0xFFFF).zext(I64).shl(32)
     return "global", base + vaddr + i.raw_operand(soffset).zext(I64) + i.modifier("offset"), ()
 
 

@@ -27,6 +27,7 @@ from msgspec import Struct
 
 from rocdbg.sim import layout
 from rocdbg.sim.buffer_request import (
+    ADDR64,
     BEFORE_GFX9,
     CHANNELS,
     D16,
@@ -74,6 +75,7 @@ class _Resource(Struct):
     swizzled: Value
     scratch: Value
     bound: Value
+    addr64: Value
     gfx8: Value
     gfx10: Value
     gfx11: Value
@@ -93,7 +95,8 @@ def _resource(runtime: Runtime, r: Routine) -> _Resource:
     add_tid = _bit(w3, 1 << 23)
     swizzle = w1.lshr(30) & 3
     by_bit = (swizzle & 2).ne(0) & (~measured | add_tid)
-    swizzled = gfx11.select(swizzle.ne(0) & (idxen | add_tid), by_bit)
+    addr64 = _bit(a, ADDR64)
+    swizzled = gfx11.select(swizzle.ne(0) & (idxen | add_tid), by_bit) & ~addr64
     adds_lane = add_tid & gfx11.select(~idxen, ~measured | swizzled | ~idxen)
     plain = w1.lshr(16) & 0x3FFF
     extended = plain | (w3.lshr(15) & 15).shl(14)
@@ -123,6 +126,7 @@ def _resource(runtime: Runtime, r: Routine) -> _Resource:
         swizzled,
         scratch,
         bound,
+        addr64,
         gfx8,
         gfx10,
         gfx11,
@@ -158,14 +162,20 @@ def _relative(s: _Resource, offset: Value) -> Value:
     return high.shl(s.group) + (offset - high)
 
 
+def _offset(r: Routine, s: _Resource, lane: Value) -> Value:
+    """A lane's offset within its index, I64."""
+    return s.addr64.select(r.const(0, I64), r.load(r.slot(layout.ENV_ADDRESS, lane, 8), I64) & 0xFFFFFFFF)
+
+
 def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _Place:
     address = r.load(r.slot(layout.ENV_ADDRESS, lane, 8), I64)
-    offset = address & 0xFFFFFFFF
+    offset = _offset(r, s, lane)
     given = address.lshr(32)
     index = given + s.adds_lane.select(lane, 0)
     high = index.lshr(s.group)
     low = index - high.shl(s.group)
-    origin = s.origin + (high * s.stride).shl(s.group) + s.swizzled.select(low.shl(s.element), 0)
+    inside = (high * s.stride).shl(s.group) + s.swizzled.select(low.shl(s.element), 0)
+    origin = s.origin + s.addr64.select(address, inside)
     # Up to GFX9. Records are counted without the lane.
     by_record9 = s.by_record & s.stride.ne(0)
     record9 = given.ult(s.records).select(r.const(_UNLIMITED, I64), 0)
@@ -189,7 +199,7 @@ def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _
         in_stride, s.mode.eq(1).select(in_record.select(unchecked, 0), s.mode.eq(2).select(any_record, three))
     )
     chosen = s.gfx11.select(chosen, (chosen + 3) & ~3)
-    left = s.bound.select(s.gfx10.select(chosen, range9), 0)
+    left = s.bound.select(s.gfx10.select(chosen, s.addr64.select(unchecked, range9)), 0)
     enough = size.ule(left)
     live = enough.select(size, 0)
     if split:
@@ -336,7 +346,7 @@ class BufferRoutines:
             clear(lane)
             live = r.load(r.slot(layout.ENV_KIND, lane, 8), I64)
             start = r.load(r.slot(layout.ENV_POINTER, lane, 8), I64)
-            offset = r.load(r.slot(layout.ENV_ADDRESS, lane, 8), I64) & 0xFFFFFFFF
+            offset = _offset(r, s, lane)
             direct = ~s.swizzled | s.scratch
             dwords = (live & 3).eq(0) & (~s.swizzled | (offset & 3).eq(0))
 

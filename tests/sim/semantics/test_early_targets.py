@@ -195,6 +195,32 @@ def test_buffers_with_64_bit_addresses(assembled, target):
 
 
 @pytest.mark.llvm
+@pytest.mark.parametrize("target", ["gfx600", "gfx700"])
+def test_formats_with_64_bit_addresses(assembled, target):
+    """The resource says four unsigned bytes, the typed instruction two signed halves; sizes say nothing."""
+    run = assembled(target, f"""
+        s_getpc_b64 s[4:5]
+        .globl here
+        here: s_mov_b32 s6, 0
+        s_mov_b32 s7, {0o7654 | 4 << 12 | 10 << 15:#x}
+        v_lshlrev_b32 v2, 2, v0
+        v_mov_b32 v3, 0
+        s_mov_b32 s8, 4
+        buffer_load_format_xyzw v[4:7], v[2:3], s[4:7], s8 addr64 offset:8
+        tbuffer_load_format_xy v[8:9], v[2:3], s[4:7], dfmt:5, nfmt:5, s8 addr64 offset:8
+        s_waitcnt vmcnt(0)
+        .globl done
+        done: s_nop 0
+    """)
+    wave = stopped(run)
+    code = run.machine.memory.read(run.at("here") + 12, 256)
+    for n in range(4):
+        np.testing.assert_array_equal(wave.vgpr(4 + n), np.frombuffer(code, np.uint8)[n::4])
+    for n in range(2):
+        np.testing.assert_array_equal(wave.vgpr(8 + n).view(np.int32), np.frombuffer(code, np.int16)[n::2])
+
+
+@pytest.mark.llvm
 @pytest.mark.parametrize(
     ("target", "code", "registers"),
     [
