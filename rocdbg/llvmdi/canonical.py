@@ -133,18 +133,15 @@ class _Canonical:
             return self.undefined(tree, tree.type)
         if number is None:
             return tree
-        bits = number * (8 if tree.name == "DIOpByteOffset" else 1)
-        if child.name in _OFFSETS:
-            below = self._signed(child.children[1])
-            if below is not None and bits >= 0 and below >= 0:
-                below *= 8 if child.name == "DIOpByteOffset" else 1
-                return self._moved(tree, child.children[0], bits + below)
-        return self._moved(tree, child, bits)
+        return self._moved(tree, child, number * (8 if tree.name == "DIOpByteOffset" else 1))
 
     _DIOpBitOffset = _DIOpByteOffset = _offset
 
     def _moved(self, tree: Tree, base: Tree, bits: int) -> Tree:
         """`base`, `bits` further, as the type of `tree`."""
+        below = self._signed(base.children[1]) if base.name in _OFFSETS else None
+        if below is not None and bits >= 0 and below >= 0:
+            return self._moved(tree, base.children[0], bits + below * (8 if base.name == "DIOpByteOffset" else 1))
         if bits == 0 and base.bits == tree.bits:
             return self.retyped(base, tree.type)
         if base.name == "DIOpComposite" and bits >= 0:

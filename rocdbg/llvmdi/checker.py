@@ -69,6 +69,8 @@ class _Checker:
         self.module = info.module
         self.graph = LifetimeGraph(info)
         self.types: dict[str, dict[str, Type | None]] = {}
+        self.tuples: dict[Node, set[Node]] = {}
+        """What tuples of metadata hold."""
         self.is_document = any(node.kind == "DILifetime" for node in info.nodes)
 
     def findings(self) -> Iterator[Finding]:
@@ -287,7 +289,7 @@ class _Checker:
         globals_of: set[Node] = set()
         for node in self.info.nodes:
             if node.kind == "DICompileUnit":
-                globals_of |= self._items(module.node(node.fields.get("globals")) or node.fields.get("globals"))
+                globals_of = globals_of | self._items(node.fields.get("globals"))
                 if node not in units:
                     yield self._at("DICompileUnit", "the unit is not in !llvm.dbg.cu", node.offset)
         for node in list(globals_of):
@@ -306,8 +308,14 @@ class _Checker:
                 yield from self._computed(segment, segment.node, kept)
 
     def _items(self, value: object) -> set[Node]:
-        items = self.module.items(value)  # type: ignore[arg-type]
-        return {node for node in map(self.module.node, items) if node is not None}
+        found = self.module.resolve(value)  # type: ignore[arg-type]
+        known = self.tuples.get(found) if isinstance(found, Node) else None
+        if known is None:
+            items = self.module.items(found)
+            known = {node for node in map(self.module.node, items) if node is not None}
+            if isinstance(found, Node):
+                self.tuples[found] = known
+        return known
 
     def _retained(self, node: Node) -> Iterator[Finding]:
         owner = self.graph.owner_of(node)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from rocdbg.llvmdi.control_flow import ControlFlow
@@ -39,6 +39,7 @@ class DebugInfo:
         self.stray: list[tuple[Occurrence, str]] = []
         """Debug instructions whose first argument is not what it has to be, and the words for that."""
         self._sizes: dict[Node, int | None] = {}
+        self._address_objects: dict[Node, bool] = {}
         self._pending: set[Node] = set()
         self._trees: dict[int, Tree | NotWellFormed] = {}
         self._collect()
@@ -222,20 +223,41 @@ class DebugInfo:
 
     def _is_address(self, node: Node) -> bool:
         """Whether a lifetime of an object ends in `DIOpAddrOf`, or is nothing but an object with such a lifetime."""
-        seen = {node}
+        if node in self._address_objects:
+            return self._address_objects[node]
+        came_from: dict[Node, Node | None] = {node: None}
         pending = [node]
         while pending:
-            for own in self.segments_of.get(pending.pop(), ()):
-                operations = own.location.operations if own.location is not None else ()
-                if operations and operations[-1].name == "DIOpAddrOf":
-                    return True
-                index = operations[0].arguments[0] if len(operations) == 1 and operations[0].arguments else None
-                if operations and operations[0].name == "DIOpArg" and isinstance(index, int):
-                    inner = own.arguments[index] if 0 <= index < len(own.arguments) else None
-                    if isinstance(inner, Node) and inner not in seen:
-                        seen.add(inner)
-                        pending.append(inner)
+            current = pending.pop()
+            if self._address_objects.get(current) or self._ends_in_address(current):
+                user: Node | None = current
+                while user is not None:
+                    self._address_objects[user] = True
+                    user = came_from[user]
+                return True
+            for inner in self._handed_on(current) if current not in self._address_objects else ():
+                if inner not in came_from:
+                    came_from[inner] = current
+                    pending.append(inner)
+        self._address_objects.update(dict.fromkeys(came_from, False))
         return False
+
+    def _ends_in_address(self, node: Node) -> bool:
+        locations = (own.location for own in self.segments_of.get(node, ()))
+        return any(
+            where is not None and where.operations and where.operations[-1].name == "DIOpAddrOf" for where in locations
+        )
+
+    def _handed_on(self, node: Node) -> Iterator[Node]:
+        """The objects that an object simply is, by a lifetime of nothing but `DIOpArg`."""
+        for own in self.segments_of.get(node, ()):
+            operations = own.location.operations if own.location is not None else ()
+            if len(operations) != 1 or operations[0].name != "DIOpArg" or not operations[0].arguments:
+                continue
+            index = operations[0].arguments[0]
+            inner = own.arguments[index] if isinstance(index, int) and index < len(own.arguments) else None
+            if isinstance(inner, Node):
+                yield inner
 
     @property
     def has_lanes(self) -> bool:

@@ -14,6 +14,8 @@ from rocdbg.llvmdi.segments import VARIABLES, Segment
 
 __all__ = ["LifetimeGraph"]
 
+_ENOUGH = 2
+
 
 class LifetimeGraph:
     """Edges from objects to their segments, from segments to the objects and code locations they take in."""
@@ -26,6 +28,7 @@ class LifetimeGraph:
             if node.kind == "DISubprogram":
                 found = (info.module.node(value, "DIFragment") for value in node.fields.values())
                 self.roots += [fragment for fragment in found if fragment is not None]
+        self._involved: dict[Node, tuple[frozenset[Function | Node], bool]] = {}
         self.reached: set[Node] = set()
         """Objects, code locations and `DILifetime` nodes."""
         self.cycle: Node | None = None
@@ -74,26 +77,47 @@ class LifetimeGraph:
         """
         functions: set[Function | Node] = set()
         is_global = False
-        seen: set[Node] = set()
-        pending: list[Node] = [argument for argument in segment.arguments if isinstance(argument, Node)]
         if segment.object is not None and segment.object.kind == "DILocalVariable":
             self._local(segment.object, functions)
-        while pending:
-            node = pending.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            if node.kind == "DIGlobalVariable" or node in self.info.global_fragments:
-                is_global = True
-            elif node.kind in ("DILocalVariable", "DILabel"):
-                self._local(node, functions)
-            for occurrence in self.info.labels.get(node, ()):
-                functions.add(self._owner(occurrence.function))
-            for own in self.info.segments_of.get(node, ()):
-                if own.is_bounded and own.function is not None:
-                    functions.add(self._owner(own.function))
-            pending += [argument for _, argument in self.inputs(node)]
+        for argument in segment.arguments:
+            if isinstance(argument, Node):
+                below, has_global = self._below(argument)
+                functions |= below
+                is_global |= has_global
         return functions, is_global
+
+    def _below(self, start: Node) -> tuple[frozenset[Function | Node], bool]:
+        """What an object and all that it is made of involve. Of many functions some: two are enough to tell."""
+        path = [(start, iter(self.inputs(start)))] if start not in self._involved else []
+        entered = {start}
+        while path:
+            node, following = path[-1]
+            step = next(following, None)
+            if step is not None:
+                if step[1] not in self._involved and step[1] not in entered:
+                    entered.add(step[1])
+                    path.append((step[1], iter(self.inputs(step[1]))))
+                continue
+            path.pop()
+            functions, is_global = self._own(node)
+            for _, argument in self.inputs(node):
+                below, has_global = self._involved.get(argument, (frozenset(), False))
+                is_global |= has_global
+                if len(functions) < _ENOUGH:
+                    functions |= below
+            self._involved[node] = frozenset(functions), is_global
+        return self._involved[start]
+
+    def _own(self, node: Node) -> tuple[set[Function | Node], bool]:
+        """What an object itself involves."""
+        functions: set[Function | Node] = set()
+        if node.kind in ("DILocalVariable", "DILabel"):
+            self._local(node, functions)
+        functions.update(self._owner(occurrence.function) for occurrence in self.info.labels.get(node, ()))
+        for own in self.info.segments_of.get(node, ()):
+            if own.is_bounded and own.function is not None:
+                functions.add(self._owner(own.function))
+        return functions, node.kind == "DIGlobalVariable" or node in self.info.global_fragments
 
     def _owner(self, function: Function) -> Function | Node:
         return self.info.subprogram_of(function) or function

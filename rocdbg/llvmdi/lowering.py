@@ -274,9 +274,17 @@ class _Lowering:
         function = records[0].function
         assert function is not None
         size = self.info.type_bits(self.info.module.node(node.fields.get("type")))
-        edges = sorted({end for s in records for part in s.ranges for end in part})
-        for first, last in pairwise(edges):
-            active = [segment for segment in records if segment.is_active(function, first)]
+        begin: dict[int, list[int]] = {}
+        end: dict[int, list[int]] = {}
+        for number, segment in enumerate(records):
+            for first, last in segment.ranges:
+                begin.setdefault(first, []).append(number)
+                end.setdefault(last, []).append(number)
+        holding: set[int] = set()
+        for first, last in pairwise(sorted({*begin, *end})):
+            holding.difference_update(end.get(first, ()))
+            holding.update(begin.get(first, ()))
+            active = [records[number] for number in sorted(holding)]
             if not active or all(segment.is_killed for segment in active):
                 continue
             low, high = self.addresses[function.name].range(first, last)

@@ -73,10 +73,10 @@ _TEXT = {
     "DIEnumerator": "name:s* value:i* isUnsigned:b",
     "DISubrange": "count:im lowerBound:im upperBound:im stride:im",
     "DISubrangeType": (
-        "name:s file:m line:n32 scope:m size:nm align:n32 flags:nw lowerBound:m upperBound:m stride:m "
-        "bias:m baseType:m"
+        "name:s file:m line:n32 scope:m size:nm align:n32 flags:nw lowerBound:im upperBound:im stride:im "
+        "bias:im baseType:m"
     ),
-    "DIGenericSubrange": "count:m lowerBound:m upperBound:m stride:m",
+    "DIGenericSubrange": "count:im lowerBound:im upperBound:im stride:im",
     "GenericDINode": "tag:nw* header:s operands:m",
 }  # fmt: skip
 """Fields of each kind as `name:form`, with a star where the field has to be there.
@@ -149,7 +149,7 @@ def wrong_value(field: str, form: str, value: Field) -> str | None:
         "n": isinstance(value, int) and value >= 0,
         "i": isinstance(value, int),
         "s": isinstance(value, Text),
-        "m": value is None or isinstance(value, Node | Ref | Operand | tuple),
+        "m": value is None or isinstance(value, Node | Ref | Operand | Text | tuple),
         "b": isinstance(value, Words) and value.text in ("true", "false"),
         "w": False,
     }

@@ -37,6 +37,11 @@ CASES = {
         f"{at(8, 'i56')}, DIOpConstant(i8 2), DIOpByteOffset(i8)",
         f"{R}, DIOpConstant(i64 3), DIOpByteOffset(i8)",
     ),
+    "an offset into a part that is one": (
+        "DIOpConstant(i16 6), DIOpConstant(i8 0), DIOpBitOffset(i8), DIOpConstant(i64 0), DIOpConvert(i5), "
+        "DIOpComposite(2, i13), DIOpConstant(i16 1), DIOpBitOffset(i1)",
+        "DIOpConstant(i16 6), DIOpConstant(i64 1), DIOpBitOffset(i1)",
+    ),
     "nested composites": (
         f"{at(0, 'i8')}, {at(8, 'i8')}, DIOpConstant(i8 1), DIOpComposite(2, i16), DIOpComposite(2, i24)",
         f"{R}, DIOpConstant(i64 0), DIOpByteOffset(i16), DIOpConstant(i8 1), DIOpComposite(2, i24)",
