@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rocdbg.arch.targets import Target
     from rocdbg.sim.native_jit import Generation, Jit
 
+_MOST_NAMES = 1_000
+
 
 class CheckTable:
     """The checks of one engine.
@@ -36,6 +38,7 @@ class CheckTable:
         self._current: Mapping[int, Check] = {}
         self._collected: NDArray[np.uint64] | None = None
         self._log: Log | None = None
+        self._names: dict[object, tuple[str, object]] = {}
 
     @property
     def address(self) -> int:
@@ -145,10 +148,26 @@ class CheckTable:
             if gone(pc):
                 self._table[index * ENTRY_WORDS] = 0
 
-    def _routine(self, at: Check, generation: Generation) -> int:
-        """The native routine of a check."""
-        if len(at.conditions) > MAX_CONDITIONS:
-            raise LaneExpressionError(f"{len(at.conditions)} conditions at one place")
+    def _name(self, at: Check) -> str:
+        """What a check's routine is called by, whose cells are enough. Large expressions that come again as the same
+        objects are not looked at again."""
+        nodes = [
+            tuple(node for node in (c.active, c.holds, *c.values, *c.shared) if node is not None)
+            for c in at.conditions
+        ]
+        rest = tuple(
+            (c.holds is None, len(c.cells), c.lanes, c.wave, len(c.values), c.log is not None, c.tag, c.first_only)
+            for c in at.conditions
+        )
+        key = tuple(tuple(map(id, each)) for each in nodes), rest
+        known = self._names.get(key)
+        if known is None:
+            if len(self._names) > _MOST_NAMES:
+                self._names.clear()
+            known = self._names[key] = self._named(at), nodes
+        return known[0]
+
+    def _named(self, at: Check) -> str:
         for condition in at.conditions:
             needed = 0
             for node in (condition.active, condition.holds, *condition.values, *condition.shared):
@@ -163,7 +182,13 @@ class CheckTable:
             )
             for c in at.conditions
         ]
-        name = self._jit.key("check", self._wave_size, self._target.vgpr_file, shape)
+        return self._jit.key("check", self._wave_size, self._target.vgpr_file, shape)
+
+    def _routine(self, at: Check, generation: Generation) -> int:
+        """The native routine of a check."""
+        if len(at.conditions) > MAX_CONDITIONS:
+            raise LaneExpressionError(f"{len(at.conditions)} conditions at one place")
+        name = self._name(at)
 
         def make() -> tuple[str, bytes]:
             from rocdbg.sim.translator.checking import check_text

@@ -334,3 +334,24 @@ def test_writes_of_chosen_registers_and_lanes(arch: str, tmp_path: Path) -> None
                 assert len({step.value.contents() for step in origin.steps}) == 1, (place.text, place.lane)
                 moved += len(origin.steps) > 1
     assert seen > 30 and moved >= {"gfx942": 2, "gfx950": 0}.get(arch, 3)
+
+
+@pytest.mark.parametrize("arch, lane", (("gfx1030", 37), ("gfx90a", 5)))
+def test_lanes_of_a_permutation(arch: str, lane: int, tmp_path: Path) -> None:
+    """On GFX10 and GFX11 a wave of 64 exchanges within each half."""
+    product = "v_mul_lo_u32 v2, v0, 7\n  v_mov_b32_e32 v1, 20\n  v_mov_b32_e32 v2, v2"
+    code = f"{product}\n  ds_bpermute_b32 v3, v1, v2\n  s_waitcnt lgkmcnt(0)"
+    more = ".amdhsa_accum_offset 16" if arch == "gfx90a" else ".amdhsa_wavefront_size32 0"
+    command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-filetype=obj", "-o", "k.o"]
+    if arch != "gfx90a":
+        command.append("-mattr=+wavefrontsize64")
+    subprocess.run(command, input=SOURCE.format(code=code, more=more), text=True, check=True, cwd=tmp_path)
+    subprocess.run(["ld.lld-22", "-shared", "k.o", "-o", "k.co"], check=True, cwd=tmp_path)
+    (tmp_path / "k.toml").write_text(LAUNCH)
+    session, _, wave = started(tmp_path / "k.toml")
+    session.running.stepi(5)
+    session.focus.move(Focus(wave.number, 40))
+    origin = session.time.find_origin(session.data.evaluate("$v3"))
+    assert [step.value.as_int() for step in origin.steps] == [7 * lane] * 3
+    assert [step.lane for step in origin.steps] == [40, lane, lane]
+    assert origin.steps[-1].write.instruction.startswith("v_mul_lo_u32")

@@ -228,3 +228,17 @@ def test_actions_that_are_none(line: str, message: str) -> None:
     with pytest.raises(BreakpointError) as caught:
         parse_actions(line)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("target", ("gfx90a", "gfx1100"))
+def test_registers_that_are_collected_are_there(compiled: Callable[..., Path], target: str) -> None:
+    """Whatever the size of the file that a target allocates."""
+    session = made(compiled("watched.hip", target, "-O0"))
+    one = tracing(session, "watched.hip:8", ["collect $regs"])
+    session.tracing.start(TraceOptions())
+    assert session.run().reason is StopReason.EXITED
+    array = session.tracing.buffer.array(one.number)
+    names = [name for name in array.dtype.names or () if name.startswith("$")]
+    assert {"$pc", "$exec", "$s0", "$v0"} < set(names) and "$s106" not in names
+    masks = np.ma.getmaskarray(array)
+    assert not any(masks[name].any() for name in names)

@@ -22,6 +22,8 @@ from rocdbg.sim.layout import EXEC_LO, MAX_CHECK_ENTRIES, VCC_LO
 
 _MOST_DWORDS = 512
 """Of registers in one watched expression; more are not worth it."""
+_MOST_KNOWN = 1_000
+_FIRST = constant(1)
 _KINDS = {
     RegisterClass.SGPR: OperandKind.SGPR, RegisterClass.VGPR: OperandKind.VGPR, RegisterClass.AGPR: OperandKind.AGPR,
 }
@@ -34,6 +36,8 @@ class RegisterWatches:
     def __init__(self, inferior: Inferior) -> None:
         self._inferior = inferior
         self._uses: dict[Program, tuple[int, RegisterUses]] = {}
+        self._differing: dict[tuple[RegisterDword, ...], Node] = {}
+        self._after: dict[tuple[frozenset[int], tuple[tuple[Program, int], ...]], set[int] | None] = {}
 
     def checks(self, watchpoints: list[Watchpoint]) -> dict[int, Check] | None:
         """By loaded address, the check for what watchpoints have read of registers; None where the wave has to be
@@ -47,12 +51,13 @@ class RegisterWatches:
             places = self._places(one)
             if places is None or len(places) + len(one.bounds) > MAX_CHECK_ENTRIES // 4:
                 return None
-            first = constant(1)
             if one.registers:
-                differs = Condition(first, _differs(one), Counter(), tuple(one.registers.values()), wave=one.wave)
+                differs = Condition(
+                    _FIRST, self._differs(one), Counter(), tuple(one.registers.values()), wave=one.wave
+                )
                 for place in places - one.bounds:
                     at.setdefault(place, []).append(differs)
-            arrives = Condition(first, None, Counter(), wave=one.wave)
+            arrives = Condition(_FIRST, None, Counter(), wave=one.wave)
             for place in one.bounds:
                 at.setdefault(place, []).append(arrives)
         shared: dict[tuple[int, ...], Check] = {}
@@ -61,7 +66,29 @@ class RegisterWatches:
             for place, conditions in at.items()
         }
 
+    def _differs(self, watchpoint: Watchpoint) -> Node:
+        """As `_differs`; the same object each time, which the target's routines are known by."""
+        key = tuple(watchpoint.registers)
+        found = self._differing.get(key)
+        if found is None:
+            if len(self._differing) > _MOST_KNOWN:
+                self._differing.clear()
+            found = self._differing[key] = _differs(key)
+        return found
+
     def _places(self, watchpoint: Watchpoint) -> set[int] | None:
+        """Behind which instructions the registers of a watchpoint may have been written; None if that is not known."""
+        key = (
+            frozenset(number for number, _ in watchpoint.registers),
+            tuple((program, program.text_range()[0]) for program in self._inferior.programs),
+        )
+        if key not in self._after:
+            if len(self._after) > _MOST_KNOWN:
+                self._after.clear()
+            self._after[key] = self._places_of(watchpoint)
+        return self._after[key]
+
+    def _places_of(self, watchpoint: Watchpoint) -> set[int] | None:
         classes = {dwarf_register(number).register_class for number, _ in watchpoint.registers}
         if not classes:
             return set()
@@ -86,11 +113,9 @@ class RegisterWatches:
         return known[1]
 
 
-def _differs(watchpoint: Watchpoint) -> Node:
+def _differs(registers: tuple[RegisterDword, ...]) -> Node:
     """Whether a register is not as it was, by the cells."""
-    nodes = [
-        apply(Op.NE, unsigned(_dword(dword), I64), Cell(index)) for index, dword in enumerate(watchpoint.registers)
-    ]
+    nodes = [apply(Op.NE, unsigned(_dword(dword), I64), Cell(index)) for index, dword in enumerate(registers)]
     while len(nodes) > 1:  # in pairs, for the sake of depth
         nodes = [reduce(lambda a, b: apply(Op.OR, a, b), nodes[n : n + 2]) for n in range(0, len(nodes), 2)]
     return nodes[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection, follow
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.running import watch_events
-from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable, Hit
+from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, BreakpointTable, Hit
 from rocdbg.debugger.running.catch_events import caught, hit_fields
 from rocdbg.debugger.running.catching import Catcher
 from rocdbg.debugger.running.catchpoints import Catchpoint
@@ -282,11 +282,11 @@ class Runner(Struct):
             location=hits[0].location_at(pc), **hit_fields(hits, problems),
         )
 
-    def _enter_inlined(self, thread: int, pc: int) -> None:
+    def enter_inlined(self, thread: int, pc: int, made: Iterable[Breakpoint]) -> None:
         """A breakpoint in an inlined function is inside of it, not at its call: its condition is asked there."""
         wanted = [
             place.location.code
-            for breakpoint_ in self.breakpoints.at(pc)
+            for breakpoint_ in made
             for place in breakpoint_.locations
             if place.address == pc and place.location.code is not None
         ]
@@ -300,7 +300,7 @@ class Runner(Struct):
 
     def hits(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
         """The user's breakpoints that stop a wave here, and what went wrong with conditions."""
-        self._enter_inlined(thread, pc)
+        self.enter_inlined(thread, pc, self.breakpoints.at(pc))
         self.native.arrived(self.breakpoints.at(pc), thread, pc)
         again = self.catcher.look(thread)
         return self.breakpoints.hits(replace(self.arrival(thread, pc), again=again))

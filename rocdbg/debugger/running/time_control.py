@@ -154,12 +154,18 @@ class TimeControl:
         over = self._inferior.target is None
         return recording.bounds[1] if over else recording.position, focus.thread, focus.lane
 
-    def visit(self, thread: int, count: int, lane: int) -> None:
-        """To where a wave has executed so many instructions, with a lane of it in focus. Raises a `rocdbg.Error`."""
+    def visit(self, thread: int, count: int, lane: int, tracepoint: int) -> None:
+        """To where a wave has executed so many instructions and came to a tracepoint, with a lane of it in focus.
+
+        Raises a `rocdbg.Error`.
+        """
         recording = self.need()
         self.revive()
         recording.go_before(thread, count, recording.bounds[1])
         self._arrived(thread, lane)
+        if tracepoint in self._breakpoints:
+            made = self._breakpoints.get(tracepoint)
+            self._runner.enter_inlined(thread, self._inferior.wave(thread).pc, (made,))
 
     def _arrived(self, thread: int | None, lane: int | None = None) -> None:
         """The program is elsewhere in time: what was known of it is forgotten, and the focus is on a wave of it."""

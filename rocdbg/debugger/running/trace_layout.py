@@ -101,7 +101,7 @@ def _registers(environment: ProgramEnvironment) -> Iterator[tuple[str, str]]:
     for name in ("pc", "exec", "vcc", "m0", "scc", "mode"):
         if environment.register(name) is not None:
             yield f"${name}", f"${name}"
-    yield from ((f"$s{n}", f"$s{n}") for n in range(wave.sgprs))
+    yield from ((f"$s{n}", f"$s{n}") for n in range(wave.sgprs) if environment.register(f"s{n}") is not None)
     for file, count in (("v", wave.vgprs), ("a", wave.agprs)):
         yield from ((f"${file}{n}", f"${file}{n}[$_lane]") for n in range(count))
 

@@ -25,6 +25,6 @@ def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, fo
     if known:
         lanes = frame.lanes
         lane = focus.lane if focus.lane is not None and lanes >> focus.lane & 1 else (lanes & -lanes).bit_length() - 1
-        control.visit(frame.thread, frame.count, lane)
+        control.visit(frame.thread, frame.count, lane, frame.layout.tracepoint)
     tracing.selected = frame.number
     return known

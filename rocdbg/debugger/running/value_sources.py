@@ -33,6 +33,9 @@ class Before(Protocol):
     def active(self) -> int:
         """EXEC."""
 
+    def permuted(self) -> int:
+        """Lanes among which ds_bpermute_b32 exchanges."""
+
 
 class Source(Struct, frozen=True):
     """A dword of an operand, in a lane if that is a vector register."""
@@ -150,7 +153,8 @@ def _moved(
         return operand("src0"), 0, None
     if name == "ds_bpermute_b32":
         at = before.dword(operand("addr"), 0, lane or 0) + int(instruction.modifiers.get("offset", 0))
-        other = (at >> 2) % wave_size
+        among = before.permuted()
+        other = (lane or 0) // among * among + (at >> 2) % among
         return (operand("data0"), 0, other) if before.active() >> other & 1 else None
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.arch.registers import register_number
+from rocdbg.arch.targets import Generation
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.isa.instruction import Operand, OperandKind
 
@@ -48,6 +49,11 @@ class WaveRegisters:
         """EXEC."""
         data = self._target.read_register(self._thread, register_number("exec", self.wave_size))
         return int.from_bytes(data, "little")
+
+    def permuted(self) -> int:
+        """Lanes among which ds_bpermute_b32 exchanges: on GFX10 and GFX11 those of a half."""
+        halves = self._target.architecture.generation in (Generation.GFX10, Generation.GFX11)
+        return 32 if halves else self.wave_size
 
 
 __all__ = ["FILES", "VECTORS", "WaveRegisters"]

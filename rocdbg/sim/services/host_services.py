@@ -69,8 +69,11 @@ class HostServices:
     # -- hidden arguments
 
     def arguments(self, wanted: Collection[ValueKind]) -> dict[ValueKind, int]:
-        """The values of those hidden arguments among ``wanted`` that are served. Raises AllocationError."""
-        return {kind: self._argument(kind) for kind in SERVED.intersection(wanted)}
+        """The values of those hidden arguments among ``wanted`` that are served. Raises AllocationError.
+
+        Where they are depends on the order in which they are made: not that of a set, which each process has anew.
+        """
+        return {kind: self._argument(kind) for kind in ValueKind if kind in SERVED and kind in wanted}
 
     def _argument(self, kind: ValueKind) -> int:
         match kind:
