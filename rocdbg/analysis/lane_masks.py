@@ -12,7 +12,7 @@ from typing import Final
 
 from rocdbg.analysis.comparisons import compared
 from rocdbg.analysis.machine_state import AGPR, EXEC_LO, VCC_LO
-from rocdbg.analysis.mask_effects import Compare, LaneOf, Number, OwnLane, OwnSlot, Place, Term
+from rocdbg.analysis.mask_effects import Compare, LaneOf, Number, OwnLane, OwnSlot, Place, SlotOf, Term
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.registers import EXEC_32, EXEC_64, VCC_32, VCC_64, register_number, sgpr_number, vgpr_number
 from rocdbg.dwarf.encoding import Item
@@ -25,6 +25,13 @@ _FARTHEST: Final = 230
 """How deep in the stack a mask may come to lie before it is brought up: DW_OP_pick reaches 255."""
 _MOST_KEPT: Final = 180
 """How many masks may be needed at once; each is brought up as often as the others move on."""
+_OWN: Final = "own"
+"""The lane's dword of a vector register whose location is on the stack."""
+_DEEPER: Final = {
+    **dict.fromkeys(("regx", "constu", "consts", "lit0", "dup", "over", f"lit{int(AddressSpace.PRIVATE_WAVE)}"), 1),
+    **dict.fromkeys(("swap", "deref_size", "offset_uconst"), 0),
+}
+"""How much deeper operations of comparisons make the stack; those of two entries make it less deep."""
 
 
 class Slot:
@@ -93,9 +100,11 @@ class LaneMasks:
     # -- diagrams
 
     def split(
-        self, diagram: int, half: int, nodes: Sequence[tuple[int, int, int]], places: Sequence[Place]
+        self, diagram: int, half: int, nodes: Sequence[tuple[int, int, int]], places: Sequence[Place], active: int
     ) -> dict[int, Slot] | None:
         """Push what of a half's lanes come to the leaves of a diagram; None when that is too much.
+
+        It tells of lanes that are not in ``active``, a scalar register with the mask of those that are.
 
         ``nodes`` are as `Diagrams.content` has them, but for variables, which are indices of ``places``: a node's is
         less than those of the nodes below it.
@@ -112,7 +121,10 @@ class LaneMasks:
                 if tested is not None:
                     self.release(tested)
                 variable = nodes[number][0]
-                tested = self.push(self.dword(places[variable], half))
+                place = places[variable]
+                tested = self.push(
+                    self._compared(place, half, active) if isinstance(place, Compare) else self.dword(place, half)
+                )
             assert tested is not None
             mask = masks.pop(number)
             self.pick(mask)
@@ -137,7 +149,7 @@ class LaneMasks:
 
     # -- what is tested
 
-    def dword(self, place: Place, half: int) -> list[Item]:
+    def dword(self, place: int | LaneOf | SlotOf, half: int) -> list[Item]:
         """What gives the contents of a place, 32 bits of a mask."""
         if isinstance(place, int):
             register, offset = _scalar_number(place, self._wave_size)
@@ -146,37 +158,63 @@ class LaneMasks:
                 whole.append(("offset_uconst", offset))
             return [*whole, ("deref_size", 4)]
         if isinstance(place, LaneOf):
-            return self._lane(place.register, place.lane)
-        if isinstance(place, Compare):
-            return self._compared(place, half)
+            return [*self._vector(place.register), ("offset_uconst", 4 * place.lane), ("deref_size", 4)]
         return self._slot(place.base, place.offset, place.lane)
 
-    def _compared(self, place: Compare, half: int) -> list[Item]:
-        """What gives the lanes of a half for which a comparison holds."""
-        items: list[Item] = [("lit0",)]
+    def _compared(self, place: Compare, half: int, active: int) -> list[Item]:
+        """What gives the lanes of a half for which a comparison holds, of those that are not active.
+
+        What the others have in vector registers may be lost, in frames of callers: their dwords are 0.
+        """
+        if isinstance(place.left, int | Number) and isinstance(place.right, int | Number):
+            found = compared(place.relation, place.type, self._term(place.left, 0), self._term(place.right, 0))
+            return [*found, ("neg",), ("constu", 0xFFFFFFFF), ("and",)]
+        items: list[Item] = []
+        vectors: list[int] = []
+        for term in (place.left, place.right):
+            if isinstance(term, OwnLane) and term.register not in vectors:
+                vectors.append(term.register)
+                items += [
+                    *self._vector(term.register), *([("offset_uconst", 4 * HALF * half)] if half else []),
+                    ("lit0",), ("stack_value",), ("extend", 32, HALF), *self.dword(active, half),
+                    ("select_bit_piece", 32, HALF),
+                ]
+        items.append(("lit0",))
         for bit in range(HALF):
             lane = HALF * half + bit
             left, right = self._term(place.left, lane), self._term(place.right, lane)
-            items += [*compared(place.relation, place.type, left, right), ("constu", bit), ("shl",), ("or",)]
+            depth = 1
+            for item in compared(place.relation, place.type, left, right):
+                if item[0] == _OWN:
+                    items.append(("pick", depth + len(vectors) - 1 - vectors.index(int(item[1]))))
+                    if bit:
+                        items.append(("offset_uconst", 4 * bit))
+                    items.append(("deref_size", 4))
+                    depth += 1
+                else:
+                    items.append(item)
+                    depth += _DEEPER.get(str(item[0]), -1)
+            items += [("constu", bit), ("shl",), ("or",)]
+        for _ in vectors:
+            items += [("swap",), ("drop",)]
         return items
 
     def _term(self, term: Term, lane: int) -> list[Item]:
-        """What gives a term of a comparison for one lane, unsigned."""
+        """What gives a term of a comparison for one lane, unsigned; `_OWN` stands for what is on the stack."""
         match term:
             case Number(value=value):
                 return [("constu", value)]
             case OwnLane(register=register):
-                return self._lane(register, lane)
+                return [(_OWN, register)]
             case OwnSlot(base=base, offset=offset):
                 return self._slot(base, offset, lane)
         return self.dword(term, 0)
 
-    def _lane(self, register: int, lane: int) -> list[Item]:
-        number = (
+    def _vector(self, register: int) -> list[Item]:
+        return [("regx", (
             register_number(f"a{register - AGPR}", self._wave_size) if register >= AGPR
             else vgpr_number(register, self._wave_size)
-        )
-        return [("regx", number), ("offset_uconst", 4 * lane), ("deref_size", 4)]
+        ))]
 
     def _slot(self, base: int | None, offset: int, lane: int) -> list[Item]:
         scale = self._wave_size

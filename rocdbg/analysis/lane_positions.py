@@ -28,8 +28,9 @@ from rocdbg.analysis.control_flow import Block, FunctionCode, blocks_of, decode,
 from rocdbg.analysis.diagrams import Diagrams, TooLargeError
 from rocdbg.analysis.effects import BY_CONVENTION, Clobbers
 from rocdbg.analysis.machine_state import EXEC_LO, VCC_LO
-from rocdbg.analysis.mask_effects import SCC, Effect, Source, effects_of, vectors_with_masks
+from rocdbg.analysis.mask_effects import SCC, Effect, Kind, Source, effects_of, vectors_with_masks
 from rocdbg.analysis.mask_transfer import Masks, Window, active_register, weight, window_after
+from rocdbg.analysis.uniform_masks import mark_uniform
 from rocdbg.isa import Flow, Instruction
 
 NOT_ENTERED: Final = -1
@@ -103,7 +104,8 @@ class LanePositions:
         self.diagrams = Diagrams(self._unite, weight)
         instructions = decode(function, code, target, wave_size)
         self._targets = jump_targets(instructions)
-        self._masks = Masks(self.diagrams, cache(lambda call: clobbers(call, self._targets.get(call))))
+        self._clobbers = cache(lambda call: clobbers(call, self._targets.get(call)))
+        self._masks = Masks(self.diagrams, self._clobbers)
         self._blocks = blocks_of(function, instructions, self._targets)
         if len(self._blocks) > _MOST_BLOCKS:
             raise TooLargeError("the function has too many blocks")
@@ -117,6 +119,7 @@ class LanePositions:
         self._bottom = self.diagrams.leaf(self._set(frozenset()))
         vectors = vectors_with_masks(self._blocks, self._is_silent)
         effects = {start: effects_of(block, wave_size == 64, vectors) for start, block in self._blocks.items()}
+        self._uniform = mark_uniform(self._blocks, effects, function.start, wave_size == 64, self._clobbers)
         self._halves = [_Half(number, self._windows(effects, number)) for number in range(wave_size // 32)]
         for half in self._halves:
             self._solve(half)
@@ -301,9 +304,30 @@ class LanePositions:
                 # one lane's bit decides, if it is set
                 register = (VCC_LO if condition.startswith("vcc") else EXEC_LO) + number
                 bit = self._masks.value(Source(register), number, flow.windows[-1], bool(active))
+                if condition.startswith("vcc"):
+                    either = self._uniform_branch(
+                        half, flow, bool(active), taken[1 - active], passed[1 - active], either
+                    )
                 either = diagrams.choose(bit[0], taken[1 - active], either)
             found.append(either)
         return found[0], found[1]
+
+    def _uniform_branch(
+        self, half: _Half, flow: _Flow, active: bool, nonzero: int, zero: int, either: int
+    ) -> int:
+        """The diagram before a branch on whether VCC is zero, if VCC is the same for all lanes, or for all active."""
+        diagrams, window = self.diagrams, flow.windows[-1]
+        if VCC_LO in self._uniform[flow.block.instructions[0].address]:
+            bit = self._masks.value(Source(VCC_LO + half.number), half.number, window, active)
+            return diagrams.choose(bit[0], nonzero, diagrams.choose(bit[1], either, zero))
+        decides = _decides(flow.effects)
+        if decides is None:
+            return either
+        sure, possible = self._masks.uniform(decides, half.number, window, active)
+        # without active lanes VCC is zero in any case
+        if active and window is None:
+            either = diagrams.choose(sure, nonzero, either)
+        return diagrams.choose(possible, either, zero)
 
     def _start_of(self, half: _Half, start: int) -> Found:
         flow = half.flows.get(start)
@@ -344,6 +368,25 @@ class LanePositions:
             either = diagrams.join(there, result) if sure != possible else result
             result = diagrams.choose(sure, there, diagrams.choose(possible, either, result))
         return masks.known(result, number, before, active)
+
+
+def _decides(effects: list[Effect]) -> tuple[Source, bool] | None:
+    """What decides whether VCC is EXEC or 0 at the end of a block (`Effect.decides`)."""
+    for index in range(len(effects) - 1, -1, -1):
+        effect = effects[index]
+        if effect.writes_exec():
+            return None
+        if effect.writes_scalar(VCC_LO) or effect.writes_scalar(VCC_LO + 1):
+            source = effect.decides[0] if effect.decides is not None else Source()
+            if source.register is None:
+                return None
+            registers = range(source.register, source.register + 1 + source.wide)
+            later = effects[index + 1 :]
+            is_lost = any(
+                other.kind is Kind.CALL or any(map(other.writes_scalar, registers)) for other in later
+            )
+            return None if is_lost else effect.decides
+    return None
 
 
 def _predecessors(blocks: dict[int, Block]) -> dict[int, set[int]]:

@@ -72,7 +72,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
             return None
         halves = self.diagrams[index]
         masks = LaneMasks(self.wave_size, self.unswizzled)
-        split = [self._split(masks, diagram, half) for half, diagram in enumerate(halves)]
+        split = [self._split(masks, diagram, half, index) for half, diagram in enumerate(halves)]
         if None in split:
             masks = LaneMasks(self.wave_size, self.unswizzled)
         for half, found in enumerate(split):
@@ -134,7 +134,7 @@ class LaneTable(Struct, frozen=True, array_like=True):
         masks = LaneMasks(self.wave_size, self.unswizzled)
         halves = []
         for half, diagram in enumerate(self.diagrams[index]):
-            found = self._split(masks, diagram, half)
+            found = self._split(masks, diagram, half, index)
             if found is None:
                 return None
             inside = masks.push(masks.dword(self.active[index][half], half))
@@ -157,8 +157,9 @@ class LaneTable(Struct, frozen=True, array_like=True):
             masks.combine("or")
         return tuple(masks.items)
 
-    def _split(self, masks: LaneMasks, diagram: int, half: int) -> dict[int, Slot] | None:
-        return masks.split(diagram, half, self.nodes, [_place(key) for key in self.places])
+    def _split(self, masks: LaneMasks, diagram: int, half: int, index: int) -> dict[int, Slot] | None:
+        places = [_place(key) for key in self.places]
+        return masks.split(diagram, half, self.nodes, places, self.active[index][half])
 
     def _select(self, masks: LaneMasks, found: dict[int, Slot]) -> None:
         """Push the vector of a half: for each leaf the lanes that come to it have its element."""

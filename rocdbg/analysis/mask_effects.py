@@ -150,7 +150,11 @@ class Effect(Struct):
     base: int | None = None
     offset: int = 0
     condition: Compare | None = None
-    """What a COMPARE or NARROW finds out, if it is simple enough."""
+    """What a COMPARE or NARROW finds out, if it is simple enough; of what sets SCC, what that says."""
+    is_uniform: bool = False
+    """All lanes get the same bit (`rocdbg.analysis.uniform_masks`)."""
+    decides: tuple[Source, bool] | None = None
+    """The destination has EXEC if this uniform mask is 1, else 0; the other way round if inverted."""
     results: dict[int, Term | None] = {}
     """Vector registers that active lanes get something into, whatever else the effect is: a term, or what is not known.
     Not those of COPY, LOAD and WRITE_LANE."""
@@ -343,7 +347,9 @@ def _scalar(instruction: Instruction) -> Effect | None:
     operand = instruction.operand("sdst")
     destination = _source(operand)
     if operand is None or destination is None or name.startswith(("s_cmpk", "s_setreg")):
-        return Effect(Kind.LOST, address, after, sets_scc=True) if sets_scc else None
+        if not sets_scc:
+            return None
+        return Effect(Kind.LOST, address, after, sets_scc=True, condition=_scalar_condition(instruction))
     first = _source(instruction.operand("ssrc0") or instruction.operand("simm16"))
     second = _source(instruction.operand("ssrc1"))
     mask, _, kind = name[2:].rpartition("_")
@@ -378,6 +384,25 @@ def _scalar(instruction: Instruction) -> Effect | None:
     return Effect(
         Kind.LOST, address, after, lost=range(operand.index, operand.index + operand.dwords), sets_scc=sets_scc
     )
+
+
+def _scalar_condition(instruction: Instruction) -> Compare | None:
+    """What a scalar comparison of 32-bit numbers finds out."""
+    name = instruction.name
+    relation, _, kind = name.removeprefix("s_cmpk_").removeprefix("s_cmp_").partition("_")
+    if kind not in ("i32", "u32") or relation not in _OF_INTEGERS:
+        return None
+    if name.startswith("s_cmpk_"):
+        first, second = instruction.operand("sdst"), instruction.operand("simm16")
+        if first is None or second is None or first.kind is not OperandKind.SGPR:
+            return None
+        value = second.value & 0xFFFF
+        return Compare(
+            relation, kind, first.index, Number(((value ^ 0x8000) - 0x8000 if kind == "i32" else value) & _MASK)
+        )
+    first, second = instruction.operand("ssrc0"), instruction.operand("ssrc1")
+    left, right = (None if operand is None else _term(operand) for operand in (first, second))
+    return None if left is None or right is None else Compare(relation, kind, left, right)
 
 
 def _load(instruction: Instruction) -> Effect | None:

@@ -87,6 +87,15 @@ class Masks:
         found = self._bit(place)
         return found, found
 
+    def uniform(self, decides: tuple[Source, bool], half: int, window: Window | None, active: bool) -> Bits:
+        """The bit of a uniform mask, or its opposite."""
+        source, is_inverted = decides
+        sure, possible = self.value(source, half, window, active)
+        if not is_inverted:
+            return sure, possible
+        choose, false, true = self._diagrams.choose, self._diagrams.false, self._diagrams.true
+        return choose(possible, false, true), choose(sure, false, true)
+
     def known(self, diagram: int, half: int, window: Window | None, active: bool) -> int:
         """The diagram with the bits of EXEC, and of what it was saved to, that are known."""
         support = self._diagrams.support(diagram)
@@ -159,13 +168,20 @@ class Masks:
         kind = effect.kind
         changes: dict[int, Bits] = dict.fromkeys(effect.lost, self._any)
         if effect.sets_scc:
-            changes[SCC] = self._any
+            is_known = effect.condition is not None and kind is Kind.LOST
+            changes[SCC] = self._comparison(effect.condition) if effect.condition and is_known else self._any
         if kind not in _ON_SCALARS:
             return changes
         diagrams = self._diagrams
         result = self._result(effect, half, window, active)
         if effect.sets_scc and kind in (Kind.LOGIC, Kind.SAVE, Kind.WRITE):
-            changes[SCC] = result[0], diagrams.true
+            # set if any lane has the bit
+            if effect.is_uniform or (effect.decides is not None and active and window is None):
+                changes[SCC] = result
+            elif effect.decides is not None:
+                changes[SCC] = diagrams.false, self.uniform(effect.decides, half, window, active)[1]
+            else:
+                changes[SCC] = result[0], diagrams.true
         old_exec = self.value(Source(EXEC_LO + half), half, window, active)
         for register, bits in (
             (effect.saved, old_exec if kind is Kind.SAVE else result), (effect.destination, result)

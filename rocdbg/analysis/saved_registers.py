@@ -86,7 +86,13 @@ class Analysis(Struct):
             if target is None or state.scalar(target.index) != Saved(30) or (
                 state.scalar(target.index + 1) != Saved(31)
             ):
-                return BY_CONVENTION  # a tail call
+                # a tail call: what it calls returns in its place
+                there = call_target(state, last)
+                if there is None or any(state.scalar(register) != Saved(register) for register in (30, 31)):
+                    return BY_CONVENTION
+                found = self.machine.clobbers(there)
+                scalars |= found.scalars
+                vectors |= found.vectors
             scalars |= {register for register in state.scalars if register <= EXEC_HI}
             vectors |= {
                 register for register in state.vectors if state.vector(register).active != register

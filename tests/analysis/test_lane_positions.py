@@ -81,11 +81,58 @@ def test_all_lanes_for_a_while(tmp_path: Path) -> None:
     assert found.active_lanes(16) is None
 
 
+TWO_WAYS = """
+s_and_saveexec_b32 s0, vcc_lo      // 0
+{0}                                // 4
+s_cbranch_scc1 2                   // 8
+s_or_b32 exec_lo, exec_lo, s0      // 12
+s_nop 1                            // 16
+s_or_b32 exec_lo, exec_lo, s0      // 20
+s_nop 2                            // 24
+s_endpgm                           // 28
+"""
+
+
+def test_numbers_of_the_wave_tell_its_way(tmp_path: Path) -> None:
+    found = table(TWO_WAYS.format("s_cmp_gt_i32 s4, s5"), tmp_path)
+    for left, right, there in ((3, 2, 24), (2, 3, 16), (1, 0xFFFFFFFF, 24), (0xFFFFFFFF, 1, 16)):
+        assert positions(found, 4, exec=0b01, s0=0b10, s4=left, s5=right)[:3] == [4, there, 28]
+
+
+WHOLE_WAVE = """
+s_and_saveexec_b32 s0, s2          // 0
+{0}                                // 4
+s_cbranch_vccz 2                   // 8
+s_or_b32 exec_lo, exec_lo, s0      // 12
+s_nop 1                            // 16
+s_or_b32 exec_lo, exec_lo, s0      // 20
+s_nop 2                            // 24
+s_endpgm                           // 28
+"""
+
+
+@pytest.mark.parametrize(("condition", "mask", "there"), [
+    # a mask that is 0 for all lanes is 0 for all active ones; where it is not, no lane need be active
+    ("s_and_b32 vcc_lo, exec_lo, s4", 0, {24}),
+    ("s_and_b32 vcc_lo, s4, exec_lo", 0xFFFFFFFF, {16, 24}),
+    ("s_and_not1_b32 vcc_lo, exec_lo, s4", 0xFFFFFFFF, {24}),
+    ("s_and_not1_b32 vcc_lo, exec_lo, s4", 0, {16, 24}),
+    ("s_mov_b32 vcc_lo, s4", 0xFFFFFFFF, {16}),
+    ("s_not_b32 vcc_lo, s4", 0xFFFFFFFF, {24}),
+])
+def test_a_mask_that_is_the_same_for_all_lanes_tells_the_way(
+    condition: str, mask: int, there: set[int], tmp_path: Path
+) -> None:
+    for before, is_uniform in (("s_cselect_b32 s4, -1, 0", True), ("s_or_b32 s4, s5, s6", False)):
+        found = table(f"{before}\ns_nop 0{WHOLE_WAVE.format(condition)}", tmp_path)
+        element = positions(found, 12, exec=0b01, s0=0b10, s4=mask)[1]
+        assert element is not None
+        places = found.candidates(element) if element >= UNKNOWN else [element]
+        assert {place - 8 for place in places} == (there if is_uniform or (mask and "mov" in condition) else {16, 24})
+
+
 def test_what_depends_on_the_future_is_unknown(tmp_path: Path) -> None:
-    found = table(
-        "s_and_saveexec_b32 s0, vcc_lo\ns_cmp_eq_u32 s4, 0\ns_cbranch_scc1 2\ns_or_b32 exec_lo, exec_lo, s0\n"
-        "s_nop 1\ns_or_b32 exec_lo, exec_lo, s0\ns_nop 2\ns_endpgm\n", tmp_path,
-    )
+    found = table(TWO_WAYS.format("s_bitcmp1_b32 s4, 0"), tmp_path)
     here = positions(found, 4, exec=0b01, s0=0b10)
     assert here[0] == 4
     assert here[1] is not None

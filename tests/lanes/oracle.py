@@ -15,6 +15,7 @@ from pathlib import Path
 import rocdbg
 from rocdbg import isa
 from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.program.opencl import KERNEL_BODY
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.runnable import Resume, ResumeMode
 
@@ -125,7 +126,8 @@ def _is_at_start(inferior: Inferior, thread: int) -> bool:
 
 def _is_kernel(program: Program, pc: int) -> bool:
     symbol = program.symbol_at(pc)
-    return symbol is not None and program.code_object.kernels.find(symbol.name) is not None
+    # without optimisation the body of an OpenCL kernel is a function that the kernel calls
+    return symbol is not None and program.code_object.kernels.find(symbol.name.removeprefix(KERNEL_BODY)) is not None
 
 
 def _check_wave(inferior: Inferior, thread: int, samples: int, most: int, choice: random.Random) -> Score:

@@ -67,6 +67,7 @@ EXITS = [
     ("gfx1100", "O0", ("-mwavefrontsize64",), ("goto_nested", "twelve_cases")),
     ("gfx1100", "O1", (), ("computed_exit", "conditions_with_calls")),
     ("gfx1201", "O2", (), ("twelve_cases", "descent")),
+    ("gfx90a", "O2", (), ("whole_wave", "others_call")),
 ]
 
 

@@ -168,3 +168,47 @@ extern "C" __global__ void descent(const int *in, int *out)
         at = 0, r = parse(in, at, 2);
     out[i] = r * 64 + at;
 }
+
+// Conditions of the whole wave, and a loop that is left by a number that lanes keep while others call a function.
+extern "C" __global__ void whole_wave(const int *in, int *out)
+{
+    int i = lane_id(), x = in[i], r = 0;
+    for (int k = 0; k < 5; ++k) {
+        switch (__builtin_amdgcn_readfirstlane(in[k]) % 3) {
+        case 0: if (x & 1) r += mix(k); break;
+        case 1:
+            if (x > 30) {
+                r += 2;
+                if (__builtin_amdgcn_ballot_w64(r > 9))
+                    goto end;
+            }
+            break;
+        default: r ^= x;
+        }
+        r += 3;
+    }
+end:
+    out[i] = r;
+}
+
+extern "C" __global__ void others_call(const int *in, int *out)
+{
+    int i = lane_id(), x = in[i], r = 0, n = in[0] & 7;
+    for (int k = 0; k < n + 3; ++k) {
+        int limit = in[k];
+        if (limit > 40)
+            continue;
+        if (limit & 1) {
+            if (x > limit) {
+                r += mix(k);
+            } else {
+                r++;
+                if (x == k)
+                    break;
+            }
+        } else {
+            r += x;
+        }
+    }
+    out[i] = r;
+}
