@@ -163,7 +163,7 @@ class _Parser:
             self.tokens.position = start
             return self.postfix()
         if self._ends_operand():
-            return ast.TypeExpression(name)
+            raise self.tokens.error()  # as GDB, which has no type in brackets by itself
         return ast.Cast(name, self.unary())
 
     def _ends_operand(self) -> bool:
