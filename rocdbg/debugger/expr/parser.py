@@ -294,6 +294,8 @@ class _Parser:
         if self.is_cxx and word in ("true", "false"):
             self.tokens.take()
             return ast.Bool(word == "true")
+        if self.is_cxx and word in ("new", "delete"):
+            raise self.tokens.error()  # GDB knows the words, and allocates nothing
         if self.tokens.at("#", 1):
             self.tokens.take()
             self.tokens.take()
