@@ -271,6 +271,10 @@ class _Parser:
             return inner
         if kind is TokenKind.OPERATOR and token.text == "::":
             return ast.Name(self.tokens.qualified_name(), True)
+        if kind is TokenKind.OPERATOR and token.text == "@":  # what GDB has before the name of an address space
+            if self.tokens.peek().kind is TokenKind.NAME:
+                raise ExpressionError(f'Unknown address space specifier: "{self.tokens.peek().text}"')
+            raise self.tokens.error()
         raise self.tokens.error(token)
 
     def _string(self, value: bytes, prefix: str) -> ast.String:
@@ -303,6 +307,8 @@ class _Parser:
         if self.types.starts_at(0):
             return self._type()
         name = self.tokens.qualified_name()
+        if self.tokens.accept("::"):
+            raise self.tokens.error()
         if self.tokens.at("@") and self.tokens.peek(1).text == "entry":
             # GDB's spelling of a parameter's value on entry
             self.tokens.take()
