@@ -15,7 +15,6 @@ from rocdbg.debugger.expr.access import decay
 from rocdbg.debugger.expr.parser import split_arguments
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value, decode_float
-from rocdbg.dwarf.info.types import ClassType
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ def _as_float(value: Value) -> float:
     """The number for ``%f``. As in GDB, the bytes of an integer as wide as a float are taken for one."""
     if ctypes.is_float(value.type):
         return value.as_float()
-    if isinstance(value.bare, ClassType) and value.address is None:
+    if value.address is None and not (ctypes.is_scalar(value.type) or ctypes.is_vector_like(value.type)):
         raise ExpressionError("Value can't be converted to integer.")
     data = value.contents()[:8]
     wide = {4: ctypes.FLOAT, 8: ctypes.DOUBLE}.get(len(data))

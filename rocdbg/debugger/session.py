@@ -123,7 +123,7 @@ class Session:
             lambda: self.launcher.remains(), self.plugins.printer, self.sources, self.warnings.add,
         )
         self.data: Data = data
-        self.convenience.functions.setdefault("_as_string", data.as_string)
+        self.convenience.text = data.format_nested
         self.places: Places = Places(
             inferior, focus, data, self.symbols, settings, self._position, lambda: self.launch.kernel.name
         )

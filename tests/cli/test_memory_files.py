@@ -83,10 +83,11 @@ def says(stopped: tuple[Shell, io.StringIO], line: str) -> str:
 
 
 def test_values_of_every_format(stopped: tuple[Shell, io.StringIO], tmp_path: Path) -> None:
-    for format_ in ("", "binary", "ihex", "srec", "npy"):
+    for format_ in ("", "binary", "ihex", "srec", "verilog", "npy"):
         said = says(stopped, f"dump {format_} value {tmp_path}/{format_ or 'raw'} (int)5")
-        assert said == ("warning: value is not an lval: address assumed to be zero\n" if format_[1:] in ("hex", "rec")
-                        else "")
+        warning = "warning: value is not an lval: address assumed to be zero\n"
+        assert said == (warning if format_ in ("ihex", "srec", "verilog") else "")
+    assert (tmp_path / "verilog").read_bytes() == b"@00000000\r\n05 00 00 00\r\n"  # as GDB writes it
     assert (tmp_path / "raw").read_bytes() == (tmp_path / "binary").read_bytes() == b"\5\0\0\0"
     array = np.load(tmp_path / "npy")
     assert array.dtype == np.int32

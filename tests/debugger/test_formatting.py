@@ -119,6 +119,22 @@ def test_letters(letter: str, value: Value, expected: str) -> None:
     assert Formatter().format(value, Format(letter)) == expected
 
 
+NIBBLES = [  # as GDB 13's `set print nibbles on` groups them
+    (0, "0"),
+    (1, "0001"),
+    (0x41, "0100 0001"),
+    (12, "1100"),
+    (0x8000, "1000 0000 0000 0000"),
+    (1000000, "1111 0100 0010 0100 0000"),
+]
+
+
+@pytest.mark.parametrize(("number", "expected"), NIBBLES)
+def test_binary_digits_in_groups(number: int, expected: str) -> None:
+    shown = Formatter(PrintSettings(nibbles=True)).format(Value.of_int(ctypes.UNSIGNED_INT, number), Format("t"))
+    assert shown == expected
+
+
 def test_structure_in_hexadecimal() -> None:
     text = Formatter().format(Value(OUT, data=OUT_DATA), Format("x"))
     assert text == "{a = 0x3fc00000, b = {0x1, 0x2, 0x3}, in = {s = 0xfffc, f = 0x5, g = 0xfffffffd}}"

@@ -76,6 +76,9 @@ VARIABLES = [  # in lane 5 of the second group
     ("of_big(big, 1)", "55"),
     ("of_empty(empty, 6)", "6"),
     ("widest(large, -7)", "-2"),
+    ("of_bits(bits)", "1"),
+    ("joined(together, 3)", "{a = 5, b = 1003, c = -78, t = 114 'r'}"),
+    ("apart(spread, 1)", "{c = 99 'c', a = -2, b = 399, d = -499, z = 5}"),
     ("scaled(v, 2)", "{2, 4, 6, 10}"),
     ("halves(h)", "{2, 4, 6}"),
     ("swapped(pair)", "{2, 1}"),
@@ -130,7 +133,6 @@ ERRORS = [
     ("!p", 'No symbol "operator!" in current context.'),
     ("square.nosuch(1)", "Couldn't find method Square::nosuch"),
     ("local(3)", "'at 0x0x5' has unknown return type; cast the call to its declared return type"),
-    ("of_bits(bits)", "How values of type Bits are passed is not known."),
     ("p(3)", "Invalid data type for function to be called."),
 ]
 

@@ -36,6 +36,10 @@ def info_macro(shell: Shell, all: bool, name: str) -> None:
                            "whose definition you want to see.")
     scope = _scope(shell)
     main = None if scope.unit is None else next(iter(scope.unit.files), None)
+    if not scope.has_macros and name in shell.session.data.user_macros:
+        own = shell.session.data.user_macros[name]
+        shell.line(f"Defined at <user-defined>:-1\n#define {head(own)} {own.replacement}")
+        return
     if all:
         for macro in scope.all_of(name):
             _write(shell, shown(macro, main))

@@ -101,6 +101,8 @@ def address_of(value: Value, only_type: bool = False, name: str = "") -> Value:
     address = value.address
     if address is not None:
         return Value.of_int(ctypes.pointer_to(value.type, address.space), address.value)
+    if only_type and name and value.storage is None and value.data is not None:
+        raise ExpressionError("Attempt to take address of register or constant.")
     if only_type:
         return Value.of_int(ctypes.pointer_to(value.type), 0)
     storage = value.storage

@@ -37,6 +37,9 @@ class EvaluationHost(Protocol):
     def read_bytes(self, value: Value, size: int) -> bytes:
         """``size`` bytes behind a pointer or of an array."""
 
+    def as_text(self, value: Value) -> str:
+        """The text of a value as a member has it."""
+
 
 Function = Callable[[EvaluationHost, Sequence[Value]], Value]
 Dynamic = Callable[[Focus], Value]
@@ -51,6 +54,8 @@ class Convenience:
         self.functions: dict[str, Function] = dict(_FUNCTIONS)
         self.macros: dict[str, Macro] = {}
         """Those of ``macro define``, by name."""
+        self.text: Callable[[Value], str] = lambda value: str(value.as_int())
+        """Makes text of values; by what shows them, where there is that."""
 
     def forget_function(self, name: str) -> None:
         """Drop a function that a plug-in defined; a built-in one of its name is back."""
@@ -150,6 +155,11 @@ def _isvoid(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
     return Value.of_int(ctypes.INT, isinstance(arguments[0].bare, type(ctypes.VOID)))
 
 
+def _as_string(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
+    _need("_as_string", arguments, 1)
+    return string_value(host.as_text(arguments[0]).encode())
+
+
 def string_value(data: bytes, element: Type = ctypes.CHAR) -> Value:
     """An array of characters with its null."""
     size = ctypes.size_of(element)
@@ -172,6 +182,7 @@ _FUNCTIONS: dict[str, Function] = {
     "_regex": _regex,
     "_memeq": _memeq,
     "_isvoid": _isvoid,
+    "_as_string": _as_string,
     "_creal": _creal,
     "_cimag": _cimag,
 }

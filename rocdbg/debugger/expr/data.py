@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.arch.lanes import lane_list
-from rocdbg.debugger.errors import DebuggerError, ExpressionError
+from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.access import decay, follow
-from rocdbg.debugger.expr.convenience import Convenience, EvaluationHost, string_value
+from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.evaluator import Evaluator, evaluate, evaluate_type, value_tree
 from rocdbg.debugger.expr.functions import FunctionCaller
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
@@ -36,7 +36,7 @@ from rocdbg.debugger.values.storage import FaultyStorage, MemoryStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Type, Variable
 from rocdbg.dwarf.info.macros import Macro
-from rocdbg.dwarf.info.types import ArrayType, ClassType
+from rocdbg.dwarf.info.types import ClassType
 from rocdbg.errors import Error
 
 
@@ -306,13 +306,6 @@ class Data:
         """Text of a value as an argument or member: pointers without their type."""
         self.need_size(value)
         return self.formatter(settings).format_nested(value, self._radix(fmt))
-
-    def as_string(self, host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-        """``$_as_string(VALUE)``: the text of a value as a member has it. Raises `ExpressionError`."""
-        if len(arguments) != 1:
-            raise ExpressionError("You must provide one argument for $_as_string.")
-        value = decay(arguments[0]) if isinstance(arguments[0].bare, ArrayType) else arguments[0]
-        return string_value(self.format_nested(value).encode())
 
     def need_size(self, value: Value) -> None:
         """Raises `DebuggerError` for a value in the program that is larger than `Settings.max_value_size`."""

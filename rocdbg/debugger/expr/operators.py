@@ -58,8 +58,7 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
         return complex_binary(operator, left, right, bool_type)
     if isinstance(left.bare, VectorType) or isinstance(right.bare, VectorType):
         return _vector_binary(operator, left, right)
-    if operator in ("&&", "||"):
-        raise AssertionError("short-circuit operators are the evaluator's")
+    assert operator not in ("&&", "||"), "short-circuit operators are the evaluator's"
     if isinstance(left.bare, MemberPointerType) or isinstance(right.bare, MemberPointerType):
         return _member_pointer_binary(operator, left, right, bool_type)
     left, right = _numbered(left), _numbered(right)

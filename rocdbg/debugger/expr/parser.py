@@ -163,7 +163,7 @@ class _Parser:
             self.tokens.position = start
             return self.postfix()
         if self._ends_operand():
-            return ast.TypeExpression(name)
+            raise self.tokens.error()  # as GDB, which has no type in brackets by itself
         return ast.Cast(name, self.unary())
 
     def _ends_operand(self) -> bool:
@@ -268,6 +268,10 @@ class _Parser:
             return inner
         if kind is TokenKind.OPERATOR and token.text == "::":
             return ast.Name(self.tokens.qualified_name(), True)
+        if kind is TokenKind.OPERATOR and token.text == "@":  # what GDB has before the name of an address space
+            if self.tokens.peek().kind is TokenKind.NAME:
+                raise ExpressionError(f'Unknown address space specifier: "{self.tokens.peek().text}"')
+            raise self.tokens.error()
         raise self.tokens.error(token)
 
     def _string(self, value: bytes, prefix: str) -> ast.String:
@@ -291,6 +295,8 @@ class _Parser:
         if self.is_cxx and word in ("true", "false"):
             self.tokens.take()
             return ast.Bool(word == "true")
+        if self.is_cxx and word in ("new", "delete"):
+            raise self.tokens.error()  # GDB knows the words, and allocates nothing
         if self.tokens.at("#", 1):
             self.tokens.take()
             self.tokens.take()
@@ -298,6 +304,8 @@ class _Parser:
         if self.types.starts_at(0):
             return self._type()
         name = self.tokens.qualified_name()
+        if self.tokens.accept("::"):
+            raise self.tokens.error()
         if self.tokens.at("@") and self.tokens.peek(1).text == "entry":
             # GDB's spelling of a parameter's value on entry
             self.tokens.take()

@@ -114,7 +114,10 @@ class ProgramNames(Struct, frozen=True):
             if types and not more:
                 return _missing_in(types[0], wanted)
             if not types and self.namespace(scope) is None:
-                if self.functions(scope):
+                functions = self.functions(scope)
+                if functions and not functions[0].unit.is_cxx:
+                    return NoSymbolError(name, f'No symbol "{wanted}" in specified context.')
+                if functions:
                     return NoSymbolError(name, f'No symbol "{wanted}" in function "{scope}".')
                 if count == 1:
                     return NoSymbolError(links[0])

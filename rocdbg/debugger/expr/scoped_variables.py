@@ -57,6 +57,8 @@ def _in_function(environment: ProgramEnvironment, function: CodeScope, name: str
             if not located or has_fixed_address(variable):
                 return environment.value_of(variable)
             frame = _nearest(environment, function)
+            if frame is None and function.name is None:  # of a block in the function
+                raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
             if frame is None:
                 raise ExpressionError(f"No frame is currently executing in block {function.name}.")
             return (environment if frame is environment.frame else replace(environment, frame=frame)).value_of(variable)

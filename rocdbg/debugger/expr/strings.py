@@ -57,3 +57,7 @@ class StringReader(Struct, frozen=True):
         if len(data) < size:
             raise ExpressionError(f"The value has only {len(data)} bytes.")
         return data[:size]
+
+    def as_text(self, value: Value) -> str:
+        """The text of a value as a member has it, of an array that of a pointer to it."""
+        return self.environment.convenience.text(decay(value) if isinstance(value.bare, ArrayType) else value)

@@ -104,11 +104,11 @@ class Programs:
                 return program.kernel_title(kernel) if kernel is not None else demangle(name)
         return demangle(name)
 
-    def symbolize(self, address: int, data: bool = True, limit: int = 0) -> str | None:
+    def symbolize(self, address: int, data: bool = True, limit: int = 0, mangled: bool = False) -> str | None:
         """``fn+12`` for an address in any of them; ``None`` when nothing is there, or beyond an offset of ``limit``."""
         if self.first is None:
             return None
-        return self.at(LoadedAddress(address)).symbolize(address, data, limit=limit)
+        return self.at(LoadedAddress(address)).symbolize(address, data, mangled, limit)
 
     def source_place(self, address: int) -> str | None:
         """``file.c:12`` for an address of code in any of them; ``None`` where no line is known."""

@@ -119,7 +119,7 @@ def examine(
     done = 0
     while done < count:
         line_address = address + done * size
-        label = formatter.address(space, line_address, symbol=True)
+        label = formatter.place(space, line_address)
         cells: list[str] = []
         for index in range(min(per_line, count - done)):
             place = line_address + index * size
@@ -144,7 +144,7 @@ def _cell(value: Value, data: bytes, fmt: Format, formatter: Formatter) -> str:
         return format_integer(number, len(data), "z")
     if letter == "t":
         return format_binary(number, len(data), True, formatter.settings.nibbles)
-    return format_letter(value, letter, "", formatter.address)
+    return format_letter(value, letter, "", formatter.place)
 
 
 def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt: Format) -> Examination:
@@ -169,7 +169,7 @@ def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt
                 break
             data += code
         text = format_string(bytes(data), element, formatter.settings, truncated=False)
-        label = formatter.address(space, start, symbol=True)
+        label = formatter.place(space, start)
         if failure is not None:
             text = f"{text}<error: {failure}>" if data else f"<error: {failure}>"
             lines.append(ExamineLine(label, (text,), _pointer(element, space, start + len(data))))

@@ -12,6 +12,7 @@ from rocdbg.dwarf.info.type_text import (
     local_names,
     member_text,
     needs_labels,
+    resolve,
 )
 from rocdbg.dwarf.info.types import (
     Access,
@@ -34,8 +35,13 @@ def offset_lines(type_: Type, hexadecimal: bool = False, shown: Shown = ALL) -> 
     """
     bare = type_.strip_typedefs().strip_qualifiers()
     if not isinstance(bare, ClassType):
-        plain = list(describe(type_, shown))
-        return [f"type = {plain[0]}", *plain[1:]]
+        end = _end(resolve(type_))
+        if not isinstance(end, ClassType):
+            plain = list(describe(type_, shown))
+            return [f"type = {plain[0]}", *plain[1:]]
+        before, _, after = resolve(type_).declare("", lambda _: _END).partition(_END)
+        body = _Layout(hexadecimal, shown).body(end, 0, 4, {})
+        return [f"type = {before}{class_head(end, shown.raw)} {{", *body, " " * (COMMENT + 2) + f"}}{after}"]
     head = "/* offset      |    size */  " if isinstance(type_.strip_qualifiers(), ClassType) else ""
     layout = _Layout(hexadecimal, shown)
     return [f"{head}type = {class_head(bare, shown.raw)} {{", *layout.body(bare, 0, 4, {}), " " * (COMMENT + 2) + "}"]
@@ -100,8 +106,8 @@ class _Layout:
             tail = f"}} {member.name};" if member.name else "};"
             inside = self.body(type_, offset, indent + 4, names, pointed, 0 if union else member.bit_offset or 0)
             return [f"{comment}{pad}{class_head(type_, self.shown.raw, names)} {{", *inside, blank + tail]
-        end = _unnamed_end(type_)
-        if end is not None:
+        end = _end(type_)
+        if isinstance(end, ClassType) and end.name is None:
             before, _, after = type_.declare(member.name or "", lambda _: _END).partition(_END)
             head = class_head(end, self.shown.raw, names)
             inside = self.body(end, 0, indent + 4, names, pointed=True)
@@ -127,11 +133,11 @@ _END = "\0"
 """Stands for the type at the end of a declarator."""
 
 
-def _unnamed_end(type_: Type) -> ClassType | None:
-    """The structure without a name at the end of pointers and arrays; ``None`` for any other type."""
+def _end(type_: Type) -> Type:
+    """The type at the end of pointers and arrays."""
     while isinstance(type_, PointerType | ArrayType | QualifiedType):
         type_ = type_.element if isinstance(type_, ArrayType) else type_.target
-    return type_ if isinstance(type_, ClassType) and type_.name is None else None
+    return type_
 
 
 def _hole(end: int, start: int, what: str) -> list[str]:

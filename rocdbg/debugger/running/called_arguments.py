@@ -183,6 +183,10 @@ class Arguments(Struct):
             for at in range(0, size, 4):
                 plan.push(data[at : at + 4])
             return
+        if isinstance(type_.target.bare, ClassType) and value.size == ctypes.size_of(type_.target) and not isinstance(
+            value.bare, ClassType
+        ):
+            raise ExpressionError("Attempt to take address of value not located in memory.")
         data = value.contents() if isinstance(value.bare, ClassType) else self._converted(type_.target, value)
         plan.push(Pointer(plan.copy(data, value if len(data) == value.size else None), size))
 

@@ -18,10 +18,10 @@ from rocdbg.dwarf.info.types import ClassType, Type
 class Symbolizer(Protocol):
     """Names for addresses."""
 
-    def symbolize(self, address: int, data: bool = True, limit: int = 0) -> str | None:
+    def symbolize(self, address: int, data: bool = True, limit: int = 0, mangled: bool = False) -> str | None:
         """``fn+12`` for an address of code, or of data when ``data``; ``None`` when nothing is there.
 
-        ``limit`` is the largest offset that is told; 0: any is.
+        ``limit`` is the largest offset that is told; 0: any is. ``mangled``: as the linker knows the name.
         """
 
     def source_place(self, address: int) -> str | None:
@@ -51,12 +51,16 @@ class Appearance(Struct):
         assert self.memory is not None
         return Value(self.complete(type_), MemoryStorage(self.memory, space, address))
 
-    def address(self, space: int, address: int, symbol: bool = False) -> str:
+    def place(self, space: int, address: int, symbol: bool = True) -> str:
+        """As `address`, as ``x`` and the format letter ``a`` name what is there: by `PrintSettings.asm_demangle`."""
+        return self.address(space, address, symbol, not self.settings.asm_demangle)
+
+    def address(self, space: int, address: int, symbol: bool = False, mangled: bool = False) -> str:
         """An address as text: ``0x...`` or ``local#0x10``, with ``<symbol+offset>`` where asked."""
         prefix = "" if space == 0 else address_space(space).name + "#"
         text = f"{prefix}{address:#x}"
         if symbol and space in (0, 1) and self.symbols is not None:
-            name = self.symbols.symbolize(address, True, self.settings.max_symbolic_offset)
+            name = self.symbols.symbolize(address, True, self.settings.max_symbolic_offset, mangled)
             if name is not None:
                 place = self.symbols.source_place(address) if self.settings.symbol_filename else None
                 text += f" <{name} at {place}>" if place is not None else f" <{name}>"

@@ -140,14 +140,19 @@ class _Writer(ClassText):
             return self._array(value, depth)
         if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
             return self._reference(value, stripped, depth)
+        if self.letter and isinstance(stripped, MemberPointerType) and isinstance(stripped.target.bare, FunctionType):
+            if self.letter in ("a", "c"):
+                raise ExpressionError("Value can't be converted to integer.")
+            if self.letter == "x":
+                return self._member_pointer(value, stripped)
         if self.letter:
             return format_letter(
-                value, self.letter, self.fmt.size, self.formatter.address, self.settings.nibbles
+                value, self.letter, self.fmt.size, self.formatter.place, self.settings.nibbles
             )
         if isinstance(stripped, PointerType):
             return self._pointer(value, stripped)
         if self.fmt.radix and isinstance(stripped, BaseType) and ctypes.is_integral(stripped):
-            return format_letter(value, self.fmt.radix, "", self.formatter.address, self.settings.nibbles)
+            return format_letter(value, self.fmt.radix, "", self.formatter.place, self.settings.nibbles)
         if isinstance(stripped, EnumType):
             return format_enum(value)
         if isinstance(stripped, MemberPointerType):

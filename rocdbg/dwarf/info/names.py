@@ -25,7 +25,7 @@ _OPENING, _CLOSING = "(<[{", ")>]}"
 
 def normalise(name: str) -> str:
     """The name without white space that does not separate words: ``S<float, 3U>`` -> ``S<float,3u>``."""
-    return spelled(_SPACE.sub("", re.sub(r"\s+", " ", name.strip())))
+    return _SPACE.sub("", spelled(re.sub(r"\s+", " ", name.strip())))
 
 
 def spelled(name: str) -> str:

@@ -111,7 +111,7 @@ class Leaves:
         name = self.abbreviate(type.qualified_name) if type.qualified_name else None
         if self.show < 0 or (name is not None and self.show == 0):
             return type.spelled_as(name)
-        return f"{class_head(type, self.shown.raw)} {_class_body(type, self)}"
+        return f"{class_head(type, self.shown.raw, self.names)} {_class_body(type, self)}"
 
     def _enum(self, type: EnumType) -> str:
         name = self.abbreviate(type.qualified_name) if type.qualified_name else None

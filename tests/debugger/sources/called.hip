@@ -41,6 +41,8 @@ struct Twice : Small, OfEmpty { short s; };
 struct Far { int x[20]; };
 struct FarDerived : Far { int y; };
 struct Bits { int a : 3; long c; int d : 9; };
+struct Joined { unsigned a : 4, b : 20; long c : 40; char t; };  // one integer of 64 bits
+struct Apart { char c; int a : 5, b : 20, d : 20; double z; };   // three of other sizes
 namespace geometry {
 struct Point {
     float x, y;
@@ -88,6 +90,8 @@ KEPT int of_twice(Twice t, int k) { return t.b + 10 * t.OfEmpty::a[1] + 100 * t.
 KEPT FarDerived make_far(int x) { FarDerived f; for (int i = 0; i < 20; i++) f.x[i] = x + i; f.y = x; return f; }
 KEPT int of_far(FarDerived f, int k) { return f.x[19] + f.y * 100 + 1000 * k; }
 KEPT long of_bits(Bits b) { return b.a; }
+KEPT Joined joined(Joined j, int k) { j.b += k; j.c--; j.t++; return j; }
+KEPT Apart apart(Apart x, int k) { x.a += k; x.b--; x.d++; x.z *= 2; return x; }
 KEPT int many(int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int a8, int a9, int b0, int b1, int b2,
               int b3, int b4, int b5, int b6, int b7, int b8, int b9, int c0, int c1, int c2, int c3, int c4, int c5,
               int c6, int c7, int c8, int c9, long across, int d1, double d2)
@@ -146,6 +150,8 @@ __global__ void kern(int *out, int n)
     Function pointer = i & 1 ? factorial : chosen;
     __int128 large = i;
     Bits bits{1, 2, 3};
+    Joined together{5, 1000, -77, 'q'};
+    Apart spread{'c', -3, 400, -500, 2.5};
     out[i] = local;
     out[i] += inlined(n) + pointer(3) + (int)(p + q).x + shape->area() + of_big(big, 0) + (counted.*method)(1);
     if (n < 0)

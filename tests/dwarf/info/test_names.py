@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocdbg.dwarf.info.names import component, normalise, parse_name
+from rocdbg.dwarf.info.names import component, normalise, parse_name, spelled
 
 # typed name, links, global, parameters
 SPLITS = [
@@ -64,3 +64,24 @@ def test_any_text_can_be_parsed(text: str) -> None:
     query = parse_name(text)
     assert query.components
     assert normalise(normalise(text)) == normalise(text)
+
+
+SPELLINGS = [  # as compilers write names, and as demanglers and GDB do
+    ("pair<const char *, S<int> >", "pair<char const*, S<int> >"),
+    ("A<const B<const int *, const C<D> &> *const>", "A<B<int const*, C<D> const&> const* const>"),
+    ("A<int *const>", "A<int* const>"),
+    ("f<int (*)(const int &)>", "f<int (*)(int const&)>"),
+    ("remove<int &>", "remove<int&>"),
+    ("x<const unsigned long &, 3U>", "x<unsigned long const&, 3u>"),
+    ("S<const volatile int>", "S<int const volatile>"),
+    ("A<&x>", "A<&x>"),
+    ("operator const int *", "operator int const*"),
+    ("operator new", "operator new"),
+    ("operator<", "operator<"),
+]
+
+
+@pytest.mark.parametrize(("written", "expected"), SPELLINGS)
+def test_names_are_spelled_as_demanglers_do(written: str, expected: str) -> None:
+    assert spelled(written) == expected
+    assert normalise(written) == normalise(expected)
