@@ -18,6 +18,7 @@ SUMMARIES = {
     "catch catch": "Catch an exception, when caught.",
     "catch exec": "Catch calls to exec.",
     "catch fork": "Catch calls to fork.",
+    "catch handlers": "Catch Ada exceptions, when handled.",
     "catch rethrow": "Catch an exception, when rethrown.",
     "catch signal": "Catch signals by their names and/or numbers.",
     "catch syscall": "Catch system calls by their names, groups and/or numbers.",
