@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
+from rocdbg.cli.streams import is_dumb
 from rocdbg.debugger.target.runnable import Progress
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class ProgressLine(ProgressShown):
 def progress_shown(session: Session, stream: TextIO) -> Iterator[None]:
     """While this is open, long runs of the session show how far they are on ``stream``, if that can show it."""
     show: Callable[[str], None] | None = getattr(stream, "show_progress", None)
-    if show is None and not stream.isatty():
+    if show is None and (not stream.isatty() or is_dumb()):
         yield
         return
     look = session.running.progress
