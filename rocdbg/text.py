@@ -34,6 +34,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 
+def count_given(count: int) -> str:
+    """``0 are given``, ``1 is given``."""
+    return f"{count} {'is' if count == 1 else 'are'} given"
+
+
 def _escaped(char: str) -> str:
     code = ord(char)
     if code < 0x80:

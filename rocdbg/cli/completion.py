@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.registry import WORD, Category, Completes, Node
 from rocdbg.cli.signal_table import ACTIONS
+from rocdbg.cli.value_kinds import PLACEHOLDER
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ LIMIT = 200  # candidates, as GDB's max-completions
 LAST_NAME = re.compile(r"(?<!\w)\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
 _CONDITION = re.compile(r"(?<!\S)if(\s|\()")
 """What begins the condition behind a place."""
+PLACES = ("-function", "-label", "-line", "-qualified", "-source")
+"""The words with which a place can be told."""
 _BEHIND = {Completes.MEANING: re.compile(r"(?<=\s)=\s*"), Completes.SETTING: re.compile(r"(?<=\s)--\s+")}
 """What stands before the command in an alias, and behind a setting."""
 
@@ -45,6 +48,10 @@ def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
         match = node.match(word.group())
         if isinstance(match, list):
             break
+        if node is shell.registry.root:
+            shell.registry.need(match[0])
+            match = node.match(word.group())
+            assert not isinstance(match, list)
         node = match[1]
         position = end
         if not line[position].isspace():
@@ -84,7 +91,9 @@ def _declared(shell: Shell, arguments: Arguments, line: str, start: int) -> tupl
         here, words = _of_kind(shell, candidate.completes, line, start + candidate.start)
         if not words or candidate.words:
             last = _last_word(line, start + candidate.start)
-            words = [*(words if here == last else []), *(w for w in candidate.words if w.startswith(line[last:]))]
+            word = line[last:]
+            more = (w for w in candidate.words if w.startswith(word) and (word or not w.startswith("-")))
+            words = [*(words if here == last else []), *(w for w in more if w != PLACEHOLDER or not word)]
             here = last
         if words and (not found or here == place):
             place, found = here, [*found, *words]
@@ -104,7 +113,11 @@ def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int,
     last = _last_word(line, start)
     if kind is Completes.NOTHING:
         return start, []
+    if kind is Completes.CODE and line[last:].startswith("-"):
+        return last, [word for word in PLACES if word.startswith(line[last:])]
     if kind is Completes.COMMAND:
+        if line[start:] == "-":
+            return start, []  # an option begins, not the command of that name
         return _command_words(shell, line, start)
     if kind is Completes.HELP:
         here, words = _command_words(shell, line, start)

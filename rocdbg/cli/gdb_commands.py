@@ -79,8 +79,8 @@ _COMMANDS = {
     """,
     "support": """
         add-auto-load-safe-path; add-auto-load-scripts-directory; alias; apropos; define; define-prefix; demangle;
-        document; dont-repeat; down-silently; echo; help; if; interpreter-exec; make; new-ui; overlay; overlay auto;
-        overlay list-overlays; overlay load-target; overlay manual; overlay map-overlay; overlay off; overlay
+        document; dont-repeat; down-silently; echo; eval; help; if; interpreter-exec; make; new-ui; overlay; overlay
+        auto; overlay list-overlays; overlay load-target; overlay manual; overlay map-overlay; overlay off; overlay
         unmap-overlay; pipe; quit; shell; source; up-silently; while
     """,
     "text-user-interface": """
@@ -188,6 +188,7 @@ NOT_APPLICABLE = {
     "goto-bookmark": "checkpoints are that here: checkpoint, restart, info checkpoints",
     "guile": "there is no Guile in rocdbg",
     "guile-repl": "there is no Guile in rocdbg",
+    "detach checkpoint": "checkpoints are moments of the recording, not processes",
     "info auto-load libthread-db": "nothing of that kind is loaded by itself",
     "info auto-load python-scripts": "nothing of that kind is loaded by itself",
     "info auxv": _NO_PROCESS,

@@ -57,6 +57,9 @@ ROWS: tuple[Row, ...] = (
     ("check type", BOOLEAN, True, "strict type checking"),
     ("code-cache", BOOLEAN, True, "cache use for code segment access", "Cache use for code accesses is {}."),
     ("coerce-float-to-double", BOOLEAN, True, "coercion of floats to doubles when calling functions"),
+    ("compile-args", STRING,
+     "-O0 -gdwarf-4 -fPIE -Wno-implicit-function-declaration -fno-stack-protector",
+     "compile command GCC command-line arguments"),
     ("compile-gcc", STRING, "", "compile command GCC driver filename"),
     ("complaints", SIGNED, 0, "max number of complaints about incorrect symbols"),
     ("dcache line-size", UNSIGNED, 64, "dcache line size in bytes (must be power of 2)", "Dcache line size is {}."),
@@ -153,6 +156,8 @@ ROWS: tuple[Row, ...] = (
     ("history remove-duplicates", DEPTH, 0,
      "how far back in history to look for and remove duplicate entries",
      "The number of history entries to look back at for duplicates is {}."),
+    ("index-cache directory", FILE_NAME, "~/.cache/gdb",
+     "the directory of the index cache", "The directory of the index cache is \"{}\"."),
     ("index-cache enabled", BOOLEAN, False, "whether the index cache is enabled", "The index cache is {}."),
     ("inferior-tty", STRING, "", "terminal for future runs of program being debugged"),
     ("libthread-db-search-path", STRING, "$sdir:$pdir",
@@ -209,7 +214,6 @@ ROWS: tuple[Row, ...] = (
      "mode for script filename extension recognition", "Script filename extension recognition is \"{}\"."),
     ("serial baud", SIGNED, -1, "baud rate for remote serial I/O"),
     ("serial parity", "none|odd|even", "none", "parity for remote serial I/O"),
-    ("solib-absolute-prefix", STRING, "target:", "an alternate system root", "The current system root is \"{}\"."),
     ("solib-search-path", STRING, "",
      "the search path for loading non-absolute shared library symbol files",
      "The search path for loading non-absolute shared library symbol files is {}."),
@@ -223,6 +227,11 @@ ROWS: tuple[Row, ...] = (
     ("struct-convention", "default|pcc|reg", "default", "the convention for returning small structs"),
     ("suppress-cli-notifications", BOOLEAN, False,
      "whether printing notifications on CLI is suppressed", "Suppression of printing CLI notifications is {}."),
+    ("style disassembler enabled", BOOLEAN, True,
+     "whether disassembler output styling is enabled", "Disassembler output styling is {}."),
+    ("style tui-current-position", BOOLEAN, False,
+     "whether to style text highlighted by the TUI's current position indicator",
+     "Styling the TUI's current position indicator is {}."),
     ("sysroot", STRING, "target:", "an alternate system root", "The current system root is \"{}\"."),
     ("target-file-system-kind", "auto|unix|dos-based", "auto",
      "assumed file system kind for target reported file names",
@@ -285,11 +294,32 @@ def _rows() -> Iterator[Row]:
             )
 
 
+SUMMARIES = {
+    "auto-load gdb-scripts": ("Enable or disable auto-loading of canned sequences of commands scripts.", ""),
+    "auto-load libthread-db": ("Enable or disable auto-loading of inferior specific libthread_db.", ""),
+    "auto-load local-gdbinit": ("Enable or disable auto-loading of .gdbinit script in current directory.", ""),
+    "dcache line-size": ("", "Show dcache line size."),
+    "debug skip": ("", "Show whether the debug output about skipping files and functions is printed."),
+    "debuginfod verbose": ("", "Show debuginfod debugging."),
+    "exec-wrapper": ("", "Show the wrapper for running programs."),
+    "index-cache enabled": ("Enable the index cache.", ""),
+    "libthread-db-search-path": ("", "Show the current search path or libthread_db."),
+    "range-stepping": ("Enable or disable range stepping.", ""),
+    "record function-call-history-size": (
+        "", "Show number of functions to print in \"record function-call-history\".",
+    ),
+    "startup-with-shell": ("", "Show use of shell to start subprocesses."),
+    "sysroot": ("", "Show the current system root."),
+}
+"""The first lines of help of `set` and `show` where they are not the usual ones."""
+
+
 def settings_without_effect() -> Iterator[Setting]:
     """All of them, by name."""
     for name, kind, default, what, *rest in sorted(_rows(), key=lambda row: row[0]):
+        set_summary, show_summary = SUMMARIES.get(name, ("", ""))
         yield Setting(
             name, Enumeration(tuple(kind.split("|"))) if isinstance(kind, str) else kind, what,
             of_front_end(name, default), sentence=rest[0] if rest else "",
-            set_help=f"Set {what}.\n\n{NOTE}",
+            set_help=f"{set_summary or f'Set {what}.'}\n\n{NOTE}", show_help=show_summary,
         )

@@ -55,9 +55,9 @@ def _slashes(text: str) -> int:
 # -- kinds
 
 
-def text_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:
-    """The rest of the line, as it is."""
-    return Kind(metasyntax, "str", _same, completes=completes)
+def text_of(metasyntax: str, completes: Completes = Completes.NOTHING, words: tuple[str, ...] = ()) -> Kind:
+    """The rest of the line, as it is; ``words`` are offered by completion too."""
+    return Kind(metasyntax, "str", _same, completes=completes, words=words)
 
 
 def word_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:

@@ -77,7 +77,7 @@ def manual(registry: Registry) -> str:
     parts += _states(registry)
     parts.append(EQUALITY)
     reasons = (COMPARISON / "differences.txt").read_text(encoding="utf-8").splitlines()
-    parts += [f"{fill(line[2:], 100, initial_indent='* ', subsequent_indent='  ')}\n" for line in reasons
+    parts += [f"{fill(line[2:], 100, initial_indent='* ', subsequent_indent='  ')}\n" for line in dict.fromkeys(reasons)
               if line.startswith("# ")]  # fmt: skip
     parts.append(COUNTED)
     parts += _equality((COMPARISON / "scores.txt").read_text(encoding="utf-8"))

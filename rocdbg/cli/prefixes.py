@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.gdb_commands import reason_against
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Node, Repeat
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ SUMMARIES = {
         "check": "Set the status of the type/range checker.",
         "dcache": "Use this command to set number of lines in dcache and line-size.",
         "debug": "Generic command for setting rocdbg debugging flags.",
-        "debuginfod": "Set debuginfod option.",
+        "debuginfod": "Set debuginfod options.",
         "history": "Generic command for setting command history parameters.",
         "index-cache": "Set index-cache options.",
         "logging": "Set logging options.",
@@ -26,6 +27,9 @@ SUMMARIES = {
         "print": "Generic command for setting how things print.",
         "print type": "Generic command for showing type-printing settings.",
         "record": "Set record options.",
+        "record btrace": "Set record options.",
+        "record btrace bts": "Set record btrace bts options.",
+        "record btrace pt": "Set record btrace pt options.",
         "record full": "Set record options.",
         "serial": "Set default serial/parallel port configuration.",
         "source": "Generic command for setting how sources are handled.",
@@ -42,14 +46,17 @@ SUMMARIES = {
         "check": "Show the status of the type/range checker.",
         "dcache": "Show dcache settings.",
         "debug": "Generic command for showing rocdbg debugging flags.",
-        "debuginfod": "Show debuginfod option.",
+        "debuginfod": "Show debuginfod options.",
         "history": "Generic command for showing command history parameters.",
         "index-cache": "Show index-cache options.",
         "logging": "Show logging options.",
         "mem": "Memory regions settings.",
         "print": "Generic command for showing print settings.",
-        "print type": "Generic command for showing type-printing settings.",
+        "print type": "Generic command for setting how types print.",
         "record": "Show record options.",
+        "record btrace": "Show record options.",
+        "record btrace bts": "Show record btrace bts options.",
+        "record btrace pt": "Show record btrace pt options.",
         "record full": "Show record options.",
         "serial": "Show default serial/parallel port configuration.",
         "source": "Generic command for showing source settings.",
@@ -62,6 +69,9 @@ SUMMARIES = {
 }
 # prefixes that are no commands, nor about settings
 OTHERS = {
+    "agent": "Commands about agents (devices).",
+    "dispatch": "Commands about dispatches.",
+    "queue": "Commands about queues.",
     "append": "Append target code/data to a local file.",
     "append binary": "Append target code/data to a raw binary file.",
     "catch": "Set catchpoints to catch events.",
@@ -72,6 +82,7 @@ OTHERS = {
     "dump srec": "Write target code/data to an srec file.",
     "dump tekhex": "Write target code/data to a tekhex file.",
     "dump verilog": "Write target code/data to a verilog hex file.",
+    "info module": "Print information about modules.",
     "function": "Placeholder command for showing help on convenience functions.",
     "maintenance": "Commands for use by rocdbg maintainers.",
     "maintenance llvmdi": "LLVM's debug information extensions in files of LLVM assembly.",
@@ -81,7 +92,9 @@ OTHERS = {
     "save": "Save breakpoint definitions as a script.",
     "target": "Connect to a target machine or process.",
     "tcatch": "Set temporary catchpoints to catch events.",
+    "task apply": "Apply a command to a list of tasks.",
     "tui": "Text User Interface commands.",
+    "tui window": "Text User Interface window commands.",
     "unset": 'Complement to certain "set" commands.',
 }
 """What `help` says of the prefixes of settings, as GDB words it."""
@@ -89,7 +102,12 @@ OTHERS = {
 
 def prefix_summary(path: list[str]) -> str:
     """The line of `help` for a prefix that is no command by itself."""
-    own = SUMMARIES.get(path[0], {}).get(" ".join(path[1:]), "") or OTHERS.get(" ".join(path), "")
+    name = " ".join(path[1:])
+    own = SUMMARIES.get(path[0], {}).get(name, "") or OTHERS.get(" ".join(path), "")
+    if not own and path[0] in ("set", "show"):
+        from rocdbg.cli.gdb_settings_away import PREFIX  # late: help alone needs them
+
+        own = PREFIX.get(name, ("", ""))[path[0] == "show"]
     return own or (_styled(path[2:]) if path[1:2] == ["style"] else "")
 
 
@@ -104,6 +122,9 @@ def prefix_command(path: list[str], node: Node) -> CommandSpec:
     """What a prefix does when nothing follows it."""
 
     def handler(shell: Shell, text: str) -> None:
+        reason = reason_against_all(path, node)
+        if reason:
+            raise CommandError(f'The "{" ".join(path)}" command does not apply to rocdbg: {reason}.')
         if path[0] == "show":
             show_settings(shell, path, node)
         else:
@@ -113,6 +134,17 @@ def prefix_command(path: list[str], node: Node) -> CommandSpec:
         tuple(path), handler, Category.SUPPORT, prefix_summary(path) or "Prefix of other commands.",
         usage=" ".join(path), repeat=Repeat.NEVER,
     )
+
+
+def reason_against_all(path: list[str], node: Node) -> str:
+    """Why nothing that may follow a prefix means anything here; empty where something does."""
+    if any(True for _ in _own(node)):
+        return ""
+    from rocdbg.cli.gdb_settings_away import reason_against_setting  # late: few ask for such
+
+    if path[0] in ("set", "show"):
+        return reason_against_setting(" ".join(path[1:])) or ""
+    return reason_against(" ".join(path)) or ""
 
 
 def show_settings(shell: Shell, path: list[str], node: Node) -> None:
@@ -151,8 +183,24 @@ def list_end(shell: Shell) -> None:
 def _own(node: Node) -> Iterator[tuple[str, Node]]:
     """The children that are no aliases, by name."""
     for name, child in sorted(node.children.items()):
-        if not child.is_alias and not (child.spec is not None and child.spec.hidden):
+        if is_listed(child):
             yield name, child
+
+
+def is_listed(node: Node) -> bool:
+    """Whether lists of commands have a node: no alias, and not what only says that it does not apply."""
+    if node.is_alias:
+        return False
+    if node.spec is not None and not node.spec.hidden:
+        return True
+    return any(is_listed(child) for child in node.children.values())
+
+
+def category_of(node: Node) -> Category | None:
+    """The class of a node: its command's, of a prefix that is none that of the first command below it."""
+    if node.spec is not None and not node.spec.hidden:
+        return node.spec.category
+    return next((category_of(child) for _, child in _own(node)), None)
 
 
 def only_subcommands(shell: Shell, name: str, text: str) -> None:

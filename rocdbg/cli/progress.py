@@ -1,4 +1,4 @@
-"""A progress bar while the program runs: on terminals, for runs that take longer than two seconds.
+"""How far the program is while it runs: a bar on a terminal after two seconds, the status line of the full screen.
 
 A thread of its own looks at the target from time to time, since the engine does not come back to Python while
 it runs. The bar is gone before anything else is written.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import shutil
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
+from rocdbg.cli.streams import is_dumb
 from rocdbg.debugger.target.runnable import Progress
 
 if TYPE_CHECKING:
@@ -22,23 +24,25 @@ if TYPE_CHECKING:
 
 DELAY = 2.0
 """Seconds a run takes before the bar is shown."""
+STATUS_DELAY = 0.5
+"""The same for the status line, where it is in nobody's way."""
 INTERVAL = 0.1
 """Seconds between looks."""
 
 FORMAT = "{percentage:3.0f}%|{bar}| {n}/{total} workgroups, {desc}"
 
 
-class ProgressBar:
+class ProgressShown(ABC):
     """Shows how far the program is while it runs, which `started` and `ended` say; ``look`` measures it."""
 
-    def __init__(self, look: Callable[[], Progress | None], stream: TextIO) -> None:
+    delay = DELAY
+
+    def __init__(self, look: Callable[[], Progress | None]) -> None:
         self._look = look
-        self._stream = stream
         self._closed = Event()
         self._drawing = Lock()  # held while the bar is written, so that `ended` returns with a clean line
         self._running = False
         self._thread: Thread | None = None
-        self._shown: tqdm[NoReturn] | None = None
         self._began = 0.0
         self._before = 0
 
@@ -56,10 +60,7 @@ class ProgressBar:
         """The program has stopped; takes the bar away."""
         with self._drawing:
             self._running = False
-            if self._shown is not None:
-                self._shown.close()
-                self._stream.write("\r\x1b[K")
-                self._shown = None
+            self._erase()
 
     def close(self) -> None:
         """The command is over."""
@@ -67,13 +68,40 @@ class ProgressBar:
         self._closed.set()
 
     def _watch(self) -> None:
-        if self._closed.wait(DELAY):
+        if self._closed.wait(self.delay):
             return
         while not self._closed.wait(INTERVAL):
             now = self._look()
             with self._drawing:
                 if now is not None and self._running:
                     self._draw(now)
+
+    def _told(self, now: Progress) -> str:
+        rate = (now.instructions - self._before) / (time.monotonic() - self._began)
+        return f"{_short(now.instructions)} instructions, {_short(rate)}/s"
+
+    @abstractmethod
+    def _draw(self, now: Progress) -> None:
+        """Show it."""
+
+    @abstractmethod
+    def _erase(self) -> None:
+        """Take away what is shown, if anything is."""
+
+
+class ProgressBar(ProgressShown):
+    """A bar on a terminal."""
+
+    def __init__(self, look: Callable[[], Progress | None], stream: TextIO) -> None:
+        super().__init__(look)
+        self._stream = stream
+        self._shown: tqdm[NoReturn] | None = None
+
+    def _erase(self) -> None:
+        if self._shown is not None:
+            self._shown.close()
+            self._stream.write("\r\x1b[K")
+            self._shown = None
 
     def _draw(self, now: Progress) -> None:
         from tqdm import tqdm
@@ -83,18 +111,40 @@ class ProgressBar:
             width = shutil.get_terminal_size().columns - 3  # room for the ^C that interrupts it
             bar = tqdm(total=now.groups, bar_format=FORMAT, file=self._stream, leave=False, ncols=width)
             self._shown = bar
-        rate = (now.instructions - self._before) / (time.monotonic() - self._began)
         bar.n = now.groups_ended
-        bar.set_description_str(f"{_short(now.instructions)} instructions, {_short(rate)}/s")
+        bar.set_description_str(self._told(now))
+
+
+class ProgressLine(ProgressShown):
+    """A line of text that something else shows; an empty one when there is nothing to say."""
+
+    delay = STATUS_DELAY
+
+    def __init__(self, look: Callable[[], Progress | None], show: Callable[[str], None]) -> None:
+        super().__init__(look)
+        self._show = show
+        self._is_shown = False
+
+    def _erase(self) -> None:
+        if self._is_shown:
+            self._is_shown = False
+            self._show("")
+
+    def _draw(self, now: Progress) -> None:
+        self._is_shown = True
+        done = f"{now.groups_ended}/{now.groups} workgroups, "
+        self._show(f"running (Ctrl-C stops it): {done}{self._told(now)}")
 
 
 @contextmanager
 def progress_shown(session: Session, stream: TextIO) -> Iterator[None]:
-    """While this is open, long runs of the session show a bar on ``stream``, if that is a terminal."""
-    if not stream.isatty():
+    """While this is open, long runs of the session show how far they are on ``stream``, if that can show it."""
+    show: Callable[[str], None] | None = getattr(stream, "show_progress", None)
+    if show is None and (not stream.isatty() or is_dumb()):
         yield
         return
-    bar = ProgressBar(session.running.progress, stream)
+    look = session.running.progress
+    bar = ProgressLine(look, show) if show is not None else ProgressBar(look, stream)
     session.running.watch(bar.started, bar.ended)
     try:
         yield

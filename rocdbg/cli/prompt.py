@@ -20,10 +20,11 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.styles import Style
 
+from rocdbg.cli.answer_keys import add_answer_keys
 from rocdbg.cli.prompt_completer import PromptCompleter
 from rocdbg.cli.signals import Interrupted
 from rocdbg.cli.streams import is_dumb, shows_unicode
-from rocdbg.cli.typed_blocks import is_open, lead, what_is_wanted
+from rocdbg.cli.typed_blocks import is_open, lead, typed_lines, what_is_wanted
 
 if TYPE_CHECKING:
     from rocdbg.cli.screen.terminal import FullScreen
@@ -59,6 +60,8 @@ class TerminalPrompt:
         self._lines: deque[str] = deque()
         self._full: FullScreen | None = None
         self._toggled = False
+        self._wanted = ""  # what is said before the lines of a block are asked for one by one
+        self._asks = False  # whether what is read answers a question: no command, and not for the history
         # with styles off on a dumb terminal nothing is drawn that a screen reader would read again and again
         with _plain_output():
             self._session: PromptSession[str] = PromptSession(
@@ -76,15 +79,18 @@ class TerminalPrompt:
 
     def read(self, prompt: str) -> str:
         """A command line. Raises EOFError at the end of input, `Interrupted` for Ctrl-C."""
-        if self._lines:
-            return self._lines.popleft()
-        return self._read(prompt, asks=False)
+        line = self._lines.popleft() if self._lines else self._read(prompt, asks=False)
+        self._wanted = what_is_wanted(line) if is_dumb() else ""
+        return line
 
     def more(self, prompt: str) -> str:
-        """A line that the command under way wants."""
+        """A further line of a block, where it is not edited as a whole."""
         if self._lines:
             return self._lines.popleft()
-        return self._read(prompt, asks=True)
+        if self._wanted:
+            self.shell.line(self._wanted)
+            self._wanted = ""
+        return self._read(prompt, asks=False)
 
     def ask(self, question: str) -> str:
         """The answer to a question, which lines that were pasted are not."""
@@ -92,6 +98,7 @@ class TerminalPrompt:
 
     def _read(self, prompt: str, asks: bool) -> str:
         default = ""
+        self._asks = asks
         while True:
             screen = self.shell.screen
             full = screen is not None and screen.enabled
@@ -105,7 +112,7 @@ class TerminalPrompt:
                 break
             default = text
             self.shell.guard(self._toggle, "Ctrl-X A")
-        lines = text.split("\n") if not asks else [text]
+        lines = typed_lines(text) if not asks else [text]
         self._lines.extend(lines[1:])
         return lines[0]
 
@@ -158,10 +165,11 @@ class TerminalPrompt:
 
     def _has_popups(self) -> bool:
         """Completion as one types; not where redrawing is not wanted."""
-        return not is_dumb() and bool(self.shell.settings.get("style enabled", True))
+        return not is_dumb() and not self._asks and bool(self.shell.settings.get("style enabled", True))
 
     def _is_open(self) -> bool:
-        return is_open(self._session.default_buffer.text)
+        """Whether Enter begins another line of a block; on a terminal that cannot redraw each line is read alone."""
+        return not self._asks and not is_dumb() and is_open(self._session.default_buffer.text)
 
     def _continuation(self, width: int, line: int, wrapped: int) -> str:
         """What stands before further lines of a block."""
@@ -172,7 +180,7 @@ class TerminalPrompt:
         if self.shell.settings.get("style enabled", True) is False:
             return []
         wanted = what_is_wanted(self._session.default_buffer.text)
-        if wanted:
+        if wanted and not self._asks:
             return [("class:status", f" {wanted}")]
         if self.shell.session.inferior.target is None:
             return []
@@ -212,5 +220,7 @@ class TerminalPrompt:
         def _(event: KeyPressEvent) -> None:
             event.current_buffer.cancel_completion()
             event.current_buffer.auto_down(count=event.arg)
+
+        add_answer_keys(keys, Condition(lambda: self._asks))
 
         return keys

@@ -15,6 +15,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from rocdbg.cli.completion import complete_line
+from rocdbg.cli.value_kinds import PLACEHOLDER
 from rocdbg.cli.visible import one_line
 from rocdbg.errors import Error
 
@@ -60,7 +61,7 @@ class PromptCompleter(Completer):
                 return  # there is nothing more to it
             for index, word in enumerate(words):
                 # a name that would steer the terminal cannot be typed either
-                if word.isprintable():
+                if word.isprintable() and word != PLACEHOLDER:
                     about = self._about(line[:start] + word, word) if index < MOST_EXPLAINED else ""
                     found.append((start, word, about))
 

@@ -253,6 +253,8 @@ class Node(Struct):
 
 
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
+SCROLLS = re.compile(r"[+<>](?!\S)")
+"""Commands of the full screen's windows that are no words."""
 WRONG_WORD = re.compile(r"[A-Za-z0-9_.+<>$-]+")
 """What an error quotes where no command can begin."""
 
@@ -316,6 +318,10 @@ class Registry:
     def complete(self) -> None:
         """Add what is still to be added."""
         self._need(None)
+
+    def need(self, prefix: str) -> None:
+        """Add what is still to be added below a prefix."""
+        self._need(prefix)
 
     def _need(self, prefix: str | None) -> None:
         """Add what is still to be added below a prefix; ``None`` for all."""
@@ -405,7 +411,7 @@ class Registry:
         node = self._place(words)
         node.spec, node.is_alias, node.children = target.spec, True, target.children
         node.own_name = of or (target.spec.words if target.spec is not None else ())
-        if of:
+        if of and " ".join(words) not in OTHER_NAMES.get(" ".join(of), ()):
             self._aliases.setdefault(of, []).append(words)
 
     def add_module(self, module: ModuleType) -> None:
@@ -463,7 +469,7 @@ class Registry:
         elif rest.startswith("|"):
             rest = "pipe " + rest[1:]
         while True:
-            word = WORD.match(rest)
+            word = WORD.match(rest) or (None if path else SCROLLS.match(rest))
             if word is None or not node.children:
                 break
             found = node.match(word.group())

@@ -333,11 +333,13 @@ def session_settings() -> tuple[Setting, ...]:
             "trace-notes", STRING, "notes string to use for current and future trace runs",
             of_front_end("trace-notes", ""),
             sentence="The notes string to use for current and future trace runs is \"{}\".",
+            show_help="Show the notes string to use for current and future trace runs.",
         ),
         Setting(
             "trace-stop-notes", STRING, "notes string to use for future tstop commands",
             of_front_end("trace-stop-notes", ""),
             sentence="The notes string to use for future tstop commands is \"{}\".",
+            show_help="Show the notes string to use for future tstop commands.",
         ),
         Setting(
             "max-completions", DEPTH, "maximum number of completion candidates",
@@ -346,6 +348,8 @@ def session_settings() -> tuple[Setting, ...]:
         Setting(
             "max-user-call-depth", COUNT, "the max call depth for user-defined commands",
             of_front_end("max-user-call-depth", 1024),
+            set_help="Set the max call depth for non-python/scheme user-defined commands.",
+            show_help="Show the max call depth for non-python/scheme user-defined commands.",
         ),
         _switched(
             "verbose", "Verbosity is off.", "Verbose printing of informational messages is on.", BOOLEAN, "verbosity",

@@ -195,6 +195,7 @@ SETTINGS = (
     Setting(
         "print max-depth", DEPTH, "maximum print depth for nested structures, unions and arrays", of_print("max_depth"),
         sentence="Maximum print depth is {}.", option_of="print",
+        show_help="Show maximum print depth for nested structures, unions, and arrays.",
     ),
     Setting(
         "print null-stop", BOOLEAN, "printing of char arrays to stop at first null char", of_print("null_stop"),
@@ -267,6 +268,7 @@ SETTINGS = (
     Setting(
         "print type hex", BOOLEAN, "printing of struct members sizes and offsets using hex notation",
         of_print("type_hex"), sentence="Display of struct members offsets and sizes in hexadecimal is {}",
+        show_help="Show whether sizes and offsets of struct members are printed using hex notation.",
     ),
     Setting(
         "print type methods", BOOLEAN, "printing of methods defined in classes", of_print("type_methods"),
@@ -350,6 +352,8 @@ SETTINGS = (
         "unwind-on-terminating-exception", BOOLEAN,
         "unwind stack if a C++ exception is unhandled while in a call dummy",
         of_front_end("unwind-on-terminating-exception", True),
+        set_help="Set unwinding of stack if std::terminate is called while in call dummy.",
+        show_help="Show unwinding of stack if std::terminate() is called while in a call dummy.",
     ),
     Setting("step-mode", BOOLEAN, "mode of the step operation", of_engine("step_mode"), set_help=STEP_MODE_HELP),
     Setting(
@@ -390,13 +394,17 @@ SETTINGS = (
     Setting(
         "confirm", BOOLEAN, "whether to confirm potentially dangerous operations", of_front_end("confirm", True),
     ),
-    Setting("pagination", BOOLEAN, "state of pagination", of_front_end("pagination", True)),
+    Setting(
+        "pagination", BOOLEAN, "state of rocdbg output pagination", of_front_end("pagination", True),
+        sentence="State of pagination is {}.",
+    ),
     Setting(
         "prompt", STRING, "rocdbg's prompt", of_front_end("prompt", "(rocdbg) "),
         sentence='rocdbg\'s prompt is "{}".',
     ),
     Setting(
         "style enabled", BOOLEAN, "whether CLI styling is enabled", STYLE, after=_colour,
+        show_help="Show whether CLI is enabled.",
         line=lambda shell: f"CLI output styling is {'enabled' if STYLE.read(shell) else 'disabled'}.",
     ),
     Setting(
@@ -411,6 +419,7 @@ SETTINGS = (
         "logging enabled", BOOLEAN, "whether the session is copied to the log file",
         Place("log", lambda shell: shell.out.log is not None, _log),
         set_help="Enable logging.\n\nThe session is copied to the log file.", line=_log_line,
+        show_help="Show whether logging is enabled.",
     ),
     Setting(
         "logging file", FILE_NAME, "the current logfile", LOG_FILE,

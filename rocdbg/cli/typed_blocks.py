@@ -46,3 +46,22 @@ def what_is_wanted(text: str) -> str:
         "commands": f"Type commands{name and f' for breakpoint(s) {name}'}, one per line.",
     }.get(keyword, "")
     return f'{wanted}  End with a line saying just "end".'.strip()
+
+
+def typed_lines(text: str) -> list[str]:
+    """The lines of a text that was typed or pasted.
+
+    Of several, those that are empty do not repeat a command: they are left out, but inside a block.
+    """
+    lines = text.split("\n")
+    if len(lines) == 1:
+        return lines
+    found: list[str] = []
+    block: list[str] = []
+    for line in lines:
+        if block or line.strip():
+            found.append(line)
+            block.append(line)
+            if open_blocks(block) <= 0:
+                block = []
+    return found or [""]

@@ -15,6 +15,8 @@ from msgspec import Struct
 
 from rocdbg.cli.registry import CommandError, Completes
 
+PLACEHOLDER = "NUMBER"
+"""What completion says where nothing has been typed yet of a number: it stands for one."""
 MAX_VALUE = 1 << 31
 MAX_NUMBER = 40
 """Characters of a number; longer ones are out of range."""
@@ -168,7 +170,7 @@ class Number(ValueKind, frozen=True):
 
     @property
     def words(self) -> tuple[str, ...]:
-        return () if self.unlimited is None else ("unlimited",)
+        return () if self.unlimited is None else (PLACEHOLDER, "unlimited")
 
     def _missing(self) -> CommandError:
         also = "" if self.unlimited is None else ', or "unlimited"'

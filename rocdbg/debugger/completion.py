@@ -22,6 +22,7 @@ _TAGS = {
     "struct": (NameKind.STRUCT, NameKind.CLASS), "class": (NameKind.CLASS, NameKind.STRUCT),
     "union": (NameKind.UNION,), "enum": (NameKind.ENUM,),
 }
+_TAG_KINDS = (NameKind.STRUCT, NameKind.CLASS, NameKind.UNION, NameKind.ENUM)
 _NAMES = (
     NameKind.FUNCTION, NameKind.VARIABLE, NameKind.ENUMERATOR, NameKind.SYMBOL, NameKind.DATA_SYMBOL, NameKind.TYPE,
 )
@@ -45,9 +46,9 @@ def _candidates(session: Session, kind: str, word: str, text: str) -> Iterable[s
     if kind in ("code", "location") and ":" in word.replace("::", ""):
         return _functions_in(session, *word.rpartition(":"))
     if kind in ("code", "location", "symbol"):
-        kinds = {"code": CODE, "location": (*SYMBOLS, NameKind.TYPE)}.get(kind, SYMBOLS)
+        kinds = {"code": CODE, "location": (*SYMBOLS, NameKind.TYPE, *_TAG_KINDS)}.get(kind, SYMBOLS)
         names = list(session.symbols.names_starting(word, kinds)) if word else session.launch.kernel_names()
-        if kind != "symbol":
+        if kind == "code" or (kind == "location" and not (word and any("." not in name for name in names))):
             names += [file.basename for file in session.symbols.sources()]
         return names
     if kind == "type":

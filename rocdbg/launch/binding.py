@@ -24,6 +24,7 @@ from rocdbg.sim.device.kernarg import MAX_SEGMENT_SIZE
 from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.images.layout import ImageLayout
 from rocdbg.sim.memory import Allocation
+from rocdbg.text import count_given
 
 MAX_BUFFERS_SIZE = 3 * MAX_BUFFER_SIZE
 """Bytes that all buffers of a described launch may take on the host."""
@@ -144,7 +145,7 @@ def bind(
     if len(arguments) != len(parameters):
         raise LaunchError(
             f"kernel {kernel.name}",
-            f"it takes {len(parameters)} arguments ({_listed(parameters, names)}), {len(arguments)} are given",
+            f"it takes {len(parameters)} arguments ({_listed(parameters, names)}), {count_given(len(arguments))}",
         )
     bound: list[BoundBuffer] = []
     allocated: dict[int, Allocation] = {}

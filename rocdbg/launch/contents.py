@@ -46,6 +46,17 @@ class Contents(Struct, frozen=True):
     given: bool = True
     """Whether the launch says what the contents are; if not, they are zeros and count as never written."""
 
+    def __str__(self) -> str:
+        """As it is described."""
+        if self.kind is ContentKind.FILE:
+            return f"file:{self.path}"
+        if self.kind is ContentKind.RANDOM:
+            return f"random:{self.seed}"
+        if self.kind is ContentKind.LIST:
+            shown = ", ".join(map(str, self.values[:8]))
+            return f"[{shown}{', ...' if len(self.values) > 8 else ''}]"
+        return str(self.kind.value)
+
     @classmethod
     def unset(cls, where: str) -> Contents:
         """Contents of which nothing is said."""
@@ -141,7 +152,7 @@ class Contents(Struct, frozen=True):
             # A file may hold its numbers wider than the buffer has them.
             flat = read_npy(path, max(_WIDEST * array.count, array.nbytes))
         except FileAccessError as error:
-            raise LaunchError(self.where, f"cannot read {path}: {error.reason}") from None
+            raise LaunchError(self.where, f"{path} {error.reason}") from None
         except NpyTooLargeError as error:
             held = f"{error.size} bytes" if array.element == "bytes" else f"{error.count} elements"
             raise LaunchError(self.where, f"{path} holds {held}, the buffer is {array}") from None

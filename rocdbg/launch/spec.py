@@ -91,8 +91,10 @@ class ArgumentSpec(Struct, frozen=True):
             return cls(
                 where, type=check_element(typed.group(1), where), value=parse_scalar(typed.group(2), where)
             )
+        if text.startswith(("[", "{")):
+            reason = "a list needs its type: `value f32[4]:[1, 2, 3, 4]` by value, `f32[4]:[1, 2, 3, 4]` as a buffer"
+            raise LaunchError(where, reason)
         return cls(where, value=parse_scalar(text, where))
-
 
     @classmethod
     def _pictured(cls, word: str, text: str, where: str) -> ArgumentSpec:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MANUAL = ROOT / "docs" / "manual.md"
+SCENE = re.compile(r"^    \$ \./demo(?: (\S+))?\n((?:    .*\n)+)", re.MULTILINE)
+"""A scene of the README: what is typed after ``./demo NAME``, and of the answers some lines."""
 SESSION = re.compile(r"^    \$ rocdbg demo_kernels/(\S+)\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 
 
@@ -28,3 +30,18 @@ def test_sessions(run_golden: Callable[[str], str]) -> None:
     if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
         MANUAL.write_text(now, encoding="utf-8")
     assert now == text
+
+
+def test_scenes_of_the_readme(run_golden: Callable[[str], str]) -> None:
+    """Typed as it stands, each gives the lines that it shows, in that order; ``...`` stands for the rest of one."""
+    scenes = list(SCENE.finditer((ROOT / "README.md").read_text(encoding="utf-8")))
+    assert [scene[1] for scene in scenes] == [None, "extensions/nested", None]
+    for scene in scenes:
+        name = scene[1] or "divergence"
+        shown = [line[4:] for line in scene[2].splitlines()]
+        typed = [line for line in shown if line.startswith("(rocdbg) ")]
+        file = f"{name}/{name.rpartition('/')[2]}.toml"
+        there = iter(run_golden("\n".join([f"%file {file}", *typed, ""])).splitlines())
+        for line in shown:
+            begins = line.removesuffix("...").rstrip()
+            assert any(got == line or (line.endswith("...") and got.startswith(begins)) for got in there), line

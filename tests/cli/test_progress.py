@@ -9,6 +9,7 @@ import pytest
 
 from rocdbg.cli import progress
 from rocdbg.cli.progress import ProgressBar
+from rocdbg.debugger.session import Session
 from rocdbg.debugger.target.runnable import Progress
 
 
@@ -53,6 +54,17 @@ def test_nothing_is_drawn_before_its_time(monkeypatch: pytest.MonkeyPatch) -> No
     bar.started()
     bar.close()
     assert stream.getvalue() == ""
+
+
+def test_nothing_is_drawn_where_nothing_can_be_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    watched: list[object] = []
+    monkeypatch.setattr(session.running, "watch", lambda started, ended: watched.append(started))
+    for term, times in (("dumb", 0), ("xterm", 2)):
+        monkeypatch.setenv("TERM", term)
+        with progress.progress_shown(session, Terminal()):
+            pass
+        assert len(watched) == times  # at the command's beginning and end
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,10 @@ def offered(shell: Shell, line: str, event: CompleteEvent) -> list[tuple[str, st
 
 
 @pytest.mark.parametrize(("line", "expected"), OFFERED, ids=[line for line, _ in OFFERED])
-def test_candidates_say_what_they_are(line: str, expected: list[tuple[str, str]], make_shell: MakeShell) -> None:
+def test_candidates_say_what_they_are(
+    line: str, expected: list[tuple[str, str]], make_shell: MakeShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocdbg.cli.prompt_completer.PATIENCE", 60.0)  # however busy the machine is
     shell, _ = make_shell("calls/calls.toml")
     assert offered(shell, line, TYPING) == offered(shell, line, TAB) == expected
 

@@ -39,7 +39,7 @@ FOUND = [
     ("dis 1", "disable", "1"),
     ("disas", "disassemble", ""),
     ("t 2:5", "thread", "2:5"),
-    ("thread apply all bt", "thread apply", "all bt"),
+    ("thread apply all bt", "thread apply all", "bt"),
     ("lane 5", "lane", "5"),
     ("lane ap 0-3 p i", "lane apply", "0-3 p i"),
     ("i s", "backtrace", ""),

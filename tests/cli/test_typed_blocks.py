@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.cli.typed_blocks import is_open, lead, open_blocks, what_is_wanted
+from rocdbg.cli.typed_blocks import is_open, lead, open_blocks, typed_lines, what_is_wanted
 
 OPEN = [
     # lines typed, blocks that are open then
@@ -41,3 +41,19 @@ HEADS = [
 @pytest.mark.parametrize(("head", "words"), HEADS)
 def test_what_is_wanted(head: str, words: str) -> None:
     assert what_is_wanted(head) == words
+
+
+TYPED = [
+    # a text, the lines that are run; an empty one alone repeats the last command
+    ("", [""]),
+    ("print 1", ["print 1"]),
+    ("print 1/print 2/", ["print 1", "print 2"]),
+    ("next//next/", ["next", "next"]),
+    ("document x/one//two/end//x/", ["document x", "one", "", "two", "end", "x"]),
+    ("//", [""]),
+]
+
+
+@pytest.mark.parametrize(("text", "lines"), TYPED)
+def test_lines_of_a_pasted_text(text: str, lines: list[str]) -> None:
+    assert typed_lines(text.replace("/", "\n")) == lines

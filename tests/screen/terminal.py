@@ -27,15 +27,20 @@ PROMPT = "(rocdbg)"
 
 
 class Terminal:
-    """A program on a terminal of a size. Use as a context manager; the program is ended with it."""
+    """A program on a terminal of a size. Use as a context manager; the program is ended with it.
 
-    def __init__(self, arguments: list[str], columns: int, lines: int, folder: Path, **environment: str) -> None:
+    ``folder`` is its home; ``where`` it runs.
+    """
+
+    def __init__(
+        self, arguments: list[str], columns: int, lines: int, folder: Path, where: Path = ROOT, **environment: str
+    ) -> None:
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
         self.child, self.master = pty.fork()
         if self.child == 0:
-            os.chdir(ROOT)
+            os.chdir(where)
             own = {
                 "HOME": str(folder), "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT),
                 "PATH": os.environ["PATH"], "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(folder)),
@@ -106,6 +111,36 @@ class Terminal:
             return bool(rows) and rows[-1].strip() == PROMPT and then in shown
 
         return self.wait(is_back, f"the prompt after {line!r}")
+
+    def wait_while_running(self, text: str) -> None:
+        """As `wait_for`, while the screen changes all the time."""
+        end = time.monotonic() + PATIENCE
+        while text not in self.text():
+            assert time.monotonic() < end, f"{text!r} does not come:\n{self.text()}"
+            self._read(0.05)
+
+    def wait_for_prompt(self, *prompts: str, since: int = 0) -> str:
+        """Wait until what has come since some byte ends with a prompt; gives what stands before that.
+
+        For terminals on which nothing is drawn again.
+        """
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            text = self.raw[since:].decode("utf-8", "replace").replace("\r", "")
+            for prompt in prompts:
+                if text.endswith(prompt):
+                    return text.removesuffix(prompt)
+            self._read(1)
+        raise AssertionError(f"no prompt comes after {text!r}")
+
+    def say(self, line: str, *prompts: str) -> str:
+        """Type a line and wait for a prompt; gives what came between."""
+        since = len(self.raw)
+        self.type(f"{line}\r")
+        text = self.wait_for_prompt(*prompts, since=since)
+        while text.startswith(f"{line}\n"):  # the terminal itself may show what is typed before it is read
+            text = text.removeprefix(f"{line}\n")
+        return text
 
     def click(self, column: int, row: int) -> None:
         """Press and release the left button at a cell, counted from 0."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.screen.terminal import Terminal
+from tests.screen.terminal import ROOT, Terminal
 
 GOLDEN = Path(__file__).parent / "golden"
 DEMO = "demo_kernels/divergence/divergence.toml"
@@ -109,6 +109,69 @@ def test_keys_change_layout_and_focus_and_leave(open_demo: Callable[..., Termina
     terminal.type("\x18a")
     terminal.wait(lambda shown: "━" not in shown and "(rocdbg)" in shown)
     assert b"\x1b[?1049l" in terminal.raw  # what was on the terminal before is back
+
+
+def test_commands_of_the_windows(open_demo: Callable[..., Terminal]) -> None:
+    """Each command about windows, and what it changes on the screen."""
+    terminal = open_demo(100, 30)
+    terminal.wait_for("(rocdbg)")
+    terminal.type("tui enable\r")
+    terminal.wait_for("━ divergence.hip")
+    terminal.command("- 9 src", "    1 ")
+    terminal.command("+ 2", "    3 ")
+    terminal.command("+ nosuch", "Unrecognized window `nosuch'")
+    terminal.command("- asm", "Window is not visible")
+    assert "extern" not in terminal.command("< 4", 'rn "C" __global__')
+    terminal.command("> 4", 'extern "C" __global__')
+    terminal.command("update", "B+>12")
+    for command, seen in (
+        ("tui layout asm", "machine code"), ("tui layout split", "divergence.hip"),
+        ("tui layout regs", "registers: general"), ("tui reg vector", "registers: vector"),
+        ("tui layout lanes", "lanes of wave"), ("tui compare 3 7", "lane 7"),
+        ("tui window width src 40", "lanes of wave"), ("tui layout next", "divergence.hip"),
+        ("tui layout prev", "lanes of wave"), ("tui layout src", "divergence.hip"),
+        ("tui layout", "Command name abbreviations"), ("tui new-layout mine src 1 status 1 cmd 1", ""),
+        ("layout mine", "divergence.hip"), ("tui focus cmd", "Focus set to cmd window."),
+        ("tui window height src 9", ""), ("tui refresh", ""), ("info win", "src            9     100"),
+    ):
+        terminal.command(command, seen)
+    terminal.type("tui disable\r")
+    terminal.wait(lambda shown: "━" not in shown and "(rocdbg)" in shown)
+    left = terminal.raw.rindex(b"\x1b[?1049l")
+    assert terminal.raw.rindex(b"\x1b[?7h", 0, left) > terminal.raw.rindex(b"\x1b[?7l", 0, left)  # lines wrap again
+
+
+def test_a_question_is_no_command_line(open_demo: Callable[..., Terminal]) -> None:
+    """Its answers open no block and are not in the history, which it does not show either."""
+    for commands in ((), ("layout src",)):
+        terminal = open_demo(80, 24, *commands)
+        terminal.wait_for("(rocdbg)")
+        terminal.type("start\r")
+        terminal.wait_for("(y or n)")
+        terminal.type("define x\r")
+        terminal.wait_for("Please answer y or n.")
+        terminal.type("\x1b[A")
+        terminal.type("n\r")
+        terminal.wait_for("(y or n) n\n(rocdbg)")
+        terminal.type("\x1b[A")  # the command before the question
+        terminal.wait_for("\n(rocdbg) start")
+
+
+def test_a_long_run_tells_how_far_it_is(tmp_path: Path) -> None:
+    """In the status line; a new size is seen while it runs."""
+    folder = ROOT / "demo_kernels" / "mandelbrot"
+    text = (folder / "mandelbrot.toml").read_text().replace("value = 100\n", "value = 2000000000\n")
+    text = text.replace('file = "', f'file = "{folder}/').replace("file:", f"file:{folder}/")
+    (tmp_path / "long.toml").write_text(text)
+    with Terminal([str(tmp_path / "long.toml"), "-ex", "layout src"], 100, 24, tmp_path) as terminal:
+        terminal.wait_for("(rocdbg)")
+        terminal.type("run\r")
+        terminal.wait_while_running("running (Ctrl-C stops it): 0/")
+        terminal.resize(80, 20)
+        terminal.wait_while_running("running (Ctrl-C stops it): 0/")
+        terminal.type("\x03")
+        terminal.wait_for("received signal SIGINT")
+        terminal.wait_for("wave 1 lane ")
 
 
 def test_the_mouse_sets_breakpoints_and_scrolls(open_demo: Callable[..., Terminal]) -> None:

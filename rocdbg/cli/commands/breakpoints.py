@@ -336,7 +336,7 @@ def disable(shell: Shell, places: str) -> None:
 
 @command(
     "condition", category=BREAKPOINTS, usage="condition [-force] N [COND]",
-    args=Arguments(optional("text", text_of("[-force] N [COND]", Completes.EXPRESSION), "")),
+    args=Arguments(optional("text", text_of("[-force] N [COND]", Completes.EXPRESSION, ("-force",)), "")),
 )
 def condition(shell: Shell, text: str) -> None:
     """Specify breakpoint number N to break only if COND is true.

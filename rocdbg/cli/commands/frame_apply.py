@@ -9,18 +9,24 @@ from rocdbg.cli.apply import APPLY_OPTIONS, Flags, run_for
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_of, read_number
 from rocdbg.cli.commands.stack import STACK, need_stack, printing
-from rocdbg.cli.kinds import COMMAND
+from rocdbg.cli.kinds import COMMAND, text_of
 from rocdbg.cli.present import frame_text
-from rocdbg.cli.registry import Category, CommandError, Repeat, command
+from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.settings_declarations import FRAME_OPTIONS
 from rocdbg.debugger.settings import PrintSettings
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
+FLAGGED = text_of("COMMAND", Completes.COMMAND, ("-c", "-q", "-s"))
+"""A command behind flags, which are handed on with it."""
 WHICH = Kind(
     "all|COUNT|-COUNT|level LEVEL...", "str", lambda shell, text: text,
     lambda text: len(re.match(r"level(?:\s+[\d$]\S*)*|\S+", text)[0]), words=("all", "level"),  # type: ignore[index]
+)
+LEVELS = Kind(
+    "LEVEL...", "str", lambda shell, text: text,
+    lambda text: len(re.match(r"(?:[\d$]\S*\s*)*", text)[0].rstrip()),  # type: ignore[index]
 )
 
 
@@ -37,6 +43,10 @@ def frame_apply(shell: Shell, which: str, flags: Flags, settings: PrintSettings,
     COUNT innermost ones, outermost ones if negative; all; or those of some levels (numbers and ranges). With -q no
     headings are shown; with -c errors are shown and the rest goes on; with -s errors and empty output are not shown.
     """
+    _apply(shell, which, flags, settings, line)
+
+
+def _apply(shell: Shell, which: str, flags: Flags, settings: PrintSettings, line: str) -> None:
     frames = list(shell.session.focus.frames())
     if which.startswith("level"):
         levels = set(numbers_of(shell, which.removeprefix("level")))
@@ -59,7 +69,31 @@ def frame_apply(shell: Shell, which: str, flags: Flags, settings: PrintSettings,
         run_for(there, head, line, flags)
 
 
-@command("faas", category=STACK, repeat=Repeat.NEVER, args=Arguments(optional("line", COMMAND, "")))
+@command(
+    "frame apply all", category=STACK, repeat=Repeat.NEVER, needs=need_stack,
+    args=Arguments(APPLY_OPTIONS, FRAME_OPTIONS, optional("line", COMMAND, "")),
+)
+def frame_apply_all(shell: Shell, flags: Flags, settings: PrintSettings, line: str) -> None:
+    """Apply a command to all frames."""
+    _apply(shell, "all", flags, settings, line)
+
+
+@command(
+    "frame apply level", category=STACK, repeat=Repeat.NEVER, needs=need_stack,
+    args=Arguments(
+        required("levels", LEVELS, "Missing or invalid LEVEL... argument"), APPLY_OPTIONS, FRAME_OPTIONS,
+        optional("line", COMMAND, ""),
+    ),
+)
+def frame_apply_level(shell: Shell, levels: str, flags: Flags, settings: PrintSettings, line: str) -> None:
+    """Apply a command to a list of frames.
+
+    The levels are numbers and ranges.
+    """
+    _apply(shell, f"level {levels}", flags, settings, line)
+
+
+@command("faas", category=STACK, repeat=Repeat.NEVER, args=Arguments(optional("line", FLAGGED, "")))
 def faas(shell: Shell, line: str) -> None:
     """Apply a command to all frames (ignoring errors and empty output).
 
@@ -70,7 +104,7 @@ def faas(shell: Shell, line: str) -> None:
     shell.run_line(f"frame apply all -s {line}")
 
 
-@command("tfaas", category=STACK, repeat=Repeat.NEVER, args=Arguments(optional("line", COMMAND, "")))
+@command("tfaas", category=Category.RUNNING, repeat=Repeat.NEVER, args=Arguments(optional("line", FLAGGED, "")))
 def tfaas(shell: Shell, line: str) -> None:
     """Apply a command to all frames of all threads (ignoring errors and empty output).
 
@@ -81,7 +115,7 @@ def tfaas(shell: Shell, line: str) -> None:
     shell.run_line(f"thread apply all -s -- frame apply all -s {line}")
 
 
-@command("taas", category=Category.RUNNING, repeat=Repeat.NEVER, args=Arguments(optional("line", COMMAND, "")))
+@command("taas", category=Category.RUNNING, repeat=Repeat.NEVER, args=Arguments(optional("line", FLAGGED, "")))
 def taas(shell: Shell, line: str) -> None:
     """Apply a command to all threads (ignoring errors and empty output).
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.kinds import text_of, words_of
 from rocdbg.cli.options import Option
-from rocdbg.cli.prefixes import list_end, list_subcommands, names, only_subcommands, prefix_summary
+from rocdbg.cli.prefixes import (
+    category_of,
+    is_listed,
+    list_end,
+    list_subcommands,
+    names,
+    only_subcommands,
+    prefix_summary,
+    reason_against_all,
+)
 from rocdbg.cli.registry import (
     CATEGORY_TEXT,
     Category,
@@ -26,6 +35,19 @@ if TYPE_CHECKING:
 
 SUPPORT = Category.SUPPORT
 HOW_TO_DEFINE = 'Use the "define" command to define a command.'
+OTHER_SUMMARIES = {
+    "delete breakpoints": "Delete all or some breakpoints or auto-display expressions.",
+    "disable breakpoints": "",
+    "enable breakpoints": "",
+    "exec-file": "Use FILE as program for getting contents of pure memory.",
+    "info auto-load gdb-scripts": "",
+    "info auto-load local-gdbinit": "",
+    "info stack": "Backtrace of the stack, or innermost COUNT frames.",
+    "record full": "Start full execution recording.",
+    "record full restore": "Restore the execution log from a file.",
+    "symbol-file": "Load symbol table from executable file FILE.",
+}
+"""Names of commands that GDB has as commands of their own, and what its help says of them if that is something else."""
 SUBCOMMAND = Arguments(optional("text", text_of("SUBCOMMAND"), ""))
 
 
@@ -56,10 +78,41 @@ def help_(shell: Shell, words: list[str] | None) -> None:
         list_end(shell)
     else:
         path, node = _named(shell, words)
-        if tuple(words) in shell.registry.alias_help:
+        other = _as_typed(shell, words[: len(words)])
+        if other != path and " ".join(other) in OTHER_SUMMARIES:
+            _show_other(shell, other, node)
+        elif tuple(words) in shell.registry.alias_help:
             _show_alias(shell, tuple(words))
         else:
             show_help(shell, path, node)
+
+
+def _as_typed(shell: Shell, words: list[str]) -> list[str]:
+    """The full words of what was typed, where that is another name for a command."""
+    node, found = shell.registry.root, []
+    for word in words:
+        next_ = node.match(word)
+        if isinstance(next_, list):
+            break
+        name, node = next_
+        found.append(name)
+    return found
+
+
+def _show_other(shell: Shell, path: list[str], node: Node) -> None:
+    """The help of a command under a name that GDB has as a command of its own."""
+    assert node.spec is not None
+    prefix = " ".join(path[:-1]) + " "
+    other = [" ".join(alias) for alias in node.spec.aliases]
+    also = [name for name in other if name.startswith(prefix) and name != " ".join(path)]
+    also = [name for name in also if name not in OTHER_SUMMARIES]
+    if also:
+        shell.line(", ".join([" ".join(path), *also]))
+    shell.line(OTHER_SUMMARIES[" ".join(path)] or node.spec.summary)
+    _, _, details = node.spec.help.partition("\n")
+    shell.line(f'Usage: {node.spec.usage.replace(node.spec.name, " ".join(path), 1)}')
+    if details:
+        shell.line(details)
 
 
 def _named(shell: Shell, words: list[str]) -> tuple[list[str], Node]:
@@ -67,6 +120,7 @@ def _named(shell: Shell, words: list[str]) -> tuple[list[str], Node]:
     path, node = shell.registry.node(words[:1])
     for count in range(2, len(words) + 1):
         takes_any = node.spec is not None and path[0] not in ("info", "show", "maintenance")
+        takes_any = takes_any and path[:2] != ["tui", "layout"]
         if takes_any and not (node.children and any(name.startswith(words[count - 1]) for name in node.children)):
             break
         path, node = shell.registry.node(words[:count])
@@ -101,7 +155,7 @@ def show(shell: Shell, text: str) -> None:
 def _tree(node: Node, path: list[str]) -> Iterator[tuple[list[str], Node]]:
     """The commands below a node and those below them, by name; no aliases."""
     for name, child in sorted(node.children.items()):
-        if not child.is_alias and not (child.spec is not None and child.spec.hidden):
+        if is_listed(child):
             yield [*path, name], child
             yield from _tree(child, [*path, name])
 
@@ -116,7 +170,7 @@ def _list_class(shell: Shell, category: Category) -> None:
         return
     shell.registry.complete()
     for name, node in sorted(shell.registry.root.children.items()):
-        if node.is_alias or node.spec is None or node.spec.hidden or node.spec.category is not category:
+        if not is_listed(node) or category_of(node) is not category:
             continue
         for path, child in ([name], node), *_tree(node, [name]):
             summary = child.spec.summary if child.spec is not None else prefix_summary(path)
@@ -144,9 +198,12 @@ def show_help(shell: Shell, path: list[str], node: Node) -> None:
             shell.line(line)
     if spec is None:
         shell.line(prefix_summary(path))
+        reason = reason_against_all(path, node)
+        if reason:
+            shell.line(f"\nDoes not apply to rocdbg: {reason}.")
     else:
         _show_text(shell, spec)
-    if node.children:
+    if any(is_listed(child) for child in node.children.values()):
         shell.line()
         list_subcommands(shell, own, node)
 
@@ -191,9 +248,8 @@ def apropos(shell: Shell, verbose: bool, pattern: str) -> None:
         if not verbose:
             shell.line(f"{also} -- {summary}")
         else:
-            shell.line(also)
+            shell.line(f"\n{also}")
             if spec is not None:
                 _show_text(shell, spec)
             else:
                 shell.line(summary)
-            shell.line()

@@ -78,6 +78,20 @@ def kill_inferiors(shell: Shell, numbers: str) -> None:
             shell.run_line("kill")
 
 
+@command("detach inferiors", category=Category.RUNNING, usage="detach inferiors ID...", args=IDS)
+def detach_inferiors(shell: Shell, numbers: str) -> None:
+    """Detach from inferior ID (or list of IDS)."""
+    if not numbers:
+        raise CommandError("Requires argument (inferior id(s) to detach)")
+    for number in sorted(_numbers(shell, numbers)):
+        if number != 1:
+            shell.warn(f"Inferior ID {number} not known.")
+        elif not shell.session.inferior.running:
+            shell.warn("Inferior ID 1 is not running.")
+        else:
+            shell.run_line("detach")
+
+
 @command("remove-inferiors", category=Category.RUNNING, usage="remove-inferiors ID...", args=IDS)
 def remove_inferiors(shell: Shell, numbers: str) -> None:
     """Remove inferior ID (or list of IDs).

@@ -151,8 +151,11 @@ def show_focus(shell: Shell) -> None:
     show_frame(shell, session.focus.frame())
 
 
-@command("info threads", category=STATUS, args=Arguments(optional("ids", THREADS)))
-def info_threads(shell: Shell, ids: ThreadList | None) -> None:
+@command(
+    "info threads", category=STATUS,
+    args=Arguments(Option("-gid", "Show global thread IDs.", key="global_ids"), optional("ids", THREADS)),
+)
+def info_threads(shell: Shell, global_ids: bool, ids: ThreadList | None) -> None:
     """Display currently known threads.
 
     Threads are waves.
@@ -168,8 +171,10 @@ def info_threads(shell: Shell, ids: ThreadList | None) -> None:
     if not rows:
         shell.line("No threads.")
         return
-    cells = [(str(row.number), _thread_id(row), frame_text(shell, row.frame)) for row in rows]
-    shell.write(render(("Id", "Target Id", "Frame "), cells, [row.current for row in rows]))
+    ids_of = 2 if global_ids else 1  # with one inferior a thread's number is its global one too
+    cells = [(*[str(row.number)] * ids_of, _thread_id(row), frame_text(shell, row.frame)) for row in rows]
+    head = ("Id", *["GId "] * (ids_of - 1), "Target Id", "Frame ")
+    shell.write(render(head, cells, [row.current for row in rows]))
 
 
 def _thread_id(row: ThreadRow) -> str:
@@ -295,6 +300,19 @@ def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, l
             there.session.focus.select_thread(row.number, lane.lane)
             session.warnings.take()
             run_for(there, f"\nThread {row.number}, lane {lane.lane} ({lane.target_id}):", line, flags)
+
+
+ALL_THREADS = Arguments(Option("-ascending"), APPLY_OPTIONS, optional("line", COMMAND, ""), has_table=False)
+
+
+@command("thread apply all", category=RUNNING, repeat=Repeat.NEVER, args=ALL_THREADS)
+def thread_apply_all(shell: Shell, ascending: bool, flags: Flags, line: str) -> None:
+    """Apply a command to all threads.
+
+    The newest thread comes first, with -ascending the oldest. -q: no headings; -c: go on after an error; -s: as -c, but
+    errors and empty results are not shown.
+    """
+    thread_apply(shell, ThreadList.parse("all"), ascending, flags, line)
 
 
 # -- lanes

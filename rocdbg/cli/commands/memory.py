@@ -149,7 +149,7 @@ DETAILS = {
     "value": "The file is made or replaced.",
     "memory": "The bytes are those from START up to STOP, which is not among them. The file is made or replaced.",
 }
-REFUSED = ("tekhex",)
+REFUSED = {"tekhex": "a tekhex"}
 
 
 def _written(format_: str, what: str, append: bool) -> Callable[[Shell, str], None]:
@@ -197,9 +197,10 @@ def add_dumps(registry: Registry) -> None:
                 operands = "EXPRESSION" if what == "value" else "START STOP"
                 words = (verb, *([format_] if format_ else []), what)
                 _add(registry, words, _written(format_, what, verb == "append"), f"{text}\n\n{details}", operands)
-    for format_ in REFUSED:
-        for what in SUMMARY:
-            _add(registry, ("dump", format_, what), _refused(format_), f"Files of {format_} are not written.", "...")
+    for format_, kind in REFUSED.items():
+        for what, summary in SUMMARY.items():
+            text = f"{summary.format(kind)}\n\nIt does not: ihex, srec, verilog, npy and binary files are written."
+            _add(registry, ("dump", format_, what), _refused(format_), text, "...")
 
 
 def _add(

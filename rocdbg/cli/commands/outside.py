@@ -62,7 +62,7 @@ def make(shell: Shell, line: str) -> None:
 
 @command(
     "edit", category=Category.FILES,
-    args=Arguments(optional("location", text_of("FILE:LINE|FUNCTION", Completes.LOCATION), "")),
+    args=Arguments(optional("location", text_of("FILE:LINE|FUNCTION", Completes.CODE), "")),
 )
 def edit(shell: Shell, location: str) -> None:
     """Edit specified file or function.
@@ -79,7 +79,7 @@ def edit(shell: Shell, location: str) -> None:
 
 @command(
     "pipe", category=SUPPORT, aliases=("|",), usage="pipe [-d DELIM] COMMAND | SHELL_COMMAND",
-    args=Arguments(optional("text", text_of("COMMAND | SHELL_COMMAND", Completes.COMMAND), "")),
+    args=Arguments(optional("text", text_of("COMMAND | SHELL_COMMAND", Completes.COMMAND, ("-d",)), "")),
 )
 def pipe(shell: Shell, text: str) -> None:
     """Send the output of a rocdbg command to a shell command.

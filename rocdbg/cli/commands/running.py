@@ -73,6 +73,8 @@ def _announce(shell: Shell) -> None:
         shell.line(f"Starting program: {shell.session.program_launch.command}")
         shell.out.flush()
         return
+    if not shell.session.launch.programs:
+        raise CommandError('No executable file specified.\nUse the "file" or "exec-file" command.')
     spec = shell.session.launch.spec
     grid, workgroup, _ = spec.complete()
     name = shell.session.inferior.need_program().kernel_title(shell.session.launch.kernel)
@@ -326,10 +328,10 @@ def kill(shell: Shell) -> None:
 
 @command("detach", category=RUNNING, repeat=Repeat.NEVER, args=Arguments())
 def detach(shell: Shell) -> None:
-    """Detach a process previously started.
+    """Detach a process or file previously attached.
 
-    It goes on without stops, as long as rocdbg is there to run its kernels. A kernel that was launched for itself
-    cannot be detached from.
+    A program that was started goes on without stops, as long as rocdbg is there to run its kernels. A kernel that was
+    launched for itself cannot be detached from.
     """
     if shell.session.inferior.target is None:
         raise CommandError("The program is not being run.")
@@ -402,10 +404,13 @@ def set_arg(shell: Shell, index: int, value: str) -> None:
       set arg 1 f32[1024]:arange
       set arg 2 i32[4]:[1, 2, 3, 4]
     Types are i8..i64, u8..u64, f16, bf16, f32, f64 and bytes; contents are zeros, ones, arange, random:SEED or
-    file:data.npy. Images and samplers, together a texture of HIP:
-      set arg 3 image rgba8[64,32]:random:1
-      set arg 4 sampler linear clamp
-      set arg 5 texture nearest wrap, r32f[16]
+    file:data.npy. A vector or a structure by value, and bytes of LDS for a "local" pointer of OpenCL:
+      set arg 3 value f32[4]:[1, 2, 3, 4]
+      set arg 4 local[256]
+    Images and samplers, together a texture of HIP:
+      set arg 5 image rgba8[64,32]:random:1
+      set arg 6 sampler linear clamp
+      set arg 7 texture nearest wrap, r32f[16]
     """
     launch_ = shell.session.launch
     metadata = launch_.kernel.metadata

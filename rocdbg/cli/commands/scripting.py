@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
-from rocdbg.cli.kinds import EXPRESSION, NAME, text_of
+from rocdbg.cli.kinds import EXPRESSION, text_of
 from rocdbg.cli.leaving import LoopBreak, LoopContinue
 from rocdbg.cli.number_words import as_digits
 from rocdbg.cli.printf import format_printf
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 SUPPORT = Category.SUPPORT
-NAMED = Arguments(optional("name", NAME, ""))
+NAMED = Arguments(optional("name", text_of("NAME", Completes.COMMAND), ""))
 CONDITION = Arguments(optional("condition", EXPRESSION, ""))
 ASSIGNMENT = re.compile(r"\s*(?:\$([A-Za-z_]\w*)|[A-Za-z_][^=]*?)\s*=(?!=)")
 EQUALITY = re.compile(r"==")

@@ -27,6 +27,12 @@ OTHER_NAMES = (
     ("set gnutarget", "set g"),
     ("set record", "set rec"),
     ("show record", "show rec"),
+    ("set style address", "set style disassembler address"),
+    ("show style address", "show style disassembler address"),
+    ("set style function", "set style disassembler symbol"),
+    ("show style function", "show style disassembler symbol"),
+    ("set sysroot", "set solib-absolute-prefix"),
+    ("show sysroot", "show solib-absolute-prefix"),
 )
 """Settings and prefixes, and other names that GDB has for them."""
 
@@ -48,11 +54,13 @@ def _add_setting(registry: Registry, setting: Setting) -> None:
 
 def _add_late_settings(registry: Registry) -> None:
     from rocdbg.cli.gdb_settings import settings_without_effect
+    from rocdbg.cli.gdb_settings_away import add_settings_away
     from rocdbg.cli.session_settings import session_settings
 
     for setting in (*session_settings(), *settings_without_effect()):
         if not registry.has_spec(f"set {setting.name}"):  # some are commands
             _add_setting(registry, setting)
+    add_settings_away(registry)
     registry.add_alias(("info", "set"), registry.node(["show"])[1])
     for name, other in OTHER_NAMES:
         if registry.has(name):

@@ -16,7 +16,7 @@ from rocdbg.debugger.running.skips import Skip
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
-RUNNING = Category.RUNNING
+BREAKPOINTS = Category.BREAKPOINTS
 OPTIONS = {"-fi": "-file", "-gfi": "-gfile", "-fu": "-function", "-rfu": "-rfunction"}
 NUMBERS = Arguments(optional("numbers", text_of("N..."), ""))
 
@@ -40,7 +40,7 @@ def _add(shell: Shell, skip: Skip) -> None:
 
 
 @command(
-    "skip", category=RUNNING,
+    "skip", category=BREAKPOINTS,
     usage="skip [FUNCTION | -file FILE | -gfile GLOB | -function NAME | -rfunction REGEXP]...",
     args=Arguments(optional("text", text_of("FUNCTION", Completes.SYMBOL), "")),
 )
@@ -81,7 +81,7 @@ def skip(shell: Shell, text: str) -> None:
     )
 
 
-@command("skip function", category=RUNNING, args=Arguments(optional("name", text_of("NAME", Completes.SYMBOL), "")))
+@command("skip function", category=BREAKPOINTS, args=Arguments(optional("name", text_of("NAME", Completes.SYMBOL), "")))
 def skip_function(shell: Shell, name: str) -> None:
     """Ignore a function while stepping.
 
@@ -90,7 +90,7 @@ def skip_function(shell: Shell, name: str) -> None:
     _add(shell, Skip(0, function=_function(shell, name)))
 
 
-@command("skip file", category=RUNNING, args=Arguments(optional("name", text_of("FILE", Completes.LOCATION), "")))
+@command("skip file", category=BREAKPOINTS, args=Arguments(optional("name", text_of("FILE", Completes.LOCATION), "")))
 def skip_file(shell: Shell, name: str) -> None:
     """Ignore a file while stepping.
 
@@ -117,7 +117,7 @@ def _chosen(shell: Shell, numbers: str) -> list[Skip]:
     return found
 
 
-@command("skip delete", category=RUNNING, args=NUMBERS)
+@command("skip delete", category=BREAKPOINTS, args=NUMBERS)
 def skip_delete(shell: Shell, numbers: str) -> None:
     """Delete skip entries.
 
@@ -126,7 +126,7 @@ def skip_delete(shell: Shell, numbers: str) -> None:
     shell.session.skips.delete([skip.number for skip in _chosen(shell, numbers)])
 
 
-@command("skip enable", category=RUNNING, args=NUMBERS)
+@command("skip enable", category=BREAKPOINTS, args=NUMBERS)
 def skip_enable(shell: Shell, numbers: str) -> None:
     """Enable skip entries.
 
@@ -136,7 +136,7 @@ def skip_enable(shell: Shell, numbers: str) -> None:
         skip.enabled = True
 
 
-@command("skip disable", category=RUNNING, args=NUMBERS)
+@command("skip disable", category=BREAKPOINTS, args=NUMBERS)
 def skip_disable(shell: Shell, numbers: str) -> None:
     """Disable skip entries.
 

@@ -33,7 +33,7 @@ STATUS = Category.STATUS
 
 LINES = text_of("LINE|FUNCTION|FILE:LINE|FIRST,LAST|-", Completes.LOCATION)
 INSTRUCTION = text_of("[ADDRESS] INSTRUCTION")
-RANGE = text_of("ADDRESS|START,END|START,+LENGTH|KERNEL.kd", Completes.EXPRESSION)
+RANGE = text_of("ADDRESS|START,END|START,+LENGTH|KERNEL.kd", Completes.CODE)
 
 
 @command("list", category=FILES, aliases=("l",), repeat=Repeat.BARE, args=Arguments(optional("lines", LINES, "")))

@@ -175,7 +175,7 @@ FRAME_WORDS = (
     FrameWords("level", "LEVEL", " by level", _by_level),
     FrameWords("function", "NAME", " by function name", _by_function),
     FrameWords("address", "STACK-ADDRESS", " by stack address", _by_address),
-    FrameWords("view", "STACK-ADDRESS [PC-ADDRESS]", " that might be outside the current backtrace", _view),
+    FrameWords("view", "STACK-ADDRESS [PC-ADDRESS]", "", _view),
 )
 
 
@@ -238,17 +238,19 @@ def _describe(shell: Shell, level: int, named: bool, verbose: bool) -> None:
 
 frame, frame_level, frame_function, frame_address_, frame_view = _declare(
     "frame", "Select and print a stack frame", STACK, partial(_handler, act=_select_and_show), ("f",),
-    view="View a stack frame",
+    view="View a stack frame that might be outside the current backtrace",
 )
 select_frame, select_level, select_function, select_address, select_view = _declare(
     "select-frame", "Select a stack frame", STACK, partial(_handler, act=_select),
     first="Select a stack frame without printing anything",
+    view="Select a stack frame that might be outside the current backtrace",
 )
 info_frame, info_level, info_function, info_address, info_view = _declare(
     "info frame", "Print information about a stack frame", Category.STATUS, _describer, ("info f",),
     (Option("-v", "Say why the position of a lane is unknown.", key="verbose"),),
     "For an inactive lane it says whether its position is synthesised from machine code, or unknown.",
     "All about the selected stack frame", " selected",
+    "Print information about a stack frame outside the current backtrace",
 )
 
 

@@ -383,7 +383,10 @@ def record_restore(shell: Shell, file: str) -> None:
 
 @command("info record", category=RUNNING, aliases=("info rec",), args=Arguments())
 def info_record(shell: Shell) -> None:
-    """Show how much is recorded, and where in it the program is."""
+    """Info record options.
+
+    Shown is how much is recorded, and where in it the program is.
+    """
     control: TimeControl = shell.session.time
     recording = control.recording
     if recording is None:

@@ -6,21 +6,23 @@ import re
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
-from rocdbg.cli.kinds import TEXT, text_of, words_of
+from rocdbg.cli.kinds import text_of, words_of
 from rocdbg.cli.prefixes import list_subcommands
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Registry, Repeat, command
 from rocdbg.debugger.digits import decimal
 
 if TYPE_CHECKING:
+    from rocdbg.cli.screen.pane import Pane
     from rocdbg.cli.screen.screen import Screen
     from rocdbg.cli.shell import Shell
 
-SUPPORT = Category.SUPPORT
+TEXT_UI = Category.TUI
 NOT_A_TERMINAL = "Cannot enable the TUI when output is not a terminal"
 GROUPS = ("general", "vector", "system", "all")
 WINDOW_NAMES = ("src", "asm", "regs", "lanes", "locals", "waves", "cmd")
 STEPS = ("next", "prev")
 SIZE = re.compile(r"(\S+)\s+([+-]?)\s*([0-9]{1,6})")
+SCROLLED = re.compile(r"([0-9]{0,6})\s*(.*)", re.DOTALL)
 MOST_LAYOUTS = 100
 
 
@@ -53,7 +55,7 @@ def set_enabled(shell: Shell, on: bool) -> None:
         shell.screen.enabled = False
 
 
-@command("tui enable", category=SUPPORT, args=Arguments())
+@command("tui enable", category=TEXT_UI, args=Arguments())
 def tui_enable(shell: Shell) -> None:
     """Enable TUI display mode.
 
@@ -64,13 +66,13 @@ def tui_enable(shell: Shell) -> None:
     need_terminal(shell)
 
 
-@command("tui disable", category=SUPPORT, args=Arguments())
+@command("tui disable", category=TEXT_UI, args=Arguments())
 def tui_disable(shell: Shell) -> None:
     """Disable TUI display mode."""
     set_enabled(shell, False)
 
 
-@command("tui refresh", category=SUPPORT, aliases=("refresh",), args=Arguments())
+@command("tui refresh", category=TEXT_UI, aliases=("refresh",), args=Arguments())
 def tui_refresh(shell: Shell) -> None:
     """Refresh the terminal display."""
     terminal = need_terminal(shell).terminal
@@ -78,7 +80,7 @@ def tui_refresh(shell: Shell) -> None:
         terminal.redraw()
 
 
-@command("update", category=SUPPORT, args=Arguments())
+@command("update", category=TEXT_UI, args=Arguments())
 def update(shell: Shell) -> None:
     """Update the source window and locator to display the current execution point."""
     if not shell.session.inferior.running:
@@ -118,12 +120,12 @@ def layout_spec(name: str, help_: str) -> CommandSpec:
         apply_layout(shell, name)
 
     return CommandSpec(
-        ("tui", "layout", name), handler, SUPPORT, help_, usage=f"tui layout {name}",
+        ("tui", "layout", name), handler, TEXT_UI, help_, usage=f"tui layout {name}",
         arguments=Arguments(),
     )
 
 
-@command("tui layout", category=SUPPORT, args=Arguments(optional("text", text_of("prev|next|LAYOUT-NAME"), "")))
+@command("tui layout", category=TEXT_UI, args=Arguments(optional("text", text_of("prev|next|LAYOUT-NAME"), "")))
 def tui_layout(shell: Shell, text: str) -> None:
     """Change the layout of windows.
 
@@ -143,7 +145,7 @@ def add_layouts(registry: Registry) -> None:
 
 
 @command(
-    "tui new-layout", category=SUPPORT, repeat=Repeat.NEVER,
+    "tui new-layout", category=TEXT_UI, repeat=Repeat.NEVER,
     args=Arguments(
         required("words", words_of("NAME [-horizontal] WINDOW WEIGHT [WINDOW WEIGHT]..."), "No layout name specified",
                  "NAME [-horizontal] WINDOW WEIGHT [WINDOW WEIGHT]..."), has_table=False,
@@ -191,7 +193,7 @@ def _window(screen: Screen, name: str) -> str:
 FOCUS = Kind("NAME|next|prev", "str", lambda shell, text: text, words=(*WINDOW_NAMES, *STEPS))
 
 
-@command("tui focus", category=SUPPORT, aliases=("focus", "fs"), args=Arguments(optional("name", FOCUS, "")))
+@command("tui focus", category=TEXT_UI, aliases=("focus", "fs"), args=Arguments(optional("name", FOCUS, "")))
 def tui_focus(shell: Shell, name: str) -> None:
     """Set focus to named window or next/prev window.
 
@@ -218,10 +220,10 @@ def _resize(shell: Shell, text: str, horizontal: bool) -> None:
     screen.resize(_window(screen, found[1]), horizontal, decimal(found[3]), relative)
 
 
-_SIZE = Arguments(optional("text", TEXT, "", "WINDOW-NAME [+|-] N"))
+_SIZE = Arguments(optional("text", text_of("WINDOW-NAME [+|-] N", words=WINDOW_NAMES), ""))
 
 
-@command("tui window height", category=SUPPORT, aliases=("winheight", "wh"), args=_SIZE)
+@command("tui window height", category=TEXT_UI, aliases=("winheight", "wh"), args=_SIZE)
 def tui_window_height(shell: Shell, text: str) -> None:
     """Set or modify the height of a specified window.
 
@@ -230,7 +232,7 @@ def tui_window_height(shell: Shell, text: str) -> None:
     _resize(shell, text, horizontal=False)
 
 
-@command("tui window width", category=SUPPORT, aliases=("winwidth",), args=_SIZE)
+@command("tui window width", category=TEXT_UI, aliases=("winwidth",), args=_SIZE)
 def tui_window_width(shell: Shell, text: str) -> None:
     """Set or modify the width of a specified window.
 
@@ -255,11 +257,75 @@ def info_win(shell: Shell) -> None:
         shell.line(f"{name:<10} {lines:>5} {columns:>7} {focus}".rstrip())
 
 
+# -- scrolling
+
+
+def _scroll(shell: Shell, text: str) -> tuple[Pane, int]:
+    """The window and how far, of ``[N] [WIN]``: the window with the focus unless another is named."""
+    screen = need_terminal(shell)
+    number, name = SCROLLED.fullmatch(text).groups()  # type: ignore[union-attr]
+    window = screen.focus
+    if name:
+        known = [each for each in WINDOW_NAMES if each.startswith(name)]
+        if not known:
+            raise CommandError(f"Unrecognized window `{name}'")
+        shown = [each for each in known if each in screen.shown()]
+        if not shown:
+            raise CommandError("Window is not visible")
+        window = shown[0]
+    if window == "cmd":
+        window = next((each for each in ("src", "asm") if each in screen.shown()), window)
+    return screen.panes[window], decimal(number) if number else 1
+
+
+_SCROLLED = Arguments(optional("text", text_of("[N] [WIN]"), "", "[N] [WIN]"))
+
+
+@command("+", category=TEXT_UI, args=_SCROLLED)
+def scroll_forward(shell: Shell, text: str) -> None:
+    """Scroll window forward.
+
+    By N lines, or one; the window is WIN, or the one that has the focus.
+    """
+    pane, count = _scroll(shell, text)
+    pane.scroll(count)
+
+
+@command("-", category=TEXT_UI, args=_SCROLLED)
+def scroll_backward(shell: Shell, text: str) -> None:
+    """Scroll window backward.
+
+    By N lines, or one; the window is WIN, or the one that has the focus.
+    """
+    pane, count = _scroll(shell, text)
+    pane.scroll(-count)
+
+
+@command("<", category=TEXT_UI, args=_SCROLLED)
+def scroll_left(shell: Shell, text: str) -> None:
+    """Scroll window text to the left.
+
+    By N characters, or one, so that more is seen of its right; the window is WIN, or the one that has the focus.
+    """
+    pane, count = _scroll(shell, text)
+    pane.shift(count)
+
+
+@command(">", category=TEXT_UI, args=_SCROLLED)
+def scroll_right(shell: Shell, text: str) -> None:
+    """Scroll window text to the right.
+
+    By N characters, or one; the window is WIN, or the one that has the focus.
+    """
+    pane, count = _scroll(shell, text)
+    pane.shift(-count)
+
+
 # -- what windows show
 
 
 @command(
-    "tui reg", category=SUPPORT,
+    "tui reg", category=TEXT_UI,
     args=Arguments(optional("group", Kind("NAME", "str", lambda shell, text: text, words=(*GROUPS, *STEPS)), "")),
 )
 def tui_reg(shell: Shell, group: str) -> None:
@@ -281,7 +347,7 @@ def tui_reg(shell: Shell, group: str) -> None:
 
 
 @command(
-    "tui compare", category=SUPPORT,
+    "tui compare", category=TEXT_UI,
     args=Arguments(optional("words", words_of("LANE [LANE]"), shown="LANE [LANE]")),
 )
 def tui_compare(shell: Shell, words: list[str] | None) -> None:

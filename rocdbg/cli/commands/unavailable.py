@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments
-from rocdbg.cli.gdb_commands import GDB_COMMANDS, HELP_TOPICS, reason_against
+from rocdbg.cli.gdb_commands import GDB_COMMANDS, HELP_TOPICS, OTHER_NAMES, reason_against
 from rocdbg.cli.gdb_summaries import SUMMARIES
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Node, Registry, Repeat
 from rocdbg.debugger.errors import NotRunningError
@@ -54,6 +54,10 @@ def add_unavailable(registry: Registry) -> None:
                 _add(registry, name, class_name)
     for first, found in late.items():
         registry.add_late((first,), partial(_add_all, registry, found))
+    for name in ("maintenance", "overlay"):  # prefixes alone, so that no command brings their other names
+        for other in OTHER_NAMES[name]:
+            if not registry.has(other):
+                registry.add_alias((other,), registry.node([name])[1], (name,))
     for topic in HELP_TOPICS:
         node = Node(_unavailable(topic, TOPIC, TOPIC, OBSCURE), is_topic=True, is_alias=True)
         registry.root.children.setdefault(topic, node)

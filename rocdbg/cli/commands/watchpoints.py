@@ -74,7 +74,7 @@ WATCHED = Arguments(
     optional(
         "wanted",
         Kind("[-location|-l] [-lanes] EXPRESSION [mask M] [thread N[:LANE]] [if CONDITION]", "Wanted", _wanted,
-             completes=Completes.EXPRESSION),
+             completes=Completes.EXPRESSION, words=("-lanes", "-location")),
         Wanted(),
     ),
 )

@@ -95,6 +95,7 @@ class _Stream(io.StringIO):
         super().__init__()
         self._write = write
         self.flushed: Callable[[], None] = lambda: None
+        self.show_progress: Callable[[str], None] = lambda text: None
 
     def write(self, text: str) -> int:
         self._write(text)

@@ -34,7 +34,7 @@ class LanesPane(Pane):
             return [("", "lanes")]
         group = ",".join(map(str, view.wave.workgroup))
         text = f"lanes of wave {standing.thread} ({group})/{view.wave.index}"
-        return [("", f"{text}: {standing.active.bit_count()} of {standing.used.bit_count()} active")]
+        return [("", f"{text}: {standing.active.bit_count()}/{standing.used.bit_count()} active")]
 
     def _follow(self, view: View) -> None:
         """The cursor goes where the selection went."""

@@ -60,8 +60,11 @@ class LocalsPane(Pane):
         head: Line = [("class:head", " " * (names + 1))]
         for index, number in enumerate((lane, *others)):
             state = "" if view.standing is not None and view.standing.active >> number & 1 else " (I)"
+            shown = f"lane {number}{state}"
+            if len(shown) >= cell:
+                shown = f"{number}{state}"
             head.append(("class:head" + (" class:selected" if not index else ""),
-                         f"{shortened(f'lane {number}{state}', cell - 1):<{cell}}"))
+                         f"{shortened(shown, cell - 1):<{cell}}"))
         found = [head]
         for index in self.window(len(rows), height - 1):
             name, value = rows[index]

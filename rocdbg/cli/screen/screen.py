@@ -86,6 +86,7 @@ class Screen:
         terminal: what shows it, once it has been shown.
         frozen: whether a command is under way: windows show what they showed before it.
         wanted: what is to be typed into a block that is open; it stands in place of the status.
+        progress: how far the program is that a command lets run; it stands there too.
     """
 
     def __init__(self, shell: Shell) -> None:
@@ -97,6 +98,7 @@ class Screen:
         self.focus = "src"
         self.frozen = False
         self.wanted = ""
+        self.progress = ""
         self.terminal: Lendable | None = None
         self.source = SourcePane()
         self.registers = RegistersPane()
@@ -266,8 +268,8 @@ class Screen:
         return rows
 
     def _status(self, width: int) -> Line:
-        if self.wanted:
-            return fitted([("", f" {self.wanted}")], width, "class:status")
+        if self.wanted or self.progress:
+            return fitted([("", f" {self.progress or self.wanted}")], width, "class:status")
         if self.frozen:
             kept = self._cache.get(STATUS)
             busy = fitted([("", " running ")], width, "class:status")

@@ -69,6 +69,7 @@ class SourcePane(Pane):
         except Error:
             return [[("class:dim", NO_SOURCE)], [("class:dim", f"{place.file.name}:{place.line}")]]
         if self.top < 0 or self.loses(place.line - 1, height):
+            self.left = 0
             self.top = max(0, min(place.line - 1 - height // 2, len(text.lines) - height))
         rows = self.window(len(text.lines), height)
         digits = len(str(len(text.lines)))

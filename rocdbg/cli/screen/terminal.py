@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit.application import Application
@@ -38,6 +39,7 @@ from prompt_toolkit.renderer import Renderer
 from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
+from rocdbg.cli.answer_keys import add_answer_keys
 from rocdbg.cli.screen.canvas import Canvas
 from rocdbg.cli.screen.fragments import columns
 from rocdbg.cli.screen.screen import ONE, TWO, Picture, Screen
@@ -100,6 +102,7 @@ class _KeptRenderer(Renderer):
     def leave(self) -> None:
         """Give the terminal back."""
         self.leaving = True
+        self.output.enable_autowrap()  # which only a last drawing, as never comes here, would do
         self.reset()
 
     def forget(self) -> None:
@@ -130,13 +133,16 @@ class FullScreen:
         self.shell = shell
         self.screen = screen
         self._prompt = ""
+        self._asks = False
         self._kept = ""  # what stood at the prompt when a key ran a command
         self._painted = 0.0
+        self._painting = Lock()
         self.toggled = False
         """Whether the last read ended by Ctrl-X A instead of Enter."""
         self._buffer = Buffer(
-            history=history, completer=completer, complete_while_typing=True, name="DEFAULT_BUFFER",
-            multiline=Condition(lambda: is_open(self._buffer.text)),
+            history=history, completer=completer, complete_while_typing=Condition(lambda: not self._asks),
+            name="DEFAULT_BUFFER",
+            multiline=Condition(lambda: not self._asks and is_open(self._buffer.text)),
             accept_handler=self._accept,
         )
         output = create_output(sys.stdout)
@@ -175,6 +181,7 @@ class FullScreen:
             self.started = True
             stream = self.screen.command.stream
             stream.flushed = self._repaint
+            stream.show_progress = self._show_progress
             self.shell.out.redirect(stream, self.shell.out.colour)
             self.shell.err.redirect(stream, False)
             self._echo(False)
@@ -226,7 +233,7 @@ class FullScreen:
         """
         self.start()
         screen = self.screen
-        screen.frozen = asks
+        screen.frozen = self._asks = asks
         if not asks:
             screen.changed()
             default, self._kept = default or self._kept, ""
@@ -243,6 +250,7 @@ class FullScreen:
             self._prompt = ""
             self._buffer.reset()
             self._paint()
+            self._painted = 0.0  # the first thing that the command says is shown at once, however long it then takes
         return text
 
     def _accept(self, buffer: Buffer) -> bool:
@@ -259,7 +267,7 @@ class FullScreen:
 
     def _draw(self, width: int, height: int) -> Picture:
         rows = self._prompt_rows(width)
-        self.screen.wanted = what_is_wanted(self._buffer.text)
+        self.screen.wanted = "" if self._asks else what_is_wanted(self._buffer.text)
         picture = self.screen.draw(width, height, rows)
         rect = picture.rects.get("cmd")
         if rect is not None:
@@ -284,13 +292,19 @@ class FullScreen:
         return [self._prompt, *(lead(lines[:number]) for number in range(1, len(lines)))]
 
     def _paint(self) -> None:
-        self._painted = time.monotonic()
-        with set_app(self.app):
+        with self._painting, set_app(self.app):
+            self._painted = time.monotonic()
             self._renderer.render(self.app, self.app.layout)
 
     def _repaint(self) -> None:
         """A command has written something."""
         if self.started and not self.app.is_running and time.monotonic() - self._painted > REPAINT_SECONDS:
+            self._paint()
+
+    def _show_progress(self, text: str) -> None:
+        """How far the program is, from a thread that looks at it while a command runs."""
+        self.screen.progress = text
+        if self.started and not self.app.is_running:
             self._paint()
 
     # -- keys and mouse
@@ -358,6 +372,7 @@ class FullScreen:
         def _(event: KeyPressEvent) -> None:
             event.current_buffer.start_completion(insert_common_part=True)
 
+        add_answer_keys(keys, Condition(lambda: self._asks))
         return keys
 
 

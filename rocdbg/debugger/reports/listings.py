@@ -17,6 +17,7 @@ from rocdbg.debugger.reports.symbol_lists import declaration
 from rocdbg.debugger.running.launch import LaunchControl
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
+from rocdbg.launch.spec import ArgumentSpec
 
 
 class KernelRow(Struct, frozen=True):
@@ -121,16 +122,23 @@ def launch_lines(launch: LaunchControl) -> list[str]:
         if argument is not None:
             name = f"{argument.name}: " if argument.name else ""
             if argument.buffer is not None:
-                contents = f" = {argument.init.kind.value}" if argument.init is not None else ""
+                contents = f" = {argument.init}" if argument.init is not None and argument.init.given else ""
                 text = f"{name}{argument.image or argument.buffer}{contents}"
             elif argument.local_size is not None:
                 text = f"{name}local[{argument.local_size}]"
             elif argument.sampler is not None:
                 text = f"{name}sampler {argument.sampler.text}"
             else:
-                text = f"{name}{argument.value!s}"
+                text = f"{name}{_value(argument)}"
         lines.append(f"Argument {index}: {text}")
     return lines
+
+
+def _value(argument: ArgumentSpec) -> str:
+    """A value, of an aggregate its bytes behind its type."""
+    if isinstance(argument.value, bytes):
+        return f"{argument.type or 'bytes'} of {argument.value.hex(' ', 4)}"
+    return f"{argument.type}:{argument.value}" if argument.type else str(argument.value)
 
 
 def _sizes(sizes: tuple[int, int, int] | None) -> str:

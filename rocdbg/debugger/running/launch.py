@@ -26,7 +26,7 @@ from rocdbg.launch.errors import LaunchError as UnknownKernelError
 from rocdbg.launch.images import ImageSpec
 from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_names
 from rocdbg.launch.launch_file import read_launch_file
-from rocdbg.launch.parameters import parameter_types
+from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.shader_setup import configured, raw_arguments
 from rocdbg.launch.spec import LaunchSpec
 from rocdbg.sim.device.journal import Journal
@@ -216,7 +216,9 @@ class LaunchControl:
         first_of_all = [program, *(other for other in self._programs if other is not program)]
         loaded = [LoadedCodeObject(each.code_object, machine.load(each.code_object).base) for each in first_of_all]
         info = program.info if program.has_debug_info else None
-        self.bound_arguments = self.given if self.given is not None else arguments_from_specs(arguments)
+        raw = raw_arguments(kernel, self.spec, arguments)
+        names = parameter_names(kernel, info) if raw is None and kernel.metadata is not None else []
+        self.bound_arguments = self.given if self.given is not None else arguments_from_specs(arguments, names)
         self.bound = bind(
             machine,
             kernel,
@@ -224,8 +226,9 @@ class LaunchControl:
             workgroup,
             self.bound_arguments,
             types=parameter_types(kernel, info),
+            names=names,
             dynamic_lds=self.spec.dynamic_lds,
-            raw=raw_arguments(kernel, self.spec, arguments),
+            raw=raw,
         )
         for problem in take_warnings():
             self._warnings.add(problem)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from rocdbg.codeobject.metadata import KernelArg, KernelMetadata, ValueKind
 from rocdbg.errors import Error
 from rocdbg.sim.wave import Dim3
+from rocdbg.text import count_given
 
 SEGMENT_ALIGN = 64
 """The segment is padded to a multiple of this, as scalar loads of up to 16 dwords round their size up."""
@@ -142,7 +143,7 @@ def _place_explicit(
 ) -> None:
     if len(values) != len(arguments):
         listed = ", ".join(argument.name or f"#{index}" for index, argument in enumerate(arguments)) or "none"
-        raise KernargError(name, f"it takes {len(arguments)} arguments ({listed}), {len(values)} are given")
+        raise KernargError(name, f"it takes {len(arguments)} arguments ({listed}), {count_given(len(values))}")
     for index, (argument, data) in enumerate(zip(arguments, values, strict=True)):
         if len(data) != argument.size:
             what = f" ({argument.name})" if argument.name else ""

@@ -1,0 +1,20 @@
+"""The keys of a prompt that answers a question: it is no command line."""
+
+from __future__ import annotations
+
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+
+def add_answer_keys(keys: KeyBindings, asks: Condition) -> None:
+    """Keys while a question is answered.
+
+    Enter keeps the answer out of the history, which is not gone through, and there is nothing to complete.
+    """
+
+    @keys.add("enter", filter=asks)
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(result=event.current_buffer.text)
+
+    for name in ("up", "down", "c-p", "c-n", "c-r", "c-s", "tab"):
+        keys.add(name, filter=asks)(lambda event: None)

@@ -1,0 +1,133 @@
+"""A golden session with every command: given by -batch and -ex, and typed at a terminal that cannot redraw.
+
+`walk/every_command.txt` has the commands behind prompts and what each says; ROCDBG_UPDATE_GOLDEN=1 writes it anew, from
+the first of the two. Commands of the full screen's windows are in `test_full_screen.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rocdbg.cli.commands import add_all
+from rocdbg.cli.registry import Category, Registry
+from rocdbg.errors import Error
+from tests.screen.terminal import Terminal
+
+ROOT = Path(__file__).resolve().parents[2]
+WALK = Path(__file__).parent / "walk" / "every_command.txt"
+PROMPT = "(rocdbg) "
+MARK = "--next--"
+DIFFERENT = {
+    "help our command", "show commands", "show version", "show convenience",
+}
+"""Commands that say something else at a terminal, or of the machine."""
+
+
+def statements() -> list[list[str]]:
+    """The lines of each command; a block has several."""
+    found: list[list[str]] = []
+    for line in WALK.read_text(encoding="utf-8").splitlines():
+        if line.startswith(PROMPT):
+            found.append([line.removeprefix(PROMPT)])
+        elif line.startswith(">"):
+            found[-1].append(line[1:])
+    return found
+
+
+def expected() -> list[str]:
+    """What each says."""
+    answers: list[str] = []
+    for line in WALK.read_text(encoding="utf-8").splitlines():
+        if line.startswith(PROMPT):
+            answers.append("")
+        elif not line.startswith(">"):
+            answers[-1] += line + "\n"
+    return answers
+
+
+@pytest.fixture(name="folder")
+def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, with the demo kernels at `demo`."""
+    (tmp_path / "demo").symlink_to(ROOT / "demo_kernels")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EDITOR", "true")
+    return tmp_path
+
+
+def seen(text: str, folder: Path) -> str:
+    """An answer without what is different each time."""
+    text = text.replace(str(folder), "<folder>").replace(str(ROOT), "<root>")
+    text = re.sub(r"^block\d+:\d+: Error in sourced command file:\n", "", text)
+    return re.sub(r"(?<=started at )[0-9.]+", "<time>", text)
+
+
+def in_batch(folder: Path) -> list[str]:
+    """What each command says when it is given on the command line; blocks come from files."""
+    arguments = []
+    for number, lines in enumerate(statements()):
+        command = lines[0]
+        if len(lines) > 1:
+            command = f"source block{number}"
+            (folder / f"block{number}").write_text("\n".join(lines) + "\n")
+        arguments += ["-ex", command, "-ex", f"echo {MARK}\\n"]
+    done = subprocess.run(
+        [sys.executable, "-m", "rocdbg", "-nx", "-q", "-batch", *arguments], cwd=folder, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(folder)},
+    )
+    return [seen(text, folder) for text in done.stdout.split(f"{MARK}\n")[:-1]]
+
+
+def test_every_command_in_batch(folder: Path) -> None:
+    answers = in_batch(folder)
+    if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
+        parts = []
+        for lines, answer in zip(statements(), answers, strict=True):
+            typed = PROMPT + "\n>".join(lines) + "\n"
+            parts.append(typed + answer + ("" if not answer or answer.endswith("\n") else "\n"))
+        WALK.write_text("".join(parts), encoding="utf-8")
+    assert [f"{answer.rstrip()}\n" for answer in answers] == [f"{answer.rstrip()}\n" for answer in expected()]
+
+
+def test_every_command_at_a_terminal(folder: Path) -> None:
+    with Terminal([], 200, 24, folder, where=folder, TERM="dumb", EDITOR="true") as terminal:
+        terminal.wait_for_prompt(PROMPT)
+        wrong = []
+        for lines, answer in zip(statements(), expected(), strict=True):
+            got = ""
+            for line, lead in zip(lines, [*["\n>"] * (len(lines) - 1), PROMPT], strict=True):
+                got = terminal.say(line, lead)
+            if lines[0] not in DIFFERENT and seen(got, folder).rstrip() != answer.rstrip():
+                wrong.append((lines[0], answer, got))
+        assert not wrong, "\n".join(map(repr, wrong))
+
+
+def declared() -> Iterator[str]:
+    """The commands, without those that only say that they do not apply."""
+    registry = Registry()
+    add_all(registry)
+    for spec in registry.specs():
+        if not spec.hidden and not spec.is_setting and spec.category is not Category.TUI:
+            yield spec.name
+
+
+def test_every_command_is_there() -> None:
+    registry = Registry()
+    add_all(registry)
+    met = {"define", "document", "if", "while", "quit"}
+    met |= {"info", "show"}  # `golden/help.txt` has their lists
+    for lines in statements():
+        for line in lines:
+            line = line.removeprefix("help ") if line.startswith("help function ") else line
+            try:
+                met.add(registry.find(line).spec.name)
+            except Error:
+                continue  # a command of the walk's own
+    assert sorted(set(declared()) - met) == []
