@@ -327,6 +327,11 @@ def _vectors_only(found: Instruction, layout: Layout, target: Target) -> str | N
         operand = found.operand(name)
         if operand is not None and operand.kind is K.SPECIAL and mnemonics.match(found.name):
             return f"{name} cannot be {operand.text}: it takes vector registers"
+    operand = found.operand("src0")
+    if found.name == "v_readlane_b32" and operand is not None and operand.kind is K.SPECIAL and (
+        "lds_direct" not in operand.text
+    ):
+        return f"src0 cannot be {operand.text}: it takes vector registers"
     return None
 
 
