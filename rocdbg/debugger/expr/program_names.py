@@ -15,6 +15,9 @@ from rocdbg.dwarf.info.names import split_qualified
 from rocdbg.dwarf.info.symbol_index import is_declaration
 from rocdbg.dwarf.info.types import ClassType, EnumType, Type, TypedefType
 
+MOST_LINKS = 8
+"""Links of a name of which any may be a typedef: each is looked up, in all that is visible."""
+
 
 class ProgramNames(Struct, frozen=True):
     """Names at a place; without debug information none is known."""
@@ -22,7 +25,7 @@ class ProgramNames(Struct, frozen=True):
     program: Program
     frame: Frame | None
 
-    def qualified(self, name: str, is_global: bool = False, depth: int = 3) -> list[str]:
+    def qualified(self, name: str, is_global: bool = False, depth: int = 2) -> list[str]:
         """What a name can stand for, the nearest first; ``is_global``: it began with ``::``.
 
         ``depth``: how many typedefs of typedefs of classes are followed.
@@ -35,6 +38,8 @@ class ProgramNames(Struct, frozen=True):
     def _in_named_class(self, name: str, is_global: bool, depth: int) -> list[str]:
         """What is meant in a class that goes by a typedef's name: ``row::iterator`` is ``vector<int>::iterator``."""
         links = split_qualified(name)
+        if len(links) > MOST_LINKS:
+            return []
         for count in range(1, len(links)):
             for visible in self.qualified("::".join(links[:count]), is_global, depth):
                 for type_ in self.program.info.types_named(f"::{visible}"):

@@ -8,6 +8,7 @@ from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.reports.offsets import offset_lines
 from rocdbg.debugger.reports.virtual_tables import table_lines
 from rocdbg.debugger.settings import Settings
+from rocdbg.debugger.values.vectors import is_opencl_type
 from rocdbg.dwarf.info import Type, describe
 from rocdbg.dwarf.info.type_text import Shown
 from rocdbg.dwarf.info.types import ClassType, TypedefType
@@ -29,6 +30,8 @@ class Types:
         namespace = self._data.environment().types.namespace(text)
         if namespace is not None:
             return namespace
+        if self._is_of_opencl(text):
+            return text
         type_, is_type_name = self._data.expression_type(text)
         if is_type_name and isinstance(type_, TypedefType):
             type_ = type_.target
@@ -40,6 +43,8 @@ class Types:
         namespace = self._data.environment().types.namespace(text)
         if namespace is not None:
             return [f"type = namespace {namespace}"]
+        if self._is_of_opencl(text):
+            return [f"type = {text}"]
         type_, is_type_name = self._data.expression_type(text) if text else (self._latest(), False)
         real = "" if is_type_name or not text else self._real(text)
         program = self._inferior.program
@@ -57,6 +62,13 @@ class Types:
         """A remark on what the object of an expression really is; empty without one."""
         real = self._data.real_type(text)
         return "" if real is None else f"/* real type = {real} */\n"
+
+    def _is_of_opencl(self, text: str) -> bool:
+        """Whether it names a type of OpenCL that is no typedef: what a program makes of the name is seen in frames."""
+        if self._data.language_name != "opencl" or not is_opencl_type(text):
+            return False
+        environment = self._data.environment()
+        return environment.frame is None or environment.types.find(text, "") is None
 
     def _latest(self) -> Type:
         """The type of the last value of the history."""

@@ -34,6 +34,9 @@ _ALIASES: dict[str, Type] = {
 }
 
 
+_OPENCL = frozenset(("uchar", "ushort", "uint", "ulong", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t"))
+
+
 def builtin_type(name: str) -> Type | None:
     """The type of this name where no program has to define it, ``None`` otherwise."""
     match = _VECTOR.fullmatch(name)
@@ -41,6 +44,11 @@ def builtin_type(name: str) -> Type | None:
         return _named_vector(name, _ELEMENTS[match[1]], decimal(match[2]))
     alias = _ALIASES.get(name)
     return TypedefType(name, alias, name) if alias is not None else None
+
+
+def is_opencl_type(name: str) -> bool:
+    """Whether OpenCL has a vector or an integer of its own by this name."""
+    return _VECTOR.fullmatch(name) is not None or name in _OPENCL
 
 
 def _named_vector(name: str, element: Type, count: int) -> Type:

@@ -8,6 +8,7 @@ matter.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from msgspec import Struct
 
@@ -19,6 +20,8 @@ _WORD_BEHIND_MARK = re.compile(r"([*&])(const|volatile)\b")
 _LEADING_CONST = re.compile(r"(?:(?<=[(<,])|(?<=[(<,] ))(const(?: volatile)?|volatile) (?=\w)")
 _WORD = "(?:unsigned|signed|long|short|int|char|double)"
 _BASIC = re.compile(rf"(?:{_WORD} )*{_WORD}\b")
+MOST_QUALIFIERS = 200
+"""Qualifiers in a name that are moved: each costs the length of the name, and names are a file's."""
 _ESCAPES = {"\\0": 0, **{f"\\{letter}": code for code, letter in enumerate("abtnvfr", 7)}}
 _OPENING, _CLOSING = "(<[{", ")>]}"
 
@@ -45,7 +48,10 @@ def _like_demanglers(name: str) -> str:
     if "*" in name or "&" in name:
         name = _MARK_BEHIND_SPACE.sub("", name)
         name = _WORD_BEHIND_MARK.sub(r"\1 \2", name)
-    for match in reversed([*_LEADING_CONST.finditer(name)]):  # the innermost are the last
+    found = [*islice(_LEADING_CONST.finditer(name), MOST_QUALIFIERS + 1)]
+    if len(found) > MOST_QUALIFIERS:
+        return name
+    for match in reversed(found):  # the innermost are the last
         start, end = match.end(), _specifier_end(name, match.end())
         name = f"{name[: match.start()]}{name[start:end]} {match[1]}{name[end:]}"
     return name
