@@ -123,8 +123,8 @@ def _show(shell: Shell, display: Display) -> None:
             text = "  " + "\n".join(row.text for row in rows) if inline else "".join("\n" + row.text for row in rows)
         else:
             text = " = " + shell.session.data.format(value, fmt)
-    except (NoSymbolError, ExpressionError):
+    except NoSymbolError:
         raise
-    except Error as error:
+    except Error as error:  # that it reads was seen where it was made
         text = f"{'  ' if inline else chr(10)}<error: {error}>" if memory else f" = <error: {error}>"
     shell.line(f"{display.number}: {'x' if memory else ''}{slash}{' ' if slash else ''}{display.expression}{text}")

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.debugger.errors import LocationSpecError
-from rocdbg.debugger.program.linespec import AddressSpec, FunctionSpec, LabelSpec, LineSpec, Spec, parse_spec
+from rocdbg.debugger.program.linespec import (
+    AddressSpec,
+    FunctionSpec,
+    LabelSpec,
+    LineSpec,
+    Spec,
+    parse_spec,
+    whole_words,
+)
 
 LINES = [
     # typed, file, line, relative
@@ -66,8 +74,24 @@ def test_a_location(text: str, spec: Spec) -> None:
     assert parse_spec(text) == spec
 
 
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("t.c:12", "t.c:12"),
+        ("-q twice", "-qualified twice"),
+        ("-fu twice -q", "-qualified -function twice"),
+        ("-li 12 -so t.c", "-source t.c -line 12"),
+        ("-func twice -lab again -s t.c", "-source t.c -function twice -label again"),
+    ],
+)
+def test_options_are_kept_as_whole_words(typed: str, kept: str) -> None:
+    assert whole_words(typed) == kept
+
+
 ERRORS = [
     ("", "Empty line specification."),
+    ("*", "Argument required (expression to compute)."),
+    ("'twice", "unmatched quote"),
     ("t.c:", "malformed linespec error: unexpected end of input"),
     (":12", "malformed linespec error: unexpected colon"),
     ("t.c:12:3", "malformed linespec error: unexpected colon"),

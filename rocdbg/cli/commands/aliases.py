@@ -33,7 +33,7 @@ def alias(shell: Shell, abbreviation: bool, text: str) -> None:
     """
     name, equals, target = (part.strip() for part in text.partition("="))
     words = tuple(name.split())
-    if not words or not equals:
+    if not equals or (target and not words):
         raise CommandError(ALIAS_USAGE)
     if not target:
         raise CommandError('Undefined command: "".  Try "help".')

@@ -78,7 +78,7 @@ def set_breakpoint(
             if not shell.confirm(question, unless=True):
                 return False
         pending = True
-    tail = parse_tail(wanted.tail)
+    tail = parse_tail(wanted.tail, session.inferior.running)
     session.focus.check_exists(tail.thread, tail.lane)
     made = session.break_at(
         wanted.location, condition=tail.condition, temporary=temporary, hardware=hardware, thread=tail.thread,

@@ -275,6 +275,8 @@ def show_convenience(shell: Shell) -> None:
 )
 def display(shell: Shell, letters: str, expression: str) -> None:
     """Print value of expression EXP each time the program stops."""
+    if not expression and letters:
+        raise CommandError("Argument required (expression to compute).")
     if not expression:
         shell.show_displays()
         return

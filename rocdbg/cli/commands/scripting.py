@@ -57,7 +57,7 @@ def _check_commands(shell: Shell, numbers: str) -> None:
     for index, number in enumerate(named, 1):
         if number in breakpoints:
             return  # the lines are for this one at least
-        missing = f"No breakpoint number {number}."
+        missing = f"No breakpoint number {number}." if number else "warning: bad breakpoint number at or near '0'"
         if index == len(named):
             raise CommandError(missing)
         shell.line(missing)

@@ -34,6 +34,7 @@ class Wanted(Struct, frozen=True):
 _OPTION = re.compile(r"\s*(-location|-l|-lanes)(?=\s|$)")
 _IF = re.compile(r"\bif(?=[\s(]|$)")
 _THREAD = re.compile(r"\s+thread\s+(\S+)\s*$")
+_TASK = re.compile(r"\s+task\s+(\S+)\s*$")
 _MASK = re.compile(r"\s+mask\s+(\S+)\s*$")
 
 
@@ -56,6 +57,11 @@ def _wanted(shell: Shell, text: str) -> Wanted:
             if not number.isdecimal() or (part and not part.isdecimal()):
                 raise CommandError(f"Invalid thread ID: {match[1]}")
             thread, lane = decimal(number), decimal(part) if part else None
+        elif (match := _TASK.search(text)) is not None:
+            running = shell.session.inferior.running
+            raise CommandError(
+                f"Unknown task {match[1]}." if running else "Cannot inspect Ada tasks when program is not running"
+            )
         elif (match := _MASK.search(text)) is not None:
             mask = match[1]
         else:

@@ -26,7 +26,12 @@ class _Candidate(Struct, frozen=True):
 def this_has(name: str, environment: Environment) -> bool:
     """Whether the object of the frame's method has a member of that name: data, or a method; of a base's, too."""
     this = environment.local("this")
-    pointer = this.type.bare if this is not None else None
+    return this is not None and pointed_has(this.type, name, environment)
+
+
+def pointed_has(type_: Type, name: str, environment: Environment) -> bool:
+    """As `this_has`, of a pointer's type."""
+    pointer = type_.bare
     waiting, seen = [pointer.target] if isinstance(pointer, PointerType) else [], 0
     while waiting and seen < MOST_CANDIDATES:
         class_ = environment.complete_type(waiting.pop().strip_typedefs())
@@ -36,6 +41,7 @@ def this_has(name: str, environment: Environment) -> bool:
             if name in names or any(one.name == name for one in class_.methods):
                 return True
             waiting += [base.type for base in class_.bases]
+            waiting += [one.type for one in class_.members if not one.name]
     return False
 
 

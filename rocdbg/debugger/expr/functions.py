@@ -168,13 +168,22 @@ def _rank_pointer(wanted: PointerType, value: Value) -> float:
     else:
         null = ctypes.is_integral(have) and value.storage is None and value.as_int() == 0
         return _CONVERSION if null else _IMPOSSIBLE
-    if wanted.target.bare == target.bare:
+    if wanted.target.bare == target.bare or _same_function(wanted.target.bare, target.bare):
         return _EXACT
     if isinstance(wanted.target.bare, VoidType):
         return _CONVERSION
     if isinstance(wanted.target.bare, ClassType) and isinstance(target.bare, ClassType):
         return _rank_class(wanted.target.bare, target.bare, _BASE_POINTER)
     return _IMPOSSIBLE
+
+
+def _same_function(one: Type, other: Type) -> bool:
+    """Whether two functions take and return the same, whatever their parameters are called."""
+    if not isinstance(one, FunctionType) or not isinstance(other, FunctionType):
+        return False
+    mine, others = ([made.return_type, *(each.type for each in made.parameters)] for made in (one, other))
+    same = one.variadic == other.variadic and len(mine) == len(others)
+    return same and all(left.bare == right.bare for left, right in zip(mine, others, strict=True))
 
 
 def _rank_class(wanted: ClassType, have: Type, base: int = _BASE) -> float:

@@ -7,15 +7,20 @@ from collections.abc import Iterator
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info import Constant
+from rocdbg.dwarf.info import Constant, Function
 from rocdbg.dwarf.info.types import ClassType, TemplateArgument, Type
 from rocdbg.dwarf.info.unit_index import CLASS_TAGS
 
 
 def arguments(frame: Frame) -> Iterator[TemplateArgument]:
     """The arguments of the frame's function and of the class it is a method of, the nearest first."""
-    function = frame.function
-    if function is None or not function.unit.is_cxx:
+    if frame.function is not None:
+        yield from arguments_of(frame.function)
+
+
+def arguments_of(function: Function) -> Iterator[TemplateArgument]:
+    """As `arguments`, of a function."""
+    if not function.unit.is_cxx:
         return
     *_, declaration = function.die.origins()
     types = function.unit.entries.types

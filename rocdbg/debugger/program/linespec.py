@@ -58,6 +58,8 @@ _MALFORMED = "malformed linespec error: unexpected"
 def parse_spec(text: str) -> Spec:
     """Parse a location. Raises `LocationSyntaxError`."""
     text = text.strip()
+    if text[:1] in ("'", '"') and text[0] not in text[1:]:
+        raise LocationSyntaxError("unmatched quote")
     if re.match(r"-[A-Za-z]", text):
         return _explicit(text)
     if text.startswith("*"):
@@ -140,8 +142,26 @@ def _unquote(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] in "\"'" and text[-1] == text[0] else text
 
 
+def whole_words(text: str) -> str:
+    """An explicit location with its options spelled out, in GDB's order; any other as it is."""
+    if not re.match(r"-[A-Za-z]", text.strip()):
+        return text
+    given, qualified, rest = _options(text.strip())
+    words = ["-qualified", *([rest] if rest else [])] if qualified else []
+    if "-function" in given:
+        words.append(f"-function {given['-function']}")
+    words += [f"{name} {given[name]}" for name in ("-label", "-line") if name in given]
+    return " ".join([f"-source {given['-source']}", *words] if "-source" in given else words)
+
+
 def _explicit(text: str) -> Spec:
     """``-function F -label L`` and its like; ``-qualified`` may also stand before a location of another kind."""
+    given, qualified, rest = _options(text)
+    return _linespec(rest, qualified=True) if rest else _spec_of(given, qualified)
+
+
+def _options(text: str) -> tuple[dict[str, str], bool, str]:
+    """The options of an explicit location, whether one is ``-qualified``, and a location that follows that alone."""
     given: dict[str, str] = {}
     qualified = False
     rest = text
@@ -150,7 +170,7 @@ def _explicit(text: str) -> Spec:
         name = next((option for option in _OPTIONS if option.startswith(word)), None)
         if not re.match(r"-[A-Za-z]", word):
             if qualified and not given:
-                return _linespec(rest, qualified=True)
+                return given, qualified, rest
             raise LocationSyntaxError(f"Garbage '{rest}' at end of command")
         if name is None or word == "-":
             raise LocationSyntaxError(f'invalid explicit location argument, "{word}"')
@@ -166,7 +186,7 @@ def _explicit(text: str) -> Spec:
         if not value:
             raise LocationSyntaxError(f'missing argument for "{word}"')
         given[name] = _unquote(value)
-    return _spec_of(given, qualified)
+    return given, qualified, ""
 
 
 def _spec_of(given: dict[str, str], qualified: bool) -> Spec:

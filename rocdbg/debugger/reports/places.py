@@ -24,6 +24,7 @@ from rocdbg.debugger.program.linespec import (
     LineSpec,
     LocationSyntaxError,
     parse_spec,
+    whole_words,
 )
 from rocdbg.debugger.program.locspec import Defaults, Location, LocationResolver
 from rocdbg.debugger.program.program import Program
@@ -150,7 +151,7 @@ class Places:
         """A location that means the same wherever the program stands: ``+1`` and ``12`` with their file."""
         spec = parse_spec(self._with_variable(text)) if text else None
         if not isinstance(spec, LineSpec) or (spec.file is not None and not spec.relative):
-            return text
+            return whole_words(text)
         place = self._shown_place() if spec.relative else self.default_place()
         file = spec.file or (place.file.path if place.file is not None else None)
         return f"{file}:{(place.line or 0) + spec.line if spec.relative else spec.line}" if file else text

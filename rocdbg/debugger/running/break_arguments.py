@@ -33,8 +33,8 @@ def split_location(text: str) -> tuple[str, str]:
     return text[: match.start()].strip(), text[match.start() :]
 
 
-def parse_tail(text: str) -> BreakTail:
-    """``thread 2:5 if x > 3``. Raises `BreakpointError`."""
+def parse_tail(text: str, running: bool = False) -> BreakTail:
+    """``thread 2:5 if x > 3``; ``running``: there is a program that could have tasks. Raises `BreakpointError`."""
     condition: str | None = None
     thread = lane = None
     force = False
@@ -52,7 +52,9 @@ def parse_tail(text: str) -> BreakTail:
         elif word[1] == "-force-condition":
             force = True
         elif word[1] == "task":
-            raise BreakpointError("Cannot inspect Ada tasks when program is not running")
+            raise BreakpointError(
+                f"Unknown task {text}." if running else "Cannot inspect Ada tasks when program is not running"
+            )
         else:
             number = _ID.match(text)
             if number is None:

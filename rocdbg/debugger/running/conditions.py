@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.expr.builtin_variables import BUILTINS
+from rocdbg.debugger.expr.class_members import pointed_has
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.template_arguments import arguments_of
 from rocdbg.debugger.expr.trees import names_in, parse_in
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.errors import Error
@@ -23,15 +25,26 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
     for location in locations:
         program = location.program
         scopes = program.info.scopes_at(location.file_address) if program.has_debug_info else ()
-        local = {variable.name for scope in scopes for variable in scope.variables}
-        if "this" in local:
-            continue  # any name may be a member's
+        local = {variable.name: variable for scope in scopes for variable in scope.variables}
+        this = local.get("this")
+        function = program.info.function_at(location.file_address) if program.has_debug_info else None
+        around = function.scope_names if function is not None else ()
+        given = {each.name for each in arguments_of(function)} if function is not None else set()
         for name in names_in(tree):
-            if name in local or name in BUILTINS:
+            if name in local or name in given or name in BUILTINS:
                 continue
-            try:
-                known = environment.global_symbol(name) is not None
-            except Error:
-                known = True  # it is there, if not to be read now
-            if not known:
+            if this is not None and pointed_has(this.type, name, environment):
+                continue
+            if not _is_known(environment, name, around):
                 raise NoSymbolError(name)
+
+
+def _is_known(environment: ProgramEnvironment, name: str, around: Sequence[str]) -> bool:
+    """Whether a name means something outside of functions, as code inside of these namespaces and classes sees it."""
+    for depth in range(len(around), -1, -1):
+        try:
+            if environment.global_symbol("::".join((*around[:depth], name))) is not None:
+                return True
+        except Error:
+            return True  # it is there, if not to be read now
+    return False
