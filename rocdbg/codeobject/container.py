@@ -289,5 +289,4 @@ def _choose(name: str, found: list[_Found], request: TargetId | None) -> _Found:
 
 def _nothing_fits(name: str, found: list[_Found], request: TargetId | None) -> ChoiceError:
     reason = "no AMDGPU code object" if request is None else f"no code object fits {request}"
-    for_gpus = [item for item in found if item.entry.target_id is not None and item.entry.is_code_object]
-    return ChoiceError(name, reason, [str(item.entry) for item in for_gpus or found])
+    return ChoiceError(name, reason, [str(item.entry) for item in found])

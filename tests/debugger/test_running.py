@@ -157,7 +157,7 @@ def test_fault_is_a_signal_and_ends_the_program(lanes: Start) -> None:
     assert event.signal is not None and event.signal.name == "SIGSEGV"
     assert line(session) == 46
     assert event.lanes & 1 == 0 and event.scope.lane == 1
-    assert "write of 4 bytes" in event.detail and "buffer 'arg0'" in event.detail
+    assert "write of 4 bytes" in event.detail and "buffer 'x'" in event.detail
     assert session.running.proceed().reason is StopReason.TERMINATED
 
 
