@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.registry import CommandError
+
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
     from rocdbg.debugger.reports.places import SourceFile
@@ -25,7 +27,10 @@ def search_folder(shell: Shell, name: str) -> str:
     """A folder of the search path of sources as it is kept: whole. Where there is none, that is said."""
     if name in ("$cdir", "$cwd"):
         return name
-    path = Path(os.path.normpath(Path.cwd() / expand(name)))
+    try:
+        path = Path(os.path.normpath(Path.cwd() / expand(name)))
+    except OSError as error:  # the current folder is gone
+        raise CommandError(f"The current directory is not known: {error.strerror}.") from None
     if not path.exists():
         shell.line(f"Warning: {path}: {os.strerror(errno.ENOENT)}.")
     elif not path.is_dir():

@@ -63,5 +63,7 @@ def read_yaml(text: str) -> Any:
             elif isinstance(event, yaml.AliasEvent):
                 raise YamlDamage("aliases, which no compiler writes")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if "nesting depth" in str(error):  # libyaml, newer than 0.2.5, looks ahead and has a limit of its own
+            raise YamlDamage(f"nested deeper than {_DEEPEST}") from None
         raise YamlDamage(str(error).splitlines()[0] if str(error) else type(error).__name__) from None
     return documents[0] if documents else None

@@ -40,7 +40,7 @@ def test_a_race_is_found_and_can_be_repeated(compiled: Callable[..., Path], targ
     session.break_at("racy")
     found = DifferingRuns(session.running.runner, session.launch).find(20)
     assert found is not None and not found.stop
-    assert (found.buffer, found.index, found.differing, found.count) == ("arg0", 3, 1, 4)
+    assert (found.buffer, found.index, found.differing, found.count) == ("sums", 3, 1, 4)
     assert found.got != found.first and sums_of(session)[3] == found.got
     assert session.launch.schedule == found.schedule == f"random {found.run}" and session.launch.record
     again = racy(path, 0)
@@ -72,7 +72,7 @@ def test_what_is_said(compiled: Callable[..., Path]) -> None:
     for line in ("run -until-different 9", "set schedule round-robin", "set arg 2 1", "run -until-different 1"):
         shell.run_line(line)
     found = out.getvalue().splitlines()
-    assert found[1].startswith("Run ") and ", under random " in found[1] and ": arg0[3] is " in found[1]
+    assert found[1].startswith("Run ") and ", under random " in found[1] and ": sums[3] is " in found[1]
     assert found[2].startswith("Under round-robin it was ") and found[2].endswith("; 1 of 4 elements differ.")
     assert found[3].startswith("The schedule is random ") and found[3].endswith(' now: "run" repeats this run.')
     assert found[5] == "All buffers are the same under 1 other schedule as under round-robin."

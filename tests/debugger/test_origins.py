@@ -66,7 +66,7 @@ def test_a_nan_leads_to_its_division(compiled: Callable[..., Path], target: str,
     assert any(step.write.line == 16 for step in found.steps)
 
     copied = origin(session, 3, "float", 5)
-    assert copied.end == "the launch: arg2[5]" and copied.steps[0].value.as_float() == 6.0
+    assert copied.end == "the launch: in[5]" and copied.steps[0].value.as_float() == 6.0
     wide = origin(session, 1, "double", 9)
     assert wide.end == "arithmetic" and wide.steps[-1].write.line == 20
     assert {step.value.as_float() for step in wide.steps} == {4.5}

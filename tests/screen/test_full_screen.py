@@ -166,12 +166,12 @@ def test_a_long_run_tells_how_far_it_is(tmp_path: Path) -> None:
     with Terminal([str(tmp_path / "long.toml"), "-ex", "layout src"], 100, 24, tmp_path) as terminal:
         terminal.wait_for("(rocdbg)")
         terminal.type("run\r")
-        terminal.wait_while_running("running (Ctrl-C stops it): 0/")
+        terminal.wait_while_running("running (Ctrl-C stops it): ")
         terminal.resize(80, 20)
-        terminal.wait_while_running("running (Ctrl-C stops it): 0/")
+        terminal.wait_while_running("running (Ctrl-C stops it): ")
         terminal.type("\x03")
         terminal.wait_for("received signal SIGINT")
-        terminal.wait_for("wave 1 lane ")
+        terminal.wait_for(" lane 0 mandelbrot.cl:")
 
 
 def test_the_mouse_sets_breakpoints_and_scrolls(open_demo: Callable[..., Terminal]) -> None:
