@@ -22,6 +22,8 @@ from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.errors import remembered
 
+_MOST_PLACES = 1024
+
 
 class DebugInfo:
     """Debug information of one code object, read lazily.
@@ -63,6 +65,8 @@ class DebugInfo:
         self.namespaces = Namespaces(self._entries)
         self.starts = starts
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
+        self._scopes_at: dict[FileAddress, tuple[Scope, ...]] = {}
+        """What was asked for last: lanes stand at few places, and functions may have thousands of blocks."""
 
     # Units and entries
 
@@ -111,8 +115,14 @@ class DebugInfo:
     def scopes_at(self, pc: FileAddress) -> tuple[Scope, ...]:
         """The scopes around ``pc``, innermost first; the last is the ``Function``. Empty outside all
         functions."""
-        function = self.function_at(pc)
-        return () if function is None else tuple(reversed(function.chain_at(pc)))
+        found = self._scopes_at.get(pc)
+        if found is None:
+            function = self.function_at(pc)
+            found = () if function is None else tuple(reversed(function.chain_at(pc)))
+            if len(self._scopes_at) >= _MOST_PLACES:
+                self._scopes_at.clear()
+            self._scopes_at[pc] = found
+        return found
 
     def inline_frames_at(self, pc: FileAddress) -> tuple[InlinedSubroutine, ...]:
         """The inlined calls around ``pc``, innermost first.
