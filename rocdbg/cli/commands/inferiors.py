@@ -64,32 +64,29 @@ def inferior(shell: Shell, number: str) -> None:
         raise CommandError(f"Inferior ID {shell.session.data.integer(number)} not known.")
 
 
-@command("kill inferiors", category=Category.RUNNING, usage="kill inferiors ID...", args=IDS)
-def kill_inferiors(shell: Shell, numbers: str) -> None:
-    """Kill inferior ID (or list of IDs)."""
+def _each(shell: Shell, numbers: str, verb: str) -> None:
+    """``kill inferiors`` and ``detach inferiors``: there is one at most that runs."""
     if not numbers:
-        raise CommandError("Requires argument (inferior id(s) to kill)")
+        raise CommandError(f"Requires argument (inferior id(s) to {verb})")
     for number in sorted(_numbers(shell, numbers)):
         if number != 1:
             shell.warn(f"Inferior ID {number} not known.")
         elif not shell.session.inferior.running:
             shell.warn("Inferior ID 1 is not running.")
         else:
-            shell.run_line("kill")
+            shell.run_line(verb)
+
+
+@command("kill inferiors", category=Category.RUNNING, usage="kill inferiors ID...", args=IDS)
+def kill_inferiors(shell: Shell, numbers: str) -> None:
+    """Kill inferior ID (or list of IDs)."""
+    _each(shell, numbers, "kill")
 
 
 @command("detach inferiors", category=Category.RUNNING, usage="detach inferiors ID...", args=IDS)
 def detach_inferiors(shell: Shell, numbers: str) -> None:
     """Detach from inferior ID (or list of IDS)."""
-    if not numbers:
-        raise CommandError("Requires argument (inferior id(s) to detach)")
-    for number in sorted(_numbers(shell, numbers)):
-        if number != 1:
-            shell.warn(f"Inferior ID {number} not known.")
-        elif not shell.session.inferior.running:
-            shell.warn("Inferior ID 1 is not running.")
-        else:
-            shell.run_line("detach")
+    _each(shell, numbers, "detach")
 
 
 @command("remove-inferiors", category=Category.RUNNING, usage="remove-inferiors ID...", args=IDS)
