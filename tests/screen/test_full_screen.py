@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.screen.terminal import Terminal
+from tests.screen.terminal import ROOT, Terminal
 
 GOLDEN = Path(__file__).parent / "golden"
 DEMO = "demo_kernels/divergence/divergence.toml"
@@ -155,6 +155,23 @@ def test_a_question_is_no_command_line(open_demo: Callable[..., Terminal]) -> No
         terminal.wait_for("(y or n) n\n(rocdbg)")
         terminal.type("\x1b[A")  # the command before the question
         terminal.wait_for("\n(rocdbg) start")
+
+
+def test_a_long_run_tells_how_far_it_is(tmp_path: Path) -> None:
+    """In the status line; a new size is seen while it runs."""
+    folder = ROOT / "demo_kernels" / "mandelbrot"
+    text = (folder / "mandelbrot.toml").read_text().replace("value = 100\n", "value = 2000000000\n")
+    text = text.replace('file = "', f'file = "{folder}/').replace("file:", f"file:{folder}/")
+    (tmp_path / "long.toml").write_text(text)
+    with Terminal([str(tmp_path / "long.toml"), "-ex", "layout src"], 100, 24, tmp_path) as terminal:
+        terminal.wait_for("(rocdbg)")
+        terminal.type("run\r")
+        terminal.wait_while_running("running (Ctrl-C stops it): ")
+        terminal.resize(80, 20)
+        terminal.wait_while_running("running (Ctrl-C stops it): ")
+        terminal.type("\x03")
+        terminal.wait_for("received signal SIGINT")
+        terminal.wait_for(" EXEC ")  # wherever the wave is
 
 
 def test_the_mouse_sets_breakpoints_and_scrolls(open_demo: Callable[..., Terminal]) -> None:
