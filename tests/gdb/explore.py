@@ -1,0 +1,150 @@
+"""`python -m tests.gdb.explore [--seed N] [--sessions N] [--commands N] [PROGRAM...]`: look for unknown differences.
+
+Random sessions on the programs of the comparison (or on a source of one's own: PATH.c, PATH.cpp, PATH.cl), through GDB
+and through rocdbg; what differs is printed, grouped by the command and what is said. The golden sessions hold what was
+decided; this finds what nobody has thought of yet. Variables are zero at first on both sides: what was never written
+would differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import random
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import tests.gdb.build as build
+import tests.gdb.compare as compare
+from tests.gdb.normalise import NO_DEBUG_INFORMATION, normalise
+from tests.gdb.random_sessions import names_of, random_session
+from tests.gdb.record import BLOCK_PROMPTS, END
+from tests.gdb.record import SETTINGS as RECORDING
+from tests.gdb.session_files import Session
+
+STOPPING = re.compile(r"(next|step|continue|finish|until|stepi|nexti|advance|return|jump|run|kill|start|call)\b")
+"""What moves the program: where that differs, all that follows does."""
+MARK = "\2\n"
+"""Stands after each answer: GDB takes the lines of a block that it refuses for commands, with a prompt each."""
+THREAD = re.compile(r"(?m)^(Thread 1 \().*$")
+SHOWN = 12
+"""Lines of an answer that are printed."""
+
+
+def recorded(made: Session, folder: Path) -> list[str]:
+    """GDB's answers, as many as it gave before it ended."""
+    program = folder / made.program
+    if not program.exists():
+        build.build_native(made.program, folder)
+    settings = [word for text in RECORDING for word in ("-iex", f"set {text}")]
+    typed = "".join("\n".join(each.lines) + "\necho \\002\\n\n" for each in made.commands)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    result = subprocess.run(
+        ["gdb", "-q", "-nx", *settings, str(program)],
+        input=typed.encode(),
+        cwd=build.PROGRAMS,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+    )
+    output = result.stdout.decode("utf-8", "backslashreplace").replace(END, "")
+    output = output.replace(str(folder) + "/", "").replace(str(build.PROGRAMS), "<programs>")
+    answers = re.sub(r"\AReading symbols from .*\n", "", output).split(MARK)[:-1]
+    cleaned = []
+    for each, answer in zip(made.commands, answers, strict=False):
+        text = NO_DEBUG_INFORMATION.sub("", BLOCK_PROMPTS.sub("", answer) if len(each.lines) > 1 else answer)
+        cleaned.append(text if not text or text.endswith("\n") else text + "\n")
+    return cleaned
+
+
+def pairs(made: Session, folder: Path) -> list[tuple[str, str, str]]:
+    """(command, GDB's answer, rocdbg's), until what moves the program differs or ends in a signal."""
+    found = []
+    ahead = 0
+    theirs = recorded(made, folder)
+    for command, gdb, rocdbg in zip(made.commands, theirs, compare.answers(made, folder), strict=False):
+        got = compare._renumbered(rocdbg, -ahead)
+        ahead += len(compare.VALUE.findall(rocdbg)) - len(compare.VALUE.findall(gdb))
+        left, right = (THREAD.sub(r"\1...", normalise(text)) for text in (gdb, got))
+        if "received signal" in left:
+            break
+        found.append(("\n>".join(command.lines), left, right))
+        if left != right and STOPPING.match(command.lines[0]):
+            break
+    return found
+
+
+def form(command: str, gdb: str, rocdbg: str) -> str:
+    """What differences are grouped by."""
+    word = " ".join(re.findall(r"[a-z/-]+", command)[:1])
+    return f"{word}: {_shape(gdb)} | {_shape(rocdbg)}"
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"\d+|\"[^\"]*\"|'[^']*'", "#", text)[:40].replace("\n", " ")
+
+
+@contextlib.contextmanager
+def zeroed() -> Iterator[None]:
+    """Programs are built with their variables zero at first."""
+    plain = build._compile
+    build._compile = lambda command: plain([command[0], "-ftrivial-auto-var-init=zero", *command[1:]])
+    yield
+    build._compile = plain
+
+
+@contextlib.contextmanager
+def loaded(sources: list[str]) -> Iterator[list[str]]:
+    """The programs' names; sources of one's own lie among the others meanwhile."""
+    own = [build.PROGRAMS / Path(each).name for each in sources if Path(each).suffix]
+    for each in sources:
+        if Path(each).suffix:
+            shutil.copy(each, build.PROGRAMS)
+    yield [Path(each).stem for each in sources]
+    for path in own:
+        path.unlink()
+
+
+def main() -> None:
+    """Print the groups, the largest first."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--commands", type=int, default=60)
+    parser.add_argument("programs", nargs="*")
+    options = parser.parse_args()
+    kinds = (".c", ".cpp", ".cl")
+    every = sorted(path.stem for path in build.PROGRAMS.iterdir() if path.suffix in kinds and path.stem != "host_main")
+    groups: dict[str, list[str]] = collections.defaultdict(list)
+    total = 0
+    with tempfile.TemporaryDirectory() as work, zeroed(), loaded(options.programs or every) as programs:
+        for index in range(options.sessions):
+            program = programs[index % len(programs)]
+            folder = Path(work) / program
+            folder.mkdir(exist_ok=True)
+            names = names_of(build.PROGRAMS / build.source(program))
+            made = random_session(names, program, random.Random(options.seed * 10_000 + index), options.commands)
+            try:
+                found = pairs(made, folder)
+            except subprocess.TimeoutExpired:
+                print(f"session {index} ({program}): GDB does not end")
+                continue
+            total += len(found)
+            for command, gdb, rocdbg in found:
+                if gdb != rocdbg:
+                    lines = [f"  -{line}" for line in gdb.splitlines()[:SHOWN]]
+                    lines += [f"  +{line}" for line in rocdbg.splitlines()[:SHOWN]]
+                    groups[form(command, gdb, rocdbg)].append("\n".join([f"[{program} {index}] {command}", *lines]))
+    for name, members in sorted(groups.items(), key=lambda item: -len(item[1])):
+        print(f"== {len(members)} x {name}", *members[:2], sep="\n")
+    print(f"{total - sum(map(len, groups.values()))} of {total} pairs are equal")
+
+
+if __name__ == "__main__":
+    main()
