@@ -12,15 +12,13 @@ from rocdbg.cli.paths import expand, shown_name
 from rocdbg.cli.registry import Category, CommandError, Completes, command
 from rocdbg.cli.table import render
 from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation
-from rocdbg.debugger.running.catchpoints import Catchpoint, HostCatchpoint
+from rocdbg.debugger.running.catchpoints import EventBreakpoint, HostCatchpoint
 from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.tracepoints import Tracepoint
 from rocdbg.debugger.running.watchpoints import Watchpoint
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-
-CATCHPOINTS = (Catchpoint, HostCatchpoint)
 
 
 @command(
@@ -53,7 +51,7 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
         head = (str(row.number), row.kind, row.disposition.value, "y" if row.enabled else "n")
         several = len(row.locations) > 1 or any(where.invalid or not where.enabled for where in row.locations)
         if not row.at_places:
-            cells.append((*head, "", row.what if isinstance(row, CATCHPOINTS) else row.text))
+            cells.append((*head, "", row.what if isinstance(row, EventBreakpoint) else row.text))
         elif not row.locations:
             cells.append((*head, "<PENDING>", row.text))
         elif several:
@@ -111,8 +109,8 @@ def _notes(shell: Shell, row: Breakpoint) -> list[str]:
     elif row.lane is not None:
         notes.append(f"\tstop only in lane {row.lane}")
     if row.hit_count:
-        what = "breakpoint" if not isinstance(row, (*CATCHPOINTS, Tracepoint)) else (
-            "catchpoint" if isinstance(row, CATCHPOINTS) else "tracepoint"
+        what = "breakpoint" if not isinstance(row, EventBreakpoint | Tracepoint) else (
+            "catchpoint" if isinstance(row, EventBreakpoint) else "tracepoint"
         )
         notes.append(f"\t{what} already hit {row.hit_count} time{'s' if row.hit_count != 1 else ''}")
     if row.ignore_count:
@@ -162,7 +160,7 @@ def _recreating(row: Breakpoint) -> list[str]:
         text = f"{ {'write': '', 'read': 'r', 'access': 'a'}[row.access] }watch {row.text}"
     elif isinstance(row, Tracepoint):
         text = f"trace {row.text}"
-    elif isinstance(row, (*CATCHPOINTS, DynamicPrintf)):
+    elif isinstance(row, EventBreakpoint | DynamicPrintf):
         text = row.command
     else:
         text = f"{'t' if row.temporary else ''}{'h' if row.hardware else ''}break {row.text}"

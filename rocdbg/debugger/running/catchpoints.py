@@ -34,7 +34,31 @@ class Event(Enum):
 BEGIN, END = "begin", "end"
 
 
-class Catchpoint(Breakpoint):
+class EventBreakpoint(Breakpoint):
+    """What stops at events, if it ever does, and at no place."""
+
+    @property
+    def at_places(self) -> bool:
+        """It is about events."""
+        return False
+
+    @property
+    def kind(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return "catchpoint"
+
+    @property
+    def what(self) -> str:
+        """As ``info breakpoints`` shows it."""
+        return self.text
+
+    @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        return f"{'tcatch' if self.temporary else 'catch'} {self.text}"
+
+
+class Catchpoint(EventBreakpoint):
     """What the user asked to catch. ``when`` is `BEGIN`, `END` or both where the event has them.
 
     ``argument`` says which: a kind of exception, the number of a trap, an expression for the name of a kernel or code
@@ -54,16 +78,6 @@ class Catchpoint(Breakpoint):
     """The waves that stand at their end where it was a hit."""
     tellings: dict[int, int] = field(default_factory=dict)
     """The waves of which the user was told that, and the position in time."""
-
-    @property
-    def at_places(self) -> bool:
-        """It is about events."""
-        return False
-
-    @property
-    def kind(self) -> str:
-        """As ``info breakpoints`` shows it."""
-        return "catchpoint"
 
     @property
     def title(self) -> str:
@@ -108,23 +122,13 @@ class Catchpoint(Breakpoint):
             self.told.add(arrival.thread)
 
 
-class HostCatchpoint(Breakpoint):
+class HostCatchpoint(EventBreakpoint):
     """A catchpoint for what processes of the host do (throw, fork, exec...): no kernel does, and it never stops one.
 
     ``text`` is the word for it; of thrown exceptions ``argument`` is the expression that their types are to match.
     """
 
     argument: str = ""
-
-    @property
-    def at_places(self) -> bool:
-        """It is about events."""
-        return False
-
-    @property
-    def kind(self) -> str:
-        """As ``info breakpoints`` shows it."""
-        return "catchpoint"
 
     @property
     def is_thrown(self) -> bool:
@@ -146,7 +150,7 @@ class HostCatchpoint(Breakpoint):
     @property
     def command(self) -> str:
         """The command that makes it again."""
-        return f"{'tcatch' if self.temporary else 'catch'} {self.text} {self.argument}".strip()
+        return f"{super().command} {self.argument}".strip()
 
 
 THROWN = ("throw", "catch", "rethrow")
