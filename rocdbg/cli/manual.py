@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
@@ -101,15 +102,19 @@ def _states(registry: Registry) -> Iterator[str]:
 
 
 def _equality(scores: str) -> Iterator[str]:
-    """A row for each line ``AREA: EQUAL/TOTAL``, and one for all."""
-    equal = total = 0
+    """A row for each area of the lines ``SESSION, AREA: EQUAL/TOTAL``, and one for all."""
+    equal: Counter[str] = Counter()
+    total: Counter[str] = Counter()
     for line in scores.splitlines():
-        area, _, figures = line.partition(": ")
+        place, _, figures = line.rpartition(": ")
         good, every = (int(figure) for figure in figures.split("/"))
-        equal += good
-        total += every
-        yield f"| {area} | {good} | {every} | {_share(good, every)} |\n"
-    yield f"| **all** | {equal} | {total} | {_share(equal, total)} |\n"
+        area = place.partition(", ")[2]
+        equal[area] += good
+        total[area] += every
+    for area, every in sorted(total.items()):
+        yield f"| {area} | {equal[area]} | {every} | {_share(equal[area], every)} |\n"
+    good, every = equal.total(), total.total()
+    yield f"| **all** | {good} | {every} | {_share(good, every)} |\n"
 
 
 def _share(part: int, whole: int) -> str:

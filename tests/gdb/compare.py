@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,15 +119,3 @@ def _compared(command: Command, expected: str, got: str) -> tuple[str, str]:
     summary = (answers[0].splitlines() or [""])[0].endswith(".")
     lines = 2 if answers[0].startswith(f"{name}, ") and len(name.split()) < 4 and not summary else 1
     return "\n".join(answers[0].splitlines()[:lines]), "\n".join(answers[1].splitlines()[:lines])
-
-
-def table(pairs: Iterable[Pair]) -> str:
-    """``AREA: EQUAL/TOTAL``, a line for each area, in alphabetical order; without what differs on purpose."""
-    total: Counter[str] = Counter()
-    equal: Counter[str] = Counter()
-    for pair in pairs:
-        if pair.reason:
-            continue
-        total[pair.area] += 1
-        equal[pair.area] += pair.equal
-    return "".join(f"{area}: {equal[area]}/{total[area]}\n" for area in sorted(total))

@@ -9,7 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.gdb.compare import Pair, compare, table
+from tests.gdb.compare import Pair, compare
+from tests.gdb.scores import score, table
 from tests.gdb.session_files import session_names
 
 
@@ -25,7 +26,8 @@ def main(words: list[str]) -> None:
     wanted = {word for word in words if word != "-q"}
     pairs = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in session_names():
+        named = [name for name in session_names() if name in wanted]
+        for name in named or session_names():
             pairs += compare(name, Path(folder))
     if wanted:
         pairs = [pair for pair in pairs if {pair.session, pair.area} & wanted]
@@ -33,7 +35,7 @@ def main(words: list[str]) -> None:
         for pair in pairs:
             if not pair.equal and not pair.reason:
                 print(shown(pair) + "\n")
-    print(table(pairs), end="")
+    print(table(score(pairs)), end="")
     counted = [pair for pair in pairs if not pair.reason]
     print(f"all: {sum(pair.equal for pair in counted)}/{len(counted)}; {len(pairs) - len(counted)} differ on purpose")
 

@@ -1,6 +1,7 @@
 """rocdbg's answers against those of GDB 13 to the same commands about the same programs.
 
-`scores.txt` is a ratchet: an area's number of equal pairs never falls. ``ROCDBG_UPDATE_GOLDEN=1`` writes it anew.
+`scores.txt` is a ratchet: a session's number of equal pairs in an area never falls. ``ROCDBG_UPDATE_GOLDEN=1`` writes
+it anew (in one process).
 """
 
 from __future__ import annotations
@@ -10,35 +11,36 @@ from pathlib import Path
 
 import pytest
 
-from tests.gdb.build import HERE
-from tests.gdb.compare import compare, table
+from tests.gdb.compare import compare
 from tests.gdb.normalise import normalise
+from tests.gdb.scores import read_scores, score, write_scores
 from tests.gdb.session_files import differences, expanded, read_session, session_names
 
-SCORES = HERE / "scores.txt"
 
-
-def parse_scores(text: str) -> dict[str, tuple[int, int]]:
-    """``AREA: EQUAL/TOTAL`` lines as area -> (equal, total)."""
-    rows = (line.rpartition(": ") for line in text.splitlines())
-    numbers = {area: score.split("/") for area, _, score in rows}
-    return {area: (int(equal), int(total)) for area, (equal, total) in numbers.items()}
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Keeps the programs' code objects: several sessions share one."""
+    return tmp_path_factory.mktemp("gdb")
 
 
 @pytest.mark.llvm
-def test_no_area_gets_worse(tmp_path: Path) -> None:
-    pairs = [pair for name in session_names() for pair in compare(name, tmp_path)]
-    got = table(pairs)
-    print(got)
+@pytest.mark.parametrize("name", session_names())
+def test_no_session_gets_worse(name: str, built: Path) -> None:
+    pairs = compare(name, built)
+    now, before = score(pairs), read_scores().get(name, {})
     if os.environ.get("ROCDBG_UPDATE_GOLDEN"):
-        SCORES.write_text(got, encoding="utf-8")
-    wanted, now = parse_scores(SCORES.read_text(encoding="utf-8")), parse_scores(got)
-    assert {area: total for area, (_, total) in now.items()} == {area: total for area, (_, total) in wanted.items()}
-    used = {(pair.session, pair.command) for pair in pairs if pair.reason}
-    listed = {(name, command) for name, commands in differences().items() for command in commands}
-    assert listed == used, "differences.txt has commands that answer alike, or none"
-    worse = {area: (now[area], before) for area, before in wanted.items() if now[area] < before}
-    assert not worse, "run `python -m tests.gdb.report` for the pairs"
+        write_scores(name, now)
+        before = now
+    assert {area: total for area, (_, total) in now.items()} == {area: total for area, (_, total) in before.items()}
+    used = {pair.command for pair in pairs if pair.reason}
+    assert used == set(differences().get(name, {})), "differences.txt has commands that answer alike, or none"
+    worse = {area: (now[area], was) for area, was in before.items() if now[area] < was}
+    assert not worse, f"run `python -m tests.gdb.report {name}` for the pairs"
+
+
+def test_scores_and_reasons_are_of_sessions() -> None:
+    assert set(read_scores()) == set(session_names())
+    assert set(differences()) <= set(session_names())
 
 
 def test_there_are_sessions() -> None:
