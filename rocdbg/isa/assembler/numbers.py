@@ -7,15 +7,16 @@ import re
 from msgspec import Struct
 
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.expressions import Lookup, RelocatableError, Value, evaluate_with, signed
+from rocdbg.isa.assembler.word import Relative, Word
+from rocdbg.isa.expressions import Lookup, RelocatableError, Value, evaluate_with, floating, signed
 from rocdbg.isa.operands import INV_2PI, float_bits
 
-_FLOAT = re.compile(r"^[-+]?(?:(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+)$", re.IGNORECASE)
-_HEX_FLOAT = re.compile(r"^[-+]?0x[0-9a-f]*(?:\.[0-9a-f]*)?p[-+]?\d+$", re.IGNORECASE)
 _MARKED = re.compile(r"^(lit|lit64)\s*\((.*)\)$", re.IGNORECASE | re.DOTALL)
 _INVERSE = {0.1592: ("f16",), 0.15915494: ("f16", "f32"), 0.15915494309189532: ("f16", "f32", "f64")}
 """1/(2*pi) in the digits that the inline constant has at each width; for bf16 those of f32."""
 _NAMES = {"f16": "16-bit", "bf16": "16-bit brain", "f32": "32-bit", "f64": "64-bit"}
+_LEAST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
+"""The smallest numbers above zero."""
 _FLOAT_TYPES = {
     "f16": "f16", "b16": "f16", "v2f16": "f16", "bf16": "bf16", "v2bf16": "bf16", "b32": "f32", "f64": "f64",
     "b64": "f64",
@@ -24,13 +25,15 @@ _FLOAT_TYPES = {
 
 class Number(Struct, frozen=True):
     """A number as typed: an integer of 64 bits, ``addresses`` as in :class:`~rocdbg.isa.expressions.Value`, or a
-    floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`."""
+    floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`; ``part`` as in
+    a value."""
 
     integer: int = 0
     floating: float | None = None
     addresses: int = 0
     literal: bool = False
     wide: bool = False
+    part: str = ""
 
 
 def read(text: str, symbols: Lookup) -> Number | None:
@@ -38,15 +41,14 @@ def read(text: str, symbols: Lookup) -> Number | None:
     literal = wide = False
     if match := _MARKED.match(text):
         literal, wide, text = True, match[1].lower() == "lit64", match[2].strip()
-    if _FLOAT.match(text):
-        return Number(floating=float(text), literal=literal, wide=wide)
-    if _HEX_FLOAT.match(text):
-        try:
-            return Number(floating=float.fromhex(text), literal=literal, wide=wide)
-        except (OverflowError, ValueError):
-            raise Mismatch(f"`{text}' is no 64-bit floating-point number") from None
+    try:
+        number = floating(text)
+    except OverflowError:
+        raise Mismatch(f"`{text}' is no 64-bit floating-point number") from None
+    if number is not None:
+        return Number(floating=number, literal=literal, wide=wide)
     value = integer(text, symbols)
-    return None if value is None else Number(value.value, None, value.addresses, literal, wide)
+    return None if value is None else Number(value.value, None, value.addresses, literal, wide, value.part)
 
 
 def integer(text: str, symbols: Lookup) -> Value | None:
@@ -75,6 +77,26 @@ def absolute(text: str, symbols: Lookup) -> int:
     return value.value
 
 
+def put_address(number: Number, type: str, wide: bool, name: str, word: Word) -> int:
+    """Set the literal of a relocatable value: of a plain symbol the distance from the literal to it, as a linker would,
+    else what stands behind its ``@``. Returns its size in bytes. Raises Mismatch where there is no such literal.
+
+    ``wide``: the target has literals of 64 bits for this operand, whose ``name`` is that of the operand.
+    """
+    part, value = number.part or ("rel64" if type == "b64" else "rel32@lo"), number.integer
+    if number.addresses != 1 or type not in ("b32", "b64") or (type == "b64" and not wide):
+        raise Mismatch(f"{name} cannot be an address: only 32-bit integers and branch targets can")
+    size = 8 if type == "b64" else 4
+    if part.endswith("64") and size == 4:
+        raise Mismatch(f"`@{part}' is of 64 bits, {name} has 32")
+    high = 32 if part.endswith("@hi") else 0
+    if part.startswith("abs"):
+        word.put_literal(value >> high & (1 << (32 if "@" in part else 64)) - 1, size)
+    else:
+        word.put_literal(value, size, Relative(high, 32 if "@" in part else 64))
+    return size
+
+
 def fits(value: int, bits: int) -> bool:
     """Whether truncation to some bits loses nothing: those cut off are all 0, or all 1 like the highest one left."""
     return -(1 << bits - 1) <= value < 1 << bits
@@ -88,8 +110,8 @@ def truncated(value: int, bits: int) -> int:
 
 
 def as_float(number: float, kind: str) -> int:
-    """Bits of a float of a kind (``f16``, ``bf16``, ``f32``, ``f64``); precision may be lost, but no overflow or
-    underflow is."""
+    """Bits of a float of a kind (``f16``, ``bf16``, ``f32``, ``f64``); precision may be lost, but not by overflow or
+    underflow (a result below the least normal number that is not exact, as IEEE 754 has it)."""
     for value, kinds in _INVERSE.items():
         if number == value and (kind in kinds or (kind == "bf16" and "f32" in kinds)):
             return INV_2PI[kind]
@@ -105,7 +127,8 @@ def as_float(number: float, kind: str) -> int:
     magnitude = bits & (1 << infinite.bit_length()) - 1
     if magnitude >= infinite:
         raise Mismatch(f"{number} does not fit into a {_NAMES[kind]} floating-point number")
-    if number and not magnitude:
+    fraction = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}[kind]
+    if not magnitude >> fraction and magnitude * _LEAST[kind] != abs(number):
         raise Mismatch(f"{number} is too small for a {_NAMES[kind]} floating-point number")
     return bits
 
@@ -122,10 +145,11 @@ def constant_bits_of(number: Number, type: str) -> int | None:
     return number.integer & (1 << width) - 1 if fits(number.integer, width) else None
 
 
-def literal_of(number: Number, type: str, wide: bool) -> tuple[int, int]:
+def literal_of(number: Number, type: str, wide: bool, high: bool = False) -> tuple[int, int]:
     """The literal that gives an operand of a type a number: its value and its size in bytes.
 
-    ``wide``: the target has literals of 64 bits for this operand. Raises Mismatch if there is no such literal.
+    ``wide``: the target has literals of 64 bits for this operand. ``high``: integers of 64 bits may stand in 64-bit
+    floats if they have a high half only. Raises Mismatch if there is no such literal.
     """
     if number.floating is not None:
         bits = as_float(number.floating, _FLOAT_TYPES[type])
@@ -142,9 +166,9 @@ def literal_of(number: Number, type: str, wide: bool) -> tuple[int, int]:
             raise Mismatch("this operand has no 64-bit literal")
         return truncated(value, 32), 4
     if type in ("f64", "b64"):
+        if high and type == "f64" and not fits(value, 32) and not value & 0xFFFFFFFF:
+            return value >> 32 & 0xFFFFFFFF, 4
         if wide and (not fits(value, 32) or (type == "b64" and not 0 <= value < 1 << 31)):
-            if type == "f64" and not value & 0xFFFFFFFF:
-                return value >> 32 & 0xFFFFFFFF, 4
             return value & (1 << 64) - 1, 8
         return truncated(value, 32), 4
     if type in ("f16", "bf16", "b16"):

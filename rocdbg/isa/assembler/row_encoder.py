@@ -40,7 +40,6 @@ _VECTOR_SOURCES = 1 << 40 | 1 << 49 | 1 << 58
 _MODIFIER = re.compile(r"[a-z_0-9]+:")
 _WORD = re.compile(r"[a-z_0-9.]", re.IGNORECASE)
 _ENDS_OPERAND = re.compile(r"[\w\]).|]$")
-_MASK32 = (1 << 32) - 1
 _BRANCHES = (Flow.BRANCH, Flow.COND_BRANCH, Flow.CALL)
 
 _Operand = OperandField | NumberField | RegistersField | FixedField | LiteralField
@@ -76,8 +75,11 @@ class RowEncoder:
                 case ItemTag.OPERAND:
                     assert isinstance(item, OperandItem)
                     _, bits, vector, literal, neg, absolute, sext = fields
+                    # Numbers of this type are printed as if there were two in the operand.
+                    short = literal == "v2bf16l" and ("dot2" not in self.mnemonic or item.name == "src2")
                     self._operands.append(OperandField(
-                        item.name, parse_bits(bits), texts(vector), literal, neg, absolute, sext, item.type,
+                        item.name, parse_bits(bits), texts(vector), literal, neg, absolute, sext,
+                        "bf16" if short else item.type,
                         not layout.encoding.startswith("VOP3"),
                         layout.name == "VINTERP" and item.name.startswith("src"),
                         self._address_counts(name, item.name, table.family),
@@ -95,7 +97,9 @@ class RowEncoder:
                     label = branch and name_ == "simm16"
                     number = NumberField(name_, parse_bits(bits), style, prefix, bool(silent), names, label)
                     number.narrow = layout.encoding == "FLAT" and table.family not in GFX12
-                    number.unsigned = name.startswith("s_cmpk_") and name.endswith("_u32")
+                    number.unsigned |= name == "s_set_gpr_idx_mode" or (
+                        name.startswith("s_cmpk_") and name.endswith("_u32")
+                    )
                     if tag == ItemTag.NUMBER:
                         self._operands.append(number)
                     else:
@@ -287,8 +291,9 @@ class RowEncoder:
         if word.literal is None:
             return code
         value = word.literal
-        if word.relocations:  # relative to the literal itself
-            value = value - (word.place.address + self._size) & _MASK32
+        if word.relative is not None:  # from the literal itself
+            distance = value - (word.place.address + self._size)
+            value = distance >> word.relative.low & (1 << word.relative.bits) - 1
         return code[: 4 * self.layout.dwords] + value.to_bytes(word.literal_size, "little")
 
 
