@@ -45,7 +45,7 @@ class Display(Struct):
         if not self.letters:
             return ""
         if not self.is_memory:
-            return f"/{self.letters} "
+            return f"/{self.letters if self.unknown else self.format.letter} "
         letter = self.format.letter or "x"
         size = "b" if letter in ("i", "s") else self.format.size
         return f"/{self.format.count}{size}{letter} "
@@ -110,6 +110,8 @@ def _show(shell: Shell, display: Display) -> None:
     """One display. Raises `NoSymbolError` and syntax errors; what cannot be read is shown as ``<error: ...>``."""
     memory, fmt, letters = display.is_memory, display.format, display.letters
     slash = f"/{letters}" if letters else ""
+    if letters and not memory and not display.unknown:
+        slash = f"/{fmt.letter}"
     if memory and not fmt.letter:
         slash = f"/{fmt.count if fmt.count != 1 else ''}x{fmt.size}"
     inline = memory and fmt.count == 1 and fmt.letter != "i"
@@ -119,8 +121,10 @@ def _show(shell: Shell, display: Display) -> None:
     try:
         value = shell.session.data.evaluate(display.expression)
         if memory:
-            rows = list(shell.session.examiner.shown(value, fmt).whole())
-            text = "  " + "\n".join(row.text for row in rows) if inline else "".join("\n" + row.text for row in rows)
+            shown = shell.session.examiner.shown(value, fmt)
+            failed = [f"{shown.begun}<error: {shown.error}>"] if shown.error is not None else []
+            rows = [*(row.text for row in shown.lines), *failed]
+            text = "  " + "\n".join(rows) if inline else "".join("\n" + row for row in rows)
         else:
             text = " = " + shell.session.data.format(value, fmt)
     except NoSymbolError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.cli import escapes
@@ -12,7 +12,7 @@ from rocdbg.cli.visible import visible
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.access import decay
-from rocdbg.debugger.expr.parser import split_arguments
+from rocdbg.debugger.expr.parser import followed_by, followers, split_arguments
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value, decode_float
 from rocdbg.errors import Error
@@ -61,25 +61,35 @@ def split_format(text: str) -> tuple[str, list[str]]:
 
 
 def format_printf(session: Session, text: str) -> str:
-    """What `printf TEXT` prints. Raises `PrintfError`, or what an argument's evaluation raises.
+    """What `printf TEXT` prints, as one text. Raises as `printf_pieces`."""
+    return "".join(printf_pieces(session, text))
+
+
+def printf_pieces(session: Session, text: str) -> Iterator[str]:
+    """What `printf TEXT` prints, piece by piece: what stands before a value that cannot be read is printed.
+
+    Raises `PrintfError`, or what an argument's evaluation raises.
 
     The format is the user's and may hold any escape; what ``%s`` and ``%c`` fetch is made `visible`.
     """
     template, expressions = split_format(text)
-    values = [session.data.evaluate(expression) for expression in expressions]
+    values = []
+    for expression, rest in zip(expressions, followers(text)[1:], strict=False):
+        with followed_by(rest):
+            values.append(session.data.evaluate(expression))
     _check(template)
     if "%" in CONVERSION.sub("", template):
         raise PrintfError("Incomplete format specifier at end of format string")
     wanted = sum(1 for match in CONVERSION.finditer(template) if match["kind"] != "%")
     if wanted != len(values):
         raise PrintfError("Wrong number of arguments for specified format-string")
-    pieces, at = [], 0
+    at = 0
     arguments = iter(values)
     for match in CONVERSION.finditer(template):
-        pieces.append(unescape(template[at : match.start()]))
-        pieces.append("%" if match["kind"] == "%" else _convert(session, match, next(arguments)))
+        yield unescape(template[at : match.start()])
+        yield "%" if match["kind"] == "%" else _convert(session, match, next(arguments))
         at = match.end()
-    return "".join([*pieces, unescape(template[at:])])
+    yield unescape(template[at:])
 
 
 def numbers_printed(text: str) -> tuple[str, ...] | None:

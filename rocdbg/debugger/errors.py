@@ -70,6 +70,14 @@ class ExpressionError(DebuggerError):
         super().__init__(message)
 
 
+class GrammarError(ExpressionError):
+    """A syntax error in an expression; ``near`` is the text from where it is noticed."""
+
+    def __init__(self, near: str, text: str = "", offset: int | None = None) -> None:
+        self.near = near
+        super().__init__(f"A syntax error in expression, near `{near}'.", text, offset)
+
+
 class UnavailableError(DebuggerError):
     """A value was needed that does not exist: optimised out, or not available."""
 

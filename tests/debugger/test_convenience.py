@@ -47,14 +47,28 @@ def test_in_one_session() -> None:
     assert shown == EXPRESSIONS
 
 
+def _in_python(kind: str, text: str) -> str:
+    """As GDB words what goes wrong in a function that it has in Python."""
+    return f"Python Exception <class '{kind}'>: {text}\nError occurred in Python: {text}"
+
+
 ERRORS = [
     ("$_isvoid()", "You must provide one argument for $_isvoid."),
-    ("$_strlen()", "You must provide one argument for $_strlen."),
-    ('$_streq("a")', "You must provide two arguments for $_streq."),
-    ('$_memeq("a", "b")', "You must provide three arguments for $_memeq."),
-    ('$_memeq("a", "b", -1)', "length must be non-negative"),
-    ('$_regex("hello", "(")', "Bad regular expression: missing ), unterminated subpattern at position 0."),
-    ("$_strlen(1)", "Expected a string."),
+    ("$_strlen()", _in_python("TypeError", "_StrLen.invoke() missing 1 required positional argument: 'a'")),
+    (
+        "$_memeq()",
+        _in_python("TypeError", "_MemEq.invoke() missing 3 required positional arguments: 'a', 'b', and 'length'"),
+    ),
+    (
+        "$_streq(1, 2, 3)",
+        _in_python("TypeError", "_StrEq.invoke() takes 3 positional arguments but 4 were given"),
+    ),
+    ('$_memeq("a", "b", -1)', _in_python("ValueError", "length must be non-negative")),
+    (
+        '$_regex("hello", "(")',
+        _in_python("re.error", "missing ), unterminated subpattern at position 0"),
+    ),
+    ("$_strlen(1)", _in_python("gdb.error", "Trying to read string with inappropriate type `int'.")),
     ("$nope(1)", "Invalid data type for function to be called."),
 ]
 

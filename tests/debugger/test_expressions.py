@@ -52,7 +52,7 @@ VALUES = [
     ("(unsigned char) 200", "200 '\\310'"),
     ("(short) -1", "-1"),
     ("(short) 0x18000", "-32768"),
-    ("(bool) 5", "true"),
+    ("(_Bool) 5", "true"),
     ("(int) 3.99", "3"),
     ("(int) -3.99", "-3"),
     ("(float) 16777217", "16777216"),
@@ -188,7 +188,7 @@ ERRORS = [
     ("(struct nosuch *) 0", "No struct type named nosuch."),
     ("*(int *) 8", "Cannot access memory at address 0x8"),
     ("*(int *) local#8", "Cannot access memory at address local#0x8"),
-    ("$_strlen()", "You must provide one argument for $_strlen."),
+    ("$_isvoid()", "You must provide one argument for $_isvoid."),
 ]
 
 

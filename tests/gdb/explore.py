@@ -1,4 +1,5 @@
-"""`python -m tests.gdb.explore [--seed N] [--sessions N] [--commands N] [PROGRAM...]`: look for unknown differences.
+"""`python -m tests.gdb.explore [--seed N] [--sessions N] [--commands N] [--templates PATH] [PROGRAM...]`: look for
+unknown differences.
 
 Random sessions on the programs of the comparison (or on a source of one's own: PATH.c, PATH.cpp, PATH.cl), through GDB
 and through rocdbg; what differs is printed, grouped by the command and what is said. The golden sessions hold what was
@@ -23,7 +24,7 @@ from pathlib import Path
 import tests.gdb.build as build
 import tests.gdb.compare as compare
 from tests.gdb.normalise import NO_DEBUG_INFORMATION, normalise
-from tests.gdb.random_sessions import names_of, random_session
+from tests.gdb.random_sessions import TEMPLATES, names_of, random_session, templates
 from tests.gdb.record import BLOCK_PROMPTS, END
 from tests.gdb.record import SETTINGS as RECORDING
 from tests.gdb.session_files import Session
@@ -33,6 +34,16 @@ STOPPING = re.compile(r"(next|step|continue|finish|until|stepi|nexti|advance|ret
 MARK = "\2\n"
 """Stands after each answer: GDB takes the lines of a block that it refuses for commands, with a prompt each."""
 THREAD = re.compile(r"(?m)^(Thread 1 \().*$")
+HISTORY = re.compile(r"\$\$?\d*(?!\w)|show values|(p|print|output|call|inspect|x)(/\w*)?$")
+"""What is about the history, or about what was shown before."""
+CODE = re.compile(r"(?m)^(=>|  ) (ADDRESS[^\n:\t]*(?:::[^\n:\t]*)*):\t.*$")
+"""An instruction: each side has its own."""
+OFFSET = re.compile(r"\+\d+>")
+HOST_SYMBOLS = re.compile(
+    r"(?m)^(?:ADDRESS  .*|No line number information available for address ADDRESS <_ZN?K?S.*>)\n"
+)
+"""Of the C and C++ libraries, which only the host's program has."""
+NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?: '[^\n]*')?")
 SHOWN = 12
 """Lines of an answer that are printed."""
 
@@ -64,20 +75,36 @@ def recorded(made: Session, folder: Path) -> list[str]:
 
 
 def pairs(made: Session, folder: Path) -> list[tuple[str, str, str]]:
-    """(command, GDB's answer, rocdbg's), until what moves the program differs or ends in a signal."""
+    """(command, GDB's answer, rocdbg's), until what moves the program differs or ends in a signal or in its caller."""
     found = []
     ahead = 0
     theirs = recorded(made, folder)
+    functions = names_of(build.PROGRAMS / build.source(made.program)).functions
+    code = re.compile(rf"(?:\b|(?<=\d))(?:{'|'.join(map(re.escape, functions or ['nothing']))})\b(?!\()")
     for command, gdb, rocdbg in zip(made.commands, theirs, compare.answers(made, folder), strict=False):
+        typed = command.lines[0]
         got = compare._renumbered(rocdbg, -ahead)
-        ahead += len(compare.VALUE.findall(rocdbg)) - len(compare.VALUE.findall(gdb))
-        left, right = (THREAD.sub(r"\1...", normalise(text)) for text in (gdb, got))
-        if "received signal" in left:
+        left, right = (_shared(text) for text in (gdb, got))
+        if re.search(r"received signal|\bbegin( \(\)|,\n)", left):
             break
-        found.append(("\n>".join(command.lines), left, right))
-        if left != right and STOPPING.match(command.lines[0]):
+        apart = ahead != 0 and HISTORY.search(typed) is not None
+        if not typed.startswith("show values"):
+            ahead += len(compare.VALUE.findall(rocdbg)) - len(compare.VALUE.findall(gdb))
+        bytes_of_code = code.search(typed) is not None and NUMBER.sub("#", left) == NUMBER.sub("#", right)
+        if apart or "has unknown return type" in left:
+            continue
+        found.append(("\n>".join(command.lines), left, left if bytes_of_code else right))
+        if left != right and STOPPING.match(typed):
             break
     return found
+
+
+def _shared(text: str) -> str:
+    """An answer without what a program on the host and one on a device cannot have in common."""
+    text = THREAD.sub(r"\1...", normalise(text))
+    if CODE.search(text):
+        text = OFFSET.sub("+N>", CODE.sub(r"\1 \2:", text))
+    return HOST_SYMBOLS.sub("", text)
 
 
 def form(command: str, gdb: str, rocdbg: str) -> str:
@@ -117,19 +144,23 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--commands", type=int, default=60)
+    parser.add_argument("--templates", type=Path, default=TEMPLATES, help="a file like templates.txt")
+    parser.add_argument("--show", type=int, default=2, help="members of each group that are printed")
     parser.add_argument("programs", nargs="*")
     options = parser.parse_args()
     kinds = (".c", ".cpp", ".cl")
     every = sorted(path.stem for path in build.PROGRAMS.iterdir() if path.suffix in kinds and path.stem != "host_main")
     groups: dict[str, list[str]] = collections.defaultdict(list)
     total = 0
+    forms = templates(options.templates)
     with tempfile.TemporaryDirectory() as work, zeroed(), loaded(options.programs or every) as programs:
         for index in range(options.sessions):
             program = programs[index % len(programs)]
             folder = Path(work) / program
             folder.mkdir(exist_ok=True)
             names = names_of(build.PROGRAMS / build.source(program))
-            made = random_session(names, program, random.Random(options.seed * 10_000 + index), options.commands)
+            rng = random.Random(options.seed * 10_000 + index)
+            made = random_session(names, program, rng, options.commands, forms)
             try:
                 found = pairs(made, folder)
             except subprocess.TimeoutExpired:
@@ -142,7 +173,7 @@ def main() -> None:
                     lines += [f"  +{line}" for line in rocdbg.splitlines()[:SHOWN]]
                     groups[form(command, gdb, rocdbg)].append("\n".join([f"[{program} {index}] {command}", *lines]))
     for name, members in sorted(groups.items(), key=lambda item: -len(item[1])):
-        print(f"== {len(members)} x {name}", *members[:2], sep="\n")
+        print(f"== {len(members)} x {name}", *members[: options.show], sep="\n")
     print(f"{total - sum(map(len, groups.values()))} of {total} pairs are equal")
 
 

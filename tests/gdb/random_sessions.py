@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.gdb.build import HERE
 from tests.gdb.session_files import Command, Session
 
+TEMPLATES = HERE / "templates.txt"
 IDENTIFIER = r"[A-Za-z_]\w*"
 CHAIN = re.compile(rf"{IDENTIFIER}(?:(?:\.|->){IDENTIFIER}|\[[^\[\];]{{1,12}}\])*")
 FUNCTION = re.compile(
@@ -116,10 +117,10 @@ def _chains(text: str) -> list[str]:
 class Generator:
     """Commands drawn at random for one program."""
 
-    def __init__(self, names: Names, rng: random.Random) -> None:
+    def __init__(self, names: Names, rng: random.Random, forms: dict[str, list[str]]) -> None:
         self.names, self.rng = names, rng
         self.function = ""
-        self.templates = templates()
+        self.templates = forms
 
     def pick(self, items: list[str], otherwise: str = "nothing") -> str:
         """One of them."""
@@ -201,11 +202,11 @@ class Generator:
         return re.sub(r"<(/?[A-Z]+)>", lambda found: makers[found[1]](), form)
 
 
-def templates() -> dict[str, list[str]]:
-    """The templates of ``templates.txt`` by section: '' (of all kinds), 'running', 'settings'."""
+def templates(path: Path = TEMPLATES) -> dict[str, list[str]]:
+    """The templates of a file by section: '' (of all kinds), 'running', 'settings'."""
     found: dict[str, list[str]] = {"": []}
     section = ""
-    for line in (HERE / "templates.txt").read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("%"):
             section = line[1:]
             found[section] = []
@@ -216,9 +217,11 @@ def templates() -> dict[str, list[str]]:
     return found
 
 
-def random_session(names: Names, program: str, rng: random.Random, length: int) -> Session:
-    """A random session: a breakpoint late in a function, `run`, and commands."""
-    generator = Generator(names, rng)
+def random_session(
+    names: Names, program: str, rng: random.Random, length: int, forms: dict[str, list[str]]
+) -> Session:
+    """A random session: a breakpoint late in a function, `run`, and commands of the ``forms``."""
+    generator = Generator(names, rng, forms)
     generator.function = rng.choice(names.functions or [""])
     first, last = names.bodies.get(generator.function, (1, 1))
     commands = [Command("", [f"break {rng.randint((first + last) // 2, last)}"]), Command("", ["run"])]

@@ -11,7 +11,7 @@ from rocdbg.cli.breakpoint_numbers import numbers_of
 from rocdbg.cli.displays import is_within
 from rocdbg.cli.kinds import COUNTED_FORMAT, EXPRESSION, OUTPUT_FORMAT, PRINT_FORMAT, SLASH, text_of
 from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.printf import format_printf
+from rocdbg.cli.printf import printf_pieces
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.settings_declarations import PRINT_OPTIONS
 from rocdbg.debugger.errors import DebuggerError
@@ -150,7 +150,8 @@ def output(shell: Shell, fmt: Format, expression: str) -> None:
 )
 def printf(shell: Shell, text: str) -> None:
     """Formatted printing, like the C "printf" function."""
-    shell.out.raw(format_printf(shell.session, text))
+    for piece in printf_pieces(shell.session, text):
+        shell.out.raw(piece)
 
 
 @command(

@@ -14,7 +14,7 @@ from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import Category, CommandError, CommandSpec, Completes, Registry, Repeat, command
 from rocdbg.cli.value_kinds import split_word
 from rocdbg.debugger.expr.access import place_of
-from rocdbg.debugger.expr.parser import split_arguments
+from rocdbg.debugger.expr.parser import followed_by, followers, split_arguments
 from rocdbg.debugger.reports.memory_files import (
     address_operand,
     dumped_memory,
@@ -61,17 +61,23 @@ def find(shell: Shell, text: str) -> None:
     missing = MISSING.search(text)
     if missing is not None:
         raise CommandError(f"A syntax error in expression, near `{missing[1]}'.")
-    start = _place(shell, operands[0])
+    rests = followers(text)
+    with followed_by(rests[0]):
+        start = _place(shell, operands[0])
     if len(operands) < 2 or operands[1:] == [""]:
         raise CommandError("Argument required (expression to compute).")
-    length = _length(shell, start, operands[1])
+    with followed_by(rests[1]):
+        length = _length(shell, start, operands[1])
     if not length:
         shell.line("Empty search range.")
     elif len(operands) < 3 or operands[2:] == [""]:
         raise CommandError("Missing search pattern.")
     if operands[-1] == "":
         operands.pop()  # a comma may end the list
-    pattern = b"".join(_bytes(shell, operand, size) for operand in operands[2:]) if length else b"\0"
+    pattern = b"" if length else b"\0"
+    for operand, rest in zip(operands[2:] if length else (), rests[2:], strict=False):
+        with followed_by(rest):
+            pattern += _bytes(shell, operand, size)
     if not pattern:
         raise CommandError("Empty search pattern.")
     if length < len(pattern) and length:

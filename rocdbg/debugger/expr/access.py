@@ -18,6 +18,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
+    EnumType,
     FunctionType,
     MemberPointerType,
     PointerKind,
@@ -69,7 +70,9 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
     """
     stripped = pointer.bare
     if not isinstance(stripped, PointerType):
-        if ctypes.is_integral(stripped):
+        if ctypes.is_number(stripped):
+            if only_type:
+                return Value.of_int(ctypes.INT, 0)
             # "*0x1000": GDB reads a long there
             return environment.at_address(ctypes.LONG, 0, pointer.as_int())
         if isinstance(stripped, MemberPointerType):
@@ -78,6 +81,8 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
             return pointer.element(0)  # of a string that is in no memory
         raise ExpressionError("Attempt to take contents of a non-pointer value.")
     if isinstance(stripped.target.strip_typedefs().strip_qualifiers(), VoidType):
+        if only_type:
+            return Value(stripped.target)
         raise ExpressionError("Attempt to dereference a generic pointer.")
     behind = pointer.storage
     if isinstance(behind, LocationStorage) and pointer.data is None:
@@ -126,8 +131,14 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
 
     Elements beyond the end are only refused where the array is not in memory.
     """
-    number = index.as_int()
     stripped = base.bare
+    if not isinstance(stripped, VectorType | ArrayType | PointerType) and not ctypes.is_pointer(index.type):
+        named = "void" if isinstance(stripped, VoidType) else getattr(stripped, "name", None)
+        what = f"something of type `{stripped if not isinstance(stripped, ClassType | EnumType) else named}'"
+        raise ExpressionError(f"cannot subscript {what if named else 'requested type'}")
+    if not ctypes.is_scalar(index.type):
+        raise ExpressionError("Value can't be converted to integer.")
+    number = 0 if only_type else int(index.as_float()) if ctypes.is_float(index.type) else index.as_int()
     if isinstance(stripped, VectorType):
         if not 0 <= number < stripped.count and (base.storage is None or base.address is None):
             raise ExpressionError("no such vector element")
@@ -146,6 +157,22 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
     if ctypes.is_integral(stripped) and isinstance(index.bare, PointerType):
         return pointee(advance(index, base.as_int()), environment, only_type)
     raise ExpressionError(f"cannot subscript something of type `{base.type}'")
+
+
+def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
+    """``first@number``: an array of what begins in memory with ``first``. Raises `ExpressionError`."""
+    if not ctypes.is_integral(number.type) or ctypes.is_bool(number.type):
+        raise ExpressionError('Non-integral right operand for "@" operator.')
+    count = number.as_int()
+    if not -(1 << 31) <= count < 1 << 31:
+        raise ExpressionError("Value out of range.")
+    if only_type:
+        return Value(ctypes.array_of(first.type, count), data=b"")
+    if first.address is None:
+        raise ExpressionError("Only values in memory can be extended with '@'.")
+    if count <= 0:
+        raise ExpressionError(f"Invalid number {count} of repetitions.")
+    return Value(ctypes.array_of(first.type, count), first.storage, first.offset)
 
 
 def member(base: Value, node: ast.Member, environment: Environment, only_type: bool = False) -> Value:

@@ -23,6 +23,8 @@ def stored_value(target: Value, new: Value, environment: Environment) -> Value:
         return _array(target, new)
     if isinstance(bare, ArrayType | ClassType | VectorType):
         return reinterpreted(target.type, new, environment)
+    if isinstance(bare, PointerType) and ctypes.is_float(new.type):
+        return reinterpreted(target.type, new, environment)
     if isinstance(bare, PointerType):
         new = placed(new, environment)
     return cast(target.type, decay(new), environment, implicit=True)

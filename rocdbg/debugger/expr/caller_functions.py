@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.convenience import Convenience, EvaluationHost
+from rocdbg.debugger.expr.python_functions import ScriptError, in_python, kind_of
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior, outwards
 from rocdbg.debugger.values import ctypes
@@ -17,23 +17,22 @@ Fits = Callable[[str, str], bool]
 
 def add_caller_functions(convenience: Convenience, inferior: Inferior) -> None:
     """Give expressions ``$_caller_is``, ``$_caller_matches``, ``$_any_caller_is`` and ``$_any_caller_matches``."""
-    for name, fits in (("is", _is), ("matches", _matches)):
-        convenience.functions[f"_caller_{name}"] = _function(inferior, fits, f"_caller_{name}", False)
-        convenience.functions[f"_any_caller_{name}"] = _function(inferior, fits, f"_any_caller_{name}", True)
+    for name, title, fits in (("is", "Is", _is), ("matches", "Matches", _matches)):
+        for any_, class_name in ((False, f"Caller{title}"), (True, f"AnyCaller{title}")):
+            function = in_python(class_name, ("name", "nframes"), _function(inferior, fits, any_), optional=1)
+            convenience.functions[f"{'_any' if any_ else ''}_caller_{name}"] = function
 
 
 def _function(
-    inferior: Inferior, fits: Fits, name: str, any_: bool
+    inferior: Inferior, fits: Fits, any_: bool
 ) -> Callable[[EvaluationHost, Sequence[Value]], Value]:
     def answer(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-        if not 1 <= len(arguments) <= 2:
-            raise ExpressionError(f"${name} takes a name and, if wanted, a number of frames.")
         count = arguments[1].as_int() if len(arguments) == 2 else 1
         if count < 0:
-            raise ExpressionError("nframes must be >= 0")
+            raise ScriptError("ValueError", "nframes must be >= 0")
         frame = host.frame
         if frame is None:
-            raise ExpressionError("No frame is currently selected.")
+            raise ScriptError("gdb.error", "No frame is currently selected.")
         wanted = host.read_string(arguments[0]).decode("utf-8", "replace")
         found = _any(_names(inferior, frame), wanted, fits, count, any_)
         return Value.of_int(ctypes.INT, found)
@@ -65,4 +64,4 @@ def _matches(name: str, pattern: str) -> bool:
     try:
         return re.match(pattern, name) is not None
     except (re.error, OverflowError, RecursionError) as error:
-        raise ExpressionError(f"Bad regular expression: {error}.") from None
+        raise ScriptError(kind_of(error), str(error)) from None

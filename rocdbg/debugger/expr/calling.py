@@ -117,7 +117,8 @@ def _behind(value: Value, environment: Environment, only_type: bool) -> Callee:
     type_ = stripped.target.bare if isinstance(stripped, PointerType) else None
     if only_type and not isinstance(value.bare, FunctionType):
         raise ExpressionError('Expression of type other than "Function returning ..." used as function')
-    known = isinstance(type_, FunctionType) or isinstance(stripped, PointerType) or ctypes.is_integral(stripped)
+    # numbers are functions that the debug information does not know
+    known = isinstance(type_, FunctionType) or ctypes.is_number(type_ or stripped)
     if not known:
         raise ExpressionError("Invalid data type for function to be called.")
     address = LoadedAddress(pointer.as_int())

@@ -13,6 +13,9 @@ from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, MemberPointerType, PointerType, Type, VectorType, VoidType
 
+POINTER = 8
+"""Bytes of a pointer."""
+
 
 def cast(type_: Type, value: Value, environment: Environment, implicit: bool = False) -> Value:
     """Convert a scalar. A pointer cast keeps the address space unless the type names one.
@@ -152,6 +155,8 @@ def character_type(prefix: str, environment: Environment) -> Type:
 def object_cast(type_: Type, value: Value, environment: Environment) -> Value:
     """A cast to a class or array type. Raises `ExpressionError` where there is nothing of that type."""
     if isinstance(type_.strip_typedefs(), ArrayType):
+        if isinstance(value.bare, ArrayType) and ctypes.size_of(type_) != POINTER:
+            raise ExpressionError("Invalid cast.")  # an array is a pointer to its elements then
         return reinterpreted(type_, value, environment)
     part = base_part(value, type_, environment)
     return part.with_type(part.type) if part is not None else reinterpreted(type_, decay(value), environment)
@@ -177,7 +182,9 @@ def is_reinterpreted(type_: Type, value: Value) -> bool:
         return False
     if ctypes.is_complex(source) or isinstance(source, VectorType):
         return True
-    return isinstance(source, ClassType) or (isinstance(source, PointerType) and ctypes.is_float(target))
+    return isinstance(source, ClassType) or (
+        isinstance(source, PointerType) and ctypes.is_float(target)
+    ) or (isinstance(target, PointerType) and ctypes.is_float(source))
 
 
 def aggregate_cast(type_: Type, value: Value) -> Value:

@@ -7,8 +7,8 @@ from typing import Protocol
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.environment import Environment, is_opencl
+from rocdbg.debugger.expr.meanings import need_names
 from rocdbg.debugger.expr.operators import convert
-from rocdbg.debugger.expr.trees import need_names
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import VectorType

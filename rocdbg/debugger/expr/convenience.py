@@ -8,6 +8,7 @@ from typing import Protocol
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.complex_numbers import parts
+from rocdbg.debugger.expr.python_functions import ScriptError, in_python, kind_of
 from rocdbg.debugger.focus import STATIC, Focus
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values import ctypes
@@ -114,49 +115,43 @@ class Convenience:
         return sorted({*self._variables, *self._dynamic, *self.functions})
 
 
-def _need(name: str, arguments: Sequence[Value], count: int) -> None:
-    if len(arguments) != count:
-        words = {1: "one argument", 2: "two arguments", 3: "three arguments"}
-        raise ExpressionError(f"You must provide {words[count]} for ${name}.")
+def _need_one(name: str, arguments: Sequence[Value]) -> None:
+    if len(arguments) != 1:
+        raise ExpressionError(f"You must provide one argument for ${name}.")
 
 
 def _strlen(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    _need("_strlen", arguments, 1)
     return Value.of_int(ctypes.INT, len(host.read_string(arguments[0])))
 
 
 def _streq(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    _need("_streq", arguments, 2)
     return Value.of_int(host.bool_type, host.read_string(arguments[0]) == host.read_string(arguments[1]))
 
 
 def _regex(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    _need("_regex", arguments, 2)
     text = host.read_string(arguments[0]).decode("utf-8", "replace")
     pattern = host.read_string(arguments[1]).decode("utf-8", "replace")
     try:
         return Value.of_int(host.bool_type, re.match(pattern, text) is not None)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ExpressionError(f"Bad regular expression: {error}.") from None
+        raise ScriptError(kind_of(error), str(error)) from None
 
 
 def _memeq(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    _need("_memeq", arguments, 3)
     size = arguments[2].as_int()
     if size < 0:
-        raise ExpressionError("length must be non-negative")
+        raise ScriptError("ValueError", "length must be non-negative")
     return Value.of_int(
         host.bool_type, host.read_bytes(arguments[0], size) == host.read_bytes(arguments[1], size)
     )
 
 
 def _isvoid(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    _need("_isvoid", arguments, 1)
+    _need_one("_isvoid", arguments)
     return Value.of_int(ctypes.INT, isinstance(arguments[0].bare, type(ctypes.VOID)))
 
 
 def _as_string(host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    _need("_as_string", arguments, 1)
     return string_value(host.as_text(arguments[0]).encode())
 
 
@@ -167,22 +162,22 @@ def string_value(data: bytes, element: Type = ctypes.CHAR) -> Value:
 
 
 def _creal(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    _need("_creal", arguments, 1)
+    _need_one("_creal", arguments)
     return parts(arguments[0])[0]
 
 
 def _cimag(_host: EvaluationHost, arguments: Sequence[Value]) -> Value:
-    _need("_cimag", arguments, 1)
+    _need_one("_cimag", arguments)
     return parts(arguments[0])[1]
 
 
 _FUNCTIONS: dict[str, Function] = {
-    "_strlen": _strlen,
-    "_streq": _streq,
-    "_regex": _regex,
-    "_memeq": _memeq,
+    "_strlen": in_python("_StrLen", ("a",), _strlen),
+    "_streq": in_python("_StrEq", ("a", "b"), _streq),
+    "_regex": in_python("_RegEx", ("string", "regex"), _regex),
+    "_memeq": in_python("_MemEq", ("a", "b", "length"), _memeq),
     "_isvoid": _isvoid,
-    "_as_string": _as_string,
+    "_as_string": in_python("_AsString", ("val",), _as_string),
     "_creal": _creal,
     "_cimag": _cimag,
 }

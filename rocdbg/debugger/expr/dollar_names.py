@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from rocdbg.arch.targets import Target
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ExpressionError, RegisterAccessError
+from rocdbg.debugger.errors import ExpressionError, NoSymbolError, RegisterAccessError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.environment import Environment
-from rocdbg.debugger.expr.trees import is_known_name, names_in
+from rocdbg.debugger.expr.meanings import need_names
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import VoidType
@@ -65,9 +65,7 @@ def registers(node: ast.Registers, evaluator: Evaluator) -> Value:
         environment.register(node.whole.name[1:]) is None
     ):
         return evaluator.value(ast.Member(node.whole, node.half, False))
-    if isinstance(node, ast.RegisterList) and node.otherwise is not None and all(
-        is_known_name(name, environment) for name in names_in(node.otherwise)
-    ):
+    if isinstance(node, ast.RegisterList) and node.otherwise is not None and _has_names(node.otherwise, environment):
         return evaluator.value(node.otherwise)
     file = environment.registers
     try:
@@ -78,6 +76,15 @@ def registers(node: ast.Registers, evaluator: Evaluator) -> Value:
 
 def _is_set(name: str, environment: Environment) -> bool:
     return not isinstance(environment.convenience.get(name, environment.focus).type, VoidType)
+
+
+def _has_names(node: ast.Expression, environment: Environment) -> bool:
+    """Whether all names in a tree are the program's."""
+    try:
+        need_names(node, environment)
+    except NoSymbolError:
+        return False
+    return True
 
 
 def _operand(node: ast.Registers, evaluator: Evaluator, target: Target, wave_size: int) -> Register:

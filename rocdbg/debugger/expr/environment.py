@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from rocdbg.debugger.expr.convenience import Convenience
@@ -14,7 +15,7 @@ from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.storage import Memory
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info import Function
+from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.location import LocationDescription
 
@@ -77,6 +78,9 @@ class Environment(Protocol):
 
     def local(self, name: str) -> Value | None:
         """A variable of the frame's blocks, innermost first."""
+
+    def local_variables(self) -> Iterator[Variable]:
+        """The variables of the frame's blocks, those that hide others first."""
 
     def global_symbol(self, name: str, is_global: bool = False) -> Value | None:
         """A global variable, function, enumerator or symbol; ``is_global``: it began with ``::``."""

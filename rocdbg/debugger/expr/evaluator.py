@@ -12,9 +12,9 @@ from rocdbg.debugger.expr.access import (
     element,
     follow,
     member,
-    member_of_this,
     placed,
     pointee,
+    repeated,
 )
 from rocdbg.debugger.expr.assignment import bit_field_warning, stored_value
 from rocdbg.debugger.expr.calling import call, operator_call, pointed_method, run
@@ -39,22 +39,23 @@ from rocdbg.debugger.expr.function_values import overload
 from rocdbg.debugger.expr.literals import (
     array_literal,
     comma_list,
-    hexadecimal,
     integer_literal,
     size_value,
     space_address,
     typed_memory,
     vector_literal,
 )
-from rocdbg.debugger.expr.operators import COMPARISONS, binary, repeated, shift_warning, stepped, unary, vector_not
-from rocdbg.debugger.expr.qualified_members import member_pointer, member_value
+from rocdbg.debugger.expr.meanings import name_value, need_names
+from rocdbg.debugger.expr.operators import COMPARISONS, binary, shift_warning, stepped, unary, vector_not
+from rocdbg.debugger.expr.qualified_members import member_pointer
 from rocdbg.debugger.expr.strings import StringReader
-from rocdbg.debugger.expr.trees import need_names, nesting_limited, parse_in
+from rocdbg.debugger.expr.trees import nesting_limited, parse_in
 from rocdbg.debugger.expr.type_names import named_type
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.storage import Absence, ConvenienceStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, FunctionType, PointerKind, PointerType, Type, VectorType
+from rocdbg.errors import Error
 
 
 def evaluate(text: str, environment: Environment) -> Value:
@@ -69,7 +70,7 @@ def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
     with nesting_limited(text):
         if isinstance(tree, ast.TypeExpression):
             return evaluator.type(tree.type), True
-        return evaluator.value(tree).type, False
+        return evaluator.whole(tree).type, False
 
 
 def value_tree(text: str, environment: Environment) -> ast.Expression:
@@ -97,7 +98,15 @@ class Evaluator(Struct):
         """The value of an expression as typed."""
         tree = value_tree(text, self.environment)
         with nesting_limited(text):
+            return self.whole(tree)
+
+    def whole(self, tree: ast.Expression) -> Value:
+        """`value` of a whole expression: that a name means nothing is an error before others."""
+        try:
             return self.value(tree)
+        except Error:
+            need_names(tree, self.environment)
+            raise
 
     def value(self, node: ast.Expression) -> Value:
         """The value of a tree; arrays, functions and references come as they are.
@@ -142,7 +151,7 @@ class Evaluator(Struct):
             case ast.Bool(truth):
                 return Value.of_int(self.environment.bool_type, truth)
             case ast.Name():
-                return self._name(node)
+                return name_value(node, self.environment, self.only_type)
             case ast.ScopedName(scope, name):
                 return self.environment.scoped_variable(scope, name)
             case ast.Dollar(name):
@@ -200,24 +209,6 @@ class Evaluator(Struct):
             return self.type(node.type)
         return Evaluator(self.environment, only_type=True).lvalue(node).type
 
-    # -- leaves
-
-    def _name(self, node: ast.Name) -> Value:
-        if node.global_:
-            value = self.environment.global_symbol(node.name, True)
-        else:
-            value = self.environment.local(node.name)
-            if value is None:
-                value = member_of_this(node.name, self.environment, self.only_type)  # members hide globals
-            if value is None:
-                value = self._class_member(node.name) or self.environment.variable(node.name)
-        return value if value is not None else hexadecimal(node.name, self.environment)
-
-    def _class_member(self, name: str) -> Value | None:
-        """``Class::member``; ``None`` where that is nothing."""
-        scope, _, last = name.rpartition("::")
-        return member_value(scope, last, self.environment, self.only_type) if scope else None
-
     # -- operators
 
     def _unary(self, operator: str, operand: ast.Expression) -> Value:
@@ -235,7 +226,7 @@ class Evaluator(Struct):
             given = self.value(operand)
             pointer = follow(given, self.environment)
             found = self._operator(operator, pointer)
-            of_number = ctypes.is_reference(given.type) and ctypes.is_integral(pointer.type)
+            of_number = ctypes.is_reference(given.type) and ctypes.is_number(pointer.type)
             if found is None and (of_number or (self.only_type and isinstance(pointer.bare, FunctionType))):
                 raise ExpressionError("Attempt to take contents of a non-pointer value.")  # as in GDB
             return found or pointee(decay(self._kept(pointer)), self.environment, self.only_type)
@@ -279,12 +270,16 @@ class Evaluator(Struct):
             pointer = self.operand(right)
             method = pointed_method(pointer, left, self.environment)
             return method if method is not None else self.environment.pointed_member(pointer, left)
-        if operator in ("&&", "||") and not isinstance(left.bare, ClassType) and not (
+        if operator in ("&&", "||") and not ctypes.is_class(left.type) and not (
             isinstance(left.bare, VectorType) and is_opencl(self.environment)
         ):
             answer = self._readable(decay(left)).is_true()
             if answer == (operator == "&&"):
-                answer = self._readable(self.operand(right)).is_true()
+                other = self.operand(right)
+                found = self._operator(operator, left, other)
+                if found is not None:
+                    return found
+                answer = self._readable(other).is_true()
             else:
                 need_names(right, self.environment)
             return Value.of_int(self.environment.bool_type, answer)
@@ -371,6 +366,11 @@ class Evaluator(Struct):
     # -- calls
 
     def _call(self, function: ast.Expression, arguments: tuple[ast.Expression, ...]) -> Value:
+        if arguments and all(isinstance(argument, ast.TypeExpression) for argument in arguments):
+            if not isinstance(function, ast.Name) or self.environment.local(function.name) is not None:
+                return self.value(function)  # what it is, whatever its parameters
+            types = [self.type(argument.type) for argument in arguments if isinstance(argument, ast.TypeExpression)]
+            return overload(function.name, ", ".join(map(str, types)), self.environment)
         if isinstance(function, ast.Dollar):
             name = function.name[1:]
             handler = self.environment.convenience.functions.get(name)
@@ -380,11 +380,6 @@ class Evaluator(Struct):
                 return handler(StringReader(self.environment), [self.lvalue(argument) for argument in arguments])
             if self.environment.register(name) is None and name not in self.environment.convenience:
                 raise ExpressionError("Invalid data type for function to be called.")
-        if isinstance(function, ast.Name) and arguments and all(
-            isinstance(argument, ast.TypeExpression) for argument in arguments
-        ):
-            types = [self.type(argument.type) for argument in arguments if isinstance(argument, ast.TypeExpression)]
-            return overload(function.name, ", ".join(map(str, types)), self.environment)
         values = [self.lvalue(argument) for argument in arguments]
         self.has_stored |= not self.only_type  # for all that is known: what functions store is not followed
         return call(function, self, values, self.environment, self.only_type)
@@ -394,6 +389,11 @@ class Evaluator(Struct):
         if not any(isinstance(operand.bare, ClassType) for operand in operands):
             return None
         found = operator_call(operator, list(operands), self.environment)
+        classes = [ctypes.is_class(operand.type) for operand in operands]
+        if found is None and not any(classes):
+            return None  # as GDB, which looks for no operators of unions
+        if found is None and not classes[0]:
+            raise ExpressionError("Can't do that binary op on that type")
         if found is None:
             raise ExpressionError(f"Structure has no component named operator{operator}.")
         self.has_stored |= not self.only_type

@@ -23,14 +23,14 @@ def method_value(class_: ClassType, method: Method, environment: Environment) ->
 
 
 def overload(name: str, parameters: str, environment: Environment) -> Value:
-    """The function of a name with parameters of these types. Raises `NoSymbolError`."""
+    """The function of a name with parameters of these types; an only one whatever they are. Raises `NoSymbolError`."""
     program = environment.types.program
     found = None
     if program is not None and program.has_debug_info:
         functions = ProgramNames(program, environment.types.frame).functions(name)
         if not functions:
             raise NoSymbolError(name)
-        found = of_signature(functions, parameters)
+        found = of_signature(functions, parameters) if len(functions) > 1 else functions[0]
     if found is None:
         raise NoSymbolError(name, f'No symbol "{name}({parameters})" in current context.')
     return environment.function_value(found)

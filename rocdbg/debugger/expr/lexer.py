@@ -10,7 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ExpressionError, NoSymbolError
+from rocdbg.debugger.errors import DebuggerError, ExpressionError, NoSymbolError
 from rocdbg.dwarf.info.names import spelled
 
 
@@ -40,6 +40,8 @@ class Token(Struct, frozen=True):
     value: int | float | bytes | str = 0
     suffix: str = ""
     radix: int = 10
+    wrong: DebuggerError | None = None
+    """What is wrong with the text from here on; then the token is the last."""
 
 
 _NAME_BEFORE = re.compile(r"(?<!\w)[A-Za-z_]\w*\s*\Z")
@@ -77,15 +79,20 @@ _FLOAT_SUFFIXES = {"", "f", "l", "f16", "h"}
 def tokenize(
     text: str, is_known: Callable[[str], bool] | None = None, input_radix: int = 10, is_cxx: bool = True
 ) -> list[Token]:
-    """The tokens of ``text``, an END last. ``is_cxx``: whether operators have words (``and``).
+    """The tokens of ``text``, an END last; in it is what is wrong with the text.
+
+    ``is_cxx``: whether operators have words (``and``).
 
     ``is_known`` is asked whether a name with template arguments (``fn<int>``) exists, so that it can
-    become one token. Raises `ExpressionError`.
+    become one token.
     """
     lexer = _Lexer(text, is_known or (lambda _name: False), input_radix, is_cxx)
     tokens = []
     while True:
-        token = lexer.next_token()
+        try:
+            token = lexer.next_token()
+        except (ExpressionError, NoSymbolError) as error:
+            token = Token(TokenKind.END, "", len(text), wrong=error)
         tokens.append(token)
         if token.kind is TokenKind.END:
             return tokens

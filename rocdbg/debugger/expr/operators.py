@@ -25,7 +25,6 @@ from rocdbg.dwarf.info.types import (
     numeric,
 )
 
-MAX_REPETITIONS = 1 << 24
 _COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
@@ -34,8 +33,6 @@ _COMPARE: dict[str, Callable[[float | int, float | int], bool]] = {
     "<=": lambda a, b: a <= b,
     ">=": lambda a, b: a >= b,
 }
-
-
 _NO_NUMBER = "Argument to arithmetic operation not a number or boolean."
 COMPARISONS = frozenset(_COMPARE)
 """The operators whose answer is a truth."""
@@ -68,6 +65,9 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
     if left_pointer or right_pointer:
         return _pointer_binary(operator, left, right, left_pointer, right_pointer, bool_type)
     if not (ctypes.is_scalar(left.type) and ctypes.is_scalar(right.type)):
+        unions = isinstance(left.bare, ClassType) and isinstance(right.bare, ClassType)
+        if operator in ("==", "!=") and unions and left.size == right.size:
+            return Value.of_int(bool_type, (left.contents() == right.contents()) == (operator == "=="))
         if operator in _COMPARE:
             raise ExpressionError(_not_comparable(operator))
         raise ExpressionError(_NO_NUMBER)
@@ -178,7 +178,7 @@ def _float_result(operator: str, a: float, b: float) -> float:
 
 def _shift(operator: str, left: Value, right: Value) -> Value:
     if not (ctypes.is_integral(left.type) and ctypes.is_integral(right.type)):
-        raise ExpressionError("Argument to bitwise operation not an integer.")
+        raise ExpressionError("Integer-only operation on floating point number.")
     type_ = ctypes.promote(left.type)
     number, count = convert(left, type_).as_int(), right.as_int()
     bits = 8 * ctypes.size_of(type_)
@@ -205,7 +205,8 @@ def _pointer_binary(
     operator: str, left: Value, right: Value, left_pointer: bool, right_pointer: bool, bool_type: Type
 ) -> Value:
     if operator in _COMPARE:
-        if not (ctypes.is_scalar(left.type) and ctypes.is_scalar(right.type)):
+        sides = left.type, right.type
+        if not all(map(ctypes.is_scalar, sides)) or any(map(ctypes.is_float, sides)):
             raise ExpressionError(_not_comparable(operator))
         return Value.of_int(bool_type, _COMPARE[operator](left.as_int(), right.as_int()))
     if operator in ("+", "-") and left_pointer and not right_pointer and not ctypes.is_float(right.type):
@@ -232,25 +233,15 @@ def advance(pointer: Value, count: int) -> Value:
 def stepped(value: Value, operator: str) -> Value:
     """What ``++`` or ``--`` makes of a value."""
     one = 1 if operator == "++" else -1
-    if ctypes.is_complex(value.type) or ctypes.is_void(value.type):
+    if isinstance(value.bare, ArrayType | FunctionType):
+        raise ExpressionError("Invalid cast.")
+    if ctypes.is_bool(value.type):
+        raise ExpressionError("Invalid operation on booleans.")
+    if ctypes.is_complex(value.type) or ctypes.is_void(value.type) or isinstance(value.bare, ClassType):
         raise ExpressionError("Not a numeric type.")
     if ctypes.is_pointer(value.type):
         return advance(value, one)
     return convert(binary("+", value, Value.of_int(ctypes.INT, one)), value.type)
-
-
-def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
-    """``first@number``: an array of what begins in memory with ``first``. Raises `ExpressionError`."""
-    count = number.as_int()
-    if count <= 0:
-        raise ExpressionError(f"Invalid number {count} of repetitions.")
-    if count > MAX_REPETITIONS:
-        raise ExpressionError(f"Number {count} of repetitions is too large.")
-    if only_type and first.address is None:
-        return Value(ctypes.array_of(first.type, count), data=bytes(first.size * count))
-    if first.address is None:
-        raise ExpressionError("Only values in memory can be extended with '@'.")
-    return Value(ctypes.array_of(first.type, count), first.storage, first.offset)
 
 
 def _target_size(pointer: Value) -> int:
@@ -272,15 +263,13 @@ def unary(operator: str, operand: Value, bool_type: Type = ctypes.INT) -> Value:
         return complex_unary(operator, operand, bool_type)
     if operator == "!":
         return Value.of_int(bool_type, ctypes.is_void(operand.type) or not operand.is_true())
-    if not ctypes.is_scalar(operand.type) or (_is_address(operand) and operator in "-~"):
+    if not ctypes.is_scalar(operand.type) or _is_address(operand):
         what = {"-": "negate operation not a number.", "+": "positive operation not a number."}
         raise ExpressionError(f"Argument to {what.get(operator, 'complement operation not an integer, boolean.')}")
     if operator == "~":
         if ctypes.is_float(operand.type):
             raise ExpressionError("Argument to complement operation not an integer, boolean.")
         return Value.of_int(_unary_type(operand), ~operand.as_int())
-    if _is_address(operand):
-        return operand.rvalue()
     type_ = _unary_type(operand)
     if ctypes.is_float(type_):
         number = operand.as_float()
@@ -355,6 +344,8 @@ def convert(value: Value, type_: Type) -> Value:
     source = value.bare
     if isinstance(target, VoidType):
         return Value(type_, data=b"")
+    if isinstance(source, VoidType):
+        raise ExpressionError("Invalid cast.")
     if isinstance(target, VectorType):
         return _to_vector(value, type_, target)
     if ctypes.is_complex(target):
@@ -371,7 +362,8 @@ def convert(value: Value, type_: Type) -> Value:
             return Value(type_, data=value.contents())
         raise ExpressionError("Invalid cast.")
     if ctypes.is_bool(target):
-        return Value.of_int(type_, value.is_true())
+        # as GDB, which makes an integer of a fraction first
+        return Value.of_int(type_, abs(value.as_float()) >= 1 if ctypes.is_float(source) else value.is_true())
     if ctypes.is_float(target):
         return Value.of_float(type_, value.as_float())
     if not ctypes.is_scalar(target):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.errors import ExpressionError, GrammarError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.brackets import outside
 from rocdbg.debugger.expr.lexer import TokenKind, tokenize
@@ -32,16 +33,16 @@ def parse(
     is_known: Callable[[str], bool] | None = None,
     input_radix: int = 10,
     is_cxx: bool = True,
-    names: list[str] | None = None,
+    names: list[ast.Name | ast.TypeName] | None = None,
 ) -> ast.Expression:
     """The tree of ``text``.
 
     ``is_type`` says whether a name that is no C keyword names a type in scope; ``is_known`` whether a
-    name with template arguments exists. ``is_cxx``: C++ has words that C has not. ``names`` gets the names of
-    variables in order, so that after an error it holds those before it. Raises `ExpressionError` with the offset.
+    name with template arguments exists. ``is_cxx``: C++ has words that C has not. ``names`` gets the names
+    in order, so that after an error it holds those before it. Raises `ExpressionError` with the offset.
     """
     tokens = TokenStream(text, tokenize(text, is_known, input_radix, is_cxx))
-    expression = _Parser(tokens, is_type or (lambda _name: False), is_cxx, [] if names is None else names).comma()
+    expression = _Parser(tokens, is_type or (lambda _name: False), is_cxx, [] if names is None else names).whole()
     if tokens.at(")") or tokens.at("]"):
         raise ExpressionError("Junk after end of expression.", text, tokens.peek().offset)
     if tokens.peek().kind is not TokenKind.END:
@@ -63,15 +64,40 @@ def split_arguments(text: str) -> list[str]:
     return parts
 
 
+def followers(text: str) -> list[str]:
+    """For each of the arguments (`split_arguments`) what stands behind it, from the comma on."""
+    return [*(text[index:] for index in outside(text) if text[index] == ","), ""]
+
+
+@contextmanager
+def followed_by(rest: str) -> Iterator[None]:
+    """A syntax error in an expression of a list tells of the rest of the list, too."""
+    try:
+        yield
+    except GrammarError as error:
+        raise GrammarError(error.near + rest, error.text, error.offset) from None
+
+
 class _Parser:
     def __init__(
-        self, tokens: TokenStream, is_type: Callable[[str], bool], is_cxx: bool, names: list[str]
+        self, tokens: TokenStream, is_type: Callable[[str], bool], is_cxx: bool, names: list[ast.Name | ast.TypeName]
     ) -> None:
         self.tokens = tokens
         self.is_cxx = is_cxx
         self.names = names
-        self.types = TypeGrammar(tokens, is_type, self.comma)
+        self.types = TypeGrammar(tokens, is_type, self.comma, is_cxx, names)
         self.depth = 0
+
+    def whole(self) -> ast.Expression:
+        """All of a text: a type, or an expression."""
+        if not self.types.starts_at(0):
+            return self.comma()
+        type_ = ast.TypeExpression(self.types.type_name())
+        if self.tokens.at("@"):
+            self.tokens.take()  # before the name of an address space
+        if self.tokens.peek().kind is not TokenKind.END:
+            raise self.tokens.error()
+        return type_
 
     # -- expressions, loosest first
 
@@ -128,7 +154,7 @@ class _Parser:
                     self.tokens.take()
                     return ast.Sizeof(self._bracketed_type(), True)
                 if token.text in TYPE_OF:
-                    return self._type()
+                    self.types.refuse()
                 if token.text in _CASTS and self.tokens.at("<", 1):
                     return self._named_cast()
             if self.tokens.at("(") and self.types.starts_at(1):
@@ -156,13 +182,9 @@ class _Parser:
         return ast.TypeExpression(name)
 
     def _cast(self) -> ast.Expression:
-        start = self.tokens.position
         self.tokens.expect("(")
         name = self.types.type_name()
-        if not self.tokens.accept(")"):
-            # "(T::x + 1)" and the like: what is wrong with it, or right, is found inside of plain brackets
-            self.tokens.position = start
-            return self.postfix()
+        self.tokens.expect(")")
         if self._ends_operand():
             raise self.tokens.error()  # as GDB, which has no type in brackets by itself
         return ast.Cast(name, self.unary())
@@ -197,8 +219,7 @@ class _Parser:
         return self._suffixes(ast.ArrayLiteral(tuple(elements)))
 
     def postfix(self) -> ast.Expression:
-        base = self.primary()
-        return base if isinstance(base, ast.TypeExpression) else self._suffixes(base)
+        return self._suffixes(self.primary())
 
     def _suffixes(self, base: ast.Expression) -> ast.Expression:
         while True:
@@ -207,9 +228,10 @@ class _Parser:
             elif self.tokens.accept("("):
                 arguments: list[ast.Expression] = []
                 if not self.tokens.at(")"):
-                    arguments.append(self.assignment())
+                    argument = self._parameter if self.types.starts_at(0) else self.assignment
+                    arguments.append(argument())
                     while self.tokens.accept(","):
-                        arguments.append(self.assignment())
+                        arguments.append(argument())
                 self.tokens.expect(")")
                 base = ast.Call(base, tuple(arguments))
             elif self.tokens.at(".") or self.tokens.at("->"):
@@ -315,7 +337,9 @@ class _Parser:
             self.tokens.expect(")")
             return inner
         if kind is TokenKind.OPERATOR and token.text == "::":
-            return ast.Name(self.tokens.qualified_name(), True)
+            name = ast.Name(self.tokens.qualified_name(), True)
+            self.names.append(name)
+            return name
         if kind is TokenKind.OPERATOR and token.text == "@":  # what GDB has before the name of an address space
             if self.tokens.peek().kind is TokenKind.NAME:
                 raise ExpressionError(f'Unknown address space specifier: "{self.tokens.peek().text}"')
@@ -350,7 +374,7 @@ class _Parser:
             self.tokens.take()
             return ast.SpaceAddress(word, self.unary())
         if self.types.starts_at(0):
-            return self._type()
+            self.types.refuse()
         name = self.tokens.qualified_name()
         if self.tokens.accept("::"):
             raise self.tokens.error()
@@ -358,12 +382,12 @@ class _Parser:
             # GDB's spelling of a parameter's value on entry
             self.tokens.take()
             return ast.Name(f"{name}@{self.tokens.take().text}")
-        self.names.append(name)
+        if "::" in name or not (self.is_cxx and self.tokens.at("(")):  # a function is looked up by its arguments
+            self.names.append(ast.Name(name))
         return ast.Name(name)
 
-    def _type(self) -> ast.Expression:
-        """A type by itself. As GDB, what stands in brackets behind one is no value: ``int(3.5)`` is no cast."""
-        name = self.types.type_name()
-        if self.tokens.accept("("):
+    def _parameter(self) -> ast.Expression:
+        """One of the types in ``f(int, float)``, which means the function with such parameters."""
+        if not self.types.starts_at(0):
             raise self.tokens.error()
-        return ast.TypeExpression(name)
+        return ast.TypeExpression(self.types.type_name())

@@ -13,7 +13,7 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.names import split_qualified
 from rocdbg.dwarf.info.symbol_index import is_declaration
-from rocdbg.dwarf.info.types import ClassType, EnumType, Type, TypedefType
+from rocdbg.dwarf.info.types import BaseType, ClassType, EnumType, Type, TypedefType, VoidType
 
 MOST_LINKS = 8
 """Links of a name of which any may be a typedef: each is looked up, in all that is visible."""
@@ -139,7 +139,8 @@ def _missing_in(type_: Type, name: str) -> DebuggerError:
             return ExpressionError(f'no constant named "{name}" in enum "{bare.qualified_name}"')
         return ExpressionError(f"`{bare.qualified_name}' is not defined as an aggregate type.")
     if not isinstance(bare, ClassType):
-        return ExpressionError(f"`{type_}' is not defined as an aggregate type.")
+        shown = bare if isinstance(bare, BaseType | VoidType) else "<unnamed type>"
+        return ExpressionError(f"`{shown}' is not defined as an aggregate type.")
     return NoSymbolError(name, f"There is no field named {name}")
 
 

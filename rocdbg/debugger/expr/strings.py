@@ -9,6 +9,7 @@ from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.convenience import MAX_STRING
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, PointerType, Type, VectorType
 
@@ -36,8 +37,8 @@ class StringReader(Struct, frozen=True):
         value = follow(value, self.environment)
         if isinstance(value.bare, ArrayType | VectorType):
             return value.contents().split(b"\0")[0]
-        if not isinstance(value.bare, PointerType):
-            raise ExpressionError("Expected a string.")
+        if not isinstance(value.bare, PointerType) or not ctypes.is_char(value.bare.target):
+            raise ExpressionError(f"Trying to read string with inappropriate type `{value.bare}'.")
         space = value.bare.address_class or 0
         address = value.as_int()
         out = bytearray()
@@ -49,8 +50,13 @@ class StringReader(Struct, frozen=True):
         return bytes(out)
 
     def read_bytes(self, value: Value, size: int) -> bytes:
-        """``size`` bytes behind a pointer or of an array. Raises `ExpressionError` where there are fewer."""
+        """``size`` bytes behind a pointer, at an address that is given by number, or of an array.
+
+        Raises `ExpressionError` where there are fewer.
+        """
         value = decay(follow(value, self.environment))
+        if ctypes.is_integral(value.type):
+            return self.environment.memory.read(0, value.as_int(), size)
         if isinstance(value.bare, PointerType):
             return self.environment.memory.read(value.bare.address_class or 0, value.as_int(), size)
         data = value.contents()

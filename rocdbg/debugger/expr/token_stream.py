@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.errors import GrammarError
 from rocdbg.debugger.expr.lexer import Token, TokenKind
 
 
@@ -17,7 +17,10 @@ class TokenStream(Struct):
 
     def peek(self, ahead: int = 0) -> Token:
         """The next token, or one behind it; past the end, the last."""
-        return self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+        token = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+        if token.wrong is not None:
+            raise token.wrong
+        return token
 
     def take(self) -> Token:
         """The next token, which is used up."""
@@ -58,7 +61,7 @@ class TokenStream(Struct):
             name += "::" + self.take().text
         return name
 
-    def error(self, token: Token | None = None) -> ExpressionError:
+    def error(self, token: Token | None = None) -> GrammarError:
         """A syntax error at a token, by default the next; GDB has read on to the end of a qualified name."""
         if token is None:
             ahead = 0
@@ -66,5 +69,4 @@ class TokenStream(Struct):
                 ahead += 2
             more = ahead and self.peek(ahead).kind is TokenKind.NAME
             token = self.peek(ahead + 1 if more else ahead)
-        rest = self.text[token.offset :].rstrip()
-        return ExpressionError(f"A syntax error in expression, near `{rest}'.", self.text, token.offset)
+        return GrammarError(self.text[token.offset :].rstrip(), self.text, token.offset)

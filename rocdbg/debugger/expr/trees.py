@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -10,26 +10,32 @@ from msgspec import Struct
 
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
 from rocdbg.debugger.expr import ast
-from rocdbg.debugger.expr.access import member_of_this
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.macro_expansion import expand
 from rocdbg.debugger.expr.macro_scope import macros_at
+from rocdbg.debugger.expr.meanings import has_effect, names_of, need_known
 from rocdbg.debugger.expr.parser import parse
 from rocdbg.dwarf.info import DebugInfoError
 
 
-def parse_in(text: str, environment: Environment, names_first: bool = False) -> ast.Expression:
+def parse_in(
+    text: str, environment: Environment, names_first: bool = False, variables: Container[str] = ()
+) -> ast.Expression:
     """The tree of a text, by what its names are in an environment. Raises `ExpressionError`.
 
-    ``names_first``: the text is about this very place, so that a name that means nothing is an error before others.
+    ``names_first``: the text is about this very place, so that a name that means nothing is an error before others,
+    and before anything is changed. ``variables``: names that are variables where the text will be evaluated.
     """
     text = _without_macros(text, environment)
     asked_types: list[tuple[str, bool]] = []
     asked_names: list[tuple[str, bool]] = []
 
     def is_type(name: str) -> bool:
-        asked_types.append((name, environment.is_type(name)))
+        asked_types.append((name, names_type(name)))
         return asked_types[-1][1]
+
+    def names_type(name: str) -> bool:
+        return name not in variables and environment.is_type(name)
 
     def is_known(name: str) -> bool:
         asked_names.append((name, environment.types.is_known(name)))
@@ -38,25 +44,29 @@ def parse_in(text: str, environment: Environment, names_first: bool = False) -> 
     key = text, environment.input_radix, environment.is_cplusplus
     known = _TREES.get(key)
     if known is not None:
-        tree, types, names = known
-        same_types = all(environment.is_type(name) is answer for name, answer in types)
+        tree, types, names, needed = known
+        same_types = all(names_type(name) is answer for name, answer in types)
         if same_types and all(environment.types.is_known(name) is answer for name, answer in names):
+            if names_first:
+                need_known(needed, environment)
             return tree
-    found: list[str] = []
+    found: list[ast.Name | ast.TypeName] = []
     with nesting_limited(text):
         try:
             tree = parse(text, is_type, is_known, environment.input_radix, environment.is_cplusplus, found)
-        except ExpressionError as error:
-            if names_first and error.offset is not None:
-                for name in found:
-                    _need(name, environment)
+        except (ExpressionError, NoSymbolError):
+            if names_first:
+                need_known(found, environment)
             raise
+    needed = tuple(names_of(tree, environment.is_cplusplus)) if has_effect(tree) else ()
     if len(text) <= MAX_KEPT_TEXT:
         if len(_TREES) >= MAX_KEPT or _kept[0] + len(text) > MAX_KEPT_CHARACTERS:
             _TREES.clear()
             _kept[0] = 0
         _kept[0] += len(text)
-        _TREES[key] = tree, tuple(dict(asked_types).items()), tuple(dict(asked_names).items())
+        _TREES[key] = tree, tuple(dict(asked_types).items()), tuple(dict(asked_names).items()), needed
+    if names_first:
+        need_known(needed, environment)
     return tree
 
 
@@ -71,28 +81,13 @@ def _without_macros(text: str, environment: Environment) -> str:
         return text
 
 
-def _need(name: str, environment: Environment) -> None:
-    """Raise `NoSymbolError` where a name means nothing."""
-    if not is_known_name(name, environment):
-        raise NoSymbolError(name)
-
-
-def is_known_name(name: str, environment: Environment) -> bool:
-    """Whether a name is a variable, function or member that can be seen."""
-    return environment.variable(name) is not None or member_of_this(name, environment, True) is not None
-
-
-def need_names(node: ast.Expression, environment: Environment) -> None:
-    """Raise `NoSymbolError` for a name that means nothing in what is not evaluated: GDB looks names up first."""
-    for name in names_in(node):
-        if "::" not in name and not environment.is_type(name):
-            _need(name, environment)
-
-
 _Answers: TypeAlias = tuple[tuple[str, bool], ...]
-_TREES: dict[tuple[str, int, bool], tuple[ast.Expression, _Answers, _Answers]] = {}
+_TREES: dict[
+    tuple[str, int, bool], tuple[ast.Expression, _Answers, _Answers, tuple[ast.Name | ast.TypeName, ...]]
+] = {}
 """Trees of texts that were parsed (loops and conditions evaluate the same ones over and over), with what was asked of
-the environment meanwhile: `is_type` and `is_known`. A tree holds wherever the answers are the same."""
+the environment meanwhile: `is_type` and `is_known`. A tree holds wherever the answers are the same. Last, the names
+that must mean something before it is evaluated."""
 MAX_KEPT, MAX_KEPT_CHARACTERS = 16_384, 1 << 20
 """Trees, and characters of their texts together: thousands of breakpoints at a line have each a condition."""
 MAX_KEPT_TEXT = 1024

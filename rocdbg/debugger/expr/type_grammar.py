@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NoReturn
 
 from msgspec import Struct
 
@@ -19,18 +20,26 @@ _QUALIFIERS = {"const", "volatile", "restrict", "__restrict", "__restrict__", "_
                "__global", "__local", "__constant", "__private", "__generic"}
 _TAGS = {"struct", "union", "class", "enum"}
 TYPE_OF = {"typeof", "__typeof__", "__typeof", "decltype"}
+KEYWORDS = {
+    "unsigned", "signed", "int", "short", "long", "double", "float", "const", "volatile", "restrict", "_Atomic",
+    "_Complex", "__complex__", "struct", "union", "enum", *TYPE_OF,
+}
+"""Words of types that GDB has no names for: where no type may stand they are wrong by themselves. The other basic
+types go by names."""
 
 
 class TypeGrammar(Struct):
     """Parses type names from a stream of tokens.
 
     ``is_type`` says whether a name that is no C keyword names a type in scope, ``expression`` parses the operand
-    of ``typeof``.
+    of ``typeof``. ``names`` gets the names that were read.
     """
 
     tokens: TokenStream
     is_type: Callable[[str], bool]
     expression: Callable[[], ast.Expression]
+    is_cxx: bool
+    names: list[ast.Name | ast.TypeName]
 
     def starts_at(self, ahead: int) -> bool:
         """Whether the token ``ahead`` of the next one starts a type name."""
@@ -42,7 +51,11 @@ class TypeGrammar(Struct):
         if token.kind is not TokenKind.NAME:
             return False
         word = token.text
-        if word in _SPECIFIERS or word in _QUALIFIERS or word in _TAGS:
+        if word in _TAGS:
+            return word != "class" or self.is_cxx
+        if word == "bool" and not self.is_cxx:
+            return self.is_type(word)  # C has no such word
+        if word in _SPECIFIERS or word in _QUALIFIERS:
             return True
         if word in TYPE_OF:
             return True
@@ -54,6 +67,14 @@ class TypeGrammar(Struct):
             name += "::" + self.tokens.peek(step + 1).text
             step += 2
         return self.is_type(name)
+
+    def refuse(self) -> NoReturn:
+        """Raise the error for a type name where no type may stand: where GDB's grammar notices."""
+        token = self.tokens.peek()
+        if token.text not in KEYWORDS and not (token.text == "class" and self.is_cxx):
+            self.tokens.accept("::")
+            self.tokens.qualified_name()
+        raise self.tokens.error()
 
     def type_name(self) -> ast.AnyTypeName:
         """A type name with its abstract declarator."""
@@ -84,6 +105,8 @@ class TypeGrammar(Struct):
             elif word in _TAGS and not words:
                 tag = word
                 self.tokens.take()
+                if self.tokens.peek().text in KEYWORDS:
+                    raise self.tokens.error()
                 words.append(self.tokens.qualified_name())
             elif word in _SPECIFIERS and words and not _goes_on(words, word):
                 raise self.tokens.error(token)
@@ -96,6 +119,8 @@ class TypeGrammar(Struct):
                 break
         if not words:
             raise self.tokens.error()
+        if tag:
+            self.names.append(ast.TypeName(words[0], tag))
         return ast.TypeName(" ".join(words), tag, self._declarator(), const, volatile)
 
     def _declarator(self) -> ast.Derivations:
@@ -130,6 +155,9 @@ class TypeGrammar(Struct):
                 self.tokens.expect("]")
             elif self.tokens.at("(") and (inner or self._is_parameter_list()):
                 suffixes.append(self._parameters())
+            elif self.tokens.at("("):
+                self.tokens.take()
+                raise self.tokens.error()  # as GDB, which has no ``int(3.5)``
             else:
                 break
         return (*prefix, *reversed(suffixes), *inner)

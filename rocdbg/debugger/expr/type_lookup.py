@@ -36,10 +36,10 @@ class TypeLookup(Struct, frozen=True):
             found = builtin_type(name)
         if found is not None:
             return self.complete(found)
-        if tag and self._any(name, lambda type_: True) is not None:
+        if tag and self._any(name, lambda type_: isinstance(type_, ClassType | EnumType)) is not None:
             raise ExpressionError(_wrong_tag(tag, name))
         if tag:
-            raise NoSymbolError(name, f"No {tag} type named {name}.")
+            raise NoSymbolError(name, f"No {'struct' if tag == 'class' else tag} type named {name}.")
         raise NoSymbolError(name)
 
     def namespace(self, name: str) -> str | None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import DebuggerError
+from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.expr.access import decay, follow, place_of
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.data import Data
@@ -48,10 +48,11 @@ class ExamineLine(Struct, frozen=True):
 
 
 class Examination(Struct, frozen=True):
-    """What was shown: the lines, where the next ``x`` goes on, and the last value (``$__``)."""
+    """What was shown: the lines, where the next ``x`` goes on, the type of the items, and the last value (``$__``)."""
 
     lines: tuple[ExamineLine, ...]
     next_address: int
+    type: Type
     last: Value | None
     last_address: int
     begun: str = ""
@@ -115,7 +116,7 @@ def examine(
     per_line = _PER_LINE[size]
     lines: list[ExamineLine] = []
     last: Value | None = None
-    type_ = item_type(fmt)
+    type_, kind = item_type(fmt), sized(size)
     done = 0
     while done < count:
         line_address = address + done * size
@@ -125,16 +126,16 @@ def examine(
             place = line_address + index * size
             try:
                 data = memory.read(space, place, size)
-                last = Value(type_, MemoryStorage(memory, space, place), data=data)
-                cells.append(_cell(last, data, fmt, formatter))
+                last = Value(kind, MemoryStorage(memory, space, place), data=data)
+                cells.append(_cell(last.with_type(type_), data, fmt, formatter))
             except Error as error:
                 begun = "\t".join([f"{label}:", *cells, ""])
-                return Examination(tuple(lines), place + size, last, place, begun, error)
+                return Examination(tuple(lines), place + size, kind, last, place, begun, error)
         done += len(cells)
         lines.append(ExamineLine(label, tuple(cells), _pointer(type_, space, address + done * size)))
     end = address + count * size
     # after a look back the next one begins where this did
-    return Examination(tuple(lines), end if fmt.count >= 0 else address, last, end - size)
+    return Examination(tuple(lines), end if fmt.count >= 0 else address, kind, last, end - size)
 
 
 def _cell(value: Value, data: bytes, fmt: Format, formatter: Formatter) -> str:
@@ -179,7 +180,7 @@ def _strings(memory: Memory, formatter: Formatter, space: int, address: int, fmt
         lines.append(ExamineLine(label, (text + ("..." if cut else ""),), after))
         address = start
         start += len(data) + (0 if cut else width)
-    return Examination(tuple(lines), start, None, address)
+    return Examination(tuple(lines), start, element if width in names else sized(1), None, address)
 
 
 def _instructions(
@@ -195,14 +196,17 @@ def _instructions(
         found = instructions_before(program, memory, address, -fmt.count, pc, wave_size, mangled)
     else:
         found = instructions_at(program, memory, address, fmt.count, pc, wave_size, mangled)
-    for line in found:
-        offset = f"+{line.offset}" if line.offset else ""
-        name = f" <{line.function}{offset}>" if line.function else ""
-        last = line.address
-        end = line.address + line.size
-        after = _pointer(ctypes.INT, 0, end)
-        lines.append(ExamineLine(f"{line.address:#x}{name}", (line.text,), after, line.current))
-    return Examination(tuple(lines), end, None, last)
+    try:
+        for line in found:
+            offset = f"+{line.offset}" if line.offset else ""
+            name = f" <{line.function}{offset}>" if line.function else ""
+            last = line.address
+            end = line.address + line.size
+            after = _pointer(ctypes.INT, 0, end)
+            lines.append(ExamineLine(f"{line.address:#x}{name}", (line.text,), after, line.current))
+    except MemoryAccessError as error:
+        return Examination(tuple(lines), end, sized(1), None, last, f"   {end:#x}:\t", error)
+    return Examination(tuple(lines), end, sized(1), None, last)
 
 
 def _pointer(target: Type, space: int, address: int) -> Value:
@@ -236,12 +240,13 @@ class Examiner:
     def examine(self, address: Value, fmt: Format, count: int | None = None) -> Examination:
         """``x/FMT``; ``$_`` and ``$__`` are set to the last address and value.
 
-        Where memory ends, the answer is what there is before, with the error.
+        Where memory ends, the answer is what there is before, with the error; then they stay as they are.
         """
         shown = self.shown(address, fmt if count is None else replace(fmt, count=count))
-        last_type = shown.last.type if shown.last is not None else ctypes.INT
+        if shown.error is not None:
+            return shown
         space = place_of(address, self._data.environment()).space
-        self._convenience.set("_", Value.of_int(ctypes.pointer_to(last_type, space), shown.last_address))
+        self._convenience.set("_", Value.of_int(ctypes.pointer_to(shown.type, space), shown.last_address))
         self._convenience.set("__", shown.last if shown.last is not None else Value(ctypes.VOID))
         return shown
 

@@ -19,13 +19,13 @@ def check_condition(environment: ProgramEnvironment, text: str, locations: Seque
 
     Nothing is read, so values that are not there yet are no errors. Without locations only the syntax is checked.
     """
-    tree = parse_in(text, environment)
     if not locations:
-        return
+        parse_in(text, environment)
     for location in locations:
         program = location.program
         scopes = program.info.scopes_at(location.file_address) if program.has_debug_info else ()
-        local = {variable.name: variable for scope in scopes for variable in scope.variables}
+        local = {variable.name or "": variable for scope in scopes for variable in scope.variables}
+        tree = parse_in(text, environment, variables=local)
         this = local.get("this")
         function = program.info.function_at(location.file_address) if program.has_debug_info else None
         around = function.scope_names if function is not None else ()

@@ -14,6 +14,7 @@ from rocdbg.dwarf.info.types import (
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseType,
+    ClassKind,
     ClassType,
     Encoding,
     EnumType,
@@ -198,6 +199,17 @@ def is_integral(type_: Type) -> bool:
         Encoding.IMAGINARY_FLOAT,
         Encoding.DECIMAL_FLOAT,
     )
+
+
+def is_number(type_: Type) -> bool:
+    """Integers proper, characters among them; no enumerations, no bool."""
+    return is_integral(type_) and not is_bool(type_) and not isinstance(bare(type_), EnumType)
+
+
+def is_class(type_: Type) -> bool:
+    """A structure or class, which operators may be defined for; no union."""
+    stripped = bare(type_)
+    return isinstance(stripped, ClassType) and stripped.kind is not ClassKind.UNION
 
 
 def is_scalar(type_: Type) -> bool:

@@ -226,6 +226,8 @@ class Value(Struct, frozen=True):
             return True
         if isinstance(stripped, VectorType | ClassType):
             return any(self.contents())
+        if ctypes.is_void(stripped):
+            return False
         raise ExpressionError("Attempt to take contents of a non-pointer value.")
 
     # -- parts
