@@ -148,9 +148,10 @@ class Shell:
         self.err.flush()
 
     def report(self, error: Error) -> None:
-        """An error, in one line."""
+        """An error, in one line; none for an error without words, which ends a command that has nothing to say."""
         self.out.flush()
-        self.err.line(str(error))
+        if str(error):
+            self.err.line(str(error))
         self.err.flush()
 
     def quit_command(self) -> None:

@@ -17,7 +17,7 @@ from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, comma
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
 from rocdbg.debugger.program.linespec import LineSpec, LocationSyntaxError, parse_spec
 from rocdbg.debugger.running.break_arguments import parse_tail, split_location
-from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation, Disposition
+from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation, BreakpointTable, Disposition
 from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.tracepoints import Tracepoint
 
@@ -275,16 +275,20 @@ def _switch(shell: Shell, text: str, enabled: bool) -> None:
             table.enable(row.number, enabled)
         return
     for numbers, locations in places_of(shell, text):
-        if locations is None:
+        # N.1 is N itself where it has not several locations
+        if locations is None or locations == range(1, 2) and not _has_several(table, numbers[0]):
             for number in numbers:
                 act_on(shell, number, lambda number: table.enable(number, enabled))
             continue
         [number] = numbers
-        if number not in table:  # N.1 is N itself where it has one location
-            alone = locations == range(1, 2)
-            raise CommandError(f"No breakpoint number {number}." if alone else f"Bad breakpoint number '{number}'")
+        if number not in table:
+            raise CommandError(f"Bad breakpoint number '{number}'")
         for location in locations:
             table.enable(number, enabled, location)
+
+
+def _has_several(table: BreakpointTable, number: int) -> bool:
+    return number in table and len(table.get(number).locations) > 1
 
 
 @command("enable once", category=BREAKPOINTS, aliases=("enable breakpoints once",), args=NUMBERS)
