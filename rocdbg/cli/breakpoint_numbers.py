@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.registry import CommandError
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.running.breakpoints import MAX_NUMBERS
+from rocdbg.debugger.running.number_lists import MAX_NUMBERS
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

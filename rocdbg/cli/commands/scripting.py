@@ -50,11 +50,9 @@ def check_head(shell: Shell, text: str) -> None:
 def _check_commands(shell: Shell, numbers: str) -> None:
     """`commands` is about breakpoints that exist; without any, no lines follow. Raises `Error`."""
     breakpoints = shell.session.breakpoints
-    if not numbers and not list(breakpoints):
-        raise CommandError("No breakpoints specified.")
-    if not numbers:
-        return
-    for number in numbers_of(shell, numbers):
+    if not numbers and not breakpoints.last_number:
+        raise CommandError("Argument required (one or more breakpoint numbers).")
+    for number in numbers_of(shell, numbers) if numbers else breakpoints.last_numbers:
         if number in breakpoints:
             return  # the lines are for this one at least
         act_on(shell, number, lambda number: None)
@@ -82,8 +80,8 @@ def _set_commands(shell: Shell, numbers: str, lines: list[str]) -> None:
     """Those of a tracepoint are its actions."""
     table = shell.session.breakpoints
     found = False
-    for number in numbers_of(shell, numbers) if numbers else [table.last_number]:
-        if numbers and number not in table:
+    for number in numbers_of(shell, numbers) if numbers else table.last_numbers:
+        if number not in table:
             if found:  # those before the first were said to be missing when the lines began
                 shell.line(f"No breakpoint number {number}.")
             continue
@@ -91,7 +89,7 @@ def _set_commands(shell: Shell, numbers: str, lines: list[str]) -> None:
         if number in table and isinstance(made := table.get(number), Tracepoint):
             shell.session.set_actions(made, lines)
         else:
-            table.set_commands(str(number) if numbers else "", lines)
+            table.set_commands(str(number), lines)
 
 
 @command(

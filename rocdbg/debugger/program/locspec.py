@@ -126,7 +126,8 @@ class LocationResolver:
     def _lines(self, spec: LineSpec) -> list[Location]:
         file = self._files(spec.file)[0]
         line = self.line_of(spec)
-        found = self._program.info.addresses_of(spec.file or file, line)  # the first line with code in any such file
+        name = spec.file or like_named(self._program, file)
+        found = self._program.info.addresses_of(name, line)  # the first line with code in any such file
         if not found:
             where = f'file "{spec.file}"' if spec.file is not None else "the current file"
             raise LocationSpecError(f"No line {line} in {where}.")
@@ -236,6 +237,12 @@ class LocationResolver:
         if inner is not None and inner.call_line is not None:
             file, line = inner.call_file, inner.call_line
         return Location(self._program, place.address, file, line, self._program.function_title(function), function)
+
+
+def like_named(program: Program, file: SourceFile) -> str | SourceFile:
+    """What the current file is looked up by: its name, as GDB does, which another file's can end with."""
+    known = program.has_debug_info and file in program.info.files_named(file.name)
+    return file.name if known else file
 
 
 def _is_whole_name(name: str, function: Function) -> bool:
