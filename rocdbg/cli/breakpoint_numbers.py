@@ -131,7 +131,7 @@ def _range(shell: Shell, text: str, word: str, what: str) -> range:
     if dash and first:
         if not last:
             raise CommandError(f"Bad breakpoint number at or near: '{word}'")
-        low, high = _one(shell, first, what), _one(shell, last, what)
+        low, high = _one(shell, first if first[0].isdigit() else text, what), _one(shell, last, what)
         if high < low:
             raise CommandError(f"Inverted {what} range at '{low}-{high}'")
         if high - low > MAX_NUMBERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from msgspec.structs import replace
@@ -26,7 +27,7 @@ from rocdbg.debugger.program.linespec import (
     parse_spec,
     whole_words,
 )
-from rocdbg.debugger.program.locspec import Defaults, Location, LocationResolver
+from rocdbg.debugger.program.locspec import Defaults, Location, LocationResolver, of_best_line
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
@@ -139,9 +140,12 @@ class Places:
             except LocationSpecError as error:
                 failed = failed or error
         if not found and failed is not None:
+            if isinstance(spec, FunctionSpec) and spec.file is None and spec.label is None:
+                with suppress(LocationSpecError):
+                    return self._labels(LabelSpec(spec.name))
             raise failed
         if isinstance(spec, LineSpec) and len({one.program.uri for one in found}) > 1:
-            return _of_best_line(found, spec)
+            return of_best_line(found, spec)
         return found
 
     def resolve_shown(self, text: str) -> Sequence[Location]:
@@ -342,6 +346,10 @@ class Places:
             if declared:
                 unlike = {(place.file.path, place.line): place for place in reversed(declared)}
                 return [*found.values(), *[*unlike.values()][::-1]]
+        if not found and spec.file is None and spec.label is None:
+            with suppress(LocationSpecError):
+                labels = map(_source_place, self._labels(LabelSpec(spec.name)))
+                return [SourcePlace(label.file, label.line) for label in labels]
         if not found:
             where = f' in "{spec.file}"' if spec.file is not None else ""
             raise failed or LocationSpecError(f'Function "{spec.name}" not defined{where}.')
@@ -377,20 +385,6 @@ class Places:
             if variable is None and this_has(name, self._data.environment()):
                 return f"Symbol \"{name}\" is a field of the local class variable `this'"
         return self._symbols.address_of(name, variable, frame)
-
-
-def _of_best_line(found: Sequence[Location], spec: LineSpec) -> Sequence[Location]:
-    """Where one program has code of the very line, the next line with code of another is not meant."""
-    files = [spec.file or place.file for place in found]
-    exact = [
-        place for place, file in zip(found, files, strict=True)
-        if file is not None and _has_code(place.program, file, spec.line)
-    ]
-    return exact or found
-
-
-def _has_code(program: Program, file: str | SourceFile, line: int) -> bool:
-    return any(row.is_stmt for row in program.info.rows_of_line(file, line))
 
 
 def _source_place(place: Location) -> SourcePlace:
