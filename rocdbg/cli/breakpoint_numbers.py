@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.registry import CommandError
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.running.breakpoints import MAX_NUMBERS
+from rocdbg.debugger.running.number_lists import MAX_NUMBERS
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -59,15 +59,21 @@ def _variable(shell: Shell, name: str) -> int:
 
 def numbers_of(shell: Shell, text: str) -> Iterator[int]:
     """``1 3-5 $bpnum``: up to the first word that is no number. Raises `CommandError` for an inverted range."""
+    return (number for number, _ in numbers_at(shell, text))
+
+
+def numbers_at(shell: Shell, text: str) -> Iterator[tuple[int, str]]:
+    """`numbers_of`, each with the text that it and the numbers after it were read from."""
     text = text.lstrip()
     while re.match(r"-?[\d$]", text):
         if text.startswith("-"):
             if text[1].isdigit():
                 raise CommandError("negative value")
+            before = text
             first, text = read_number(shell, text)
             if first < 0:
                 raise CommandError("negative value")
-            yield first
+            yield first, before
             continue
         before = text
         first, text = read_number(shell, text, "-")
@@ -78,9 +84,9 @@ def numbers_of(shell: Shell, text: str) -> Iterator[int]:
                 raise CommandError("inverted range")
             if last - first > MAX_NUMBERS:
                 raise CommandError(f"range {before.split()[0]} is too long")
-            yield from range(first, last + 1)
+            yield from ((number, before) for number in range(first, last + 1))
         else:
-            yield first
+            yield first, before
 
 
 def each_breakpoint(shell: Shell, text: str, action: Callable[[int], object]) -> None:
@@ -125,7 +131,7 @@ def _range(shell: Shell, text: str, word: str, what: str) -> range:
     if dash and first:
         if not last:
             raise CommandError(f"Bad breakpoint number at or near: '{word}'")
-        low, high = _one(shell, first, what, said=text), _one(shell, last, what)
+        low, high = _one(shell, first if first[0].isdigit() else text, what), _one(shell, last, what)
         if high < low:
             raise CommandError(f"Inverted {what} range at '{low}-{high}'")
         if high - low > MAX_NUMBERS:
@@ -135,8 +141,8 @@ def _range(shell: Shell, text: str, word: str, what: str) -> range:
     return range(one, one + 1)
 
 
-def _one(shell: Shell, text: str, what: str, said: str = "") -> int:
+def _one(shell: Shell, text: str, what: str) -> int:
     number = read_number(shell, text)[0]
     if number <= 0:
-        raise CommandError(f"{'Bad' if not number else 'Negative'} {what} number '{said or text}'")
+        raise CommandError(f"{'Bad' if not number else 'Negative'} {what} number '{text}'")
     return number

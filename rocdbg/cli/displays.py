@@ -67,7 +67,10 @@ class Displays:
             if not _LETTER.fullmatch(letters):
                 raise
             new.unknown = str(error)
-        _show(shell, new)
+        if shell.at_prompt:
+            _show(shell, new)
+        else:
+            shell.session.data.expression_type(expression)
         self._displays[new.number] = new
         self._next += 1
 

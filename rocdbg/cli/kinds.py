@@ -13,7 +13,7 @@ from rocdbg.cli.registry import CommandError, Completes
 from rocdbg.cli.value_kinds import split_word
 from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.patterns import compile_pattern
-from rocdbg.debugger.running.breakpoints import parse_numbers
+from rocdbg.debugger.running.number_lists import parse_numbers
 from rocdbg.debugger.values.format import Format
 
 if TYPE_CHECKING:

@@ -143,6 +143,7 @@ def _make_shell(options: argparse.Namespace) -> Shell:
         internal.keep_stray_reports()
     if options.batch:
         shell.settings["confirm"] = False
+        shell.state.batch = True
     return shell
 
 

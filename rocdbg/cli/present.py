@@ -241,10 +241,12 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
         shell.err.line(problem)
     if event.exit is not None:
         _show_exit(shell, event)
+        forget_threads(shell)
         return
     if event.scope.thread is None:
         if event.reason is StopReason.TERMINATED:
             _show_termination(shell, event)
+            forget_threads(shell)
         else:
             show_reason(shell, event)  # no wave is there that it could be about
         return
@@ -337,6 +339,15 @@ def _show_trigger(shell: Shell, trigger: Trigger, title: str) -> None:
     for name, value in rows:
         text = "<unreadable>" if value is None else shell.session.data.format(value)
         shell.line(f"{name} = {text}")
+
+
+def forget_threads(shell: Shell) -> None:
+    """Delete the breakpoints of single threads, which are gone with the program, and say so."""
+    for gone in shell.session.breakpoints.forget_threads():
+        shell.line(
+            f"Thread-specific breakpoint {gone.number} deleted - "
+            f"thread {gone.thread} no longer in the thread list."
+        )
 
 
 def _show_termination(shell: Shell, event: StopEvent) -> None:

@@ -148,9 +148,10 @@ class Shell:
         self.err.flush()
 
     def report(self, error: Error) -> None:
-        """An error, in one line."""
+        """An error, in one line; none for an error without words, which ends a command that has nothing to say."""
         self.out.flush()
-        self.err.line(str(error))
+        if str(error):
+            self.err.line(str(error))
         self.err.flush()
 
     def quit_command(self) -> None:
@@ -241,16 +242,23 @@ class Shell:
         if repeatable:
             self.state.previous, self.state.last = self.state.last, (resolved.spec, resolved.text)
         hooked = self.registry.hooks
+        self.state.after_hooks.append(resolved.spec.words if hooked else None)
         try:
             if hooked:
                 run_hook(self, BEFORE, resolved.spec.words)
             self._contain(lambda: resolved.spec.handler(self, resolved.text), line)
-            if hooked:
-                run_hook(self, AFTER, resolved.spec.words)
+            self.run_after_hook()
         finally:
+            self.state.after_hooks.pop()
             self.warn_of_texts()
             for warning in self.session.warnings.take():
                 self.warn(warning)
+
+    def run_after_hook(self) -> None:
+        """Run the hook behind the command under way, once."""
+        words, self.state.after_hooks[-1] = self.state.after_hooks[-1], None
+        if words is not None:
+            run_hook(self, AFTER, words)
 
     def _contain(self, action: Callable[[], object], what: str) -> None:
         """Do something; a bug in it is raised as it is, or as an `Error` where somebody works with the session."""
@@ -348,7 +356,8 @@ class Shell:
     @property
     def at_prompt(self) -> bool:
         """Whether it is moreover in no block and no script: GDB says some things to nobody else."""
-        return self.typed and not self.state.depth and not self.state.source_depth
+        state = self.state
+        return self.typed and not state.depth and not state.source_depth and not state.batch
 
     # -- preconditions, in GDB's words
 

@@ -44,6 +44,10 @@ class ShellState(Struct):
     """Whether a file is read with `source -v`."""
     hooks_running: list[tuple[str, ...]] = field(default_factory=list)
     """Commands whose hook is under way."""
+    after_hooks: list[tuple[str, ...] | None] = field(default_factory=list)
+    """The commands under way whose hook behind them is still to run, the innermost last."""
+    batch: bool = False
+    """Whether commands were given with `-batch`: what is said to a user at a prompt is not said."""
     typed: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_TYPED))
     """The last lines typed at a prompt, for `show commands`."""
     typed_before: int = 0

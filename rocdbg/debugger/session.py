@@ -306,7 +306,7 @@ class Session:
             text, locations, temporary=temporary, condition=condition, thread=thread, lane=lane, hardware=hardware,
             form=form,
         )
-        for problem in made.check_locations(self._condition_problem):
+        for problem in made.check_locations(self._condition_problem, new=True):
             self.warnings.add(problem)
         self.convenience.set_int("bpnum", made.number)
         return made
@@ -377,7 +377,7 @@ class Session:
     def set_condition(self, number: int, condition: str | None, force: bool = False) -> None:
         """``condition N EXPR``; ``None`` removes it. Raises `BreakpointError`, or what is wrong with the condition."""
         breakpoint_ = self.breakpoints.get(number)
-        if condition and not force and isinstance(breakpoint_, Watchpoint):
+        if condition and isinstance(breakpoint_, Watchpoint):
             self.data.expression_type(condition)
         elif condition and not force:
             self._check_condition(condition, [place.location for place in breakpoint_.locations])

@@ -11,7 +11,8 @@ from rocdbg.debugger.errors import BreakpointError, ExpressionError, LocationSpe
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.running.break_arguments import parse_tail, split_location
-from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable, parse_numbers
+from rocdbg.debugger.running.breakpoints import Arrival, BreakpointTable
+from rocdbg.debugger.running.number_lists import parse_numbers
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O2.gfx90a.co"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,9 +57,8 @@ def make_shell(program: str, folder: Path) -> tuple[Shell, io.StringIO]:
     return shell, text
 
 
-def following(lines: list[str]) -> Callable[[str], str]:
+def following(rest: Iterator[str]) -> Callable[[str], str]:
     """A reader of the rest of a block; raises EOFError when more is wanted."""
-    rest = iter(lines)
 
     def read(prompt: str) -> str:
         for line in rest:
@@ -78,7 +77,9 @@ def answers(session: Session, folder: Path) -> list[str]:
             text.seek(0)
             text.truncate()
             shell.out.at_line_start = True
-            run_statement(shell, command.lines[0], following(command.lines[1:]))
+            rest = iter(command.lines)
+            for line in rest:  # the lines of a block that is refused are commands
+                run_statement(shell, line, following(rest))
             answer = text.getvalue()
             found.append(command.counted(answer if not answer or answer.endswith("\n") else answer + "\n"))
     return found

@@ -59,7 +59,7 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
         else:
             where = row.locations[0]
             cells.append((*head, f"{where.address:#018x}", _what(shell, where)))
-        if row.thread is not None and row.lane is None and row.at_places and row.locations:
+        if row.thread is not None and row.lane is None:
             cells[-1] = (*cells[-1][:-1], f"{cells[-1][-1]} thread {row.thread}")
         notes.append(_notes(shell, row))
         if several:

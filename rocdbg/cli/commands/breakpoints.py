@@ -17,7 +17,7 @@ from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, comma
 from rocdbg.debugger.errors import LocationSpecError, NoProgramError
 from rocdbg.debugger.program.linespec import LineSpec, LocationSyntaxError, parse_spec
 from rocdbg.debugger.running.break_arguments import parse_tail, split_location
-from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation, Disposition
+from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation, BreakpointTable, Disposition
 from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.tracepoints import Tracepoint
 
@@ -80,6 +80,8 @@ def set_breakpoint(
         pending = True
     tail = parse_tail(wanted.tail, session.inferior.running)
     session.focus.check_exists(tail.thread, tail.lane)
+    if hardware and not pending and not session.inferior.running:
+        raise CommandError("No hardware breakpoint support in the target.")
     made = session.break_at(
         wanted.location, condition=tail.condition, temporary=temporary, hardware=hardware, thread=tail.thread,
         lane=tail.lane, force=tail.force, pending=pending, form=DynamicPrintf if form else kind,
@@ -123,7 +125,7 @@ def announce(shell: Shell, made: Breakpoint) -> str:
         kind = "Dprintf"
     elif isinstance(made, Tracepoint):
         kind = "Tracepoint"
-    elif made.hardware and not made.temporary:
+    elif made.hardware:
         kind = "Hardware assisted breakpoint"
     if not made.locations:
         return f"{kind} {made.number} ({made.text}) pending."
@@ -167,7 +169,6 @@ def hbreak(shell: Shell, wanted: Wanted) -> None:
 
     It is one as of "break": all are the same on the simulated target.
     """
-    _need_hardware(shell)
     set_breakpoint(shell, wanted, temporary=False, hardware=True)
 
 
@@ -177,13 +178,7 @@ def thbreak(shell: Shell, wanted: Wanted) -> None:
 
     It is one as of "tbreak": all are the same on the simulated target.
     """
-    _need_hardware(shell)
     set_breakpoint(shell, wanted, temporary=True, hardware=True)
-
-
-def _need_hardware(shell: Shell) -> None:
-    if not shell.session.inferior.running:
-        raise CommandError("No hardware breakpoint support in the target.")
 
 
 @command(
@@ -202,16 +197,21 @@ def rbreak(shell: Shell, pattern: str) -> None:
     symbols = shell.session.symbols
     if file is not None and not any(known.matches(file) for known in symbols.sources()):
         raise CommandError(f"No source file named {file}.")
+    table = shell.session.breakpoints
+    last = table.last_number
     for row in symbols.functions(expression):
         if row.function is None or (file is not None and (row.file is None or not row.file.matches(file))):
             continue
         name = row.function.linkage_name or row.function.qualified_name or ""
-        location = f"{row.file.path}:'{name}'" if row.file is not None else name
+        quoted = name if name.isidentifier() else f"'{name}'"
+        location = f"{row.file.path}:{quoted}" if row.file is not None else name
         if set_breakpoint(shell, Wanted(location), temporary=False):
             shell.line(row.text)
     for plain in symbols.plain_symbols(expression) if file is None else ():
         if set_breakpoint(shell, Wanted(f"'{plain.name}'"), temporary=False):
             shell.line(f"<function, no debug info> {plain.name};")
+    if table.last_number != last:
+        table.before_last = last
 
 
 @command("delete", category=BREAKPOINTS, aliases=("d", "del", "delete breakpoints"), args=NUMBERS)
@@ -244,7 +244,8 @@ def clear(shell: Shell, location: str) -> None:
     if not gone:
         raise CommandError(f"No breakpoint at {location}." if location else "No breakpoint at this line.")
     plural = "s" if len(gone) > 1 else ""
-    shell.line(f"Deleted breakpoint{plural} {' '.join(map(str, gone))} ")
+    if shell.at_prompt:
+        shell.line(f"Deleted breakpoint{plural} {' '.join(map(str, gone))} ")
 
 
 def _clear_places(shell: Shell, location: str) -> list[int]:
@@ -275,16 +276,20 @@ def _switch(shell: Shell, text: str, enabled: bool) -> None:
             table.enable(row.number, enabled)
         return
     for numbers, locations in places_of(shell, text):
-        if locations is None:
+        # N.1 is N itself where it has not several locations
+        if locations is None or (locations == range(1, 2) and not _has_several(table, numbers[0])):
             for number in numbers:
                 act_on(shell, number, lambda number: table.enable(number, enabled))
             continue
         [number] = numbers
-        if number not in table:  # N.1 is N itself where it has one location
-            alone = locations == range(1, 2)
-            raise CommandError(f"No breakpoint number {number}." if alone else f"Bad breakpoint number '{number}'")
+        if number not in table:
+            raise CommandError(f"Bad breakpoint number '{number}'")
         for location in locations:
             table.enable(number, enabled, location)
+
+
+def _has_several(table: BreakpointTable, number: int) -> bool:
+    return number in table and len(table.get(number).locations) > 1
 
 
 @command("enable once", category=BREAKPOINTS, aliases=("enable breakpoints once",), args=NUMBERS)
@@ -357,7 +362,7 @@ def condition(shell: Shell, text: str) -> None:
     for place in was_invalid:
         if not place.invalid:
             shell.line(f"Breakpoint {number}'s condition is now valid at location {place.number}, enabling.")
-    if not expression:
+    if not expression and shell.at_prompt:
         shell.line(f"Breakpoint {number} now unconditional.")
 
 
@@ -379,7 +384,8 @@ def ignore(shell: Shell, text: str) -> None:
         shell.line(f"Ignore count ignored for tracepoint {number}.")
         return
     shell.session.breakpoints.set_ignore(number, count)
-    shell.line(ignore_words(number, count))
+    if shell.at_prompt:
+        shell.line(ignore_words(number, count))
 
 
 def ignore_words(number: int, count: int) -> str:

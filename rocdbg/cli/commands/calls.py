@@ -48,7 +48,7 @@ def return_(shell: Shell, expression: str) -> None:
     event = session.running.carry_out(leaving)
     if event is not None:
         finish_run(shell, event)
-    else:
+    elif shell.at_prompt:
         show_frame(shell, session.focus.frame())
 
 
@@ -74,6 +74,7 @@ def jump(shell: Shell, location: str) -> None:
         line = f"Line {place.line}" if place.line else f"{place.address:#x}"
         if not shell.confirm(f"{line} is not in `{name}'.  Jump anyway?"):
             raise CommandError("Not confirmed.")
-    shell.line(f"Continuing at {place.address:#x}.")
+    if shell.at_prompt:
+        shell.line(f"Continuing at {place.address:#x}.")
     shell.out.flush()
     finish_run(shell, session.running.jump(place.address))

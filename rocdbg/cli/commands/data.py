@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.across import Places, write_samples
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
-from rocdbg.cli.breakpoint_numbers import numbers_of
+from rocdbg.cli.breakpoint_numbers import numbers_at
 from rocdbg.cli.displays import is_within
 from rocdbg.cli.kinds import COUNTED_FORMAT, EXPRESSION, OUTPUT_FORMAT, PRINT_FORMAT, SLASH, text_of
 from rocdbg.cli.options import Option, Unknown
@@ -290,7 +290,11 @@ DISPLAYS = Arguments(optional("numbers", text_of("N..."), ""))
 
 def _each_display(shell: Shell, numbers: str, action: Callable[[int], object]) -> None:
     """Those that are named, or all; those that do not exist are said not to."""
-    for number in numbers_of(shell, numbers) if numbers else [display.number for display in shell.displays.all()]:
+    every = [(display.number, "") for display in shell.displays.all()]
+    for number, at in numbers_at(shell, numbers) if numbers else every:
+        if number == 0:
+            shell.warn(f"bad display number at or near '{at}'")
+            continue
         try:
             action(number)
         except DebuggerError as error:

@@ -116,7 +116,8 @@ def cd(shell: Shell, folder: str) -> None:
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}.") from None
     shell.session.sources.forget()
-    pwd(shell)
+    if shell.at_prompt:
+        pwd(shell)
 
 
 @command("pwd", category=FILES, args=Arguments(junk='The "pwd" command does not take an argument: {}'))

@@ -8,7 +8,7 @@ from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.commands.breakpoints import announce, ignore_words
 from rocdbg.cli.kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
 from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.present import frame_parts, show_reason, show_stop
+from rocdbg.cli.present import forget_threads, frame_parts, show_reason, show_stop
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.user_commands import BEFORE, STOP, run_hook
 from rocdbg.cli.value_kinds import UNSIGNED
@@ -49,8 +49,11 @@ def _needs_motion(shell: Shell) -> None:
 def finish_run(shell: Shell, event: StopEvent) -> None:
     """Show a stop, unless the breakpoint's `commands` say `silent`, and run these.
 
-    A signal that `handle` says not to stop for is gone on from.
+    A signal that `handle` says not to stop for is gone on from. What a user hooked behind a typed command comes first:
+    GDB runs it as soon as the program goes on.
     """
+    if shell.at_prompt and shell.state.after_hooks:
+        shell.run_after_hook()
     while shell.goes_on(event):
         assert event.signal is not None
         if shell.signal_table.rows[event.signal.name].prints:
@@ -69,6 +72,8 @@ def finish_run(shell: Shell, event: StopEvent) -> None:
 def _announce(shell: Shell) -> None:
     if not shell.at_prompt:
         return
+    if shell.state.after_hooks:
+        shell.state.after_hooks[-1] = None  # GDB runs no hook behind what starts a program
     if shell.session.whole_program:
         shell.line(f"Starting program: {shell.session.program_launch.command}")
         shell.out.flush()
@@ -91,7 +96,10 @@ def _may_restart(shell: Shell) -> bool:
     if target is None or target.finished:
         return True
     question = "The program being debugged has been started already.\nStart it from the beginning?"
-    return shell.confirm(question)
+    if not shell.confirm(question):
+        return False
+    forget_threads(shell)
+    return True
 
 
 def _take_arguments(shell: Shell, text: str) -> None:
@@ -209,10 +217,11 @@ def continue_(shell: Shell, count: str | None) -> None:
         for number in numbers:
             ignored = max(0, shell.session.data.integer(count) - 1)
             shell.session.breakpoints.set_ignore(number, ignored)
-            shell.write(f"{ignore_words(number, ignored)}  ")
-        if not numbers:
+            if shell.at_prompt:
+                shell.write(f"{ignore_words(number, ignored)}  ")
+        if not numbers and shell.at_prompt:
             shell.line("Not stopped at any breakpoint; argument ignored.")
-    if shell.at_prompt or count is not None:
+    if shell.at_prompt:
         shell.line("Continuing.")
     shell.out.flush()
     finish_run(shell, mover(shell).proceed())
@@ -318,6 +327,7 @@ def kill(shell: Shell) -> None:
     if shell.confirm("Kill the program being debugged?"):
         target = shell.session.inferior.need_target()
         rows = target.dispatches()
+        forget_threads(shell)
         what = f"dispatch {rows[-1].number}, kernel {rows[-1].kernel}" if rows else "dispatch"
         if shell.session.whole_program:
             what = f"process {shell.session.program_launch.pid}"

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.breakpoint_numbers import act_on, numbers_of
 from rocdbg.cli.kinds import EXPRESSION, text_of
 from rocdbg.cli.leaving import LoopBreak, LoopContinue
-from rocdbg.cli.number_words import as_digits
 from rocdbg.cli.printf import format_printf
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.script import STEPPING, Block
@@ -16,7 +16,6 @@ from rocdbg.cli.session_settings import LANGUAGES
 from rocdbg.cli.user_commands import body_lines, check_define, check_document, define, document
 from rocdbg.cli.value_kinds import split_word
 from rocdbg.debugger.reports.symbols import demangled
-from rocdbg.debugger.running.breakpoints import parse_numbers
 from rocdbg.debugger.running.tracepoints import Tracepoint
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def check_head(shell: Shell, text: str) -> None:
     elif keyword == "document":
         check_document(shell, rest)
     elif keyword == "commands":
-        _check_commands(shell, as_digits(shell, rest.strip()))
+        _check_commands(shell, rest.strip())
     elif keyword in ("actions", *STEPPING):
         from rocdbg.cli.commands.tracing import actions_head
 
@@ -49,18 +48,15 @@ def check_head(shell: Shell, text: str) -> None:
 
 
 def _check_commands(shell: Shell, numbers: str) -> None:
-    """`commands` is about breakpoints that exist. Raises `Error`."""
+    """`commands` is about breakpoints that exist; without any, no lines follow. Raises `Error`."""
     breakpoints = shell.session.breakpoints
-    if not numbers and not list(breakpoints):
-        raise CommandError("No breakpoints specified.")
-    named = parse_numbers(numbers) if numbers else []
-    for index, number in enumerate(named, 1):
+    if not numbers and not breakpoints.last_number:
+        raise CommandError("Argument required (one or more breakpoint numbers).")
+    for number in numbers_of(shell, numbers) if numbers else breakpoints.last_numbers:
         if number in breakpoints:
             return  # the lines are for this one at least
-        missing = f"No breakpoint number {number}." if number else "warning: bad breakpoint number at or near '0'"
-        if index == len(named):
-            raise CommandError(missing)
-        shell.line(missing)
+        act_on(shell, number, lambda number: None)
+    raise CommandError("")
 
 
 def run_block_command(shell: Shell, block: Block) -> None:
@@ -71,7 +67,7 @@ def run_block_command(shell: Shell, block: Block) -> None:
     elif keyword == "document":
         document(shell, block.argument, block.body)
     elif keyword == "commands":
-        _set_commands(shell, as_digits(shell, block.argument), body_lines(block.body))
+        _set_commands(shell, block.argument.strip(), body_lines(block.body))
     elif keyword in ("actions", *STEPPING):
         from rocdbg.cli.commands.tracing import tracepoint_named
 
@@ -84,8 +80,8 @@ def _set_commands(shell: Shell, numbers: str, lines: list[str]) -> None:
     """Those of a tracepoint are its actions."""
     table = shell.session.breakpoints
     found = False
-    for number in parse_numbers(numbers) if numbers else [table.last_number]:
-        if numbers and number not in table:
+    for number in numbers_of(shell, numbers) if numbers else table.last_numbers:
+        if number not in table:
             if found:  # those before the first were said to be missing when the lines began
                 shell.line(f"No breakpoint number {number}.")
             continue
@@ -93,7 +89,7 @@ def _set_commands(shell: Shell, numbers: str, lines: list[str]) -> None:
         if number in table and isinstance(made := table.get(number), Tracepoint):
             shell.session.set_actions(made, lines)
         else:
-            table.set_commands(str(number) if numbers else "", lines)
+            table.set_commands(str(number), lines)
 
 
 @command(

@@ -32,7 +32,7 @@ def handle(shell: Shell, words: list[str]) -> None:
     for name in own:
         if not shell.confirm(f"{name} is used by the debugger.\nAre you sure you want to change it?"):
             return
-    if changed:
+    if changed and shell.at_prompt:
         shell.line(HEAD)
         for row in changed:
             shell.line(row.row)

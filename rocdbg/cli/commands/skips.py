@@ -104,17 +104,25 @@ def skip_file(shell: Shell, name: str) -> None:
     _add(shell, Skip(0, name))
 
 
-def _chosen(shell: Shell, numbers: str) -> list[Skip]:
+def _chosen(shell: Shell, numbers: str, complain: bool = True) -> list[Skip]:
+    """Those that are named, or all; there must be some if ``complain``. Raises `CommandError`."""
     skips = list(shell.session.skips)
-    if not numbers:
+    if not numbers and (skips or not complain):
         return skips
-    if not re.match(r"-?[\d$]", numbers):
-        raise CommandError("Arguments must be numbers or '$' variables.")
-    wanted = set(numbers_of(shell, numbers))
+    wanted = _numbers(shell, numbers) if skips else set()  # nobody looks at them without
     found = [skip for skip in skips if skip.number in wanted]
     if not found:
-        raise CommandError(f"No skiplist entries found with number {numbers}.")
+        raise CommandError(f"No skiplist entries found with number {numbers or '(null)'}.")
     return found
+
+
+def _numbers(shell: Shell, text: str) -> set[int]:
+    if not re.match(r"-?[\d$]", text):
+        raise CommandError("Arguments must be numbers or '$' variables.")
+    numbers = set(numbers_of(shell, text))
+    if 0 in numbers:
+        raise CommandError("Arguments must be numbers or '$' variables.")
+    return numbers
 
 
 @command("skip delete", category=BREAKPOINTS, args=NUMBERS)
@@ -153,7 +161,7 @@ def info_skip(shell: Shell, numbers: str) -> None:
     It tells whether they are enabled, and which files and functions they are about.
     """
     try:
-        skips = _chosen(shell, numbers)
+        skips = _chosen(shell, numbers, complain=False)
     except CommandError as error:
         if not str(error).startswith("No skiplist"):
             raise

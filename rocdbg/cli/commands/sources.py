@@ -65,18 +65,19 @@ def list_(shell: Shell, lines: str) -> None:
     if comma and not first_text and not last_text:
         raise CommandError("Two empty args do not say what lines to list.")
     if not first_text:
-        end = places.source_line(last_text)
-        show_lines(shell, end.file, end.line - size + 1, end.line)
+        ends = _unlike(places.source_lines(last_text))
+        if len(ends) > 1:
+            _say_ambiguous(shell, "last", last_text, ends)
+        else:
+            show_lines(shell, ends[0].file, ends[0].line - size + 1, ends[0].line)
         return
-    begins = sorted(places.source_lines(first_text), key=_by_file)
+    begins = _unlike(places.source_lines(first_text))
     if comma:
         if len(begins) > 1:
             _say_ambiguous(shell, "first", first_text, begins)
             return
         _list_from(shell, begins[0], last_text, size)
         return
-    if len({(begin.file.path, begin.line) for begin in begins}) == 1:
-        begins = begins[:1]  # instances of a template, all of one line
     for begin in begins:
         if begin.address is not None:
             shell.line(f"{begin.address:#x} is {_in_function(shell, begin)}.")
@@ -92,7 +93,7 @@ def _list_from(shell: Shell, begin: SourcePlace, last_text: str, size: int) -> N
     if not last_text:
         show_lines(shell, begin.file, begin.line, begin.line + size - 1)
         return
-    ends = sorted(shell.session.places.source_lines(last_text, Defaults(begin.file, begin.line)), key=_by_file)
+    ends = _unlike(shell.session.places.source_lines(last_text, Defaults(begin.file, begin.line)))
     if len(ends) > 1:
         _say_ambiguous(shell, "last", last_text, ends)
     elif ends[0].file.path != begin.file.path:
@@ -101,9 +102,10 @@ def _list_from(shell: Shell, begin: SourcePlace, last_text: str, size: int) -> N
         show_lines(shell, begin.file, begin.line, ends[0].line)
 
 
-def _by_file(place: SourcePlace) -> tuple[str, int]:
-    """The order in which several places are shown."""
-    return place.file.name, place.line
+def _unlike(places: list[SourcePlace]) -> list[SourcePlace]:
+    """Places in the order in which several are shown, one of each line: instances of a template are of the same."""
+    lines = {(place.file, place.line): place for place in reversed(places)}
+    return sorted(lines.values(), key=lambda place: (place.file.name, place.line))
 
 
 def _say_ambiguous(shell: Shell, which: str, text: str, places: list[SourcePlace]) -> None:
@@ -242,7 +244,7 @@ def info_line(shell: Shell, place: str) -> None:
     if place:
         place, comma, rest = at_comma(place)
         try:
-            places = session.places.source_lines(place, each_copy=True)
+            places = session.places.source_lines(place, session.places.last_shown(), each_copy=True)
             if comma:
                 raise CommandError(f"Junk at end of line specification: ,{rest}")
         except UnknownLineError as error:
@@ -255,27 +257,37 @@ def info_line(shell: Shell, place: str) -> None:
             return
         default = session.places.default_line()  # a stop that was not shown has a line, too
         places = [SourcePlace(default.file, (position.place and position.last) or default.line)]
-    for found in places:
-        if found.data is not None:
-            where = session.symbols.data_name(found.data)
-            line = f'Line {found.line} of "{shown_name(shell, found.file)}"'
-            shell.line(f"{line} is at address {where} but contains no code.")
-            shell.state.next_examine = session.examiner.go_to(found.data)
-            session.places.position.last = found.line + 1
-            continue
-        address = found.address
-        if address is None and found.function is not None and found.function.low_pc is not None:
-            address = session.inferior.need_program().to_loaded(found.function.low_pc)
-        info = session.symbols.line(found.file, found.line, address)
-        where = f'Line {info.line} of "{shown_name(shell, info.file)}"'
-        begins = f"{info.low:#x} <{info.low_name}>" if info.low_name else f"{info.low:#x}"
-        ends = f"{info.high:#x} <{info.high_name}>" if info.high_name else f"{info.high:#x}"
-        if not info.has_code:
-            shell.line(f"{where} is at address {begins} but contains no code.")
-        else:
-            shell.line(f"{where} starts at address {begins} and ends at {ends}.")
-        shell.state.next_examine = session.examiner.go_to(info.low)
-        session.places.position.last = info.line + 1  # `info line` again tells of the next line
+    # units that come last are first in GDB's list of them
+    for found in sorted(places, key=lambda found: -found.function.unit.offset if found.function is not None else 0):
+        try:
+            _write_line(shell, found)
+        except DebuggerError as error:
+            shell.line(str(error))
+
+
+def _write_line(shell: Shell, found: SourcePlace) -> None:
+    """What `info line` says of one place. Raises `DebuggerError` for a line behind all code."""
+    session = shell.session
+    if found.data is not None:
+        begins = session.symbols.data_name(found.data)
+        where = f'Line {found.line} of "{shown_name(shell, found.file)}"'
+        shell.line(f"{where} is at address {begins} but contains no code.")
+        shell.state.next_examine = session.examiner.go_to(found.data)
+        session.places.position.last = found.line + 1
+        return
+    address = found.address
+    if address is None and found.function is not None and found.function.low_pc is not None:
+        address = session.inferior.need_program().to_loaded(found.function.low_pc)
+    info = session.symbols.line(found.file, found.line, address)
+    where = f'Line {info.line} of "{shown_name(shell, info.file)}"'
+    begins = f"{info.low:#x} <{info.low_name}>" if info.low_name else f"{info.low:#x}"
+    ends = f"{info.high:#x} <{info.high_name}>" if info.high_name else f"{info.high:#x}"
+    if not info.has_code:
+        shell.line(f"{where} is at address {begins} but contains no code.")
+    else:
+        shell.line(f"{where} starts at address {begins} and ends at {ends}.")
+    shell.state.next_examine = session.examiner.go_to(info.low)
+    session.places.position.last = info.line + 1  # `info line` again tells of the next line
 
 
 @command("info source", category=STATUS, args=Arguments())
@@ -283,8 +295,10 @@ def info_source(shell: Shell) -> None:
     """Information about the current source file."""
     session = shell.session
     try:
-        location = session.places.default_line()
+        location = session.places.default_line() if session.places.has_current_file else None
     except DebuggerError:
+        location = None
+    if location is None:
         shell.line("No current source file.")
         return
     file = location.file

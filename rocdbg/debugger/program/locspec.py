@@ -19,6 +19,7 @@ from rocdbg.debugger.program.linespec import FunctionSpec, LineSpec
 from rocdbg.debugger.program.opencl import is_kernel_wrapper
 from rocdbg.debugger.program.program import Program, same_function
 from rocdbg.dwarf.info import CodeLocation, Function, Scope, SourceFile
+from rocdbg.dwarf.info.scopes import Label
 from rocdbg.dwarf.info.types import ClassType, Type
 
 MOST_BASES = 32
@@ -126,7 +127,8 @@ class LocationResolver:
     def _lines(self, spec: LineSpec) -> list[Location]:
         file = self._files(spec.file)[0]
         line = self.line_of(spec)
-        found = self._program.info.addresses_of(spec.file or file, line)  # the first line with code in any such file
+        name = spec.file or like_named(self._program, file)
+        found = self._program.info.addresses_of(name, line)  # the first line with code in any such file
         if not found:
             where = f'file "{spec.file}"' if spec.file is not None else "the current file"
             raise LocationSpecError(f"No line {line} in {where}.")
@@ -178,12 +180,20 @@ class LocationResolver:
         while waiting:
             scope = waiting.pop()
             found += [
-                replace(self.at(label.address), line=label.line, label=f"{function.name}:{name}")
+                replace(self.at(self._begin_of(label)), line=label.line, label=f"{function.name}:{name}")
                 for label in scope.labels
                 if label.name == name
             ]
             waiting += scope.children
         return found
+
+    def _begin_of(self, label: Label) -> FileAddress:
+        """The address of a label: where the row of the statement behind it begins.
+
+        What a compiler puts in front of a block's code, to have the lanes meet there, is of that row.
+        """
+        row = self._program.info.line_at(label.address)
+        return row.address if row is not None and row.is_stmt and row.line > (label.line or 0) else label.address
 
     def _labels(self, spec: FunctionSpec, label: str) -> list[Location]:
         functions = self.functions(spec)
@@ -236,6 +246,26 @@ class LocationResolver:
         if inner is not None and inner.call_line is not None:
             file, line = inner.call_file, inner.call_line
         return Location(self._program, place.address, file, line, self._program.function_title(function), function)
+
+
+def of_best_line(found: Sequence[Location], spec: LineSpec) -> Sequence[Location]:
+    """Where one program has code of the very line, the next line with code of another is not meant."""
+    files = [spec.file or place.file for place in found]
+    exact = [
+        place for place, file in zip(found, files, strict=True)
+        if file is not None and _has_code(place.program, file, spec.line)
+    ]
+    return exact or found
+
+
+def _has_code(program: Program, file: str | SourceFile, line: int) -> bool:
+    return any(row.is_stmt for row in program.info.rows_of_line(file, line))
+
+
+def like_named(program: Program, file: SourceFile) -> str | SourceFile:
+    """What the current file is looked up by: its name, as GDB does, which another file's can end with."""
+    known = program.has_debug_info and file in program.info.files_named(file.name)
+    return file.name if known else file
 
 
 def _is_whole_name(name: str, function: Function) -> bool:

@@ -19,6 +19,7 @@ class ListPosition(Observer):
         shown_pc: where that frame stood: `break` alone is there, also when the program has ended since.
         first, last: what `list` showed last, as GDB 13 keeps it: 0 when a frame was shown since, and ``last`` is the
             first line too.
+        asked: whether something was relative to a current file: before, and before anything stops, there is none.
     """
 
     def __init__(self) -> None:
@@ -27,6 +28,7 @@ class ListPosition(Observer):
         self.shown_pc: LoadedAddress | None = None
         self.first = 0
         self.last = 0
+        self.asked = False
 
     def stopped(self, event: StopEvent) -> None:
         """Locations are relative to where it stands now; after the end, to where it stood last."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from msgspec.structs import replace
 
-from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.errors import DebuggerError, LocationSpecError, NoProgramError, NoRegistersError
 from rocdbg.debugger.expr.access import decay, follow
 from rocdbg.debugger.expr.class_members import this_has
@@ -26,13 +27,13 @@ from rocdbg.debugger.program.linespec import (
     parse_spec,
     whole_words,
 )
-from rocdbg.debugger.program.locspec import Defaults, Location, LocationResolver
+from rocdbg.debugger.program.locspec import Defaults, Location, LocationResolver, of_best_line
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, function_bounds
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.list_position import ListPosition
 from rocdbg.debugger.reports.source_place import SourcePlace as SourcePlace
-from rocdbg.debugger.reports.source_place import declarations
+from rocdbg.debugger.reports.source_place import begins, declarations
 from rocdbg.debugger.reports.symbols import Symbols
 from rocdbg.debugger.settings import Settings
 from rocdbg.dwarf.info import Function, Variable
@@ -73,9 +74,15 @@ class Places:
 
     def default_place(self) -> Defaults:
         """The default file and line: where `list` stands, the selected frame's, the kernel's."""
+        self._position.asked = True
         if self._position.place is not None:
             return self._position.place
         return self._frame_place() or self._kernel_place()
+
+    @property
+    def has_current_file(self) -> bool:
+        """Whether there is a current file: a stop and most locations without a file make one."""
+        return self._position.asked or self._position.place is not None or self._frame_place() is not None
 
     def _frame_place(self) -> Defaults | None:
         if self._inferior.target is not None and self._focus.current.thread is not None:
@@ -133,9 +140,12 @@ class Places:
             except LocationSpecError as error:
                 failed = failed or error
         if not found and failed is not None:
+            if isinstance(spec, FunctionSpec) and spec.file is None and spec.label is None:
+                with suppress(LocationSpecError):
+                    return self._labels(LabelSpec(spec.name))
             raise failed
         if isinstance(spec, LineSpec) and len({one.program.uri for one in found}) > 1:
-            return _of_best_line(found, spec)
+            return of_best_line(found, spec)
         return found
 
     def resolve_shown(self, text: str) -> Sequence[Location]:
@@ -283,41 +293,63 @@ class Places:
         if isinstance(spec, FunctionSpec):
             return self._function_lines(spec, each_copy)
         self._inferior.need_program()
-        default = (defaults or self.default_place()).file
+        default = (defaults or self.default_place()).file if not spec.file else None
         infos = [program.info for program in self._inferior.programs if program.has_debug_info]
-        files = [default] if default else []
-        if spec.file:
-            files = [file for info in infos for file in info.files_named(spec.file)]
+        name = spec.file or (default.name if default else "")
+        files = [file for info in infos for file in info.files_named(name)]
+        if default is not None and default not in files:
+            files = [default]
         if not files:
             if spec.file and any(info.functions_named(spec.file) for info in infos):
                 return self._function_lines(FunctionSpec(spec.file))
             raise LocationSpecError(f"No source file named {spec.file}.")
         line = self.resolver(defaults).line_of(spec)
-        return [SourcePlace(file, line) for file in {file.path: file for file in reversed(files)}.values()][::-1]
+        return [SourcePlace(file, line) for file in self._last_unit_first(files)]
+
+    def _last_unit_first(self, files: Sequence[SourceFile]) -> list[SourceFile]:
+        """Files in the order of GDB's list of them, which units are put in front of as they are read."""
+        if len(files) < 2:
+            return list(files)
+        units = [unit for program in self._inferior.programs if program.has_debug_info for unit in program.info.units]
+        last = {file: index for index, unit in enumerate(units) for file in unit.files}
+        return sorted(dict.fromkeys(files), key=lambda file: -last.get(file, 0))
+
+    def last_shown(self) -> Defaults | None:
+        """The file and line of the frame that was shown last, which some commands count from."""
+        return self._position.shown
 
     def _function_lines(self, spec: FunctionSpec, each_copy: bool = False) -> list[SourcePlace]:
         self._inferior.need_program()
-        found: dict[tuple[str, int, int, int], SourcePlace] = {}
+        found: dict[tuple[SourceFile, int, int, int], SourcePlace] = {}
         failed: LocationSpecError | None = None
         for program in self._inferior.programs:
             resolver = LocationResolver(program, self.default_place)
             try:
                 spec_here = resolver.without_function_as_file(spec)
-                places = resolver.resolve(spec_here) if spec_here.label else [*_begins(program, resolver, spec_here)]
+                places = resolver.resolve(spec_here) if spec_here.label else [*begins(program, resolver, spec_here)]
             except LocationSpecError as error:
                 failed = failed or error
                 continue
             for place in places:
                 if place.file is not None and place.line is not None:
                     copy = place.address if each_copy and place.file_address else None
-                    key = place.file.path, place.line, place.code.offset if place.code is not None else 0, copy or 0
+                    key = place.file, place.line, place.code.offset if place.code is not None else 0, copy or 0
                     found.setdefault(key, replace(_source_place(place), address=copy))
-        if not found and spec.label is None:
+        if spec.label is None:
             running = self._inferior.target is not None and self._focus.current.thread is not None
             frame = self._focus.frame() if running else None
-            declared = [place for program in self._inferior.programs for place in declarations(program, spec, frame)]
+            declared = [
+                place
+                for program in self._inferior.programs
+                for place in declarations(program, spec, frame, of_class=bool(found))
+            ]
             if declared:
-                return list({(place.file.path, place.line): place for place in reversed(declared)}.values())[::-1]
+                unlike = {(place.file.path, place.line): place for place in reversed(declared)}
+                return [*found.values(), *[*unlike.values()][::-1]]
+        if not found and spec.file is None and spec.label is None:
+            with suppress(LocationSpecError):
+                labels = map(_source_place, self._labels(LabelSpec(spec.name)))
+                return [SourcePlace(label.file, label.line) for label in labels]
         if not found:
             where = f' in "{spec.file}"' if spec.file is not None else ""
             raise failed or LocationSpecError(f'Function "{spec.name}" not defined{where}.')
@@ -355,40 +387,6 @@ class Places:
         return self._symbols.address_of(name, variable, frame)
 
 
-def _of_best_line(found: Sequence[Location], spec: LineSpec) -> Sequence[Location]:
-    """Where one program has code of the very line, the next line with code of another is not meant."""
-    files = [spec.file or place.file for place in found]
-    exact = [
-        place for place, file in zip(found, files, strict=True)
-        if file is not None and _has_code(place.program, file, spec.line)
-    ]
-    return exact or found
-
-
-def _has_code(program: Program, file: str | SourceFile, line: int) -> bool:
-    return any(row.is_stmt for row in program.info.rows_of_line(file, line))
-
-
 def _source_place(place: Location) -> SourcePlace:
     assert place.file is not None and place.line is not None
     return SourcePlace(place.file, place.line, place.code)
-
-
-def _begins(program: Program, resolver: LocationResolver, spec: FunctionSpec) -> Iterator[Location]:
-    """Where the code of functions begins: of one that was only inlined each copy's, else where it is declared."""
-    functions = resolver.functions(spec)
-    if not functions and spec.file is None:  # by a name that only the linker knows
-        functions = [place.code for place in resolver.resolve(spec) if place.code is not None]
-    for function in functions:
-        low = function.low_pc
-        row = program.info.line_at(low) if low is not None else None
-        if low is not None and row is not None and row.line:
-            yield Location(program, low, row.file, row.line, program.function_title(function), function)
-            continue
-        copies = [at for one in program.info.inlined_instances(function) if (at := one.entry_pc) is not None]
-        rows = [(at, row) for at in copies if (row := program.info.line_at(at)) is not None and row.line]
-        for at, row in rows:
-            yield Location(program, at, row.file, row.line, program.function_title(function), function)
-        if not rows and function.decl_file is not None and function.decl_line:
-            title = program.function_title(function)
-            yield Location(program, FileAddress(0), function.decl_file, function.decl_line, title, function)

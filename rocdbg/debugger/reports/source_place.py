@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rocdbg import dwarf
-from rocdbg.addresses import LoadedAddress
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.expr.program_names import ProgramNames
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.linespec import FunctionSpec
+from rocdbg.debugger.program.locspec import Location, LocationResolver
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.values.locations import has_fixed_address
 from rocdbg.dwarf.info import Exprloc, Function, SourceFile, Variable
@@ -31,13 +32,18 @@ class SourcePlace(Struct, frozen=True):
     data: LoadedAddress | None = None
 
 
-def declarations(program: Program, spec: FunctionSpec, frame: Frame | None) -> Iterator[SourcePlace]:
-    """Where the global variables called so are declared, and a class or enumeration of C++: the one nearest."""
+def declarations(
+    program: Program, spec: FunctionSpec, frame: Frame | None, of_class: bool = False
+) -> Iterator[SourcePlace]:
+    """Where the global variables called so are declared, and a class or enumeration of C++: the one nearest.
+
+    ``of_class``: only a class, whose constructors have the same name.
+    """
     if not program.has_debug_info:
         return
     info = program.info
     files = info.files_named(spec.file) if spec.file is not None else None
-    for variable in info.variables_named(spec.name):
+    for variable in info.variables_named(spec.name) if not of_class else ():
         file, line = variable.decl_file, variable.decl_line
         if file is not None and line and not variable.declaration and (files is None or file in files):
             yield SourcePlace(file, line, title=variable.qualified_name, data=fixed_address(program, variable))
@@ -60,3 +66,23 @@ def fixed_address(program: Program, variable: Variable) -> LoadedAddress | None:
     if pushed is None or variable.unit.conventions.without_space([first, *rest]) != [first]:
         return None
     return LoadedAddress(program.base + pushed)
+
+
+def begins(program: Program, resolver: LocationResolver, spec: FunctionSpec) -> Iterator[Location]:
+    """Where the code of functions begins: of one that was only inlined each copy's, else where it is declared."""
+    functions = resolver.functions(spec)
+    if not functions and spec.file is None:  # by a name that only the linker knows
+        functions = [place.code for place in resolver.resolve(spec) if place.code is not None]
+    for function in functions:
+        low = function.low_pc
+        row = program.info.line_at(low) if low is not None else None
+        if low is not None and row is not None and row.line:
+            yield Location(program, low, row.file, row.line, program.function_title(function), function)
+            continue
+        copies = [at for one in program.info.inlined_instances(function) if (at := one.entry_pc) is not None]
+        rows = [(at, row) for at in copies if (row := program.info.line_at(at)) is not None and row.line]
+        for at, row in rows:
+            yield Location(program, at, row.file, row.line, program.function_title(function), function)
+        if not rows and function.decl_file is not None and function.decl_line:
+            title = program.function_title(function)
+            yield Location(program, FileAddress(0), function.decl_file, function.decl_line, title, function)

@@ -67,6 +67,10 @@ class PlainSymbol(Struct, frozen=True):
     name: str
 
 
+LABEL_SIZE = 8
+"""Bytes of an address, which GDB takes for the size of a label."""
+
+
 class ScopeSymbol(Struct, frozen=True):
     """``info scope``: a local variable, where it is in words, and its size."""
 
@@ -218,6 +222,9 @@ class Symbols:
                 if variable.name:
                     where = self.where(variable, function if isinstance(function, Function) else None)
                     found.append(ScopeSymbol(variable.name, where, variable.type.size))
+            for label in scope.labels:
+                at = self.program.to_loaded(label.address)
+                found.append(ScopeSymbol(label.name, f"a label at address {at:#x}", LABEL_SIZE))
             if isinstance(scope, InlinedSubroutine):
                 break
         return found

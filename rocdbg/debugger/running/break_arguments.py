@@ -12,7 +12,7 @@ from rocdbg.debugger.expr.brackets import outside
 
 _WORD = re.compile(r"(?:^|(?<=\s))(if|thread|task|lane|-force-condition)(?=\s|\()")
 _ID = re.compile(r"(\d+)(?::(\d+))?(?!\S)")
-_CONDITION_END = re.compile(r"(?<=\s)(?:thread|lane)\s+\d|(?<=\s)-force-condition\b")
+_CONDITION_END = re.compile(r"(?<=\s)(?:thread|lane)\s+\d")
 
 
 class BreakTail(Struct, frozen=True):

@@ -7,16 +7,15 @@ for a wave at an address which requests are met by which of its lanes.
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.digits import decimal
 from rocdbg.debugger.errors import BreakpointError
 from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.running.number_lists import parse_numbers
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.errors import Error
 
@@ -117,14 +116,18 @@ class Breakpoint(Struct):
             self.enable_count -= 1
             self.enabled = self.enable_count > 0
 
-    def check_locations(self, problem: Callable[[str, Location], str | None]) -> list[str]:
-        """Mark the locations where the condition means nothing (``problem`` says why); a sentence for each."""
+    def check_locations(self, problem: Callable[[str, Location], str | None], new: bool = False) -> list[str]:
+        """Mark the locations where the condition means nothing (``problem`` says why); a sentence for each.
+
+        ``new``: the breakpoint has no number yet that a user would know.
+        """
+        prefix = "" if new else f"{self.number}."
         said = []
         for place in self.locations:
             why = problem(self.condition, place.location) if self.condition is not None else None
             place.invalid = why is not None
             if why is not None:
-                said.append(f"failed to validate condition at location {place.number}, disabling:\n  {why}")
+                said.append(f"failed to validate condition at location {prefix}{place.number}, disabling:\n  {why}")
         return said
 
 
@@ -166,6 +169,8 @@ class BreakpointTable:
         """Numbers by file address; those of what is gone or has moved stay, and are passed over when asked for."""
         self._next = 1
         self.last_number = 0
+        self.before_last = 0
+        """The last number that there was before `rbreak` made several."""
 
     def __iter__(self) -> Iterator[Breakpoint]:
         return iter(self._breakpoints.values())
@@ -208,6 +213,7 @@ class BreakpointTable:
 
     def adopt(self, made: Breakpoint) -> None:
         """Give a breakpoint that was made elsewhere a number and a place here."""
+        self.before_last = self._next - 1
         made.number = self.last_number = self._next
         self._breakpoints[self._next] = made
         self._note_places(made)
@@ -216,6 +222,18 @@ class BreakpointTable:
     def _note_places(self, made: Breakpoint) -> None:
         for place in made.locations:
             self._places.setdefault(place.location.file_address, set()).add(made.number)
+
+    @property
+    def last_numbers(self) -> range:
+        """The numbers that the last command gave, also of breakpoints that are gone since."""
+        return range(self.before_last + 1, self.last_number + 1)
+
+    def forget_threads(self) -> list[Breakpoint]:
+        """Delete, and give, those of one thread: the program has ended."""
+        gone = [one for one in self if one.thread is not None and one.at_places]
+        for one in gone:
+            del self._breakpoints[one.number]
+        return gone
 
     def delete(self, number: int) -> None:
         """Raises `BreakpointError` when there is none."""
@@ -375,24 +393,3 @@ class BreakpointTable:
 
 def _numbered(locations: Sequence[Location]) -> list[BreakpointLocation]:
     return [BreakpointLocation(number, place) for number, place in enumerate(locations, 1)]
-
-
-MAX_NUMBERS = 1 << 20
-"""Numbers that one command names."""
-
-
-def parse_numbers(text: str) -> list[int]:
-    """``1 3-5``: numbers and ranges. Raises `BreakpointError`."""
-    numbers: list[int] = []
-    for word in text.split():
-        match = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
-        if match is None:
-            raise BreakpointError(f"Bad breakpoint number '{word}'")
-        first = decimal(match[1])
-        last = decimal(match[2]) if match[2] else first
-        if last < first:
-            raise BreakpointError("inverted range")
-        if len(numbers) + last - first > MAX_NUMBERS:
-            raise BreakpointError(f"range {word} is too long")
-        numbers += range(first, last + 1)
-    return numbers

@@ -16,7 +16,7 @@ from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolEr
 from rocdbg.debugger.expr.access import address_of, follow
 from rocdbg.debugger.expr.constants import is_constant
 from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
+from rocdbg.debugger.expr.evaluator import Evaluator, TypeNameError, value_tree
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.trees import names_in
 from rocdbg.debugger.focus import Focus
@@ -74,7 +74,11 @@ class Watcher:
     ) -> Watchpoint:
         """A watchpoint that is in no table yet. Raises a `rocdbg.Error` for what cannot be watched."""
         environment = self._data.environment()
-        if is_constant(value_tree(text, environment), environment):
+        try:
+            constant = is_constant(value_tree(text, environment), environment)
+        except TypeNameError:
+            constant = True
+        if constant:
             raise ExpressionError(f"Cannot watch constant value `{text}'.")
         made = Watchpoint(0, f"-location {text}" if location else text, expression=text)
         running = self._inferior.target is not None and focus.thread is not None

@@ -123,7 +123,10 @@ SLIPS = (
     Slip("gfx9[45]", _REFUSE, r"_dpp .*v\[\d+:\d+\]", "takes pairs for single registers", "vector registers$"),
     Slip(".", _REFUSE, " ", "takes operands without a comma between them", "comma is missing"),
     Slip("gfx(9|10)", _REFUSE, r"^s_atc_probe", "cuts what is probed to seven bits"),
-    Slip("gfx([89]|10)", _REFUSE, rf"^s_.*(lit\(|{_FLOAT})", "cuts the codes of values to seven bits", "soffset cannot|small"),
+    Slip(
+        "gfx([89]|10)", _REFUSE, rf"^s_.*(lit\(|{_FLOAT})", "cuts the codes of values to seven bits",
+        "soffset cannot|small",
+    ),
     Slip(".", _REFUSE, rf"[(-].*{_FLOAT}", "has the bits of 64-bit floats in expressions", "neither a register nor"),
     Slip(".", _REFUSE, r"lit64\(", "takes lit64 for lit", "no literals of 64 bits"),
     # Bytes differ.
