@@ -64,6 +64,7 @@ class RowEncoder:
         self.layout = layout
         self._first_half = 0
         self._printed = {item[1] for item in items if item[0] in (ItemTag.OPERAND, ItemTag.MODIFIER)}
+        self._value = self._known = 0
         self._start(layout, key, int(mask, 16), int(value, 16), table.family)
         self._operands: list[_Operand | _Brackets] = []
         self._modifiers: list[ModifierField] = []
@@ -120,6 +121,12 @@ class RowEncoder:
                     self._operands.append(FixedField(fields[0], table.family))
                 case ItemTag.FIXED_MODIFIER:
                     self._fixed.append(words_of(fields[0]))
+        for field in self._operands:
+            if isinstance(field, RegistersField):
+                must, bits = field.fixed()  # ray tracing: dmask, dim and others are not printed
+                self._value, self._known = self._value | bits, self._known | must
+        self.has_list = any(isinstance(field, _Brackets) for field in self._operands)
+        """Whether operands stand in brackets."""
         # vcc of short forms: of comparisons and v_cndmask, from GFX9 on of sums too.
         self._may_omit = layout.name in ("VOPC", "VOPC_DPP", "VOPC_DPP8") or (layout.name == "VOP2" and (
             table.family not in ("gfx6", "gfx7", "gfx8") or name.startswith("v_cndmask")
@@ -282,6 +289,14 @@ class RowEncoder:
         if len(inner) < 2:
             return [typed]
         elements = split_list(typed)
+        if len(elements) > len(inner) and isinstance(inner[-1], RegistersField):
+            # From gfx11 on the last ones follow each other; each may be written by itself all the same.
+            last = f"[{', '.join(elements[len(inner) - 1 :])}]"
+            try:
+                typed_register(last, word.place)
+            except Mismatch as error:
+                raise Mismatch(error.reason, 0, typed) from None
+            elements[len(inner) - 1 :] = [last]
         if len(elements) != len(inner):
             raise Mismatch(f"`{typed}' must be a list of {len(inner)} operands in brackets")
         return elements
