@@ -37,19 +37,19 @@ for _stem, _letter, _operation in (
         semantic(f"v_{_stem}_{_letter}{_type.bits}")(_shift(_operation, _type))
 
 
-# -- minimum and maximum: of an unordered pair the second ------------------------------------------
+# -- minimum and maximum: of an unordered pair the second; subnormals stay, as of v_min_f32 --------
 
 
 @semantic("v_min_legacy_f32", approximate=_NANS, any_rounding=True)
 def _(i: Access) -> None:
-    a, b = i.src(0, F32), i.src(1, F32)
-    i.dst(0, a.flt(b).select(a.bits(), b.bits()).bitcast(F32))
+    a, b = i.src(0, F32, flush=False), i.src(1, F32, flush=False)
+    i.dst(0, a.flt(b).select(a.bits(), b.bits()).bitcast(F32), flush=False)
 
 
 @semantic("v_max_legacy_f32", approximate=_NANS, any_rounding=True)
 def _(i: Access) -> None:
-    a, b = i.src(0, F32), i.src(1, F32)
-    i.dst(0, a.fge(b).select(a.bits(), b.bits()).bitcast(F32))
+    a, b = i.src(0, F32, flush=False), i.src(1, F32, flush=False)
+    i.dst(0, a.fge(b).select(a.bits(), b.bits()).bitcast(F32), flush=False)
 
 
 # -- functions whose infinities become something else ----------------------------------------------

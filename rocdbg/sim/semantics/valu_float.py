@@ -179,7 +179,9 @@ def _(i: Access) -> None:
     a, b, c = (i.src(k, F32) for k in range(3))
     lowest = floats.from_bits(a, 0xFF7FFFFF)
     unlit = b.fle(lowest) | b.is_nan() | c.fle(0.0) | c.is_nan()
-    i.dst(0, unlit.select(lowest, floats.multiply(a, b)))
+    zero = floats.is_zero(a) | floats.is_zero(b)
+    product = multiply(i, zero.select(0.0, a), zero.select(0.0, b))
+    i.dst(0, unlit.select(lowest, product))
 
 
 # -- minimum, maximum, median ----------------------------------------------------------------------
@@ -208,20 +210,27 @@ Chooser = Callable[[Access], Binary]
 
 def _two(choose: Chooser, type: Type) -> SemanticFunction:
     def run(i: Access) -> None:
-        i.dst(0, choose(i)(i.src(0, type), i.src(1, type)), flush=_keeps_results(i))
+        a, b = (i.src(k, type, flush=_keeps_sources(i)) for k in range(2))
+        i.dst(0, choose(i)(a, b), flush=_keeps_results(i))
 
     return run
 
 
+def _keeps_sources(i: Access) -> bool | None:
+    """Before GFX9 minimum, maximum and median have subnormals, whatever MODE says."""
+    return False if i.generation < Generation.GFX9 else None
+
+
 def _keeps_results(i: Access) -> bool | None:
-    """From GFX12 on minimum and maximum flush sources only."""
-    return False if i.generation >= Generation.GFX12 else None
+    """From GFX12 on minimum and maximum flush sources only; before GFX9 nothing."""
+    return False if i.generation >= Generation.GFX12 else _keeps_sources(i)
 
 
 def _three(inner: Chooser, outer: Chooser, type: Type) -> SemanticFunction:
     def run(i: Access) -> None:
         keep = preserves_half(i) if type is F16 else None
-        result = outer(i)(inner(i)(i.src(0, type), i.src(1, type)), i.src(2, type))
+        a, b, c = (i.src(k, type, flush=_keeps_sources(i)) for k in range(3))
+        result = outer(i)(inner(i)(a, b), c)
         i.dst(0, result, flush=_keeps_results(i), preserve=keep)
 
     return run
@@ -234,7 +243,7 @@ def _median(low: Chooser, high: Chooser, type: Type, *, numbers: bool = False) -
         return a.bits().eq(b.bits()) if numbers else a.eq(b)
 
     def run(i: Access) -> None:
-        a, b, c = (i.src(k, type) for k in range(3))
+        a, b, c = (i.src(k, type, flush=_keeps_sources(i)) for k in range(3))
         least, most = low(i), high(i)
         top = most(most(a, b), c)
         # The first operand that equals the maximum goes, the larger of the others stays.
