@@ -21,8 +21,10 @@ from rocdbg.isa.generate.soak import encodings
 from rocdbg.isa.generate.transfer import relatives_of
 
 OTHERS = ("gfx803", "gfx900", "gfx1010")
-_COMBINATIONS = re.compile("constant bus|must be different|literal")
-"""Errors about operands that are right one by one."""
+_REFUSED = re.compile("constant bus|must be different|literal|invalid exp target|register index is out of range")
+"""Errors about operands that are right one by one, and about those that LLVM prints for later targets but never reads."""
+_LOWEST_BITS = 1 << 32 | 1 << 41 | 1 << 50
+"""Of the three sources of VOP3. Pairs of scalar registers have even numbers; an odd one is printed as the even one."""
 Difference = tuple[str, str, str]
 """Bytes (hexadecimal), the decoder's text, the assembler's, or why it does not take ours."""
 
@@ -38,6 +40,18 @@ def decoded(decoder: Decoder, words: Sequence[int]) -> list[tuple[bytes, str]]:
     return found
 
 
+def _untold(text: str, difference: int) -> bool:
+    """Whether these bits are some that no text shows, be it ours or LLVM's: of sources that an export has switched off,
+    of s_waitcnt that belong to no counter, of the number of a scalar pair.
+    """
+    name = text.partition(" ")[0]
+    if name == "exp":
+        return "off" in text and not difference & (1 << 32) - 1
+    if name == "s_waitcnt":
+        return not difference & ~0xF080
+    return name.endswith("64") and not difference & ~_LOWEST_BITS
+
+
 def round_trips(decoder: Decoder, assembler: Assembler, words: Sequence[int]) -> tuple[int, list[Difference]]:
     """How many of the words are legal, and those whose text is not assembled to their bytes again."""
     ours = decoded(decoder, words)
@@ -45,9 +59,11 @@ def round_trips(decoder: Decoder, assembler: Assembler, words: Sequence[int]) ->
     for (data, text), answer in zip(ours, assembler.ask([text for _, text in ours]), strict=True):
         if answer is None:
             error = assembler.errors.get(text, "")
-            if not _COMBINATIONS.search(error):
+            if not _REFUSED.search(error):
                 wrong.append((data.hex(), text, "- " + error))
-        elif answer[0].to_bytes(answer[1], "little") != data:
+        elif not (difference := answer[0] ^ int.from_bytes(data, "little")) or _untold(text, difference):
+            continue
+        else:
             wrong.append((data.hex(), text, answer[0].to_bytes(answer[1], "little").hex() + " " + answer[2]))
     return len(ours), wrong
 

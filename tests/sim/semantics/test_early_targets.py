@@ -130,6 +130,10 @@ def test_instructions_of_gfx6_and_gfx7(assembled, target):
         ("v_min_legacy_f32 {0}, v4, v3", _NAN),
         ("v_max_legacy_f32 {0}, v3, v4", bits(2.0)),
         ("v_max_legacy_f32 {0}, v4, v5", bits(2.0)),
+        ("v_mullit_f32 {0}, 0, v6, 1.0", 0),  # zero times infinity
+        ("v_mullit_f32 {0}, v4, v5, 1.0", bits(2.0)),
+        ("v_mullit_f32 {0}, v4, v5, 0", 0x80000000 | _LARGEST),
+        ("v_mullit_f32 {0}, v4, v3, 1.0", 0x80000000 | _LARGEST),
         ("v_rcp_legacy_f32 {0}, 0", 0),
         ("v_rcp_legacy_f32 {0}, v2", 0x80000000),
         ("v_rcp_clamp_f32 {0}, 0", _LARGEST),
@@ -150,6 +154,7 @@ def test_instructions_of_gfx6_and_gfx7(assembled, target):
         v_mov_b32 v3, {_NAN:#x}
         v_mov_b32 v4, 2.0
         v_mov_b32 v5, 1.0
+        v_mov_b32 v6, 0x7f800000
         {code}
         v_mov_b32 v6, v1
         v_mov_b32 v7, v2
@@ -171,6 +176,30 @@ def test_instructions_of_gfx6_and_gfx7(assembled, target):
         assert pair == expected & (1 << 64) - 1
     assert wave.sgpr64(4) == 0
     assert wave.exec == 0
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize(("target", "kept"), [("gfx600", True), ("gfx700", True), ("gfx803", True), ("gfx900", False)])
+def test_minimum_keeps_subnormals(assembled, target, kept):
+    """MODE says that f32 has none: before GFX9 only minimum, maximum and median do not care."""
+    legacy = "v_min_legacy_f32 v8, v1, v2" if target < "gfx8" else "v_mov_b32 v8, v1"
+    run = assembled(target, f"""
+        s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 0
+        v_mov_b32 v1, 3
+        v_mov_b32 v2, 5
+        v_mov_b32 v3, 1.0
+        v_min_f32 v4, v1, v2
+        v_max_f32 v5, v1, v2
+        v_med3_f32 v6, v1, v2, v3
+        v_max3_f32 v7, v1, v2, v2
+        {legacy}
+        v_mul_f32 v9, 1.0, v2
+        .globl done
+        done: s_nop 0
+    """)
+    wave = stopped(run)
+    wanted = [3, 5, 5, 5] if kept else [0, 0, 0, 0]
+    assert [int(wave.vgpr(n)[0]) for n in (4, 5, 6, 7, 8, 9)] == [*wanted, 3, 0]
 
 
 @pytest.mark.llvm
