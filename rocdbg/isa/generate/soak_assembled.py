@@ -22,7 +22,7 @@ from rocdbg.isa.generate.transfer import relatives_of
 
 OTHERS = ("gfx803", "gfx900", "gfx1010")
 _REFUSED = re.compile("constant bus|must be different|literal|invalid exp target|register index is out of range")
-"""Errors about operands that are right one by one, and about those that LLVM prints for later targets but never reads."""
+"""Errors about operands that are right one by one, and about those that LLVM prints for later targets only."""
 _LOWEST_BITS = 1 << 32 | 1 << 41 | 1 << 50
 """Of the three sources of VOP3. Pairs of scalar registers have even numbers; an odd one is printed as the even one."""
 Difference = tuple[str, str, str]
