@@ -26,6 +26,8 @@ _APERTURE_SIZE = 1 << 32
 _LONGEST_INSTRUCTION = 20
 _MOST_LINES = 128
 _ADDRESS_MASK = (1 << 64) - 1
+_APERTURE_ARGUMENTS = (0xC0, 0xC4)
+"""Offsets of the hidden arguments that say where private and local memory are, for GFX7 and GFX8."""
 
 
 def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fault:
@@ -43,6 +45,9 @@ def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fau
     where = _where(space, address, record.size, wave, memory)
     if record.kind == layout.FaultKind.PERMISSION and where is not None:
         where += ", which does not permit it"
+    if record.space == layout.Space.SCALAR and address in _APERTURE_ARGUMENTS and wave.target.generation in (7, 8):
+        # LLVM 22 takes the address of the hidden arguments for 0 in functions that it does not optimise.
+        where = "where unoptimised code of clang 22 looks for its apertures (-mcode-object-version=4 avoids that)"
     return Fault(
         _ACCESS[layout.Access(record.access)],
         space,

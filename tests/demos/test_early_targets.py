@@ -1,4 +1,5 @@
-"""Demo kernels that clang builds for GFX6, GFX7 and GFX8 here leave what NumPy computes, in both tiers."""
+"""Demo kernels that clang builds here, for GFX6 to GFX8 and for waves of 64 lanes on GFX12, leave what NumPy computes,
+in both tiers."""
 
 from __future__ import annotations
 
@@ -15,14 +16,17 @@ from tests.demos.test_results import DEMOS, EXPECTED, build, reference
 
 VERSION_4 = ("-mcode-object-version=4",)
 """Apertures come from the queue. With later versions clang 22 reads them at address 0xc0 in functions at -O0."""
+WAVE_64 = ("-mwavefrontsize64",)
 CASES = (
     ("matmul", "gfx600", "O2", ()),
-    ("divergence", "gfx600", "O2", ()),
+    ("divergence", "gfx602", "O2", ()),
     ("histogram", "gfx700", "O2", ()),
-    ("calls", "gfx700", "O0", VERSION_4),
+    ("calls", "gfx704", "O0", VERSION_4),
     ("spaces", "gfx803", "O0", VERSION_4),
-    ("reduce", "gfx803", "O2", ()),
+    ("reduce", "gfx801", "O2", ()),
     ("scan", "gfx810", "O2", ()),
+    ("reduce", "gfx1201", "O0", WAVE_64),
+    ("scan", "gfx1201", "O2", WAVE_64),
 )
 
 

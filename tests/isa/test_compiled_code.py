@@ -39,6 +39,7 @@ CASES = [
     ("vector.cl", "gfx1030", ("-O2", "-mwavefrontsize64")),
     ("memory.cl", "gfx1100", ("-O2", "-mwavefrontsize64")),
     ("cross_lane.hip", "gfx1100", ("-O1", "-mwavefrontsize64")),
+    ("vector.cl", "gfx1201", ("-O2", "-mwavefrontsize64")),
 ]
 OPENCL = ("-target", "amdgcn-amd-amdhsa", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header")
 HIP = ("-x", "hip", "--cuda-device-only", "-nogpuinc", "--no-gpu-bundle-output")

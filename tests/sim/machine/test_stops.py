@@ -75,6 +75,17 @@ def test_faults(
     assert fault.lanes == (() if space is S.SCALAR else tuple(addresses))
 
 
+def test_a_slip_of_the_compiler_is_named() -> None:
+    """Scalar reads at the offset of an aperture's hidden argument, on the targets that have such arguments."""
+    record = EngineFault(FaultKind.UNMAPPED, L.LOAD, S.SCALAR, 4, 0, {0: 0xC4})
+    for name, named in (("gfx700", True), ("gfx803", True), ("gfx90a", False)):
+        target = target_by_name(name)
+        early = Wave(state_block(target, 64), target, 64, 1, (0, 0, 0), 0, (64, 1, 1), np.zeros(256, np.uint8))
+        text = describe_fault(record, early, GlobalMemory()).text
+        assert ("-mcode-object-version=4" in text) == named
+        assert text.startswith("read of 4 bytes at 0xc4, ")
+
+
 def test_lanes_of_other_spaces_are_left_to_a_fault_of_their_own() -> None:
     record = EngineFault(
         FaultKind.LDS_RANGE, L.LOAD, S.FLAT, 4, 0b111, {0: SHARED + 300, 1: 0x1000, 2: SHARED + 304}

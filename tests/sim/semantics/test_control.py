@@ -47,7 +47,7 @@ s_cbranch_join s45
 """
 
 
-@pytest.mark.parametrize("kind", ["i", "g"])
+@pytest.mark.parametrize(("target", "kind"), [("gfx900", "i"), ("gfx900", "g"), ("gfx600", "i"), ("gfx803", "g")])
 @pytest.mark.parametrize(
     "mask, order",
     [
@@ -59,7 +59,7 @@ s_cbranch_join s45
         (0xFFFFFFFFFFFFFFFF, 0x2),
     ],
 )
-def test_fork_and_join(assembled, kind, mask, order):
+def test_fork_and_join(assembled, target, kind, mask, order):
     fork = "s_cbranch_i_fork s[42:43], Lthen"
     if kind == "g":
         fork = """s_getpc_b64 s[48:49]
@@ -68,7 +68,7 @@ def test_fork_and_join(assembled, kind, mask, order):
         Lhere2: s_cbranch_g_fork s[42:43], s[48:49]"""
         fork = fork.replace("s_getpc_b64 s[48:49]", "s_getpc_b64 s[48:49]\nLhere:").replace("Lhere2: ", "")
     code = f"s_mov_b32 s42, {mask & 0xFFFFFFFF:#x}\ns_mov_b32 s43, {mask >> 32:#x}\ns_mov_b32 s45, 0\n"
-    wave = run(assembled, "gfx900", code + FORK.format(fork=fork))
+    wave = run(assembled, target, code + FORK.format(fork=fork))
     # Which way was gone first is the upper digit.
     assert hex(wave.sgpr(44)) == hex(order)
     # Behind the join EXEC is that of the part that was run last.
@@ -117,9 +117,13 @@ def test_debug_conditions(assembled, name, taken):
         assert finish(kernel).sgpr(4) == 1 - (taken >> bits & 1)
 
 
-def test_vskip(assembled):
+@pytest.mark.parametrize(
+    ("target", "add"), [("gfx900", "u32 v1"), ("gfx803", "u32 v1, vcc"), ("gfx700", "i32 v1, vcc")]
+)
+def test_vskip(assembled, target, add):
     """Vector instructions of all kinds are skipped, scalar ones are not."""
-    code = """
+    code = f"""
+    s_mov_b64 vcc, 0
     s_mov_b32 s0, 0x10
     v_mov_b32 v1, 1
     s_setvskip s0, 4
@@ -130,9 +134,9 @@ def test_vskip(assembled):
     flat_load_dword v1, v[2:3]
     s_mov_b32 s5, 7
     s_setvskip s0, 3
-    v_add_u32 v1, v1, 4
+    v_add_{add}, 4, v1
     """
-    kernel = assembled("gfx900", f".globl done\n{code}\ndone:")
+    kernel = assembled(target, f".globl done\n{code}\ndone:")
     kernel.wave.set_sgpr(4, 99)
     wave = finish(kernel)
     assert (wave.sgpr(4), wave.sgpr(5), wave.vcc) == (99, 7, 0)

@@ -264,3 +264,47 @@ def test_codes_of_scalar_registers(assembled, target, code, registers):
     wave = stopped(run)
     assert {number: wave.sgpr(number) for number in registers} == registers
     assert wave.ttmp(0) == wave.sgpr(112)
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("target", ["gfx700", "gfx803", "gfx810"])
+def test_rare_accesses_and_conversions(assembled, target):
+    """ds_wrap, pairs of which M0 cuts one off, three dwords; numbers of four bits, conversions that round up or down."""
+    run = assembled(target, """
+        s_mov_b32 m0, -1
+        v_lshlrev_b32 v1, 2, v0
+        v_mov_b32 v2, 10
+        v_mov_b32 v3, 100
+        ds_write_b32 v1, v0
+        ds_wrap_rtn_b32 v4, v1, v2, v3
+        ds_read_b32 v5, v1
+        s_mov_b32 m0, 64
+        ds_read2_b32 v[6:7], v1 offset0:0 offset1:4
+        v_mov_b32 v8, 5
+        ds_write2_b32 v1, v8, v8 offset0:0 offset1:1
+        s_mov_b32 m0, -1
+        ds_read_b32 v9, v1
+        v_lshlrev_b32 v10, 4, v0
+        ds_read_b96 v[12:14], v10
+        v_cvt_off_f32_i4 v15, v0
+        v_cvt_rpi_i32_f32 v16, v15
+        v_cvt_flr_i32_f32 v17, v15
+        s_waitcnt lgkmcnt(0)
+        .globl done
+        done: s_nop 0
+    """)
+    wave = stopped(run)
+    wrapped = np.where(LANES >= 10, LANES - 10, LANES + 100)
+    np.testing.assert_array_equal(wave.vgpr(4), LANES)
+    np.testing.assert_array_equal(wave.vgpr(5), wrapped)
+    np.testing.assert_array_equal(wave.vgpr(6), np.where(LANES < 16, wrapped, 0))
+    np.testing.assert_array_equal(wave.vgpr(7), np.where(LANES < 12, np.roll(wrapped, -4), 0))
+    written = np.where(LANES < 16, 5, wrapped)
+    np.testing.assert_array_equal(wave.vgpr(9), written)
+    memory = np.concatenate([written, np.zeros(4 * 64, int)])
+    for n in range(3):
+        np.testing.assert_array_equal(wave.vgpr(12 + n), memory[4 * LANES + n])
+    sixteenths = ((LANES & 15 ^ 8) - 8) / 16
+    np.testing.assert_array_equal(wave.vgpr(15).view(np.float32), sixteenths)
+    np.testing.assert_array_equal(wave.vgpr(16).view(np.int32), np.floor(sixteenths + 0.5))
+    np.testing.assert_array_equal(wave.vgpr(17).view(np.int32), np.floor(sixteenths))

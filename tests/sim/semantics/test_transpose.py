@@ -185,7 +185,8 @@ def test_permlane_by_lane(assembled, across, controls):
 @pytest.mark.parametrize("distance", ["offset:4", "offset:32764", "offset:33000"])
 def test_lds_to_lds(assembled, name, before, after, size, distance):
     """The second place is a signed number of dwords away: in the offset, or in the address's upper bits."""
-    kernel = assembled("gfx900", f".globl done\n{name} v0 {distance}\ndone:", items=1)
+    target = "gfx803" if distance == "offset:32764" else "gfx900"
+    kernel = assembled(target, f".globl done\ns_mov_b32 m0, 1024\n{name} v0 {distance}\ndone:", items=1)
     wave, first = kernel.wave, 512
     offset = {"offset:4": 4, "offset:32764": -4, "offset:33000": -3}[distance]
     wave.vgpr(0)[0] = first | (offset << 17 & 0xFFFFFFFF if distance == "offset:33000" else 0)
