@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment, variable_here
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
+from rocdbg.debugger.frames.recovered import Recovery
 from rocdbg.debugger.values.lane_bytes import read_lanes
 from rocdbg.debugger.values.memory import LaneMemory, WatchedMemory
 from rocdbg.debugger.values.storage import Absence
@@ -43,8 +44,8 @@ Row = tuple[str, str]
 class ArgumentText(Protocol):
     """How arguments are shown."""
 
-    def of_type(self, type_: Type) -> str | None:
-        """The text of all arguments of a type that are there, ``None`` where it depends on their values."""
+    def of_type(self, value: Value) -> str | None:
+        """The text of all values of the type of this one, ``None`` where it depends on more."""
 
     def of_value(self, environment: ProgramEnvironment, value: Value) -> str:
         """The text of an argument at its place."""
@@ -70,8 +71,8 @@ class _Place:
     def __init__(self, data: Data, frames: Sequence[Frame], text: ArgumentText) -> None:
         self._data, self._frames, self._text = data, frames, text
         first = data.environment_of(frames[0])
-        self._environments = [first.in_frame(frame) for frame in frames]
-        self._lanes = [frame.scope.lane for frame in frames]
+        self._lanes = [frame.scope.lane or 0 for frame in frames]
+        self._environments = [first.at_lane(lane, frame) for lane, frame in zip(self._lanes, frames, strict=True)]
 
     def column(self, variable: Variable) -> list[Row]:
         """An argument in each frame."""
@@ -90,10 +91,10 @@ class _Place:
         data, environment, frame = self._data, self._environments[0], self._frames[0]
         known = variable_here(environment, variable)
         memory, context, shared = environment.memory, environment.context_of(variable), environment.shared
-        lanes = [lane for lane in self._lanes if lane is not None and 0 <= lane < context.lanes]
         if not isinstance(memory, LaneMemory) or shared is None or known.may_be_dynamic:
             return None
-        if len(lanes) < len(self._lanes):
+        lanes = self._lanes
+        if max(lanes) >= context.lanes:
             return None
         if known.expression is None:
             return self._without_expression(variable, memory, texts)
@@ -110,7 +111,7 @@ class _Place:
         if found is None:
             return None
         name = variable.name or ""
-        if self._text.of_type(known.type) is None and not texts.are_of_bytes(known.type, environment):
+        if self._text.of_type(Value(known.type)) is None and not texts.are_of_bytes(known.type, environment):
             return None
         rows: dict[bytes, Row] = {}  # lanes often have the same
         result = []
@@ -126,7 +127,7 @@ class _Place:
     def _without_expression(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
         """The column of an argument that is a constant or nowhere."""
         try:
-            told = self._environments[0].value_told(variable)
+            told = self._environments[0].value_of(variable, recover=False)
         except Error:
             return None
         if told.absence is Absence.OPTIMIZED_OUT:
@@ -144,14 +145,27 @@ class _Place:
             return None
         if recovery is None or not recovery.follows(frame, variable):
             return [self._alone(0, variable, texts)] * len(self._frames)
+        executing = memory.target.wave(memory.thread).exec_mask
+        looked_at = [recovery.looks_at(other, executing) for other in self._frames]
         if entry_value(frame, variable, memory.target, memory) is None:
+            return self._recovered(variable, recovery, looked_at, texts)
+        rows = {looks: self._alone(looked_at.index(looks), variable, texts) for looks in set(looked_at)}
+        return [rows[looks] for looks in looked_at]
+
+    def _recovered(
+        self, variable: Variable, recovery: Recovery, looked_at: list[bool], texts: _Texts
+    ) -> list[Row] | None:
+        """The column of an argument that the machine code may still have."""
+        name, first = variable.name or "", self._environments[0]
+        try:
+            absent = name, texts.of(first, first.value_of(variable, recover=False))
+            rows = []
+            for looks, environment in zip(looked_at, self._environments, strict=True):
+                value = environment.value_of(variable) if looks else None
+                rows.append(absent if value is None or not value.recovered else (name, texts.of(environment, value)))
+        except Error:
             return None
-        rows: dict[bool, Row] = {}
-        for index, other in enumerate(self._frames):
-            looked_at = recovery.looks_at(other, memory.target)
-            if looked_at not in rows:
-                rows[looked_at] = self._alone(index, variable, texts)
-        return [rows[recovery.looks_at(other, memory.target)] for other in self._frames]
+        return rows
 
 
 class _Texts:

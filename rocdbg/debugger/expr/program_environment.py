@@ -78,16 +78,12 @@ class ProgramEnvironment(Struct, dict=True):
         """The frame's; `STATIC` without one."""
         return self.frame.scope if self.frame is not None else STATIC
 
-    def at_lane(self, lane: int) -> ProgramEnvironment:
-        """The environment of another lane that stands at the same place, in the first frame it is in."""
+    def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
+        """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""
         assert self.frame is not None
-        return self.in_frame(self.frame.at_lane(lane))
-
-    def in_frame(self, frame: Frame) -> ProgramEnvironment:
-        """As `at_lane`, given the lane's frame."""
         if self.shared is None:
-            self.shared = SharedLocations()
-        other = replace(self, frame=frame)
+            self.shared, self._known = SharedLocations(), {}
+        other = replace(self, frame=frame or self.frame.at_lane(lane))
         other.__dict__.update(self.__dict__)
         for what in ("memory", "context", "_registers"):
             other.__dict__.pop(what, None)
@@ -233,14 +229,14 @@ class ProgramEnvironment(Struct, dict=True):
         start = self.program.code_start(entry or FileAddress(0))
         return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(start)))
 
-    def value_of(self, variable: Variable) -> Value:
-        """A variable's value, where it lives in this frame and lane, or as it is recovered."""
-        value = self.value_told(variable)
-        if value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
+    def value_of(self, variable: Variable, recover: bool = True) -> Value:
+        """A variable's value, where it lives in this frame and lane, or (``recover``) as it is recovered."""
+        value = self._value_told(variable)
+        if not recover or value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
             return value
-        return self.recovery.value(self.frame, variable, self.target, self.memory, self.value_told) or value
+        return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_told) or value
 
-    def value_told(self, variable: Variable) -> Value:
+    def _value_told(self, variable: Variable) -> Value:
         """A variable's value by its location."""
         known = self._known.get(id(variable))
         if known is None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import copy
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
+from typing import cast
 
 from msgspec import Struct, field
 
@@ -18,6 +20,7 @@ from rocdbg.debugger.frames.context import FrameContext, entered, share_caller
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind import Unwinder
+from rocdbg.debugger.program.inlined import inlined_starting_at
 from rocdbg.debugger.program.opencl import is_kernel_body
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
@@ -86,10 +89,8 @@ class Frame(Struct, eq=False, dict=True):
     def at_lane(self, lane: int) -> Frame:
         """The same frame, the first that the lane is in, of another lane of the wave that stands at the same place."""
         other = copy(self)
-        known = other.__dict__
-        known.update(self.__dict__)
-        known.pop("id", None)
-        known["_origin"] = self.origin
+        other.__dict__.update(self.__dict__, _origin=self.origin)
+        other.__dict__.pop("id", None)
         scope = self.scope
         other.scope = Focus(scope.thread, lane, scope.frame, scope.iteration)
         other.context = self.context.at_lane(lane)
@@ -98,8 +99,7 @@ class Frame(Struct, eq=False, dict=True):
     @property
     def origin(self) -> Frame:
         """The frame that this was made of for another lane; itself if it was made for its own."""
-        found: Frame = self.__dict__.get("_origin", self)
-        return found
+        return cast("Frame", self.__dict__.get("_origin", self))
 
     @cached_property
     def row(self) -> LineRow | None:
@@ -188,19 +188,6 @@ def physical_place(context: FrameContext) -> tuple[int | None, int | None] | Non
     return place, returns_to
 
 
-def inlined_starting_at(program: Program, address: LoadedAddress) -> list[InlinedSubroutine]:
-    """The inlined calls whose code begins at a loaded address, innermost first."""
-    found: list[InlinedSubroutine] = []
-    file_address = program.to_file(address)
-    if program.function_at(address) is None:
-        return found
-    for instance in program.info.inline_frames_at(file_address):
-        if instance.entry_pc != file_address and instance.low_pc != file_address:
-            break
-        found.append(instance)
-    return found
-
-
 class CalledFrom(Struct):
     """A call that the debugger made: the address it returns to, and the frames of the lane where it was made."""
 
@@ -262,14 +249,10 @@ class FrameChain(Struct):
 
     def _of_another(self, like: FrameChain) -> Frame | None:
         """The innermost frame made of another lane's; ``None`` where that cannot be told."""
-        lane = self.scope.lane
-        assert lane is not None
-        try:
-            first = like.get(0)
-        except Error:  # whatever is wrong is this lane's own
-            first = None
         self.like = None
-        self._first = first.at_lane(lane) if first is not None else None
+        with suppress(Error):  # whatever is wrong is this lane's own
+            first, lane = like.get(0), self.scope.lane
+            self._first = first.at_lane(lane) if first is not None and lane is not None else None
         return self._first
 
     @property
