@@ -61,3 +61,29 @@ def test_each_kernel(mixed: Path, size: int, waves: int) -> None:
     assert session.data.evaluate("$v0").size == 4 * size
     finished = session.running.finish()
     assert finished.returned is not None and finished.returned.as_int() == 2 * size
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("name", ["vcc_hi", "exec_hi"])
+def test_upper_halves_of_masks_in_wave32_are_registers(mixed: Path, name: str) -> None:
+    """No lane has a bit there, and code may keep something in them."""
+    session = Session()
+    session.load(mixed)
+    session.launch.set_kernel("kernel32")
+    session.launch.set_grid("32")
+    session.launch.set_workgroup("32")
+    session.launch.set_argument(0, "i32[32]:zeros")
+    session.break_at("twice32")
+    session.run()
+    session.places.assemble(f"$pc s_mov_b32 {name}, 0x1234")
+    session.running.stepi()
+    assert session.data.evaluate(f"${name}").as_int() == 0x1234
+    mask = session.data.evaluate("$exec").as_int()
+    session.data.evaluate(f"${name} = 7")
+    session.places.assemble(f"$pc s_mov_b32 s20, {name}")
+    session.running.stepi()
+    assert session.data.evaluate("$s20").as_int() == 7
+    assert session.data.evaluate("$exec").as_int() == mask
+    session.places.assemble(f"$pc s_mov_b32 {name}, 0x1234")
+    holds = session.break_at(f"*{session.focus.frame().pc + 8:#x}", condition=f"${name} == 0x1234")
+    assert session.running.proceed().breakpoints == (holds.number,)

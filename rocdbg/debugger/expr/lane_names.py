@@ -25,9 +25,12 @@ from rocdbg.dwarf.info import Block, Constant, String
 from rocdbg.dwarf.info.types import PointerType, Type
 from rocdbg.sim.builder import I1, I32, I64, Op
 from rocdbg.sim.lane_expressions import Field, LaneNumber, Node, Scalar, apply, both, constant, unsigned
+from rocdbg.sim.layout import EXEC_LO, VCC_LO
 from rocdbg.sim.wave import m0_code
 
 _HALVES = {"exec_lo": "exec", "exec_hi": "exec", "vcc_lo": "vcc", "vcc_hi": "vcc"}
+_OWN_HALVES = {"vcc_hi": VCC_LO + 1, "exec_hi": EXEC_LO + 1}
+"""In wave32 no part of the masks."""
 _ALIASES = {"sp": "s32", "fp": "s33"}
 
 
@@ -104,6 +107,8 @@ def register(name: str, value: Value, environment: ProgramEnvironment) -> Term:
     if context.callee is not None:
         raise Untranslatable("a register of an outer frame")
     name = _ALIASES.get(name, name)
+    if name in _OWN_HALVES and context.wave_size == 32:
+        return Term(value.type, Number(unsigned(Scalar(_OWN_HALVES[name]), I64), 32))
     whole = _HALVES.get(name, name)
     try:
         number = register_number(whole, context.wave_size)

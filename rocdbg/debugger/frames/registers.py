@@ -88,8 +88,10 @@ class RegisterFile(Struct, frozen=True):
         if name in _HALVES:
             whole, offset = _HALVES[name]
             value = self.value(whole)
-            if value is None or value.size <= offset:
+            if value is None:
                 return None
+            if value.size <= offset:  # of a mask of wave32: a register of its own, that code may keep things in
+                return self._special(name)
             return value.part(ctypes.INT, offset)
         wave = self.target.wave(self.thread)
         try:

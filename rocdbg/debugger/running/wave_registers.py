@@ -29,6 +29,8 @@ class WaveRegisters:
             if not name:
                 return (self._target.read_special(self._thread, "m0") or 0) if operand.text == "m0" else 0
             offset += at
+            if offset and self.wave_size == 32:  # a register of its own, no part of the mask
+                return self.special(f"{name}_hi")
         else:
             name = f"{FILES[operand.kind]}{operand.index + offset}"
             offset = lane if operand.kind in VECTORS else 0

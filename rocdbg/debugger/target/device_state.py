@@ -38,6 +38,8 @@ _APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_L
 _FIELDS = {"scc": "scc", "mode": "mode", "status": "status", "trapsts": "trapsts"}
 _GFX12_FIELDS = {name: name for name in ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")}
 _READ_ONLY = frozenset(("state_priv", "excp_flag_priv"))
+_UPPER_HALVES = {"vcc_hi": layout.VCC_LO + 1, "exec_hi": layout.EXEC_LO + 1}
+"""In wave32 no part of the masks, but registers all the same."""
 
 
 class DeviceState(ABC):
@@ -189,6 +191,8 @@ class DeviceState(ABC):
         if name in _PAIRS:
             code = special_code(f"{name}_lo", wave.target)
             return None if code is None else wave.sgpr64(code)
+        if name in _UPPER_HALVES and wave.wave_size == 32:
+            return wave.sgpr(_UPPER_HALVES[name])
         if name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             return wave.ttmp(int(name[4:]))
         return None
@@ -204,6 +208,8 @@ class DeviceState(ABC):
             wave.set_sgpr(wave.target.first_ttmp + int(name[4:]), value)
         elif name in _PAIRS and (code := special_code(f"{name}_lo", wave.target)) is not None:
             wave.set_sgpr64(code, value)
+        elif name in _UPPER_HALVES and wave.wave_size == 32:
+            wave.set_sgpr(_UPPER_HALVES[name], value)
         else:
             raise RegisterAccessError(f"Register ${name} cannot be written.")
 
