@@ -15,6 +15,8 @@ from rocdbg.arch.targets import Generation, ScratchKind, Target
 from rocdbg.codeobject.descriptor import DESCRIPTOR_SIZE
 
 _LAYOUT = struct.Struct("<III4s8x20sIIIHH4s")
+_SGPRS_FOR_SCRATCH = 4
+"""What the assembler reserves for VCC and FLAT_SCRATCH: on GFX6, which lacks the latter, no directive says not to."""
 _SGPR_GRANULE = 8
 """SGPRs per unit of the descriptor's count, as the assembler counts on every generation."""
 
@@ -71,13 +73,15 @@ class _Bits(Struct, frozen=True):
 
 
 class _Count(Struct, frozen=True):
-    """A bit field that counts blocks, less one; ``block`` is how many things there are in one."""
+    """A bit field that counts blocks, less one; ``block`` is how many things there are in one, ``more`` how many
+    the assembler adds by itself."""
 
     name: str
     low: int
     width: int
     block: Callable[[_Facts], int]
     when: _When = _always
+    more: Callable[[_Facts], int] = lambda _: 0
 
 
 class _Constant(Struct, frozen=True):
@@ -150,10 +154,17 @@ _RSRC1: tuple[_Row, ...] = (
     _Count(".amdhsa_next_free_vgpr", 0, 6, lambda f: f.vgpr_granule),
     _Reserved(f"{_R1}_GRANULATED_WAVEFRONT_SGPR_COUNT", 6, 4, "must be zero on gfx10+", _since(_G10)),
     _Constant(".amdhsa_reserve_vcc", lambda _: 0),
-    _Constant(".amdhsa_reserve_flat_scratch", lambda _: 0, lambda f: not f.architected),
+    # what GFX6 and GFX7 do not have the assembler does not take either
+    _Constant(
+        ".amdhsa_reserve_flat_scratch", lambda _: 0,
+        lambda f: not f.architected and f.since(Generation.GFX7),
+    ),
     # Not 0 where the assembler insists on it: the setting is fixed for the processor.
-    _Constant(".amdhsa_reserve_xnack_mask", lambda f: int(_gfx125(f))),
-    _Count(".amdhsa_next_free_sgpr", 6, 4, lambda _: _SGPR_GRANULE),
+    _Constant(".amdhsa_reserve_xnack_mask", lambda f: int(_gfx125(f)), _since(Generation.GFX8)),
+    _Count(
+        ".amdhsa_next_free_sgpr", 6, 4, lambda _: _SGPR_GRANULE,
+        more=lambda f: 0 if f.since(Generation.GFX7) else _SGPRS_FOR_SCRATCH,
+    ),
     _Reserved(f"{_R1}_PRIORITY", 10, 2),
     _Bits(".amdhsa_float_round_mode_32", 12, 2),
     _Bits(".amdhsa_float_round_mode_16_64", 14, 2),
@@ -262,7 +273,7 @@ def _lines(word: int, rows: tuple[_Row, ...], facts: _Facts) -> Iterator[str]:
         if isinstance(row, _Bits):
             yield f"{row.name} {value}"
         elif isinstance(row, _Count):
-            yield f"{row.name} {(value + 1) * row.block(facts)}"
+            yield f"{row.name} {(value + 1) * row.block(facts) - row.more(facts)}"
         elif value:
             low, high = row.base + row.low, row.base + row.low + row.width - 1
             bits = f"bit ({low})" if low == high else f"bits in range ({high}:{low})"
