@@ -58,11 +58,14 @@ def test_at_the_end_they_are_the_preprocessors(command: list[str], tmp_path: Pat
     assert len(found) > 100
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Stopped behind the second definition of WIDTH."""
-    output = tmp_path_factory.mktemp("macros") / "macros.co"
-    subprocess.run(["clang-22", *OPENCL, "-g", str(SOURCE), "-o", str(output)], check=True)
+def stopped(folder: Path, *options: str) -> Session:
+    """Behind the second definition of WIDTH."""
+    output = folder / "macros.co"
+    subprocess.run(["clang-22", *OPENCL, "-g", *options, str(SOURCE), "-o", str(output)], check=True, cwd=folder)
+    if "package" in folder.name:
+        subprocess.run(["llvm-dwp-22", "-e", str(output), "-o", f"{output}.dwp"], check=True, cwd=folder)
+        for part in folder.glob("*.dwo"):
+            part.unlink()
     session = Session()
     session.load(output)
     session.launch.set_kernel("k")
@@ -71,6 +74,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     session.launch.set_argument(0, "i32[64]:zeros")
     session.break_at("17")
     session.run()
+    return session
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    session = stopped(tmp_path_factory.mktemp("macros"))
     yield session
     session.running.kill()
 
@@ -85,8 +94,7 @@ def test_in_expressions(session: Session, expression: str, value: str) -> None:
     assert session.data.format(session.data.evaluate(expression)) == value
 
 
-@pytest.mark.llvm
-def test_where_they_hold(session: Session) -> None:
+def check_where_they_hold(session: Session) -> None:
     scope = macros_at(session.data.environment())
     assert (found := scope.find("WIDTH")) is not None and found.replacement == "8"
     assert [macro.replacement for macro in scope.all_of("WIDTH")] == ["4", "8"]
@@ -95,8 +103,27 @@ def test_where_they_hold(session: Session) -> None:
     assert header is not None and header.place is not None and header.place.parent is not None
     assert header.place.file is not None and header.place.file.basename == "macros.h" and header.place.line == 1
     assert header.place.parent.file == scope.file and header.place.parent.line == 1
+
+
+@pytest.mark.llvm
+def test_where_they_hold(session: Session) -> None:
+    check_where_they_hold(session)
     with pytest.raises(NoSymbolError, match="SELF"):
         session.data.evaluate("SELF")
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize(
+    ("folder", "options"),
+    [("old", ("-gdwarf-4",)), ("split", ("-gsplit-dwarf",)), ("split old", ("-gsplit-dwarf", "-gdwarf-4")),
+     ("package", ("-gsplit-dwarf",))],
+)
+def test_where_they_hold_in_other_sections(folder: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    """Macros of split units count files by a line table of their own."""
+    (tmp_path / folder).mkdir()
+    session = stopped(tmp_path / folder, *options)
+    check_where_they_hold(session)
+    session.running.kill()
 
 
 @pytest.mark.llvm

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -129,7 +129,15 @@ class _Reader:
         self._data = sections[section]
         self._stack: list[Place] = []
         self._files: dict[int, SourceFile | None] = {}
+        self._file = unit.file if unit.skeleton is None else self._own_lines(0)
         self._left = [_MOST_ENTRIES]
+
+    def _own_lines(self, offset: int) -> Callable[[int], SourceFile | None]:
+        """Files by number, of the line table at an offset of the sections that the unit is in: split units share
+        the rest with the linked object, but their macros have a table of their own (DWARF 5, section 7.3.2.2)."""
+        if offset >= len(self._unit.sections[".debug_line"]):
+            return self._unit.file
+        return self._unit.entries.line_table(offset, self._unit).file
 
     def _error(self, offset: int, what: str) -> DebugInfoError:
         return DebugInfoError(self._section, offset, what)
@@ -196,7 +204,7 @@ class _Reader:
         if len(self._stack) >= _DEEPEST:
             raise self._error(start, f"files are included deeper than {_DEEPEST}")
         if number not in self._files:
-            self._files[number] = self._unit.file(number)
+            self._files[number] = self._file(number)
         includer = self._stack[-1] if self._stack else None
         parent = None if includer is None else Place(includer.file, line, includer.parent)
         self._stack.append(Place(self._files[number], 0, parent))
@@ -209,6 +217,8 @@ class _Reader:
         if flags & 4:
             raise self._error(offset, "macros of vendors are not known")
         size = 8 if flags & 1 else 4
+        if flags & 2 and self._unit.skeleton is not None and not self._stack:
+            self._file = self._own_lines(self._number(offset + 3, size))
         return size, offset + 3 + (size if flags & 2 else 0)
 
     def _named(self, start: int, code: int, pos: int, size: int, old: bool) -> tuple[str | None, int]:
