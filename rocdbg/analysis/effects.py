@@ -37,6 +37,7 @@ _VECTOR_COPIES: Final = frozenset({"v_accvgpr_write_b32", "v_accvgpr_read_b32", 
 _ADDITIONS: Final = frozenset({
     "s_add_u32", "s_add_i32", "s_addk_i32", "s_addc_u32", "s_add_ci_u32", "s_sub_u32", "s_sub_i32",
 })
+_POINTER_LOADS: Final = frozenset({"s_load_dwordx2", "s_load_b64"})
 _SWAPS: Final = frozenset({"v_swap_b32", "v_permlane16_swap_b32", "v_permlane32_swap_b32", "v_swap_b16"})
 
 
@@ -72,12 +73,14 @@ BY_CONVENTION: Final = Clobbers(
 class Machine(Struct, frozen=True):
     """What the effects depend on: the wave size, and whether stack pointers count bytes of the whole wave.
 
-    ``clobbers`` tells what a function changes whose entry address is known.
+    ``clobbers`` tells what a function changes whose entry address is known, ``pointer`` which address lies at another
+    where nothing writes: calls of functions that other objects see go through a table of them.
     """
 
     wave_size: int
     unswizzled: bool
     clobbers: Callable[[int], Clobbers]
+    pointer: Callable[[int], int | None] = lambda address: None
 
 
 def apply(state: State, instruction: Instruction, machine: Machine) -> None:
@@ -89,6 +92,8 @@ def apply(state: State, instruction: Instruction, machine: Machine) -> None:
         _forget(state, BY_CONVENTION if target is None else machine.clobbers(target))
         return
     if instruction.encoding in ("SOP1", "SOP2", "SOPK") and _apply_scalar(state, instruction):
+        return
+    if name in _POINTER_LOADS and _load_pointer(state, instruction, machine):
         return
     if name == "v_writelane_b32":
         _write_lane(state, instruction)
@@ -203,6 +208,24 @@ def _apply_scalar(state: State, instruction: Instruction) -> bool:
         _set(state, destination, [result])
         return True
     return False
+
+
+def _load_pointer(state: State, instruction: Instruction, machine: Machine) -> bool:
+    """A load from the global offset table."""
+    destination, base = instruction.operand("sdata"), instruction.operand("sbase")
+    offset = instruction.operand("offset")
+    if destination is None or base is None or base.kind is not OperandKind.SGPR or instruction.operand("soffset"):
+        return False
+    if destination.kind is not OperandKind.SGPR or offset is None or offset.value:
+        return False
+    low, high = (_value(state, base, half) for half in range(2))
+    if not isinstance(low, Number) or not isinstance(high, Number):
+        return False
+    found = machine.pointer(high.value << 32 | low.value)
+    if found is None:
+        return False
+    _set(state, destination, [Number(found & _MASK), Number(found >> 32)])
+    return True
 
 
 def _add_wide(state: State, first: Operand, second: Operand) -> list[Scalar]:

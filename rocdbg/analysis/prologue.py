@@ -58,18 +58,19 @@ class PrologueRows:
     ``wave_size`` is that of the code. Addresses are all of one kind, the file's or loaded ones, except that
     calls to functions are followed only where the code is position independent, as clang's is.
     ``entered(pc)`` gives operations that push the mask of the lanes active at entry, where EXEC is not known to be
-    kept anywhere as a whole.
+    kept anywhere as a whole. ``pointer(address)`` gives the address that lies at another where nothing writes.
     """
 
     def __init__(
         self, target: Target, wave_size: int, find: Callable[[int], FunctionCode | None],
         read: Callable[[int, int], bytes], entered: Callable[[int], tuple[Item, ...] | None] = lambda pc: None,
+        pointer: Callable[[int], int | None] = lambda address: None,
     ) -> None:
         self._wave_size = wave_size
         self._entered = entered
         # With a buffer descriptor stack pointers count bytes of the whole wave, else those of one lane.
         self._unswizzled = target.scratch is ScratchKind.BUFFER
-        self._functions = Functions(find, read, target.name, wave_size, self._unswizzled)
+        self._functions = Functions(find, read, target.name, wave_size, self._unswizzled, pointer)
 
     def row(self, pc: int) -> Row | None:
         """The rules at ``pc``; None outside functions, and where the code cannot be followed.

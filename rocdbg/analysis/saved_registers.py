@@ -146,12 +146,12 @@ class Functions:
 
     def __init__(
         self, find: Callable[[int], FunctionCode | None], read: Callable[[int, int], bytes], target: str,
-        wave_size: int, unswizzled: bool,
+        wave_size: int, unswizzled: bool, pointer: Callable[[int], int | None] = lambda address: None,
     ) -> None:
         self._find = find
         self._read = read
         self._target = target
-        self._machine = Machine(wave_size, unswizzled, self.clobbers)
+        self._machine = Machine(wave_size, unswizzled, self.clobbers, pointer)
         self._analyses: dict[int, Analysis] = {}
         self._clobbers: dict[int, Clobbers] = {}
 

@@ -27,7 +27,7 @@ from rocdbg.codeobject.kernels import Kernels
 from rocdbg.codeobject.layout import Layout, lay_out
 from rocdbg.codeobject.metadata_reader import Metadata, read_metadata
 from rocdbg.codeobject.notes import Note, iter_notes, v2_target_id
-from rocdbg.codeobject.relocation import Resolver
+from rocdbg.codeobject.relocation import Resolver, fixed_pointers
 from rocdbg.codeobject.shaders import ShaderProgram, shaders_of
 from rocdbg.codeobject.source import Source
 from rocdbg.codeobject.symbols import Symbol, SymbolTable, SymbolType
@@ -225,6 +225,11 @@ class CodeObject:
     def _at_zero(self) -> LoadedImage:
         """An unlinked object at load bias 0, where symbols that it does not define are 0."""
         return load_image(self, 0, lambda name: 0)
+
+    @remembered
+    def fixed_pointers(self) -> dict[int, int]:
+        """Addresses that code may load and nothing may change, as `relocation.fixed_pointers` has them."""
+        return fixed_pointers(self)
 
     def load(self, base: int, resolve: Resolver | None = None) -> LoadedImage:
         """Build the memory image for a load address and apply all relocations.

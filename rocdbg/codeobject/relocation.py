@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rocdbg.codeobject.elf import PT_DYNAMIC, SHF_ALLOC, SHT_REL, SHT_RELA
+from rocdbg.codeobject.elf import PT_DYNAMIC, PT_GNU_RELRO, SHF_ALLOC, SHT_REL, SHT_RELA
 from rocdbg.codeobject.errors import UnresolvedSymbolError
 from rocdbg.codeobject.symbols import Symbol, SymbolTable
 
@@ -139,6 +139,25 @@ def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
                 if record.type in _USES_GOT:
                     found.setdefault((False, record.symbol))
     return found
+
+
+def fixed_pointers(code_object: CodeObject) -> dict[int, int]:
+    """The addresses in the object that loading puts where nothing may write afterwards: in the global offset table and
+    elsewhere in PT_GNU_RELRO. By the address of the field, all at load bias 0.
+
+    Raises `CodeObjectError` for damaged relocations.
+    """
+    layout = code_object.layout
+    linker = _Linker(code_object, layout, 0, None)
+    found = {slot: linker.symbol_value(symbol, dynamic) for (dynamic, symbol), slot in layout.got.items()}
+    segments = code_object.container.segments
+    relro = next((segment for segment in segments if segment.type == PT_GNU_RELRO), None)
+    if relro is not None and not code_object.is_relocatable:
+        fixed = range(relro.address, relro.address + relro.memory_size - 7)
+        for record in iter_relocations(code_object):
+            if record.type in (_T.ABS64, _T.RELATIVE64) and record.address in fixed:
+                found[record.address] = linker.value(record, record.address)
+    return {address: value for address, value in found.items() if value}
 
 
 def relocate(

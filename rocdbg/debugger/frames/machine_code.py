@@ -69,7 +69,7 @@ class MachineCode:
                 return None if table is None else table.entered(pc)
 
             found = self._rows[wave_size] = PrologueRows(
-                code_object.target, wave_size, self._find, code_object.read, entered
+                code_object.target, wave_size, self._find, code_object.read, entered, self._pointers.get
             )
         return found
 
@@ -202,11 +202,20 @@ class MachineCode:
         return found if lines else []
 
     @cached_property
+    def _pointers(self) -> dict[int, int]:
+        """What the global offset table holds; nothing where relocations are damaged."""
+        try:
+            return self._program.code_object.fixed_pointers
+        except Error:
+            return {}
+
+    @cached_property
     def _calls_identity(self) -> bytes:
         digest = hashlib.sha256()
         for section in self._program.code_object.container.section_list:
             if section.flags & SHF_EXECINSTR:  # one, but of an unlinked object a section for each function
                 digest.update(section.data)
+        digest.update(repr(sorted(self._pointers.items())).encode())
         return digest.digest()
 
 
