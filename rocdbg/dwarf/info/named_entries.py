@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
 from rocdbg.dwarf.info.names import component
@@ -15,8 +16,8 @@ Offsets = list[tuple[Unit, int]]
 
 
 class NamedEntries:
-    """Entries outside functions that may go by a name: those the compiler's index lists under it, and those it
-    does not list whose own name it is.
+    """Entries that may go by a name: those the compiler's index lists under it, and those it does not list whose own
+    name it is. Of those inside functions they are the functions with code.
 
     The index leaves out declarations and functions that are nowhere inlined; entries that it does not list are
     therefore read, so that the answers are the same as without it. ``tags`` says which entries are meant, and
@@ -40,13 +41,19 @@ class NamedEntries:
         by_text: dict[str, Offsets] = defaultdict(list)
         listed = self._entries.listed_names
         for unit in self._entries.units:
-            for offset in unit.index.tagged(*self._tags):
+            for offset in (*unit.index.tagged(*self._tags), *self._nested(unit)):
                 names = listed.get(offset) or self._names(Die(unit, offset))
                 for base in dict.fromkeys(component(name).base for name in names):
                     by_base[base].append((unit, offset))
                 for text in dict.fromkeys(names):
                     by_text[text].append((unit, offset))
         return by_base, by_text
+
+    def _nested(self, unit: Unit) -> Iterator[int]:
+        for offset in unit.index.records.nested if Tag.SUBPROGRAM in self._tags else ():
+            die = Die(unit, offset)
+            if die.has(At.LOW_PC) or die.has(At.RANGES):
+                yield offset
 
     def by_base(self, base: str) -> Offsets:
         """The entries whose name may be ``base`` with any template arguments, in order of units and offsets."""

@@ -366,6 +366,15 @@ class Function(Scope):
     """
 
     @cached_property
+    def scope_names(self) -> tuple[str, ...]:
+        """As of others; in Fortran a contained procedure is in that which contains it, as GDB has it."""
+        parent = self.die.parent
+        if parent is not None and parent.tag == Tag.SUBPROGRAM and self.unit.language_name == "fortran":
+            return () if parent.name is None else (parent.name,)
+        *_, declaration = self.die.origins()
+        return enclosing_names(declaration)
+
+    @cached_property
     def type(self) -> FunctionType:
         """Its type. The parameter list is that of the instance, ``this`` included."""
         return self.unit.entries.types.function_type(self.die)
