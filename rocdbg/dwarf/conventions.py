@@ -14,6 +14,7 @@ from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
 from rocdbg.dwarf.normalisation import in_focused_lane, normalise
+from rocdbg.dwarf.object_expressions import about_object
 from rocdbg.dwarf.storage import StorageKind
 
 __all__ = ["AmdClang", "Conventions", "Proposal2020", "UpstreamClang", "conventions_of"]
@@ -35,6 +36,11 @@ class Conventions:
 
     def member(self, data: bytes) -> bytes:
         """An expression that leads from the location of an object, on the initial stack, to that of a part of it."""
+        return data
+
+    def property(self, data: bytes, is_location: bool) -> bytes:
+        """An expression about the object that DW_OP_push_object_address gives: for a location (where its data is), or
+        for a number (a bound)."""
         return data
 
     def extent(self, location: LocationDescription, size: int) -> LocationDescription:
@@ -88,6 +94,10 @@ class UpstreamClang(Conventions):
     def member(self, data: bytes) -> bytes:
         """To a virtual base clang adds to the object as if it were a number, as it is in the default space only."""
         return data[:-1] + _OFFSET if _VIRTUAL_BASE.fullmatch(data) else data
+
+    def property(self, data: bytes, is_location: bool) -> bytes:
+        """Compilers add to the object's address as if it were a number, and mean generic pointers by what they load."""
+        return about_object(data, self.dialect, is_location)
 
     def extent(self, location: LocationDescription, size: int) -> LocationDescription:
         """What goes beyond its register is not there: the next dword of a vector register is another lane's."""

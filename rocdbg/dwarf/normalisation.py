@@ -9,6 +9,8 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
   per lane, and that of the focused lane is meant; a mask of 16 bits behind it, and before that a shift by 16,
   mean a half of R. `DW_OP_bit_piece` behind a bare R chooses among all of its bits where it is none that upstream
   would write: whole bytes from bit 0, or bits of another lane;
+* without a named space (flang), `DW_OP_fbreg N` and `DW_OP_bregx s32/s33+N` are the focused lane's private memory
+  too, and what is loaded from there is a generic pointer;
 * a structured binding goes on behind the address space, from the object to its part;
 * with `DW_OP_stack_value` behind the address space, what comes before computes the value;
 * `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
@@ -155,6 +157,9 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
     if is_part and _PART_OPERATIONS.issuperset(meanings[behind:end]):
         return _part(operations[:behind], target, wave_size) + _part_of_object(operations[behind:])
     if end < 3 or meanings[end - 2 : end] != ["swap", "xderef"]:
+        on_stack = bool(operations) and (meanings[0] == "fbreg" or _stack_slot(operations[0]) is not None)
+        if on_stack and _PART_OPERATIONS.issuperset(meanings[1:end]):
+            return _without_space(operations, target, wave_size)
         register = operations[0].register if len(operations) == 1 else None
         return unchanged if register is None or not _is_vector(register) else assemble(*_register_location(register))
     space = operations[end - 3].literal
@@ -166,10 +171,26 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
     return _location(body, space, target, wave_size)
 
 
+def _stack_slot(operation: Operation) -> tuple[int, int] | None:
+    """Stack or frame pointer, and the distance from it."""
+    based = _based(operation)
+    return based if based is not None and based[0] in _STACK_POINTERS else None
+
+
+def _without_space(operations: Sequence[Operation], target: str, wave_size: int | None) -> bytes:
+    """A place on the stack, and the way from there, by a compiler that names no address spaces (flang)."""
+    first = _raw(operations[0])
+    slot = _stack_slot(operations[0])
+    if slot is not None:
+        pointer = _lane_offset(slot[0], target, wave_size)
+        first = assemble(*pointer, *_plus(slot[1]), f"lit{_PRIVATE_LANE}", "form_aspace_address")
+    return first + _part_of_object(operations[1:])
+
+
 def _part_of_object(operations: Sequence[Operation]) -> bytes:
     """What follows the object's location in that of a structured binding: the way to its part.
 
-    Where the binding refers to the object, a generic pointer to it is loaded first.
+    Where the binding refers to the object, a generic pointer to it is loaded first. Of nothing it is nothing.
     """
     generic = assemble(f"lit{_GENERIC}", "form_aspace_address")
     out: list[bytes] = []
@@ -183,7 +204,7 @@ def _part_of_object(operations: Sequence[Operation]) -> bytes:
             is_location = False
         else:
             out.append(_raw(operation))
-    if not is_location and operations[-1].info.meaning != "stack_value":
+    if not is_location and operations and operations[-1].info.meaning != "stack_value":
         out.append(generic)
     return b"".join(out)
 

@@ -14,11 +14,13 @@ from msgspec import Struct, structs
 from rocdbg import dwarf
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.frames.context import FrameContext
+from rocdbg.debugger.values.locations import LocationStorage
 from rocdbg.debugger.values.storage import Absence
+from rocdbg.debugger.values.value import PlacedMember, Value
 from rocdbg.dwarf.info import Constant, Die, Exprloc, Loclist, Variable
 from rocdbg.dwarf.info.attributes import AttributeValue, Reference
 from rocdbg.dwarf.info.constants import At, Tag
-from rocdbg.dwarf.info.expressions import as_written, member_expression
+from rocdbg.dwarf.info.expressions import member_expression, property_expression
 from rocdbg.dwarf.info.types import (
     ArrayType,
     BaseClass,
@@ -193,10 +195,11 @@ class Resolver(Struct, frozen=True):
         if member.location is not None:
             member = structs.replace(member, bit_offset=self._offset(member.location, location), location=None)
         if member.bit_offset is not None and member.bit_size is None and is_dynamic(member.type):
-            inner = self.resolve(member.type, location.offset_by(member.bit_offset))
-            if inner.absence is None:
-                moved = _distance(location, inner.location)
-                member = structs.replace(member, type=inner.type, bit_offset=moved)
+            start = location.offset_by(member.bit_offset)
+            inner = self.resolve(member.type, start)
+            if inner.absence is not None or inner.location != start:  # what it describes is elsewhere
+                return _placed(member, inner)
+            member = structs.replace(member, type=inner.type)
         return member
 
     def _base(self, base: BaseClass, location: LocationDescription) -> BaseClass:
@@ -224,7 +227,7 @@ class Resolver(Struct, frozen=True):
         if not isinstance(value, Exprloc | Loclist):
             raise DebuggerError("DW_AT_data_location is not an expression.")
         context = self.context.for_unit(die.unit, location)
-        return dwarf.evaluate_location(as_written(value, die.unit), context)
+        return dwarf.evaluate_location(property_expression(value, die.unit, is_location=True), context)
 
     def _number(
         self, die: Die, code: int, location: LocationDescription, initial: tuple[int, ...] = ()
@@ -240,7 +243,7 @@ class Resolver(Struct, frozen=True):
         if not isinstance(value, Exprloc | Loclist):
             raise DebuggerError(f"Attribute {code:#x} of the entry at {die.offset:#x} is no number.")
         context = self.context.for_unit(die.unit, location)
-        what = as_written(value, die.unit)
+        what = property_expression(value, die.unit, is_location=False)
         if isinstance(what, dwarf.LocationList):
             bits = dwarf.evaluate_location(what, context).read(64)
             return bits - (1 << 64) if bits >> 63 else bits
@@ -256,6 +259,15 @@ class Resolver(Struct, frozen=True):
         if target.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
             raise DebuggerError(f"The bound at {die.offset:#x} refers to {reference.offset:#x}, which is no variable.")
         return self.read(Variable(target))
+
+
+def _placed(member: Member, found: Resolved) -> PlacedMember:
+    type_, absence = found.type, found.absence
+    value = Value(type_, LocationStorage(found.location)) if absence is None else Value.absent(type_, absence)
+    return PlacedMember(
+        member.name, type_, member.bit_offset, access=member.access, artificial=member.artificial,
+        offset=member.offset, make=lambda: value,
+    )
 
 
 def _distance(start: LocationDescription, end: LocationDescription) -> int:

@@ -272,6 +272,8 @@ class ProgramEnvironment(Struct, dict=True):
         """What is at an address, of a dynamic type with what holds for this object."""
         type_ = self.complete_type(type_)
         if self.context is not None and is_dynamic(type_):
+            if not space and self.target is not None and self.target.is_generic(address):
+                space = AddressSpace.GENERIC  # as in any memory that is looked at by a plain number
             return self._typed(type_, memory_location(self.context, space, address), self.context)
         return Value(type_, MemoryStorage(self.memory, space, address))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,6 +36,12 @@ MAX_VALUE_SIZE = 1 << 26
 """Bytes of the largest value that is fetched whole (GDB's max-value-size, but larger)."""
 MAX_SNAPSHOT_SIZE = 1 << 16
 """Bytes of the largest value that is kept byte by byte."""
+
+
+class PlacedMember(Member, frozen=True, kw_only=True):
+    """A member of one object, whose data is not in the object itself, or not there; ``make`` gives its value."""
+
+    make: Callable[[], Value]
 
 
 class Value(Struct, frozen=True):
@@ -240,6 +246,8 @@ class Value(Struct, frozen=True):
             raise ExpressionError(f"The offset of member {member.name} is not a constant.")
         if self.absence is not None:
             return Value(member.type, absence=self.absence)
+        if isinstance(member, PlacedMember):
+            return member.make()
         if member.bit_size is None:
             return self.part(member.type, member.bit_offset // 8)
         size = ctypes.size_of(member.type)

@@ -59,6 +59,12 @@ def member_expression(value: Exprloc | Loclist, unit: Unit) -> AnyExpression:
     return _read(value, unit, unit.conventions.dialect, unit.conventions.member)
 
 
+def property_expression(value: Exprloc | Loclist, unit: Unit, *, is_location: bool) -> AnyExpression:
+    """What an attribute says of an object that DW_OP_push_object_address gives: a location, or else a number."""
+    conventions = unit.conventions
+    return _read(value, unit, conventions.dialect, lambda data: conventions.property(data, is_location))
+
+
 def as_written(value: Exprloc | Loclist, unit: Unit) -> AnyExpression:
     """An expression in the unit's own dialect: one that is no location, or is to be shown."""
     return _read(value, unit, unit.dialect, lambda data: data)

@@ -80,6 +80,38 @@ def test_operations_that_only_name_a_space(items: tuple[Item, ...], kept: int) -
     assert list(conventions_of("llvm22").without_space(operations)) == operations[:kept]
 
 
+OBJECT, GENERIC = "push_object_address", ("lit1", "form_aspace_address")
+PROPERTIES: list[tuple[bool, tuple[Item, ...], tuple[Item, ...]]] = [
+    # whether it gives a location, as written, as meant
+    (True, (OBJECT, "deref"), (OBJECT, "deref", *GENERIC)),
+    (True, (OBJECT, ("plus_uconst", 8)), (OBJECT, ("offset_uconst", 8))),
+    (False, (OBJECT, ("plus_uconst", 8), "deref"), (OBJECT, ("offset_uconst", 8), "deref")),
+    (False, (OBJECT, "deref", ("plus_uconst", 8), ("deref_size", 4)), (
+        OBJECT, "deref", ("plus_uconst", 8), *GENERIC, ("deref_size", 4)
+    )),
+    # a dimension of an array of assumed rank: its number is on the stack
+    (False, (OBJECT, "over", ("constu", 24), "mul", ("plus_uconst", 32), "plus", "deref"), (
+        OBJECT, "over", ("constu", 24), "mul", ("plus_uconst", 32), "offset", "deref"
+    )),
+    (False, ("lit8", OBJECT, "plus", "deref"), ("lit8", OBJECT, "swap", "offset", "deref")),
+    (False, (OBJECT, "lit8", "minus", "deref"), (OBJECT, "lit8", "neg", "offset", "deref")),
+    (False, (OBJECT, "dup", "deref", "swap", "drop"), (OBJECT, "dup", "deref", "swap", "drop")),
+    (False, (OBJECT, "lit1", "and"), (OBJECT, "lit1", "and")),  # not known what that is
+    (True, (("constu", 64), "deref"), (("constu", 64), "deref")),  # not about the object
+]
+
+
+@pytest.mark.parametrize(("is_location", "written", "meant"), PROPERTIES)
+def test_compilers_add_to_an_objects_address(
+    is_location: bool, written: tuple[Item, ...], meant: tuple[Item, ...]
+) -> None:
+    data = assemble(*written)
+    assert dwarf.format_expression(conventions_of("llvm22").property(data, is_location)) == dwarf.format_expression(
+        assemble(*meant)
+    )
+    assert conventions_of("amd").property(data, is_location) == data
+
+
 PRODUCERS = [
     # dialect, producer, DW_AT_address_class, the address space that is meant
     ("llvm22", "clang version 22.1.8", {1: 1, 3: 3, 5: 5}),

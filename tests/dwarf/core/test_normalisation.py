@@ -48,6 +48,10 @@ CASES: list[tuple[str, str, tuple[object, ...], tuple[object, ...]]] = [
     ("gfx90a", "a structured binding", (("fbreg", 8), *HIP, ("plus_uconst", 4)), (("fbreg", 8), ("offset_uconst", 4))),
     ("gfx90a", "a binding to a reference", (("fbreg", 8), *HIP, "deref", ("plus_uconst", 4)), (("fbreg", 8), "deref", ("plus_uconst", 4), "lit1", "form_aspace_address")),
     ("gfx90a", "a binding to a bit-field", (("fbreg", 8), *HIP, "deref", ("plus_uconst", 8), ("deref_size", 1), ("constu", 59), "shl", ("constu", 59), "shra", "stack_value"), (("fbreg", 8), "deref", ("plus_uconst", 8), "lit1", "form_aspace_address", ("deref_size", 1), ("constu", 59), "shl", ("constu", 59), "shra", "stack_value")),
+    ("gfx90a", "a stack variable, flang", (("fbreg", 8),), (("fbreg", 8),)),
+    ("gfx90a", "a dummy argument kept on the stack, flang", (("bregx", 64, 1456), "deref"), (("regx", 64), ("deref_size", 4), "lit6", "shr", ("plus_uconst", 1456), "lit5", "form_aspace_address", "deref", "lit1", "form_aspace_address")),
+    ("gfx942", "part of one", (("fbreg", 8), "deref", ("plus_uconst", 4)), (("fbreg", 8), "deref", ("plus_uconst", 4), "lit1", "form_aspace_address")),
+    ("gfx1100", "a spilled value, flang", (("bregx", 65, 0), ("deref_size", 4), "stack_value"), (("regx", 65), ("deref_size", 4), "lit5", "form_aspace_address", ("deref_size", 4), "stack_value")),
     ("gfx90a", "a load, not at the end", ("lit8", "lit5", "swap", "xderef", "lit1", "plus"), ("lit8", "lit5", "swap", "xderef", "lit1", "plus")),
     ("gfx90a", "nothing", (), ()),
 ]
