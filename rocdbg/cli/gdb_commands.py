@@ -194,7 +194,6 @@ NOT_APPLICABLE = {
     "info auxv": _NO_PROCESS,
     "info bookmarks": "checkpoints are that here: checkpoint, restart, info checkpoints",
     "info classes": "that is about Objective-C",
-    "info common": _LANGUAGE,
     "info connections": _NO_REMOTE,
     "info copying": "see the LICENSE file of rocdbg",
     "info dcache": "memory is read from the simulated device as it is",

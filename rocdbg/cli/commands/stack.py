@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rocdbg.cli.arguments import Arguments, optional
-from rocdbg.cli.kinds import INTEGER, REGEXP, text_of
+from rocdbg.cli.kinds import INTEGER, NAME, REGEXP, text_of
 from rocdbg.cli.options import Option
 from rocdbg.cli.present import argument_parts, show_frame
 from rocdbg.cli.registry import Category, CommandError, Completes, command
@@ -297,6 +297,27 @@ def info_locals(shell: Shell, quiet: bool, type_pattern: str, pattern: Pattern |
     frame = session.focus.frame()
     rows = [row for block in session.data.locals(frame) for row in block.variables]
     _show_rows(shell, rows, pattern, type_pattern, quiet, "locals", frame)
+
+
+@command("info common", category=Category.STATUS, needs=need_frame, args=Arguments(optional("name", NAME)))
+def info_common(shell: Shell, name: str | None) -> None:
+    """Print out the values contained in a Fortran COMMON block.
+
+    Without a name those of all blocks that the function of the current frame uses.
+    """
+    frame = shell.session.focus.frame()
+    shown = False
+    for block, contents in shell.session.data.common_blocks(frame):
+        if name is not None and block != name:
+            continue
+        if shown:
+            shell.line("")
+        shown = True
+        shell.line(f"Contents of F77 COMMON block '{block}':")
+        for variable, value in contents.variables:
+            _show_variable(shell, variable, value, 0)
+    if not shown:
+        shell.line("No common blocks." if name is None else f"No common block '{name}'.")
 
 
 @command("info args", category=Category.STATUS, needs=need_frame, args=VARIABLES)

@@ -161,6 +161,16 @@ class Data:
             blocks.append(ScopeVariables(tuple((v.name or "", self._safe_value(environment, v)) for v in named)))
         return blocks
 
+    def common_blocks(self, frame: Frame) -> Sequence[tuple[str, ScopeVariables]]:
+        """``info common``: the common blocks that are visible in a frame, by name, innermost scope first."""
+        environment = self.environment_of(frame)
+        return [
+            (block.name, ScopeVariables(tuple(
+                (variable.name or "", self._safe_value(environment, variable)) for variable in block.variables
+            )))
+            for scope in frame.scopes for block in scope.common_blocks
+        ]
+
     @staticmethod
     def _safe_value(environment: ProgramEnvironment, variable: Variable) -> Value:
         """A variable's value; where its location cannot be told, a value that says why when it is read."""

@@ -277,6 +277,15 @@ class Scope(Entity):
         return tuple(Variable(die) for die in self._members if die.tag in _VARIABLE_TAGS)
 
     @cached_property
+    def common_blocks(self) -> tuple[CommonBlock, ...]:
+        """The common blocks that are declared or included directly in this scope."""
+        found = (_common_block(child) for child in self.die.children)
+        return tuple(
+            CommonBlock(die.name or _BLANK, tuple(map(Variable, _variables_in(die))))
+            for die in found if die is not None
+        )
+
+    @cached_property
     def parameters(self) -> tuple[Variable, ...]:
         """The formal parameters, in order."""
         return tuple(variable for variable in self.variables if variable.is_parameter)
@@ -318,14 +327,33 @@ class Scope(Entity):
             chain.append(inner)
 
 
-def _with_common(die: Die) -> list[Die]:
-    """An entry; in place of a common block (A.4.2) or a reference to one the variables in it."""
+_BLANK = "_BLNK_"
+"""As compilers name a common block that has no name."""
+
+
+class CommonBlock(Struct, frozen=True):
+    """A Fortran common block (A.4.2): its name, and what the scope calls its variables."""
+
+    name: str
+    variables: tuple[Variable, ...]
+
+
+def _common_block(die: Die) -> Die | None:
+    """The common block that an entry is or refers to."""
     block: Die | None = die
     if die.tag == Tag.COMMON_INCLUSION:
         block = die.reference(At.COMMON_REFERENCE)
-    if block is None or block.tag != Tag.COMMON_BLOCK:
-        return [die]
+    return block if block is not None and block.tag == Tag.COMMON_BLOCK else None
+
+
+def _variables_in(block: Die) -> list[Die]:
     return [child for child in block.children if child.tag in _VARIABLE_TAGS]
+
+
+def _with_common(die: Die) -> list[Die]:
+    """An entry; in place of a common block or a reference to one the variables in it."""
+    block = _common_block(die)
+    return [die] if block is None else _variables_in(block)
 
 
 class LexicalBlock(Scope):
