@@ -32,7 +32,7 @@ from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DwarfError
 
-__all__ = ["in_focused_lane", "normalise"]
+__all__ = ["based_register", "in_focused_lane", "normalise"]
 
 _STACK_POINTERS = (64, 65)
 """s32 and s33: stack and frame pointer of the calling convention."""
@@ -127,7 +127,7 @@ def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
     return _raw(piece)
 
 
-def _based(operation: Operation) -> tuple[int, int] | None:
+def based_register(operation: Operation) -> tuple[int, int] | None:
     """Register and displacement of a `DW_OP_breg*`."""
     meaning = operation.info.meaning
     if meaning == "bregx":
@@ -173,7 +173,7 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
 
 def _stack_slot(operation: Operation) -> tuple[int, int] | None:
     """Stack or frame pointer, and the distance from it."""
-    based = _based(operation)
+    based = based_register(operation)
     return based if based is not None and based[0] in _STACK_POINTERS else None
 
 
@@ -236,7 +236,7 @@ def _computed(operations: Sequence[Operation]) -> bytes:
         out.append(_value(operation))
         if operation.info.meaning == "convert":
             type_ = _raw(operation) if operation.operands != (0,) else None
-        elif _based(operation) is not None or operation.info.meaning in _COMPARISONS:
+        elif based_register(operation) is not None or operation.info.meaning in _COMPARISONS:
             type_ = None
         elif type_ is not None and operation.literal is not None:
             out.append(type_)
@@ -245,7 +245,7 @@ def _computed(operations: Sequence[Operation]) -> bytes:
 
 def _value(operation: Operation) -> bytes:
     """An operation of a computed value: a based register there means its contents."""
-    based = _based(operation)
+    based = based_register(operation)
     if based is None:
         return _raw(operation)
     register, displacement = based
@@ -255,7 +255,7 @@ def _value(operation: Operation) -> bytes:
 def _location(body: Sequence[Operation], space: int, target: str, wave_size: int | None) -> bytes:
     first = body[0]
     meaning = first.info.meaning
-    based = _based(first)
+    based = based_register(first)
     if meaning in ("addr", "addrx") and space in (0, 1) and len(body) == 1:
         return _raw(first)  # a generic pointer to a global is a global address
     if meaning == "fbreg":
@@ -283,7 +283,7 @@ def _location(body: Sequence[Operation], space: int, target: str, wave_size: int
 
 def _half_register(body: Sequence[Operation]) -> tuple[int, int] | None:
     """The register and first bit of a variable in 16 bits of a register: the register, shifted and masked."""
-    based = _based(body[0]) if len(body) >= 3 else None
+    based = based_register(body[0]) if len(body) >= 3 else None
     if based is None or based[1]:
         return None
     meanings = [operation.info.meaning for operation in body]
