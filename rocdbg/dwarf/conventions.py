@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from rocdbg.dwarf import gcc
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.encoding import assemble
-from rocdbg.dwarf.gcc import zero_extended
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
 from rocdbg.dwarf.normalisation import in_focused_lane, normalise
 from rocdbg.dwarf.object_expressions import about_object
@@ -81,12 +81,12 @@ class Gcc(Conventions):
     """Those of GCC, whose threads are waves: a vector register as a whole is a vector."""
 
     def location(self, data: bytes, target: str, wave_size: int) -> bytes:
-        """Scalar registers of 32 bits are extended where addresses are based on them."""
-        return zero_extended(data, self.dialect)
+        """As `rocdbg.dwarf.gcc.location` puts it."""
+        return gcc.location(data, self.dialect)
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
         """As `location`."""
-        return zero_extended(data, self.dialect)
+        return gcc.location(data, self.dialect)
 
 
 class UpstreamClang(Conventions):

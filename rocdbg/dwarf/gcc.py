@@ -21,7 +21,7 @@ from rocdbg.dwarf.normalisation import based_register
 from rocdbg.dwarf.rows import Row
 from rocdbg.dwarf.rules import CfaExpression, ExpressionRule, Rule
 
-__all__ = ["gcc_row", "zero_extended"]
+__all__ = ["gcc_row", "location"]
 
 _STACK_POINTER: Final = (48, 49)
 """s16 and s17."""
@@ -29,18 +29,49 @@ _PAIR: Final = ("const1u", "shl", "plus")
 
 
 @lru_cache(maxsize=4096)
-def zero_extended(data: bytes, dialect: str) -> bytes:
+def location(data: bytes, dialect: str) -> bytes:
+    """Where an object is: a scalar register that an address is based on is the lower one of the address's pair. Raises
+    `DecodeError`."""
+    operations = decode(data, dialect)
+    is_value = bool(operations) and operations[-1].info.meaning == "stack_value"
+    out = []
+    for operation, following in zip(operations, (*operations[1:], None), strict=False):
+        loads = following is not None and following.info.meaning.startswith("deref")
+        out.append(_read(operation, dialect) if is_value and not loads else _read_pair(operation, dialect))
+    return b"".join(out)
+
+
+def _read_pair(operation: Operation, dialect: str) -> bytes:
+    based = _scalar(operation)
+    if based is None:
+        return encode_operation(operation.info, operation.operands)
+    register, displacement = based
+    high: list[Item] = [("regx", register + 1), ("deref_size", 4), ("const1u", 32), "shl"]
+    return assemble(*high, ("regx", register), ("deref_size", 4), "plus", *_plus(displacement), dialect=dialect)
+
+
+@lru_cache(maxsize=4096)
+def _zero_extended(data: bytes, dialect: str) -> bytes:
     """An expression that reads registers of 32 bits where it bases addresses on them. Raises `DecodeError`."""
     return b"".join(_read(operation, dialect) for operation in decode(data, dialect))
 
 
 def _read(operation: Operation, dialect: str) -> bytes:
-    based = based_register(operation)
-    if based is None or architecture_by_name("amdgcn").register_size(based[0]) != 4:
+    based = _scalar(operation)
+    if based is None:
         return encode_operation(operation.info, operation.operands)
     register, displacement = based
-    plus: list[Item] = [("consts", displacement), "plus"] if displacement else []
-    return assemble(("regx", register), ("deref_size", 4), *plus, dialect=dialect)
+    return assemble(("regx", register), ("deref_size", 4), *_plus(displacement), dialect=dialect)
+
+
+def _scalar(operation: Operation) -> tuple[int, int] | None:
+    """Register and displacement where an operation is based on a register of 32 bits."""
+    based = based_register(operation)
+    return None if based is None or architecture_by_name("amdgcn").register_size(based[0]) != 4 else based
+
+
+def _plus(displacement: int) -> list[Item]:
+    return [("consts", displacement), "plus"] if displacement else []
 
 
 def _pair(operations: Sequence[Operation]) -> int | None:
@@ -58,7 +89,7 @@ def gcc_row(row: Row) -> Row:
     if not isinstance(row.cfa, CfaExpression) or _pair(decode(row.cfa.expression, row.dialect)) is None:
         return row
     rules: dict[int, Rule] = {
-        number: replace(rule, expression=zero_extended(rule.expression, row.dialect))
+        number: replace(rule, expression=_zero_extended(rule.expression, row.dialect))
         if isinstance(rule, ExpressionRule) else rule
         for number, rule in row.rules.items()
     }
@@ -72,4 +103,4 @@ def gcc_row(row: Row) -> Row:
     low, high = _STACK_POINTER
     rules.setdefault(low, ExpressionRule(assemble("stack_value", dialect=row.dialect)))
     rules.setdefault(high, ExpressionRule(assemble("stack_value", "lit4", "offset", dialect=row.dialect)))
-    return replace(row, cfa=CfaExpression(zero_extended(row.cfa.expression, row.dialect)), rules=rules)
+    return replace(row, cfa=CfaExpression(_zero_extended(row.cfa.expression, row.dialect)), rules=rules)
