@@ -11,6 +11,8 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
   would write: whole bytes from bit 0, or bits of another lane;
 * without a named space (flang), `DW_OP_fbreg N` and `DW_OP_bregx s32/s33+N` are the focused lane's private memory
   too, and what is loaded from there is a generic pointer;
+* without a named space `DW_OP_bregx R+0, DW_OP_piece 4, DW_OP_bregx R+1+0, DW_OP_piece 4` is a place that the pair
+  points to;
 * a structured binding goes on behind the address space, from the object to its part;
 * with `DW_OP_stack_value` behind the address space, what comes before computes the value;
 * `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
@@ -70,6 +72,9 @@ def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: boo
     register = operations[0].register if frame_base and len(operations) == 1 else None
     if register in _STACK_POINTERS:
         return _frame_pointer(register, target, wave_size)
+    pointer = _pointer_in_pieces(operations)
+    if pointer is not None:
+        return pointer
     # Pieces are described one by one.
     out: list[bytes] = []
     start = 0
@@ -169,6 +174,29 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
     if is_value:
         return _computed(body) + _raw(operations[-1])
     return _location(body, space, target, wave_size)
+
+
+def _pointer_in_pieces(operations: Sequence[Operation]) -> bytes | None:
+    """A place that a pair of registers points to, of which each is a piece: by a compiler that names no spaces.
+
+    With one of the two it is not known where the object is.
+    """
+    if len(operations) not in (2, 4):
+        return None
+    bases = [based_register(operation) for operation in operations[::2]]
+    pieces = [(operation.info.meaning, operation.operands) for operation in operations[1::2]]
+    if any(piece != ("piece", (4,)) for piece in pieces):
+        return None
+    registers = [base[0] for base in bases if base is not None and not base[1] and base[0] not in _STACK_POINTERS]
+    if len(registers) < len(bases):
+        return None
+    if len(registers) == 1:
+        return assemble("undefined")
+    low, high = registers
+    if high != low + 1:
+        return None
+    halves: list[Item] = [*_read_register(high), ("const1u", 32), "shl", *_read_register(low), "plus"]
+    return assemble(*halves, f"lit{_GENERIC}", "form_aspace_address")
 
 
 def _stack_slot(operation: Operation) -> tuple[int, int] | None:
