@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from rocdbg.dwarf.architecture import architecture_by_name
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
+from rocdbg.dwarf.errors import DecodeError
 from rocdbg.dwarf.normalisation import based_register
 from rocdbg.dwarf.rows import Row
 from rocdbg.dwarf.rules import CfaExpression, ExpressionRule, Rule
@@ -52,8 +53,15 @@ def _read_pair(operation: Operation, dialect: str) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _zero_extended(data: bytes, dialect: str) -> bytes:
-    """An expression that reads registers of 32 bits where it bases addresses on them. Raises `DecodeError`."""
-    return b"".join(_read(operation, dialect) for operation in decode(data, dialect))
+    """An expression that reads registers of 32 bits where it bases addresses on them; the same if it is none."""
+    return b"".join(_read(operation, dialect) for operation in _operations(data, dialect)) or data
+
+
+def _operations(data: bytes, dialect: str) -> list[Operation]:
+    try:
+        return decode(data, dialect)
+    except DecodeError:
+        return []
 
 
 def _read(operation: Operation, dialect: str) -> bytes:
@@ -85,8 +93,9 @@ def _pair(operations: Sequence[Operation]) -> int | None:
 
 
 def gcc_row(row: Row) -> Row:
-    """A row of rules as GCC means it; others as they are. Raises `DecodeError`."""
-    if not isinstance(row.cfa, CfaExpression) or _pair(decode(row.cfa.expression, row.dialect)) is None:
+    """A row of rules as GCC means it; others as they are, also with an expression that is none: who evaluates it is
+    told."""
+    if not isinstance(row.cfa, CfaExpression) or _pair(_operations(row.cfa.expression, row.dialect)) is None:
         return row
     rules: dict[int, Rule] = {
         number: replace(rule, expression=_zero_extended(rule.expression, row.dialect))
@@ -95,7 +104,7 @@ def gcc_row(row: Row) -> Row:
     }
     link = row.rules.get(row.return_address_register)
     if isinstance(link, ExpressionRule):
-        operations = decode(link.expression, row.dialect)
+        operations = _operations(link.expression, row.dialect)
         low = _pair(operations)
         if low is not None and len(operations) == 5:
             halves = [("call_frame_entry_reg", low), ("piece", 4), ("call_frame_entry_reg", low + 1), ("piece", 4)]

@@ -75,6 +75,13 @@ def test_rows_of_others_are_as_they_are() -> None:
     assert row is not None and set(row.rules) == {16}
 
 
+def test_damaged_expressions_are_told_when_they_are_evaluated() -> None:
+    damaged = dwarf.parse_frames(section(ADVANCE, FRAME, ADVANCE, b"\x10\x2e\x01\xff")).row(0x1008)
+    assert damaged is not None
+    with pytest.raises(dwarf.DecodeError):
+        damaged.register_location(S14, context(0x1008))
+
+
 LOCATIONS: list[tuple[tuple[Item, ...], str]] = [
     ((("bregx", S14, 8),), "memory at 0x500000088"),
     ((("bregx", S14, 0), "deref"), "memory at 0x1234"),  # a reference
