@@ -22,6 +22,7 @@ from rocdbg.dwarf.cfa_instructions import Interpreter
 from rocdbg.dwarf.context import Context, load_bias
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError
+from rocdbg.dwarf.gcc import gcc_row
 from rocdbg.dwarf.operations import DIALECTS
 from rocdbg.dwarf.rows import Row
 from rocdbg.dwarf.rules import SameValueRule
@@ -199,7 +200,7 @@ class FrameTable:
         return self._row(interpreter, fde, interpreter.run(cursor, pc))
 
     def _row(self, interpreter: Interpreter, fde: Fde, following: int | None) -> Row:
-        return Row(
+        row = Row(
             interpreter.location,
             fde.end if following is None else following,
             interpreter.cfa,
@@ -207,6 +208,7 @@ class FrameTable:
             fde.cie.return_address_register,
             self.dialect,
         )
+        return row if fde.cie.augmentation else gcc_row(row)
 
     def _interpreter(self, fde: Fde) -> Interpreter:
         cie = fde.cie

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from rocdbg.dwarf import gcc
 from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.encoding import assemble
@@ -17,7 +18,7 @@ from rocdbg.dwarf.normalisation import in_focused_lane, normalise
 from rocdbg.dwarf.object_expressions import about_object
 from rocdbg.dwarf.storage import StorageKind
 
-__all__ = ["AmdClang", "Conventions", "Proposal2020", "UpstreamClang", "conventions_of"]
+__all__ = ["AmdClang", "Conventions", "Gcc", "Proposal2020", "UpstreamClang", "conventions_of"]
 
 
 class Conventions:
@@ -74,6 +75,18 @@ class AmdClang(Conventions):
         """Where their expressions lost their operations (DW_OP_LLVM_poisoned), a vector register stands for the
         focused lane's dword of it."""
         return in_focused_lane(data, self.dialect)
+
+
+class Gcc(Conventions):
+    """Those of GCC, whose threads are waves: a vector register as a whole is a vector."""
+
+    def location(self, data: bytes, target: str, wave_size: int) -> bytes:
+        """As `rocdbg.dwarf.gcc.location` puts it."""
+        return gcc.location(data, self.dialect)
+
+    def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
+        """As `location`."""
+        return gcc.location(data, self.dialect)
 
 
 class UpstreamClang(Conventions):
@@ -144,6 +157,8 @@ _MAX_SCALAR_BITS = 64
 def conventions_of(dialect: str, producer: str = "") -> Conventions:
     """The conventions of those who write a dialect; `producer` is a unit's DW_AT_producer."""
     clang = _CLANG.search(producer)
+    if producer.startswith("GNU "):
+        return Gcc(dialect)
     if dialect == "llvm22":
         # AMD's compilers had the address spaces' numbers long before upstream.
         return UpstreamClang(int(clang[2]) if clang and not clang[1] else None)

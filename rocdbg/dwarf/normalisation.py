@@ -11,6 +11,8 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
   would write: whole bytes from bit 0, or bits of another lane;
 * without a named space (flang), `DW_OP_fbreg N` and `DW_OP_bregx s32/s33+N` are the focused lane's private memory
   too, and what is loaded from there is a generic pointer;
+* without a named space `DW_OP_bregx R+0, DW_OP_piece 4, DW_OP_bregx R+1+0, DW_OP_piece 4` is a place that the pair
+  points to;
 * a structured binding goes on behind the address space, from the object to its part;
 * with `DW_OP_stack_value` behind the address space, what comes before computes the value;
 * `DW_AT_frame_base` is the frame or stack pointer, s33 or s32. Where scratch is accessed through a buffer
@@ -32,7 +34,7 @@ from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DwarfError
 
-__all__ = ["in_focused_lane", "normalise"]
+__all__ = ["based_register", "in_focused_lane", "normalise"]
 
 _STACK_POINTERS = (64, 65)
 """s32 and s33: stack and frame pointer of the calling convention."""
@@ -70,6 +72,9 @@ def _normalised(data: bytes, target: str, wave_size: int | None, frame_base: boo
     register = operations[0].register if frame_base and len(operations) == 1 else None
     if register in _STACK_POINTERS:
         return _frame_pointer(register, target, wave_size)
+    pointer = _pointer_in_pieces(operations)
+    if pointer is not None:
+        return pointer
     # Pieces are described one by one.
     out: list[bytes] = []
     start = 0
@@ -127,7 +132,7 @@ def _piece(piece: Operation, body: Sequence[Operation]) -> bytes:
     return _raw(piece)
 
 
-def _based(operation: Operation) -> tuple[int, int] | None:
+def based_register(operation: Operation) -> tuple[int, int] | None:
     """Register and displacement of a `DW_OP_breg*`."""
     meaning = operation.info.meaning
     if meaning == "bregx":
@@ -171,9 +176,32 @@ def _part(operations: Sequence[Operation], target: str, wave_size: int | None) -
     return _location(body, space, target, wave_size)
 
 
+def _pointer_in_pieces(operations: Sequence[Operation]) -> bytes | None:
+    """A place that a pair of registers points to, of which each is a piece: by a compiler that names no spaces.
+
+    With one of the two it is not known where the object is.
+    """
+    if len(operations) not in (2, 4):
+        return None
+    bases = [based_register(operation) for operation in operations[::2]]
+    pieces = [(operation.info.meaning, operation.operands) for operation in operations[1::2]]
+    if any(piece != ("piece", (4,)) for piece in pieces):
+        return None
+    registers = [base[0] for base in bases if base is not None and not base[1] and base[0] not in _STACK_POINTERS]
+    if len(registers) < len(bases):
+        return None
+    if len(registers) == 1:
+        return assemble("undefined")
+    low, high = registers
+    if high != low + 1:
+        return None
+    halves: list[Item] = [*_read_register(high), ("const1u", 32), "shl", *_read_register(low), "plus"]
+    return assemble(*halves, f"lit{_GENERIC}", "form_aspace_address")
+
+
 def _stack_slot(operation: Operation) -> tuple[int, int] | None:
     """Stack or frame pointer, and the distance from it."""
-    based = _based(operation)
+    based = based_register(operation)
     return based if based is not None and based[0] in _STACK_POINTERS else None
 
 
@@ -236,7 +264,7 @@ def _computed(operations: Sequence[Operation]) -> bytes:
         out.append(_value(operation))
         if operation.info.meaning == "convert":
             type_ = _raw(operation) if operation.operands != (0,) else None
-        elif _based(operation) is not None or operation.info.meaning in _COMPARISONS:
+        elif based_register(operation) is not None or operation.info.meaning in _COMPARISONS:
             type_ = None
         elif type_ is not None and operation.literal is not None:
             out.append(type_)
@@ -245,7 +273,7 @@ def _computed(operations: Sequence[Operation]) -> bytes:
 
 def _value(operation: Operation) -> bytes:
     """An operation of a computed value: a based register there means its contents."""
-    based = _based(operation)
+    based = based_register(operation)
     if based is None:
         return _raw(operation)
     register, displacement = based
@@ -255,7 +283,7 @@ def _value(operation: Operation) -> bytes:
 def _location(body: Sequence[Operation], space: int, target: str, wave_size: int | None) -> bytes:
     first = body[0]
     meaning = first.info.meaning
-    based = _based(first)
+    based = based_register(first)
     if meaning in ("addr", "addrx") and space in (0, 1) and len(body) == 1:
         return _raw(first)  # a generic pointer to a global is a global address
     if meaning == "fbreg":
@@ -283,7 +311,7 @@ def _location(body: Sequence[Operation], space: int, target: str, wave_size: int
 
 def _half_register(body: Sequence[Operation]) -> tuple[int, int] | None:
     """The register and first bit of a variable in 16 bits of a register: the register, shifted and masked."""
-    based = _based(body[0]) if len(body) >= 3 else None
+    based = based_register(body[0]) if len(body) >= 3 else None
     if based is None or based[1]:
         return None
     meanings = [operation.info.meaning for operation in body]

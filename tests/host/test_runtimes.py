@@ -15,6 +15,7 @@ import rocdbg
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "demo_kernels" / "programs"
+SOURCES = Path(__file__).parent / "sources"
 SOURCE = Path(__file__).parent / "sources" / "features.hip"
 FEATURES = re.findall(r"FEATURE\((\w+)\)", SOURCE.read_text().split("#define FEATURE")[1])[1:]
 
@@ -85,6 +86,43 @@ def test_openmp_of_gcc(tmp_path: Path) -> None:
     path = tmp_path / "sum"
     subprocess.run(build.openmp_command(PROGRAMS / "sum.c", path), check=True, capture_output=True)
     assert run(path) == (0, "total 23994000, 0 wrong, on the GPU\n", "", [])
+
+
+@openmp
+def test_a_session_on_code_of_gcc(tmp_path: Path) -> None:
+    """Arguments, locals, recursion, callers, steps over calls and returned values: GCC's conventions are its own."""
+    path = tmp_path / "region"
+    command = build.openmp_command(SOURCES / "region.c", path)
+    options = ["-g", "-O0", "-foffload-options=-g -O0"]
+    subprocess.run([*command, *options], check=True, capture_output=True)
+    commands = [
+        "break scaled", "break fib if n == 3", "run", "info args", "print *p", "up", "info locals", "down", "finish",
+        "next", "continue", "backtrace", "up 2", "print own", "delete", "continue",
+    ]
+    words = [word for each in commands for word in ("-ex", each)]
+    done = subprocess.run(
+        [sys.executable, "-m", "rocdbg", "-q", "-nx", "-batch", "--gpu", "gfx906", *words, str(path)],
+        capture_output=True, text=True, timeout=200, check=False,
+    )
+    text = re.sub(r"0x[0-9a-f]{8,}", "ADDRESS", done.stdout).replace(f"{SOURCES}/", "")
+    expected = """\
+p = ADDRESS
+by = 4
+$1 = {first = 1, second = 2.5}
+#1  ADDRESS in main._omp_fn.0 () at region.c:17
+17	    out[1] = (int)scaled(&both, 4);
+both = {first = 1, second = 2.5}
+out = {0, 0, 0, 0}
+"""
+    assert expected in text, done.stdout + done.stderr
+    assert "\nValue returned is $2 = 10\n18\t    out[0] = both.first + fib(5);\n" in text, text
+    assert """\
+#0  fib (n=3) at region.c:4
+#1  ADDRESS in fib (n=4) at region.c:4
+#2  ADDRESS in fib (n=5) at region.c:4
+#3  ADDRESS in main._omp_fn.0 () at region.c:18
+""" in text, text
+    assert "\n$3 = 5\n" in text and text.endswith("exited normally]\n"), text
 
 
 @hip

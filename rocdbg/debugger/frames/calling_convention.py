@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.values import ctypes
+from rocdbg.dwarf.conventions import Gcc
+from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.types import Access, ArrayType, ClassKind, ClassType, Type, VectorType
@@ -39,6 +41,16 @@ class UnknownPassingError(DebuggerError):
 
     def __init__(self, type_: Type) -> None:
         super().__init__(f"How values of type {type_} are passed is not known.")
+
+
+def is_gccs(function: Function) -> bool:
+    """Whether GCC has made a function: it passes arguments in other registers, and returns in s24 and s25."""
+    return isinstance(function.unit.conventions, Gcc)
+
+
+def is_clangs(function: Function) -> bool:
+    """Whether a function follows the calling convention that is here."""
+    return function.calling_convention != NOCALL and not is_gccs(function)
 
 
 def returned_parts(type_: Type, by_reference: bool) -> Parts | None:

@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
-from rocdbg.arch.registers import vgpr_number
-from rocdbg.debugger.frames.calling_convention import NOCALL, UnknownPassingError, is_by_reference, returned_parts
+from rocdbg.arch.registers import sgpr_number, vgpr_number
+from rocdbg.debugger.frames.calling_convention import (
+    UnknownPassingError,
+    is_by_reference,
+    is_clangs,
+    is_gccs,
+    returned_parts,
+)
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.constants import At
-from rocdbg.dwarf.info.types import Type, VoidType
+from rocdbg.dwarf.info.types import BaseType, Encoding, EnumType, PointerType, Type, VoidType
+
+_GCC_RESULT = (24, 25)
 
 
 def return_value(function: Function, target: Target, thread: int, lane: int | None) -> Value | None:
     """The value a function has just returned to one lane; ``None`` when it returns none that can be told."""
     type_ = function.return_type
-    if isinstance(type_.strip_typedefs(), VoidType) or lane is None or function.calling_convention == NOCALL:
+    if isinstance(type_.strip_typedefs(), VoidType) or lane is None:
+        return None
+    if is_gccs(function):
+        return _of_gccs(type_, target, thread)
+    if not is_clangs(function):
         return None
     try:
         return value_in_registers(type_, returns_by_reference(function), target, thread, lane)
     except UnknownPassingError:
         return None
+
+
+def _of_gccs(type_: Type, target: Target, thread: int) -> Value | None:
+    """A scalar that GCC's code has returned, in s24 and s25."""
+    bare = type_.strip_typedefs()
+    if not isinstance(bare, BaseType | EnumType | PointerType) or ctypes.size_of(bare) > 8 or _is_complex(bare):
+        return None
+    data = b"".join(target.read_register(thread, sgpr_number(register)) for register in _GCC_RESULT)
+    return Value(type_, data=data[: ctypes.size_of(bare)])
+
+
+def _is_complex(type_: Type) -> bool:
+    return isinstance(type_, BaseType) and type_.encoding is Encoding.COMPLEX_FLOAT
 
 
 def returns_by_reference(function: Function) -> bool:

@@ -13,6 +13,8 @@ from rocdbg.debugger.target.runnable import TargetStop
 
 RETURN_LOW, RETURN_HIGH = 62, 63
 """DWARF numbers of s30 and s31, where the calling convention has the return address at a function's entry."""
+_LINKS = ((RETURN_LOW, RETURN_HIGH), (50, 51))
+"""The same, and GCC's s18 and s19."""
 
 
 def over_or_into_call(
@@ -52,14 +54,14 @@ def _called_from(runner: Runner, scope: Focus, start: StepStart, pc: LoadedAddre
     if entry is None or program.to_loaded(entry) != pc:
         return None
     target, thread = runner.target, thread_of(scope)
-    low = int.from_bytes(target.read_register(thread, RETURN_LOW), "little")
-    high = int.from_bytes(target.read_register(thread, RETURN_HIGH), "little")
-    address = LoadedAddress(low | high << 32)
-    call = LoadedAddress(address - 1)
-    caller = runner.inferior.programs.at(call).function_at(call)
-    if caller is None or caller.low_pc != start.function_low:
-        return None
-    return address
+    for link in _LINKS:
+        low, high = (int.from_bytes(target.read_register(thread, number), "little") for number in link)
+        address = LoadedAddress(low | high << 32)
+        call = LoadedAddress(address - 1)
+        caller = runner.inferior.programs.at(call).function_at(call)
+        if caller is not None and caller.low_pc == start.function_low:
+            return address
+    return None
 
 
 def run_to(

@@ -17,7 +17,7 @@ from rocdbg.arch.registers import PC, exec_number, vgpr_number
 from rocdbg.debugger.errors import DebuggerError, NotRunningError
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.functions import Callee
-from rocdbg.debugger.frames.calling_convention import NOCALL
+from rocdbg.debugger.frames.calling_convention import is_clangs
 from rocdbg.debugger.frames.returned_value import returns_by_reference, value_in_registers
 from rocdbg.debugger.running.called_arguments import Arguments, LaneArguments
 from rocdbg.debugger.running.runner import Runner
@@ -66,7 +66,7 @@ class FunctionCalls(Struct):
         """What a function returns to several lanes of a wave that call it at once."""
         runner, callee, thread = self.runner, call.callee, call.thread
         target = runner.target
-        if callee.function is not None and callee.function.calling_convention == NOCALL:
+        if callee.function is not None and not is_clangs(callee.function):
             raise DebuggerError(
                 f"Cannot call the function '{callee.name}' which does not follow the target calling convention."
             )

@@ -11,7 +11,7 @@ from rocdbg.debugger.expr.access import decay
 from rocdbg.debugger.expr.casting import aggregate_cast, cast
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.calling_convention import returned_parts
+from rocdbg.debugger.frames.calling_convention import Parts, is_gccs, returned_parts
 from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.returned_value import returns_by_reference
@@ -25,6 +25,13 @@ from rocdbg.errors import Error
 
 Registers = dict[int, bytes]
 """Contents by DWARF number."""
+
+
+def _parts(function: Function) -> Parts | None:
+    """The parts of what a function returns in vector registers; ``None`` where it is elsewhere."""
+    if is_gccs(function):
+        return None
+    return returned_parts(function.return_type, returns_by_reference(function))
 
 
 class Return(Struct):
@@ -56,7 +63,7 @@ class Return(Struct):
                     "Please use an explicit cast of the value to return."
                 )
             type_ = frame.function.return_type
-            stores = ctypes.is_void(type_) or returned_parts(type_, returns_by_reference(frame.function)) is not None
+            stores = ctypes.is_void(type_) or _parts(frame.function) is not None
         return cls(runner, data, frame, focus, frame.function, text, stores)
 
     def carry_out(self) -> Focus:
@@ -131,7 +138,7 @@ class Return(Struct):
         if not self.text or self.function is None or ctypes.is_void(self.function.return_type):
             self._evaluated(self.focus) if self.text else None
             return {}
-        parts = returned_parts(self.function.return_type, returns_by_reference(self.function))
+        parts = _parts(self.function)
         if parts is None:
             return {}
         found = {}

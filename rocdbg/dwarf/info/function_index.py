@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from functools import cached_property
 
+from rocdbg.dwarf.conventions import Gcc
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
@@ -50,7 +51,7 @@ class FunctionIndex:
                 function = self._function(die)
                 if function.ranges:
                     concrete.append(function)
-            elif die.has(At.INLINE):
+            elif die.has(At.INLINE) or self._is_inlined(die):
                 abstract[offset] = self._function(die)
         if abstract:
             for function in concrete:
@@ -61,6 +62,17 @@ class FunctionIndex:
     def all(self) -> list[Function]:
         """The functions of all units."""
         return [function for unit in self._entries.units for function in self.of_unit(unit)]
+
+    def _is_inlined(self, die: Die) -> bool:
+        """Whether an entry without code has inlined instances, though it does not say so: in GCC's link-time
+        optimisation it was written before that was decided."""
+        return isinstance(die.unit.conventions, Gcc) and die.offset in self._origins
+
+    @cached_property
+    def _origins(self) -> frozenset[int]:
+        """The entries that have inlined instances."""
+        units = [unit for unit in self._entries.units if not unit.is_type_unit]
+        return frozenset(offset for unit in units for offset in self._inlined_in(unit))
 
     # By name
 
@@ -179,7 +191,7 @@ class FunctionIndex:
     def inlined(self, function: Function) -> list[InlinedSubroutine]:
         """The places where a function was inlined, by address."""
         abstract = function.abstract
-        if not function.is_inline:
+        if not function.is_inline and abstract == function.die and not self._is_inlined(abstract):
             return []
         found: list[InlinedSubroutine] = []
         for unit in self._entries.units:

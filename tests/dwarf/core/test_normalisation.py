@@ -52,6 +52,8 @@ CASES: list[tuple[str, str, tuple[object, ...], tuple[object, ...]]] = [
     ("gfx90a", "a dummy argument kept on the stack, flang", (("bregx", 64, 1456), "deref"), (("regx", 64), ("deref_size", 4), "lit6", "shr", ("plus_uconst", 1456), "lit5", "form_aspace_address", "deref", "lit1", "form_aspace_address")),
     ("gfx942", "part of one", (("fbreg", 8), "deref", ("plus_uconst", 4)), (("fbreg", 8), "deref", ("plus_uconst", 4), "lit1", "form_aspace_address")),
     ("gfx1100", "a spilled value, flang", (("bregx", 65, 0), ("deref_size", 4), "stack_value"), (("regx", 65), ("deref_size", 4), "lit5", "form_aspace_address", ("deref_size", 4), "stack_value")),
+    ("gfx90a", "a dummy argument by its address, flang", (("bregx", 2560, 0), ("piece", 4), ("bregx", 2561, 0), ("piece", 4)), (("regx", 2561), *LANE, ("deref_size", 4), ("const1u", 32), "shl", ("regx", 2560), *LANE, ("deref_size", 4), "plus", "lit1", "form_aspace_address")),
+    ("gfx90a", "half of an address", (("bregx", 2560, 0), ("piece", 4)), ("undefined",)),
     ("gfx90a", "a load, not at the end", ("lit8", "lit5", "swap", "xderef", "lit1", "plus"), ("lit8", "lit5", "swap", "xderef", "lit1", "plus")),
     ("gfx90a", "nothing", (), ()),
 ]
