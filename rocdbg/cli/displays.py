@@ -125,6 +125,7 @@ def _show(shell: Shell, display: Display) -> None:
         value = shell.session.data.evaluate(display.expression)
         if memory:
             shown = shell.session.examiner.shown(value, fmt)
+            shell.state.next_examine = shell.session.examiner.following(shown, value)
             failed = [f"{shown.begun}<error: {shown.error}>"] if shown.error is not None else []
             rows = [*(row.text for row in shown.lines), *failed]
             text = "  " + "\n".join(rows) if inline else "".join("\n" + row for row in rows)

@@ -44,8 +44,8 @@ def start(path: Path, kernel: str) -> Session:
 def test_without_a_running_program(compiled: Compile) -> None:
     session = start(compiled("traps.hip"), "kern")
     assert {text: show(session, text) for text in STATIC} == STATIC
-    assert show(session, "helper::n") == "No frame is currently executing in block helper."
-    assert show(session, "helper::nothing") == 'No symbol "nothing" in function "helper".'
+    assert show(session, "helper::n") == "No frame is currently executing in block helper(int)."
+    assert show(session, "helper::nothing") == 'No symbol "nothing" in specified context.'
 
 
 def test_from_another_frame(compiled: Compile) -> None:
@@ -55,7 +55,7 @@ def test_from_another_frame(compiled: Compile) -> None:
     assert {text: show(session, text) for text in STATIC} == STATIC
     assert show(session, "helper::inner = 30") == "30"
     assert show(session, "helper::inner") == "30"
-    assert show(session, "helper::n") == "No frame is currently executing in block helper."
+    assert show(session, "helper::n") == "No frame is currently executing in block helper(int)."
 
 
 def test_lds_of_a_function_that_several_kernels_call(compiled: Compile) -> None:

@@ -15,7 +15,7 @@ def test_a_name_that_becomes_a_type() -> None:
 
     class Names:
         input_radix = 10
-        is_cplusplus = True
+        is_cplusplus = False
         frame = None
         convenience = Debugger().session.convenience
 

@@ -28,6 +28,8 @@ from rocdbg.dwarf.info.types import (
     VoidType,
 )
 
+_ALL = (1 << 64) - 1
+
 
 def follow(value: Value, environment: Environment) -> Value:
     """What a reference refers to; other values as they are."""
@@ -74,7 +76,7 @@ def pointee(pointer: Value, environment: Environment, only_type: bool = False) -
             if only_type:
                 return Value.of_int(ctypes.INT, 0)
             # "*0x1000": GDB reads a long there
-            return environment.at_address(ctypes.LONG, 0, pointer.as_int())
+            return environment.at_address(ctypes.LONG, 0, pointer.as_int() & _ALL)
         if isinstance(stripped, MemberPointerType):
             raise ExpressionError("Attempt to dereference pointer to member without an object")
         if isinstance(stripped, ArrayType) and pointer.data is not None:
@@ -133,9 +135,7 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
     """
     stripped = base.bare
     if not isinstance(stripped, VectorType | ArrayType | PointerType) and not ctypes.is_pointer(index.type):
-        named = "void" if isinstance(stripped, VoidType) else getattr(stripped, "name", None)
-        what = f"something of type `{stripped if not isinstance(stripped, ClassType | EnumType) else named}'"
-        raise ExpressionError(f"cannot subscript {what if named else 'requested type'}")
+        raise _not_subscripted(stripped)
     if not ctypes.is_scalar(index.type):
         raise ExpressionError("Value can't be converted to integer.")
     number = 0 if only_type else int(index.as_float()) if ctypes.is_float(index.type) else index.as_int()
@@ -156,7 +156,15 @@ def element(base: Value, index: Value, environment: Environment, only_type: bool
         return pointee(advance(base, number), environment, only_type)
     if ctypes.is_integral(stripped) and isinstance(index.bare, PointerType):
         return pointee(advance(index, base.as_int()), environment, only_type)
-    raise ExpressionError(f"cannot subscript something of type `{base.type}'")
+    raise _not_subscripted(stripped)
+
+
+def _not_subscripted(type_: Type) -> ExpressionError:
+    """The error for elements of what has none, which has a name or not."""
+    name = type_.name if isinstance(type_, ClassType | EnumType) else str(type_)
+    if isinstance(type_, FunctionType) or not name:
+        return ExpressionError("cannot subscript requested type")
+    return ExpressionError(f"cannot subscript something of type `{name}'")
 
 
 def repeated(first: Value, number: Value, only_type: bool = False) -> Value:
@@ -259,4 +267,4 @@ def place_of(value: Value, environment: Environment) -> Address:
     if isinstance(followed.bare, FunctionType) and followed.address is not None:
         return followed.address
     pointer = decay(placed(followed, environment))
-    return Address(ctypes.pointer_space(pointer.type), pointer.as_int() & ((1 << 64) - 1))
+    return Address(ctypes.pointer_space(pointer.type), pointer.as_int() & _ALL)

@@ -11,7 +11,16 @@ from rocdbg.debugger.expr.operators import convert
 from rocdbg.debugger.expr.runtime_types import whole_object
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ArrayType, ClassType, MemberPointerType, PointerType, Type, VectorType, VoidType
+from rocdbg.dwarf.info.types import (
+    ArrayType,
+    ClassType,
+    FunctionType,
+    MemberPointerType,
+    PointerType,
+    Type,
+    VectorType,
+    VoidType,
+)
 
 POINTER = 8
 """Bytes of a pointer."""
@@ -71,6 +80,10 @@ def reference_cast(type_: PointerType, value: Value, environment: Environment) -
         part = environment.at_address(type_.target, ctypes.pointer_space(whole.type), whole.as_int())
     if part is None and type_.target.bare == value.bare:
         part = value
+    if part is None and ctypes.is_pointer(type_.target) and ctypes.is_pointer(value.type):
+        part = value.with_type(type_.target) if value.address is None else environment.at_address(
+            type_.target, value.address.space, value.address.value
+        )
     if part is None or part.address is None:
         raise ExpressionError("Attempt to take address of value not located in memory.")
     space = part.address.space
@@ -155,7 +168,7 @@ def character_type(prefix: str, environment: Environment) -> Type:
 def object_cast(type_: Type, value: Value, environment: Environment) -> Value:
     """A cast to a class or array type. Raises `ExpressionError` where there is nothing of that type."""
     if isinstance(type_.strip_typedefs(), ArrayType):
-        if isinstance(value.bare, ArrayType) and ctypes.size_of(type_) != POINTER:
+        if isinstance(value.bare, ArrayType | FunctionType) and ctypes.size_of(type_) != POINTER:
             raise ExpressionError("Invalid cast.")  # an array is a pointer to its elements then
         return reinterpreted(type_, value, environment)
     part = base_part(value, type_, environment)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from msgspec import Struct
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.function_values import method_value
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ClassType, PointerType, StaticMember, Type
+from rocdbg.dwarf.info.types import ClassType, FunctionType, PointerType, StaticMember, Type
 
 MOST_CANDIDATES = 1000
 
@@ -107,7 +109,8 @@ def find_method(value: Value, name: str, environment: Environment) -> Value | No
         found = method_value(class_, methods[0], environment)
         if found is None:
             raise ExpressionError(f"Cannot take address of method {name}.")
-        return found
+        type_ = found.type
+        return found.with_type(replace(type_, of_member=True)) if isinstance(type_, FunctionType) else found
     for base in class_.bases:
         if base.byte_offset is not None:
             found = find_method(value.part(base.type, base.byte_offset), name, environment)

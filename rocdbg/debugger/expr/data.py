@@ -146,7 +146,7 @@ class Data:
 
         Raises `ExpressionError`.
         """
-        names = set(names_in(parse_in(text, self.environment())))
+        names = set(names_in(parse_in(text, self.environment(), names_first=True)))
         if self._inferior.target is None or self._focus.current.thread is None:
             return None
         frame = self._focus.frame()

@@ -18,18 +18,11 @@ from rocdbg.debugger.expr.access import (
 )
 from rocdbg.debugger.expr.assignment import bit_field_warning, stored_value
 from rocdbg.debugger.expr.calling import call, operator_call, pointed_method, run
+from rocdbg.debugger.expr.cast_expressions import cast_value
 from rocdbg.debugger.expr.casting import (
-    cast,
     character_type,
-    dynamic_cast,
     in_one_space,
-    is_reinterpreted,
-    object_cast,
-    reference_cast,
-    reinterpretable,
-    reinterpreted,
 )
-from rocdbg.debugger.expr.class_casts import cast_pointer
 from rocdbg.debugger.expr.class_members import has_method
 from rocdbg.debugger.expr.conditional import conditional
 from rocdbg.debugger.expr.convenience import string_value
@@ -38,15 +31,21 @@ from rocdbg.debugger.expr.environment import Environment, is_opencl
 from rocdbg.debugger.expr.function_values import overload
 from rocdbg.debugger.expr.literals import (
     array_literal,
-    comma_list,
     integer_literal,
     size_value,
     space_address,
     typed_memory,
-    vector_literal,
 )
 from rocdbg.debugger.expr.meanings import name_value, need_names
-from rocdbg.debugger.expr.operators import COMPARISONS, binary, shift_warning, stepped, unary, vector_not
+from rocdbg.debugger.expr.operators import (
+    COMPARISONS,
+    binary,
+    need_no_operator,
+    shift_warning,
+    stepped,
+    unary,
+    vector_not,
+)
 from rocdbg.debugger.expr.qualified_members import member_pointer
 from rocdbg.debugger.expr.strings import StringReader
 from rocdbg.debugger.expr.trees import nesting_limited, parse_in
@@ -177,7 +176,7 @@ class Evaluator(Struct):
             case ast.Conditional():
                 return conditional(node, self, self.environment)
             case ast.Cast(type_name, operand, kind):
-                return self._cast(named_type(type_name, self.environment, self._unevaluated), operand, kind)
+                return cast_value(self.type(type_name), operand, kind, self)
             case ast.Sizeof():
                 return self._sizeof(node)
             case ast.Call(function, arguments):
@@ -221,6 +220,10 @@ class Evaluator(Struct):
             pointer = member_pointer(scope, last, self.environment) if scope else None
             if pointer is not None:
                 return pointer
+            if isinstance(operand, ast.Unary) and operand.operator == "*":
+                pointer = self.lvalue(operand.operand)  # as GDB, which does not follow what it goes back from
+                if ctypes.is_pointer(pointer.type) or ctypes.is_number(pointer.type):
+                    return pointer
             inner = self.value(operand)
             stripped = inner.bare
             if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
@@ -231,7 +234,8 @@ class Evaluator(Struct):
             pointer = follow(given, self.environment)
             found = self._operator(operator, pointer)
             of_number = ctypes.is_reference(given.type) and ctypes.is_number(pointer.type)
-            if found is None and (of_number or (self.only_type and isinstance(pointer.bare, FunctionType))):
+            code = pointer.bare if isinstance(pointer.bare, FunctionType) else None
+            if found is None and (of_number or (code is not None and (self.only_type or code.of_member))):
                 raise ExpressionError("Attempt to take contents of a non-pointer value.")  # as in GDB
             return found or pointee(decay(self._kept(pointer)), self.environment, self.only_type)
         if operator in ("++", "--"):
@@ -244,9 +248,10 @@ class Evaluator(Struct):
             return found
         if operator == "!" and isinstance(value.bare, VectorType) and is_opencl(self.environment):
             return vector_not(value)
-        return unary(operator, self._readable(decay(value)), self.environment.bool_type)
+        return unary(operator, self.readable(decay(value)), self.environment.bool_type)
 
-    def _readable(self, value: Value) -> Value:
+    def readable(self, value: Value) -> Value:
+        """The value, or one of its type where that is all that is wanted."""
         if self.only_type and ctypes.is_scalar(value.type):
             if ctypes.is_float(value.type):
                 return Value.of_float(value.type, 1)
@@ -277,13 +282,13 @@ class Evaluator(Struct):
         if operator in ("&&", "||") and not ctypes.is_class(left.type) and not (
             isinstance(left.bare, VectorType) and is_opencl(self.environment)
         ):
-            answer = self._readable(decay(left)).is_true()
+            answer = self.readable(decay(left)).is_true()
             if answer == (operator == "&&"):
                 other = self.operand(right)
                 found = self._operator(operator, left, other)
                 if found is not None:
                     return found
-                answer = self._readable(other).is_true()
+                answer = self.readable(other).is_true()
             else:
                 need_names(right, self.environment)
             return Value.of_int(self.environment.bool_type, answer)
@@ -295,7 +300,7 @@ class Evaluator(Struct):
             return found
         if operator in ("+", "-"):
             left, other = self._kept(left), self._kept(other)
-        return self._computed(operator, self._readable(decay(left)), self._readable(decay(other)))
+        return self._computed(operator, self.readable(_operand(left)), self.readable(_operand(other)))
 
     def _kept(self, value: Value) -> Value:
         return placed(value, self.environment, self.only_type)
@@ -330,6 +335,8 @@ class Evaluator(Struct):
             raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # of the history
         if target.absence is Absence.OPTIMIZED_OUT:
             raise ExpressionError("Left operand of assignment is not an lvalue.")
+        if isinstance(target.bare, FunctionType) and new.size == ctypes.size_of(target.type):
+            return target  # code is not stored into
         converted = stored_value(target, new, self.environment)
         warning = bit_field_warning(target, converted)
         if warning is not None:
@@ -339,30 +346,7 @@ class Evaluator(Struct):
         inside = isinstance(target.storage, ConvenienceStorage)
         return Value(stored.type, stored.storage, stored.offset, converted.contents()) if inside else stored
 
-    # -- casts and sizeof
-
-    def _cast(self, type_: Type, operand: ast.Expression, kind: str) -> Value:
-        stripped = type_.strip_typedefs()
-        if isinstance(operand, ast.ArrayLiteral) and isinstance(stripped, VectorType):
-            return vector_literal(type_, operand.elements, self.operand)
-        if isinstance(stripped, VectorType) and isinstance(operand, ast.Binary) and operand.operator == ",":
-            return vector_literal(type_, comma_list(operand), self.operand)
-        if isinstance(stripped, ClassType | ArrayType):
-            return object_cast(type_, self.lvalue(operand), self.environment)
-        if isinstance(stripped, PointerType) and stripped.kind is not PointerKind.POINTER:
-            return reference_cast(stripped, self.lvalue(operand), self.environment)
-        value = self.operand(operand)
-        if isinstance(stripped, PointerType):
-            value = decay(self._kept(value))
-        if is_reinterpreted(type_, value):
-            return reinterpreted(type_, value, self.environment)
-        if kind == "dynamic":
-            return dynamic_cast(type_, value, self.environment)
-        if kind == "reinterpret" and not reinterpretable(stripped, value.bare):
-            raise ExpressionError("Invalid reinterpret_cast")
-        if kind != "reinterpret" and isinstance(stripped, PointerType) and ctypes.is_pointer(value.type):
-            value = value if self.only_type else cast_pointer(value, stripped, self.environment)
-        return cast(type_, value, self.environment)
+    # -- sizeof
 
     def _sizeof(self, node: ast.Sizeof) -> Value:
         return size_value(self._unevaluated(node.operand), node.align, self.environment)
@@ -373,8 +357,8 @@ class Evaluator(Struct):
         if arguments and all(isinstance(argument, ast.TypeExpression) for argument in arguments):
             if not isinstance(function, ast.Name) or self.environment.local(function.name) is not None:
                 return self.value(function)  # what it is, whatever its parameters
-            types = [self.type(argument.type) for argument in arguments if isinstance(argument, ast.TypeExpression)]
-            return overload(function.name, ", ".join(map(str, types)), self.environment)
+            types = (self.type(argument.type) for argument in arguments if isinstance(argument, ast.TypeExpression))
+            return overload(function.name, types, self.environment)
         if isinstance(function, ast.Dollar):
             name = function.name[1:]
             handler = self.environment.convenience.functions.get(name)
@@ -393,12 +377,13 @@ class Evaluator(Struct):
         if not any(isinstance(operand.bare, ClassType) for operand in operands):
             return None
         found = operator_call(operator, list(operands), self.environment)
-        classes = [ctypes.is_class(operand.type) for operand in operands]
-        if found is None and not any(classes):
-            return None  # as GDB, which looks for no operators of unions
-        if found is None and not classes[0]:
-            raise ExpressionError("Can't do that binary op on that type")
         if found is None:
-            raise ExpressionError(f"Structure has no component named operator{operator}.")
+            need_no_operator(operator, operands)
+            return None
         self.has_stored |= not self.only_type
         return run(*found, self.environment, self.only_type)
+
+
+def _operand(value: Value) -> Value:
+    """A value as the operand of arithmetic: what an object's method is, is no pointer to it."""
+    return value if isinstance(value.bare, FunctionType) and value.bare.of_member else decay(value)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rocdbg.debugger.errors import NoSymbolError
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.program_names import ProgramNames, of_signature
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info.types import ClassType, Method
+from rocdbg.dwarf.info.types import ClassType, Method, Type
 
 
 def method_value(class_: ClassType, method: Method, environment: Environment) -> Value | None:
@@ -22,15 +24,18 @@ def method_value(class_: ClassType, method: Method, environment: Environment) ->
     return None
 
 
-def overload(name: str, parameters: str, environment: Environment) -> Value:
+def overload(name: str, types: Iterable[Type], environment: Environment) -> Value:
     """The function of a name with parameters of these types; an only one whatever they are. Raises `NoSymbolError`."""
     program = environment.types.program
-    found = None
+    found, parameters = None, ""
     if program is not None and program.has_debug_info:
         functions = ProgramNames(program, environment.types.frame).functions(name)
         if not functions:
             raise NoSymbolError(name)
-        found = of_signature(functions, parameters) if len(functions) > 1 else functions[0]
+        if len(functions) == 1 or not environment.is_cplusplus:
+            return environment.function_value(functions[0])
+        parameters = ", ".join(map(str, types))
+        found = of_signature(functions, parameters)
     if found is None:
         raise NoSymbolError(name, f'No symbol "{name}({parameters})" in current context.')
     return environment.function_value(found)

@@ -35,6 +35,12 @@ def _class_member(name: str, environment: Environment, only_type: bool) -> Value
     return member_value(scope, last, environment, only_type) if scope else None
 
 
+def is_namespace(name: str, environment: Environment) -> bool:
+    """Whether a name is that of a namespace, which stands where types do, and of nothing else."""
+    known = environment.is_cplusplus and environment.types.namespace(name) is not None
+    return known and environment.variable(name) is None and member_of_this(name, environment, True) is None
+
+
 def need_known(names: Iterable[ast.Name | ast.TypeName], environment: Environment) -> None:
     """Raise the error for the first name that means nothing."""
     for name in names:

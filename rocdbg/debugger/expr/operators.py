@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.complex_numbers import complex_binary, complex_unary, to_complex
@@ -225,6 +225,14 @@ def _pointer_binary(
     raise ExpressionError(_NO_NUMBER)
 
 
+def need_no_operator(operator: str, operands: Sequence[Value]) -> None:
+    """Raise `ExpressionError` for operands that need an operator of their own: objects; no unions, as in GDB."""
+    if ctypes.is_class(operands[0].type):
+        raise ExpressionError(f"Structure has no component named operator{operator}.")
+    if any(ctypes.is_class(operand.type) for operand in operands):
+        raise ExpressionError("Can't do that binary op on that type")
+
+
 def advance(pointer: Value, count: int) -> Value:
     """A pointer moved by ``count`` elements."""
     return Value.of_int(pointer.type, pointer.as_int() + count * _target_size(pointer))
@@ -233,11 +241,11 @@ def advance(pointer: Value, count: int) -> Value:
 def stepped(value: Value, operator: str) -> Value:
     """What ``++`` or ``--`` makes of a value."""
     one = 1 if operator == "++" else -1
-    if isinstance(value.bare, ArrayType | FunctionType):
+    if isinstance(value.bare, ArrayType | FunctionType) and not getattr(value.bare, "of_member", False):
         raise ExpressionError("Invalid cast.")
     if ctypes.is_bool(value.type):
         raise ExpressionError("Invalid operation on booleans.")
-    if ctypes.is_complex(value.type) or ctypes.is_void(value.type) or isinstance(value.bare, ClassType):
+    if ctypes.is_complex(value.type) or ctypes.is_void(value.type) or isinstance(value.bare, ClassType | FunctionType):
         raise ExpressionError("Not a numeric type.")
     if ctypes.is_pointer(value.type):
         return advance(value, one)

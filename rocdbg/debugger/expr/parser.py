@@ -93,8 +93,8 @@ class _Parser:
         if not self.types.starts_at(0):
             return self.comma()
         type_ = ast.TypeExpression(self.types.type_name())
-        if self.tokens.at("@"):
-            self.tokens.take()  # before the name of an address space
+        if self.tokens.accept("@") or (self.is_cxx and self.tokens.accept("::")):
+            raise self.tokens.error()  # GDB takes the one before the name of a space, and reads on behind a scope
         if self.tokens.peek().kind is not TokenKind.END:
             raise self.tokens.error()
         return type_

@@ -139,7 +139,7 @@ class ProgramEnvironment(Struct, dict=True):
         local = self.local(name)
         if local is not None:
             return local
-        argument = argument_value(self.frame, name) if self.frame is not None else None
+        argument = argument_value(self.frame, name, self.memory) if self.frame is not None else None
         if argument is not None:
             return argument
         up_level = up_level_value(self, name)
@@ -212,6 +212,8 @@ class ProgramEnvironment(Struct, dict=True):
                 return enumerator
             scope, _, last = name.rpartition("::")
             found = function_variable(self, scope, last) if scope else None
+            if found is None and scope and names.functions(scope):
+                found = self.global_symbol(last)  # what the function sees, as in GDB
             if found is not None:
                 return found
         return minimal_symbol(self, name)

@@ -120,16 +120,20 @@ class ProgramNames(Struct, frozen=True):
                 return _missing_in(types[0], wanted)
             if not types and self.namespace(scope) is None:
                 functions = self.functions(scope)
-                if functions and not functions[0].unit.is_cxx:
-                    return NoSymbolError(name, f'No symbol "{wanted}" in specified context.')
+                if functions and any(map(_is_typedef, self.types(wanted))):
+                    return ExpressionError(f"Cannot look up value of a typedef `{wanted}'.")
                 if functions:
-                    return NoSymbolError(name, f'No symbol "{wanted}" in function "{scope}".')
+                    return NoSymbolError(name, f'No symbol "{wanted}" in specified context.')
                 if count == 1:
                     return NoSymbolError(links[0])
                 around = "::".join(links[: count - 1])
                 where = f'within class or namespace "{self.namespace(around)}".'
                 return NoSymbolError(name, f'No type "{links[count - 1]}" {where}')
         return NoSymbolError(name, f'No symbol "{links[-1]}" in namespace "{self.namespace("::".join(links[:-1]))}".')
+
+
+def _is_typedef(type_: Type) -> bool:
+    return isinstance(type_, TypedefType)
 
 
 def _missing_in(type_: Type, name: str) -> DebuggerError:

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from rocdbg.debugger.errors import ExpressionError, NoSymbolError
 from rocdbg.debugger.expr.visible_names import visible_names
 from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.values.locations import has_fixed_address
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info import Exprloc, Loclist
+from rocdbg.dwarf.info import Exprloc, Function, Loclist
 from rocdbg.dwarf.info import Scope as CodeScope
 
 if TYPE_CHECKING:
@@ -29,12 +30,14 @@ def scoped_variable(environment: ProgramEnvironment, scope: str, name: str) -> V
     files = program.info.files_named(scope)
     if not files:
         raise NoSymbolError(scope, f'No symbol "{scope}" in current context.')
-    for variable in program.info.variables_named(name):
+    for variable in program.info.variables_named(f"::{name}"):
         if variable.decl_file is not None and variable.decl_file in files:
             return environment.value_of(variable)
-    for function in program.info.functions_named(name):
+    for function in program.info.functions_named(f"::{name}"):
         if function.decl_file in files and function.low_pc is not None:
             return environment.function_value(function)
+    if environment.is_cplusplus and program.info.types_named(f"::{name}"):
+        raise ExpressionError("Attempt to use a type name as an expression")
     raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
 
 
@@ -60,13 +63,17 @@ def _in_function(environment: ProgramEnvironment, function: CodeScope, name: str
             if frame is None and function.name is None:  # of a block in the function
                 raise NoSymbolError(name, f'No symbol "{name}" in specified context.')
             if frame is None:
-                raise ExpressionError(f"No frame is currently executing in block {function.name}.")
+                raise ExpressionError(f"No frame is currently executing in block {_title(function)}.")
             return (environment if frame is environment.frame else replace(environment, frame=frame)).value_of(variable)
     for child in function.children:
         found = _in_function(environment, child, name)
         if found is not None:
             return found
     return None
+
+
+def _title(block: CodeScope) -> str | None:
+    return Program.function_title(block) if isinstance(block, Function) else block.name
 
 
 def _nearest(environment: ProgramEnvironment, block: CodeScope) -> Frame | None:

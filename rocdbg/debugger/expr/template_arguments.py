@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rocdbg import dwarf
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.values import ctypes
+from rocdbg.debugger.values.locations import value_at
+from rocdbg.debugger.values.storage import Memory
 from rocdbg.debugger.values.value import Value
-from rocdbg.dwarf.info import Constant, Function
+from rocdbg.dwarf.info import Constant, Exprloc, Function
 from rocdbg.dwarf.info.types import ClassType, TemplateArgument, Type
 from rocdbg.dwarf.info.unit_index import CLASS_TAGS
 
@@ -32,9 +35,14 @@ def arguments_of(function: Function) -> Iterator[TemplateArgument]:
         yield from class_.body.template_arguments
 
 
-def argument_value(frame: Frame, name: str) -> Value | None:
-    """The value argument that a name stands for; ``None`` for anything else."""
+def argument_value(frame: Frame, name: str, memory: Memory) -> Value | None:
+    """The value argument that a name stands for, which may be an address; ``None`` for anything else."""
     for argument in arguments(frame):
+        if argument.name == name and isinstance(argument.value, Exprloc) and frame.function is not None:
+            context, unit = frame.context, frame.function.unit
+            what = frame.program.expressions.location(argument.value, unit, context.wave_size)
+            if what is not None:
+                return value_at(argument.type, dwarf.evaluate_location(what, context), memory, context)
         if argument.name == name and isinstance(argument.value, Constant):
             number = argument.value.signed_value(ctypes.size_of(argument.type))
             return Value.of_int(argument.type, number)

@@ -13,7 +13,7 @@ from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.environment import Environment
 from rocdbg.debugger.expr.macro_expansion import expand
 from rocdbg.debugger.expr.macro_scope import macros_at
-from rocdbg.debugger.expr.meanings import has_effect, names_of, need_known
+from rocdbg.debugger.expr.meanings import has_effect, is_namespace, names_of, need_known
 from rocdbg.debugger.expr.parser import parse
 from rocdbg.dwarf.info import DebugInfoError
 
@@ -35,7 +35,7 @@ def parse_in(
         return asked_types[-1][1]
 
     def names_type(name: str) -> bool:
-        return name not in variables and environment.is_type(name)
+        return name not in variables and (environment.is_type(name) or is_namespace(name, environment))
 
     def is_known(name: str) -> bool:
         asked_names.append((name, environment.types.is_known(name)))

@@ -74,6 +74,8 @@ class TypeGrammar(Struct):
         if token.text not in KEYWORDS and not (token.text == "class" and self.is_cxx):
             self.tokens.accept("::")
             self.tokens.qualified_name()
+            if self.is_cxx:
+                self.tokens.accept("::")
         raise self.tokens.error()
 
     def type_name(self) -> ast.AnyTypeName:
@@ -192,6 +194,8 @@ class TypeGrammar(Struct):
                 if self.tokens.accept("..."):
                     self.tokens.expect(")")
                     return (*types, ast.VARIADIC)
+            if not self.starts_at(0):
+                raise self.tokens.error()
             types.append(self.type_name())
         return tuple(types)
 

@@ -40,7 +40,7 @@ class TypeLookup(Struct, frozen=True):
             raise ExpressionError(_wrong_tag(tag, name))
         if tag:
             raise NoSymbolError(name, f"No {'struct' if tag == 'class' else tag} type named {name}.")
-        raise NoSymbolError(name)
+        raise self.missing(name)
 
     def namespace(self, name: str) -> str | None:
         """The qualified name of the namespace that a name stands for; ``None`` for anything else."""

@@ -233,7 +233,8 @@ class Examiner:
 
     def continued(self, fmt: Format) -> Format:
         """A format after ``print``'s slash, its letter where it has none that of the last format."""
-        fmt = replace(fmt, letter=fmt.letter or self._last.format.letter)
+        last = self._last.format.letter
+        fmt = replace(fmt, letter=fmt.letter or (last if last != "i" else ""))
         self._last.format = replace(self._last.format, letter=fmt.letter)
         return fmt
 

@@ -14,6 +14,7 @@ from rocdbg.debugger.patterns import Pattern
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, SourceFile, Type, Variable
 from rocdbg.dwarf.info.constants import At
+from rocdbg.dwarf.info.names import with_characters
 from rocdbg.dwarf.info.type_text import Leaves
 from rocdbg.dwarf.info.types import BaseType, ClassType, EnumType, FunctionType, QualifiedType, TypedefType
 
@@ -135,7 +136,7 @@ def _described(programs: Iterable[Program]) -> Iterator[Program]:
 
 def _type_name(type_: Type) -> str:
     if isinstance(type_, ClassType | EnumType | TypedefType):
-        return type_.qualified_name or type_.name or ""
+        return with_characters(type_.qualified_name or type_.name or "")
     return type_.name if isinstance(type_, BaseType) else str(type_)
 
 

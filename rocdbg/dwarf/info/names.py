@@ -23,6 +23,7 @@ _BASIC = re.compile(rf"(?:{_WORD} )*{_WORD}\b")
 MOST_QUALIFIERS = 200
 """Qualifiers in a name that are moved: each costs the length of the name, and names are a file's."""
 _ESCAPES = {"\\0": 0, **{f"\\{letter}": code for code, letter in enumerate("abtnvfr", 7)}}
+_NUMBERED = re.compile(r"\(char\)(\d+)")
 _OPENING, _CLOSING = "(<[{", ")>]}"
 
 
@@ -80,6 +81,18 @@ def _literal(match: re.Match[str]) -> str:
     if number is not None:
         return number.lower()
     return f"(char){_ESCAPES[character] if character in _ESCAPES else ord(character)}"
+
+
+def with_characters(name: str) -> str:
+    """A class's name with its arguments of characters as GDB has them in types: ``(char)99`` is ``(char)'c'``."""
+    return _NUMBERED.sub(lambda found: f"(char){_quoted(int(found[1]))}", name)
+
+
+def _quoted(code: int) -> str:
+    for text, escaped in _ESCAPES.items():
+        if escaped == code:
+            return f"'{text}'"
+    return f"'{chr(code)}'" if 32 <= code < 127 else str(code)
 
 
 class Component(Struct, frozen=True):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from msgspec import Struct
 from msgspec.structs import replace as changed
 
+from rocdbg.dwarf.info.names import with_characters
 from rocdbg.dwarf.info.types import (
     Access,
     ArrayType,
@@ -155,7 +156,7 @@ def class_head(type: ClassType, raw: bool = False, around: dict[str, str] | None
     """
     names = Leaves(-1, names=around)
     title = names.abbreviate(type.qualified_name) if type.qualified_name else ""
-    head = f"{type.kind.value} {title}".rstrip()
+    head = f"{type.kind.value} {with_characters(title)}".rstrip()
     types = [item for item in type.body.template_arguments if item.value is None and item.name]
     if types and not raw:
         meant = (f"{item.name} = {names.names.get(str(item.type), str(item.type))}" for item in types)

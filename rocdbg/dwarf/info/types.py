@@ -20,6 +20,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from rocdbg.dwarf.info.attributes import Exprloc, Location, Loclist, Reference
+from rocdbg.dwarf.info.names import with_characters
 
 
 class Encoding(enum.IntEnum):
@@ -391,12 +392,16 @@ class Parameter(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class FunctionType(Type):
-    """A function's type. ``prototyped`` is False for a C function declared with ``()``."""
+    """A function's type. ``prototyped`` is False for a C function declared with ``()``.
+
+    ``of_member``: of what an object's member of that name is, no function by itself.
+    """
 
     return_type: Type
     parameters: tuple[Parameter, ...] = ()
     variadic: bool = False
     prototyped: bool = True
+    of_member: bool = field(default=False, compare=False)
 
     def declare(self, declarator: str, spell: Spell | None = None, qualifiers: Qualifiers = ()) -> str:
         suffix = f" {_words(qualifiers)}" if qualifiers else ""
@@ -614,6 +619,8 @@ class ClassType(Type):
         """As `spelled`, under another name; ``None`` as an anonymous one."""
         if name is None:
             return f"{self.kind.value} {{...}}"
+        if "(char)" in name:
+            name = with_characters(name)
         return f"{self.kind.value} {name}" if self.tagged else name
 
     @cached_property
