@@ -13,6 +13,7 @@ from rocdbg.cli.options import Option
 from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import (
     Category,
+    CommandError,
     Repeat,
     command,
 )
