@@ -70,6 +70,13 @@ class ExpressionError(DebuggerError):
         super().__init__(message)
 
 
+class TypeNameError(ExpressionError):
+    """A type's name where a value is wanted."""
+
+    def __init__(self) -> None:
+        super().__init__("Attempt to use a type name as an expression")
+
+
 class UnavailableError(DebuggerError):
     """A value was needed that does not exist: optimised out, or not available."""
 

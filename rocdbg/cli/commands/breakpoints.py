@@ -20,7 +20,6 @@ from rocdbg.debugger.running.break_arguments import parse_tail, split_location
 from rocdbg.debugger.running.breakpoints import Breakpoint, BreakpointLocation, BreakpointTable, Disposition
 from rocdbg.debugger.running.dynamic_printf import DynamicPrintf
 from rocdbg.debugger.running.tracepoints import Tracepoint
-from rocdbg.dwarf.info import Function
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -183,9 +182,8 @@ def thbreak(shell: Shell, wanted: Wanted) -> None:
     set_breakpoint(shell, wanted, temporary=True, hardware=True)
 
 
-def _has_result_in_front(function: Function) -> bool:
+def _has_result_in_front(name: str, linkage: str) -> bool:
     """Whether the demangled linkage name begins with the type of the result: that of a function template's instance."""
-    name, linkage = function.name or "", function.linkage_name or ""
     return linkage.startswith("_Z") and "<" in name and not name.startswith("operator")
 
 
@@ -213,7 +211,8 @@ def rbreak(shell: Shell, pattern: str) -> None:
         name = row.function.linkage_name or row.function.qualified_name or ""
         quoted = name if name.isidentifier() else f"'{name}'"
         location = f"{row.file.path}:{quoted}" if row.file is not None else name
-        if _has_result_in_front(row.function):  # GDB does not find it by what it takes for its name
+        if _has_result_in_front(row.function.name or "", row.function.linkage_name or ""):
+            # GDB does not find it by what it takes for its name
             shell.line(f'Function "{name}" not defined in "{row.file.path if row.file is not None else ""}".')
             shell.line(f"{PENDING.format('breakpoint')} (y or [n]) [answered N; input not from terminal]")
             shell.line(row.text)
