@@ -54,7 +54,7 @@ def echo(shell: Shell, text: str) -> None:
 
 
 @command(
-    "source", category=SUPPORT,
+    "source", category=SUPPORT, usage="source [-v] [-s] FILE",
     args=Arguments(
         Option("-v", key="verbose"), Option("-s", key="search"),
         optional("path", FILE, ""),
