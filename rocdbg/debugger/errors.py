@@ -78,6 +78,13 @@ class GrammarError(ExpressionError):
         super().__init__(f"A syntax error in expression, near `{near}'.", text, offset)
 
 
+class TypeNameError(ExpressionError):
+    """A type's name where a value is wanted."""
+
+    def __init__(self) -> None:
+        super().__init__("Attempt to use a type name as an expression")
+
+
 class UnavailableError(DebuggerError):
     """A value was needed that does not exist: optimised out, or not available."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.arguments import Arguments, optional, required
+from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.escapes import unescape
 from rocdbg.cli.kinds import FILE, INTEGER, TEXT
 from rocdbg.cli.leaving import Quit
@@ -13,6 +13,7 @@ from rocdbg.cli.options import Option
 from rocdbg.cli.paths import expand
 from rocdbg.cli.registry import (
     Category,
+    CommandError,
     Repeat,
     command,
 )
@@ -53,10 +54,10 @@ def echo(shell: Shell, text: str) -> None:
 
 
 @command(
-    "source", category=SUPPORT,
+    "source", category=SUPPORT, usage="source [-v] [-s] FILE",
     args=Arguments(
         Option("-v", key="verbose"), Option("-s", key="search"),
-        required("path", FILE, "source command requires file name of file to source."),
+        optional("path", FILE, ""),
     ),
 )
 def source(shell: Shell, verbose: bool, search: bool, path: str) -> None:
@@ -65,6 +66,9 @@ def source(shell: Shell, verbose: bool, search: bool, path: str) -> None:
     With -v each command is shown as it is executed. With -s, a FILE that is not there is looked for in the folders
     of "show directories". An error ends the file.
     """
+    if not path and not (verbose or search):
+        raise CommandError("source command requires file name of file to source.")
+    path = path or ("-v" if verbose else "-s")  # where nothing follows, it is a file's name
     shell.source(_searched(shell, path) if search else path, verbose)
 
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from rocdbg.debugger.errors import TypeNameError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.evaluator import value_tree
 from rocdbg.dwarf.info.types import FunctionType
 
 _LITERALS = (ast.Integer, ast.Float, ast.Char, ast.Bool, ast.TypeExpression, ast.TypeName)
+
+
+def is_constant_text(text: str, environment: Environment) -> bool:
+    """Whether an expression, or a type's name, is constant. Raises a `rocdbg.Error` for what means nothing."""
+    try:
+        return is_constant(value_tree(text, environment), environment)
+    except TypeNameError:
+        return True
 
 
 def is_constant(tree: ast.Expression, environment: Environment) -> bool:
@@ -47,4 +57,4 @@ def _is_constant_name(node: ast.Name, environment: Environment) -> bool:
     return isinstance(value.bare, FunctionType) or (value.storage is None and value.absence is None)
 
 
-__all__ = ["is_constant"]
+__all__ = ["is_constant_text"]

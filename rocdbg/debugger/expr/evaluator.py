@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.errors import ExpressionError, TypeNameError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.access import (
     address_of,
@@ -72,16 +72,12 @@ def evaluate_type(text: str, environment: Environment) -> tuple[Type, bool]:
         return evaluator.whole(tree).type, False
 
 
-class TypeNameError(ExpressionError):
-    """A type's name where a value is wanted."""
-
-
 def value_tree(text: str, environment: Environment) -> ast.Expression:
     """The tree of a text that has a value. Raises `TypeNameError` for a type's name."""
     tree = parse_in(text, environment, names_first=True)
     if isinstance(tree, ast.TypeExpression):
         Evaluator(environment, only_type=True).type(tree.type)  # the type may be none
-        raise TypeNameError("Attempt to use a type name as an expression")
+        raise TypeNameError
     return tree
 
 

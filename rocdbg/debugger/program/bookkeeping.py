@@ -70,7 +70,8 @@ class Bookkeeping(Struct):
         return not ahead or not self._has_code_between(address, row, max(ahead))
 
     def is_passed(self, row: LineRow, wave_size: int) -> bool:
-        """Whether a row is no statement to a reader: control falls through a brace that closes a block.
+        """Whether a row is no statement to a reader: control falls through a brace that closes a block, or into a loop
+        that begins with its body, at ``do``.
 
         A host's compiler has no code there, unless nothing stands before the brace but another block's end: clang
         writes a jump for it then. Without the source, a row that only jumps, over bookkeeping of its own, to where the
@@ -80,12 +81,17 @@ class Bookkeeping(Struct):
         if found is None:
             found = (
                 self._jumps_to_its_end(row, wave_size)
-                or (self._closes_block(row) and bool(self.following(row.address, wave_size)))
+                or ((self._closes_block(row) or self._is_do(row)) and bool(self.following(row.address, wave_size)))
             ) and not self._is_all_of_block(row.address, wave_size)
             self._passed[row.address, wave_size] = found
         return found
 
     # -- the source
+
+    def _is_do(self, row: LineRow) -> bool:
+        """Whether a row is of the ``do`` of a loop."""
+        text = self.source_line(row.file, row.line) if row.column else None
+        return text is not None and re.match(r"do\b", text[row.column - 1 :]) is not None
 
     def _closes_block(self, row: LineRow) -> bool:
         """Whether a row is of a brace that closes a block other than one before an ``else``."""

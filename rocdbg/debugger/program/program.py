@@ -15,6 +15,7 @@ from pathlib import Path
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import CodeObject, CodeObjectError, Kernel, open_modules
 from rocdbg.codeobject.demangle import demangle, function_name
+from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.codeobject.symbols import Symbol, SymbolType
@@ -195,9 +196,10 @@ class Program:
 
         A function described without DW_AT_linkage_name has just the name it is described by.
         """
-        if not name.startswith("_Z"):
-            return name
         function = self.info.function_at(place) if self.has_debug_info else None
+        if not name.startswith("_Z"):
+            described = function is not None and function.low_pc == place
+            return name if mangled or described else gnat_name(name)
         if function is not None and function.low_pc == place and function.linkage_name in (name, None):
             if function.linkage_name is None:
                 return function.qualified_name or name

@@ -198,15 +198,18 @@ class RunControl(Driving):
         return self._done(self._forward(lambda: finish(self._stepper, self._need_lane())))
 
     def until(self, location: str | None = None) -> StopEvent:
-        """``until``: `next` without going backwards; with a location to there or out of the frame."""
+        """``until``: `next` without going backwards; with a location to there in the frame, or out of it."""
         if location is not None:
-            return self.advance(location)
+            return self._to(location, anywhere=False)
         return self._done(self._forward(lambda: self._stepper.until_next(self._need_lane().with_frame(0))))
 
     def advance(self, location: str) -> StopEvent:
         """Until the location is reached, or the frame returns."""
-        focus, addresses = self._need_lane(), self.addresses_of(location)
-        return self._done(self._forward(lambda: run_to_location(self._runner, focus, addresses)))
+        return self._to(location, anywhere=True)
+
+    def _to(self, location: str, anywhere: bool) -> StopEvent:
+        focus, places = self._need_lane(), self._resolve(location)
+        return self._done(self._forward(lambda: run_to_location(self._runner, focus, places, anywhere)))
 
     def addresses_of(self, location: str) -> frozenset[LoadedAddress]:
         """Where a location is in the program. Raises a `rocdbg.Error`."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
 from rocdbg.debugger.frames.returned_value import return_value
+from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.running.calls import run_to
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
@@ -87,14 +90,19 @@ def _finish_inline(stepper: Stepper, scope: Focus, frame: Frame) -> StopEvent:
             return stepper.runner.step_event(StopReason.FINISHED, True)
 
 
-def run_to_location(runner: Runner, scope: Focus, addresses: frozenset[int]) -> StopEvent:
-    """``advance`` and ``until LOCATION``: to one of the loaded addresses, or out of the frame."""
+def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], anywhere: bool) -> StopEvent:
+    """``advance`` and ``until LOCATION``: to one of the places, or out of the frame.
+
+    ``anywhere``: also in a function that the frame calls (``advance``).
+    """
     thread = thread_of(scope)
-    wanted = set(addresses)
+    addresses = {place.address for place in places}
+    wanted: set[int] = {*addresses}
     return_to: int | None = None
     outer_place: tuple[int | None, int | None] | None = None
     chain = runner.inferior.chain(scope)
     frame = chain.get(scope.frame)
+    own = (physical_place(frame.context),) if frame is not None and not anywhere else ()
     outer = next((f for f in chain if frame is not None and f.context.callee is frame.context), None)
     if outer is not None:
         return_to = outer.pc
@@ -106,9 +114,13 @@ def run_to_location(runner: Runner, scope: Focus, addresses: frozenset[int]) -> 
             return False
         if stop.pc == return_to and stop.pc not in addresses:
             return physical_place(runner.top_frame(scope).context) == outer_place
-        return True
+        return not own or physical_place(runner.top_frame(scope).context) == own[0]
 
     event = runner.run(Internal(frozenset(wanted), accept))
-    if event is None and runner.target.wave(thread).pc not in addresses:
-        event = settle(runner, scope)
+    if event is None:
+        pc = runner.target.wave(thread).pc
+        if pc in addresses:
+            runner.enter_place(thread, pc, places)
+        else:
+            event = settle(runner, scope)
     return event or runner.step_event(StopReason.LOCATION, True)

@@ -15,6 +15,7 @@ from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection, follow
 from rocdbg.debugger.program.inlined import inlined_starting_at
+from rocdbg.debugger.program.locspec import Location
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.running import watch_events
 from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, BreakpointTable, Hit
@@ -285,12 +286,11 @@ class Runner(Struct):
 
     def enter_inlined(self, thread: int, pc: int, made: Iterable[Breakpoint]) -> None:
         """A breakpoint in an inlined function is inside of it, not at its call: its condition is asked there."""
-        wanted = [
-            place.location.code
-            for breakpoint_ in made
-            for place in breakpoint_.locations
-            if place.address == pc and place.location.code is not None
-        ]
+        self.enter_place(thread, pc, [place.location for breakpoint_ in made for place in breakpoint_.locations])
+
+    def enter_place(self, thread: int, pc: int, places: Sequence[Location]) -> None:
+        """A place in an inlined function is inside of it."""
+        wanted = [place.code for place in places if place.address == pc and place.code is not None]
         starting = inlined_starting_at(self.inferior.programs.at(LoadedAddress(pc)), LoadedAddress(pc))
         for index, instance in enumerate(starting):
             if any(same_function(instance.function, function) for function in wanted):

@@ -14,9 +14,9 @@ from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.expr.access import address_of, follow
-from rocdbg.debugger.expr.constants import is_constant
+from rocdbg.debugger.expr.constants import is_constant_text
 from rocdbg.debugger.expr.data import Data
-from rocdbg.debugger.expr.evaluator import Evaluator, TypeNameError, value_tree
+from rocdbg.debugger.expr.evaluator import Evaluator, value_tree
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.trees import names_in
 from rocdbg.debugger.focus import Focus
@@ -74,11 +74,7 @@ class Watcher:
     ) -> Watchpoint:
         """A watchpoint that is in no table yet. Raises a `rocdbg.Error` for what cannot be watched."""
         environment = self._data.environment()
-        try:
-            constant = is_constant(value_tree(text, environment), environment)
-        except TypeNameError:
-            constant = True
-        if constant:
+        if is_constant_text(text, environment):
             raise ExpressionError(f"Cannot watch constant value `{text}'.")
         made = Watchpoint(0, f"-location {text}" if location else text, expression=text)
         running = self._inferior.target is not None and focus.thread is not None
