@@ -121,18 +121,12 @@ class Data:
     def argument(self, environment: ProgramEnvironment, frame: Frame, variable: Variable) -> tuple[str, Value]:
         """As `arguments`, of one that has a name."""
         name, value = variable.name or "", self._safe_value(environment, variable)
-        unset = self.before_prologue(frame) and isinstance(value.storage, MemoryStorage)
+        unset = before_prologue(frame) and isinstance(value.storage, MemoryStorage)
         if self._inferior.target is not None and (unset or is_absent(value)):
             passed = entry_value(frame, variable, self._inferior.target, environment.memory)
             if passed is not None:
                 return f"{name}@entry", passed
         return name, value
-
-    @staticmethod
-    def before_prologue(frame: Frame) -> bool:
-        """Whether a frame stands at its function's first instruction, so that nothing is in the stack yet."""
-        low = frame.function.low_pc if frame.function is not None else None
-        return low is not None and frame.pc == frame.program.to_loaded(low)
 
     def blocks(self) -> list[object]:
         """The blocks around where the selected frame stands, innermost first; each compares equal to itself later."""
@@ -359,3 +353,9 @@ def _static_member(environment: ProgramEnvironment, type_: ClassType, name: str)
         return environment.global_symbol(f"{type_.qualified_name or type_.name}::{name}", True)
     except Error:
         return None
+
+
+def before_prologue(frame: Frame) -> bool:
+    """Whether a frame stands at its function's first instruction, so that nothing is in the stack yet."""
+    low = frame.function.low_pc if frame.function is not None else None
+    return low is not None and frame.pc == frame.program.to_loaded(low)

@@ -8,8 +8,9 @@ error) is done lane by lane, as for a single frame.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from rocdbg.debugger.expr.data import Data, before_prologue
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment, variable_here
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
@@ -31,9 +32,6 @@ from rocdbg.dwarf.info.types import (
     VectorType,
 )
 from rocdbg.errors import Error
-
-if TYPE_CHECKING:
-    from rocdbg.debugger.expr.data import Data
 
 MOST_BYTES = 4096
 """Of an argument that is read of all lanes at once."""
@@ -103,7 +101,7 @@ class _Place:
             return None
         if location.is_undefined:
             return self._passed(variable, memory, texts)
-        if data.before_prologue(frame) and location.memory is not None:
+        if before_prologue(frame) and location.memory is not None:
             return None
         if not 0 <= known.size <= min(MOST_BYTES, data.largest_value):
             return None
