@@ -115,8 +115,9 @@ def _show(shell: Shell, display: Display) -> None:
     slash = f"/{letters}" if letters else ""
     if letters and not memory and not display.unknown:
         slash = f"/{fmt.letter}"
-    if memory and not fmt.letter:
-        slash = f"/{fmt.count if fmt.count != 1 else ''}x{fmt.size}"
+    if memory:
+        size = fmt.size if fmt.letter not in ("i", "s") else ""
+        slash = f"/{fmt.count if fmt.count != 1 else ''}{fmt.letter or 'x'}{size}"
     inline = memory and fmt.count == 1 and fmt.letter != "i"
     if display.unknown:
         shell.line(f"{display.number}: {slash} {display.expression} = <error: {display.unknown}>")

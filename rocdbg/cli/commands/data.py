@@ -90,6 +90,7 @@ def print_(shell: Shell, across: Places | None, settings: PrintSettings, fmt: Fo
 def _print(shell: Shell, settings: PrintSettings, fmt: Format | None, expression: str, void: bool = True) -> None:
     """Show a value and put it into the history. ``void``: also one without a value."""
     session = shell.session
+    fmt = session.examiner.continued(fmt) if fmt is not None else None
     value = session.data.evaluate(expression) if expression else session.history.latest()
     for warning in session.warnings.take():
         shell.warn(warning)
@@ -100,7 +101,7 @@ def _print(shell: Shell, settings: PrintSettings, fmt: Format | None, expression
 def _show(shell: Shell, settings: PrintSettings, fmt: Format | None, value: Value) -> None:
     """Put a value into the history and show it."""
     session = shell.session
-    fmt = session.examiner.continued(fmt) if fmt is not None else PLAIN
+    fmt = fmt if fmt is not None else PLAIN
     session.data.need_size(value)
     head = f"${session.history.record(value)} = "
     try:
@@ -127,6 +128,7 @@ def call(shell: Shell, all: bool, settings: PrintSettings, fmt: Format | None, e
     The argument is any expression; the value is shown as with "print", unless it is void.
     """
     if all and expression:
+        fmt = shell.session.examiner.continued(fmt) if fmt is not None else None
         value = shell.session.running.value_of_lanes(expression)
         if not ctypes.is_void(value.type):
             _show(shell, settings, fmt, value)

@@ -188,7 +188,8 @@ def member(base: Value, node: ast.Member, environment: Environment, only_type: b
 
     Raises `ExpressionError` for what is no structure, and where it has no such member.
     """
-    if isinstance(base.bare, PointerType):
+    is_pointer = isinstance(base.bare, PointerType)
+    if is_pointer:
         # GDB takes "." for "->" where the left side is a pointer
         whole = whole_pointer(base, environment) if environment.settings.print.object else None
         base = pointee(whole or base, environment, only_type)
@@ -196,7 +197,7 @@ def member(base: Value, node: ast.Member, environment: Environment, only_type: b
         base = pointee(decay(base), environment, only_type)
     base = completed(base, environment)
     stripped = base.bare
-    if isinstance(stripped, VectorType):
+    if isinstance(stripped, VectorType) and not (node.arrow and not is_pointer):
         return swizzle(base, node.name)
     if not isinstance(stripped, ClassType):
         pointer = " pointer" if node.arrow else ""
@@ -266,5 +267,7 @@ def place_of(value: Value, environment: Environment) -> Address:
     followed = follow(value, environment)
     if isinstance(followed.bare, FunctionType) and followed.address is not None:
         return followed.address
+    if ctypes.is_void(followed.type):
+        raise ExpressionError("Value can't be converted to integer.")
     pointer = decay(placed(followed, environment))
     return Address(ctypes.pointer_space(pointer.type), pointer.as_int() & _ALL)

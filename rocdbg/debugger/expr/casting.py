@@ -180,7 +180,9 @@ def reinterpreted(type_: Type, value: Value, environment: Environment) -> Value:
 
     That is what GDB makes of such casts. Raises `ExpressionError` for a value of another size that is in no memory.
     """
-    if value.size == ctypes.size_of(type_):
+    if isinstance(value.bare, PointerType) and value.size < POINTER == ctypes.size_of(type_):
+        return Value(type_, data=value.contents().ljust(POINTER, b"\0"))  # into an address space of its own
+    if value.size == ctypes.size_of(type_) and (not isinstance(value.bare, PointerType) or value.size == POINTER):
         return value.with_type(type_)
     address = value.address
     if address is None:

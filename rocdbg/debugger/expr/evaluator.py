@@ -331,7 +331,7 @@ class Evaluator(Struct):
             raise ExpressionError("Left operand of assignment is not a modifiable lvalue.")  # of the history
         if target.absence is Absence.OPTIMIZED_OUT:
             raise ExpressionError("Left operand of assignment is not an lvalue.")
-        if isinstance(target.bare, FunctionType) and new.size == ctypes.size_of(target.type):
+        if isinstance(target.bare, FunctionType) and (new.size == 1 or new.address is not None):
             return target  # code is not stored into
         converted = stored_value(target, new, self.environment)
         warning = bit_field_warning(target, converted)
@@ -361,7 +361,10 @@ class Evaluator(Struct):
             if handler is not None:
                 if self.only_type:
                     return integer_literal(0, "", 10)  # as GDB, which calls nothing then
-                return handler(StringReader(self.environment), [self.lvalue(argument) for argument in arguments])
+                # as GDB, which makes pointers of arrays that are named
+                named = [self.operand if isinstance(each, ast.Name) else self.lvalue for each in arguments]
+                given = [get(argument) for get, argument in zip(named, arguments, strict=True)]
+                return handler(StringReader(self.environment), given)
             if self.environment.register(name) is None and name not in self.environment.convenience:
                 raise ExpressionError("Invalid data type for function to be called.")
         values = [self.lvalue(argument) for argument in arguments]

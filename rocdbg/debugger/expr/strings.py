@@ -35,7 +35,8 @@ class StringReader(Struct, frozen=True):
         Raises `ExpressionError` for other values.
         """
         value = follow(value, self.environment)
-        if isinstance(value.bare, ArrayType | VectorType):
+        is_text = not isinstance(value.bare, ArrayType) or ctypes.is_char(value.bare.element)
+        if isinstance(value.bare, ArrayType | VectorType) and is_text:
             return value.contents().split(b"\0")[0]
         if not isinstance(value.bare, PointerType) or not ctypes.is_char(value.bare.target):
             raise ExpressionError(f"Trying to read string with inappropriate type `{value.bare}'.")

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rocdbg.addresses import LoadedAddress
-from rocdbg.debugger.errors import DebuggerError, MemoryAccessError
+from rocdbg.debugger.errors import DebuggerError, ExpressionError, MemoryAccessError
 from rocdbg.debugger.expr.access import decay, follow, place_of
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.data import Data
@@ -232,9 +232,13 @@ class Examiner:
         self._last = last
 
     def continued(self, fmt: Format) -> Format:
-        """A format after ``print``'s slash, its letter where it has none that of the last format."""
-        last = self._last.format.letter
-        fmt = replace(fmt, letter=fmt.letter or (last if last != "i" else ""))
+        """A format after ``print``'s slash, its letter where it has none that of the last format.
+
+        Raises `ExpressionError` for that of instructions.
+        """
+        fmt = replace(fmt, letter=fmt.letter or self._last.format.letter)
+        if fmt.letter == "i":
+            raise ExpressionError('Format letter "i" is meaningless in "print" command.')
         self._last.format = replace(self._last.format, letter=fmt.letter)
         return fmt
 
@@ -249,6 +253,8 @@ class Examiner:
         space = place_of(address, self._data.environment()).space
         self._convenience.set("_", Value.of_int(ctypes.pointer_to(shown.type, space), shown.last_address))
         self._convenience.set("__", shown.last if shown.last is not None else Value(ctypes.VOID))
+        fmt = effective(fmt, self._last.format)
+        self._last.format = replace(fmt, count=1, size="b" if fmt.letter == "s" else fmt.size)
         return shown
 
     def shown(self, address: Value, fmt: Format) -> Examination:
@@ -262,10 +268,7 @@ class Examiner:
             wave = self._inferior.wave(self._focus.current.thread)
             pc, wave_size = self._focus.frame().pc, wave.lane_count
         program = self._inferior.programs.at(LoadedAddress(start)) if self._inferior.program is not None else None
-        shown = examine(environment.memory, self._data.formatter(), program, space, start, fmt, pc, wave_size)
-        if shown.error is None:
-            self._last.format = replace(fmt, count=1, size="b" if fmt.letter == "s" else fmt.size)
-        return shown
+        return examine(environment.memory, self._data.formatter(), program, space, start, fmt, pc, wave_size)
 
     def descriptors(self, text: str, count: int) -> Iterator[tuple[str, list[str]]]:
         """``x/kd``: kernel descriptors, each with its place and its directives.
