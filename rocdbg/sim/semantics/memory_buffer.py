@@ -23,6 +23,7 @@ from rocdbg.sim.semantics.memory_common import (
     load,
     load_to_lds,
     memory,
+    packs_halves,
     register,
     required,
     store,
@@ -134,9 +135,10 @@ def _load_format(what: _FormatOf) -> Callable[[Access], None]:
             return
         i.b.lanes()
         words = [i.b.read_data(n) for n in range(what.channels)]
-        registers = 1 if what.high else -(-what.channels // 2) if what.d16 else what.channels
+        packs = what.d16 and packs_halves(i)
+        registers = 1 if what.high else -(-what.channels // 2) if packs else what.channels
         base = register(required(i, "vdata"), registers + bool(i.modifier("tfe")))
-        if what.d16:
+        if packs:
             words = _packed(i, words, base, what.high)
         for n, word in enumerate(words):
             i.b.write_vgpr(base + n, word)
@@ -160,9 +162,10 @@ def _packed(i: Access, halves: list[Value], base: int, high: bool) -> list[Value
 def _store_format(what: _FormatOf) -> Callable[[Access], None]:
     def function(i: Access) -> None:
         i.b.lanes()
-        base = register(required(i, "vdata"), -(-what.channels // 2) if what.d16 else what.channels)
+        packs = what.d16 and packs_halves(i)
+        base = register(required(i, "vdata"), -(-what.channels // 2) if packs else what.channels)
         for n in range(what.channels):
-            if not what.d16:
+            if not packs:
                 word = i.b.read_vgpr(base + n)
             else:
                 word = i.b.read_vgpr(base + n // 2)

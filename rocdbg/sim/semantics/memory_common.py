@@ -89,6 +89,11 @@ def required(i: Access, name: str) -> Operand:
 register = vector_number
 
 
+def packs_halves(i: Access) -> bool:
+    """Whether d16 puts two components into a register: all targets that have it do but GFX8 before gfx810."""
+    return i.generation >= 9 or i.target.name == "gfx810"
+
+
 def address64(i: Access, operand: Operand) -> Value:
     """A 64-bit address in a pair of VGPRs."""
     return i.raw_operand(operand, 64)

@@ -15,7 +15,7 @@ from rocdbg.sim.images.chips import CHIPS, chip_of
 from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.layout import VGPR_COUNT, sgpr_offset, vgpr_offset
 from rocdbg.sim.semantics.access import Access, Unsupported
-from rocdbg.sim.semantics.memory_common import atomic, register, required
+from rocdbg.sim.semantics.memory_common import atomic, packs_halves, register, required
 from rocdbg.sim.semantics.registry import Kind, semantic
 
 _DIM_COORDINATES = (1, 2, 3, 3, 2, 3, 3, 4)
@@ -82,14 +82,9 @@ def _plain_addresses(i: Access, level: bool) -> int:
 # -- integer coordinates --------------------
 
 
-def _packs(i: Access) -> bool:
-    """Whether d16 puts two components into a register: all that have it do but GFX8 before gfx810."""
-    return i.generation >= 9 or i.target.name == "gfx810"
-
-
 def _write_results(i: Access, words: Sequence[Value]) -> None:
     """Lane code: the components, one dword each or with d16 two, and what texture fail enable adds: nothing fails."""
-    halves = bool(i.modifier("d16")) and _packs(i)
+    halves = bool(i.modifier("d16")) and packs_halves(i)
     count = -(-len(words) // 2) if halves else len(words)
     failing = bool(i.modifier("tfe"))
     base = register(required(i, "vdata"), count + failing)
@@ -120,7 +115,7 @@ def _store(flags: int) -> Callable[[Access], None]:
     def function(i: Access) -> None:
         i.b.lanes()
         given = _components(i)
-        halves = bool(i.modifier("d16")) and _packs(i)
+        halves = bool(i.modifier("d16")) and packs_halves(i)
         base = register(required(i, "vdata"), -(-len(given) // 2) if halves else len(given))
         words: dict[int, Value] = {}
         for place, n in enumerate(given):

@@ -180,6 +180,26 @@ def test_selectors_apply_to_loads_and_stores(target: str, selectors: int) -> Non
             assert bench.area.data[16 * lane : 16 * lane + form.size].tobytes() == stored
 
 
+@pytest.mark.parametrize(("target", "packed"), [("gfx803", False), ("gfx810", True)])
+def test_halves_of_gfx8(target: str, packed: bool) -> None:
+    """Before gfx810 each component has a register of its own."""
+    registers = "v[4:5]" if packed else "v[4:7]"
+    text = f"buffer_load_format_d16_xyzw {registers}, v0, s[0:3], 0 idxen\n"
+    text += f"buffer_store_format_d16_xyzw {registers}, v0, s[0:3], 0 idxen offset:512"
+    bench = FormatBench(text, target)
+    bench.area.data.view(np.uint16)[:] = np.arange(2048)
+    code = next(c for c, f in formats("gfx900").items() if f.name == "16_16_16_16_UINT")
+    word = IDENTITY | (code & 15) << 15 | code >> 4 << 12
+    bench.set64(0, bench.area.address | 8 << 48)
+    bench.set64(2, 4096 | word << 32)
+    assert bench.run() is Status.END
+    lane = 5
+    want = [0x150014, 0x170016] if packed else [20, 21, 22, 23]
+    assert [int(bench.vgpr(4 + n)[lane]) for n in range(len(want))] == want
+    stored = bench.area.data.view(np.uint16)[256 : 256 + 4 * bench.wave_size]
+    assert stored.tolist() == list(range(4 * bench.wave_size))
+
+
 COUNTS = [("x", 1), ("xy", 2), ("xyz", 3), ("xyzw", 4)]
 
 
