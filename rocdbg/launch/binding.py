@@ -15,7 +15,7 @@ from rocdbg.errors import Error
 from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import Mismatch, compare
-from rocdbg.launch.images import ImageSpec, SamplerSpec, chip_for, gathered, spread
+from rocdbg.launch.images import IMAGE_TYPES, ImageSpec, SamplerSpec, chip_for, gathered, spread
 from rocdbg.launch.raw_kernarg import RawKernarg
 from rocdbg.launch.spec import ArgumentSpec, Dim3
 from rocdbg.launch.values import value_bytes
@@ -161,6 +161,7 @@ def bind(
                 )
             if isinstance(argument, SamplerSpec) or (isinstance(argument, Buffer) and argument.image is not None):
                 _check_pointer(parameter, what, "an image or a sampler")
+                _check_object(parameter, what, argument)
                 made = _bind_image(machine, kernel.name, index, argument, objects, bound, what)
                 data.append(made.address.to_bytes(_POINTER_SIZE, "little"))
             elif isinstance(argument, Buffer):
@@ -274,6 +275,20 @@ def _check_pointer(parameter: KernelArg, what: str, given: str) -> None:
         raise LaunchError(what, f"{given} is given, the parameter is a local pointer")
     if parameter.size != _POINTER_SIZE:
         raise LaunchError(what, f"{given} is given, the parameter is {parameter.size} bytes by value")
+
+
+def _check_object(parameter: KernelArg, what: str, argument: Buffer | SamplerSpec) -> None:
+    """Refuse an image where metadata says that the kernel takes another kind, or a sampler, and the other way round."""
+    image = argument.image if isinstance(argument, Buffer) else None
+    if image is None:
+        if parameter.value_kind is ValueKind.IMAGE:
+            raise LaunchError(what, f"a sampler is given, the kernel takes an image ({parameter.type_name or 'any'})")
+        return
+    if parameter.value_kind is ValueKind.SAMPLER and argument.sampler is None:
+        raise LaunchError(what, "an image is given, the kernel takes a sampler")
+    kind = IMAGE_TYPES.get(parameter.type_name or "")
+    if kind is not None and kind != image.kind:
+        raise LaunchError(what, f"{image} is a {image.kind} image, the kernel takes a {kind} one ({parameter.type_name})")
 
 
 def _what(index: int, parameter: KernelArg, names: Sequence[str | None]) -> str:

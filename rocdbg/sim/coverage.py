@@ -30,9 +30,18 @@ class InstructionCoverage(Struct, frozen=True):
     reason: str
 
 
-_GRAPHICS = re.compile(
-    r"image_|exp$|export|v_interp|lds_(param|direct)|ds_(param|direct)|v_screen_partition|ds_bvh|ds_(add|sub)_gs_reg"
+_MISSING = (
+    (r"image_bvh|ds_bvh", "intersections of rays are not simulated"),
+    (r"image_msaa", "images with several samples per pixel are not simulated"),
+    (r"image_gather4h", "which four texels it takes is not public"),
+    (r"image_|exp$|export|v_interp|lds_(param|direct)|ds_(param|direct)|v_screen_partition|ds_(add|sub)_gs_reg",
+     "graphics is not simulated"),
 )
+
+
+def missing(name: str) -> str | None:
+    """Why an instruction for graphics has no semantics; None for others."""
+    return next((reason for pattern, reason in _MISSING if re.match(pattern, name)), None)
 
 
 def instruction_coverage(target: Target | str) -> list[InstructionCoverage]:
@@ -49,7 +58,7 @@ def instruction_coverage(target: Target | str) -> list[InstructionCoverage]:
 def _coverage(target: Target, name: str, encodings: tuple[str, ...]) -> InstructionCoverage:
     semantic = lookup(name)
     if semantic is None:
-        reason = "graphics" if _GRAPHICS.match(name) else "no semantics yet"
+        reason = missing(name) or "no semantics yet"
         return InstructionCoverage(name, encodings, Coverage.DECODED, reason)
     if not semantic.approximate or (target.generation in semantic.exact_on and not target.is_gfx125):
         return InstructionCoverage(name, encodings, Coverage.EXACT, "")
@@ -62,4 +71,4 @@ def summary(rows: list[InstructionCoverage]) -> dict[Coverage, int]:
     return {kind: counts[kind] for kind in Coverage}
 
 
-__all__ = ["Coverage", "InstructionCoverage", "instruction_coverage", "summary"]
+__all__ = ["Coverage", "InstructionCoverage", "instruction_coverage", "missing", "summary"]

@@ -26,6 +26,7 @@ from rocdbg.sim.translator.helpers import prefix
 from rocdbg.sim.watches import Access, Change, WatchedBytes, WatchTable
 
 if TYPE_CHECKING:
+    from rocdbg.isa.instruction import Instruction
     from rocdbg.sim.device.residency import Residency
 
 _UNLIMITED = (1 << 64) - 1
@@ -225,6 +226,13 @@ class Engine(Translations):
         if not self._indexed:
             return layout.mode_key(mode, banked=self._banked)
         return layout.mode_key(mode, ctypes.c_uint32.from_address(state + layout.sgpr_offset(124)).value)
+
+    def refusal(self, state: int, instruction: Instruction) -> str | None:
+        """Why the instruction that the wave is at has not been translated; None where nothing says."""
+        # Imported late: few waves come to this.
+        from rocdbg.sim.translator.translate import refusal
+
+        return refusal(*self._recorder(self._key(state)), instruction)
 
     def note_stores(self, ranges: NDArray[np.uint64] | None) -> None:
         """From now on note stores to ranges of host memory, uint64[n, 2] of begin and end; None: no more."""

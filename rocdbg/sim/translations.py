@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -31,6 +32,9 @@ from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
 from rocdbg.sim.translator.helpers import helper_names, part_of, prefix, relied_on_by
 from rocdbg.sim.vgpr_banks import in_banks
+
+if TYPE_CHECKING:
+    from rocdbg.sim.translator.wave_builder import WaveBuilder
 
 _STEP_AHEAD = 24  # instructions translated one by one when single-stepping reaches new code
 _STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
@@ -314,17 +318,8 @@ class Translations:
         def make() -> tuple[str, bytes]:
             # Imported late: a warm cache needs no translator.
             from rocdbg.sim.translator.translate import translate
-            from rocdbg.sim.translator.wave_builder import WaveBuilder
 
-            builder = WaveBuilder(
-                self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers,
-                self.target.vgpr_file, self.target.has_agprs,
-            )
-            builder.watched, builder.noted = self._watched, self._noted
-            mode = layout.Mode(key & (1 << layout.BANKS) - 1 if self._banked else key)
-            context = Context(
-                self.target, self.wave_size, mode, self._exceptions, self._watching, self._touching, self._noted
-            )
+            builder, context = self._recorder(key)
             result = translate(builder, blocks, names, context)
             note = {"counts": [len(b.instructions) for b in result.blocks], "calls": sorted(builder.called)}
             return result.text, json.dumps(note).encode()
@@ -338,6 +333,21 @@ class Translations:
                 done = Block(block.start, block.instructions[:count], None if count else Status.UNSUPPORTED)
             out.append((done, self._generation.address(name) if count else 0))
         return out
+
+    def _recorder(self, key: int) -> tuple[WaveBuilder, Context]:
+        """What blocks are recorded with under a MODE key."""
+        from rocdbg.sim.translator.wave_builder import WaveBuilder
+
+        builder = WaveBuilder(
+            self.wave_size, self.jit.width, self.jit.masked_stores, self._helpers,
+            self.target.vgpr_file, self.target.has_agprs,
+        )
+        builder.watched, builder.noted = self._watched, self._noted
+        mode = layout.Mode(key & (1 << layout.BANKS) - 1 if self._banked else key)
+        context = Context(
+            self.target, self.wave_size, mode, self._exceptions, self._watching, self._touching, self._noted
+        )
+        return builder, context
 
     # -- linking --------------------
 

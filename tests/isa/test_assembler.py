@@ -121,6 +121,7 @@ ACCEPTED = {
         v_mov_b32 v0, v1 dpp8:[7,6,5,4,3,2,1,0]
         v_dual_mov_b32 v0, 0x12345678 :: v_dual_add_f32 v1, 0x12345678, v2
         image_sample v[0:3], [v[4],v9,v1], s[0:7], s[8:11] dmask:0b1111 dim:SQ_RSRC_IMG_3D
+        image_bvh64_intersect_ray v[39:42], [v[50:51], v46, v[20:22], v[40:42], v[47:49]], s[12:15]
         v_add_f16 v0.l, v1.h, v2.l
         v_mov_b32 v0, lit(5)
         s_waitcnt lgkmcnt(63), vmcnt_sat(1000)
@@ -139,6 +140,8 @@ ACCEPTED = {
     """,
     "gfx1030": r"""
         image_sample v[0:3], [v4, v9], s[0:7], s[8:11] dmask:0xf dim:2D
+        image_bvh_intersect_ray v[4:7], v[9:16], s[4:7] a16
+        image_bvh64_intersect_ray v[39:42], [v50, v46, v23, v17, v16, v15, v21, v20, v19, v37, v40, v42], s[12:15]
         s_waitcnt_depctr depctr_vm_vsrc(0)
     """,
     "gfx1250": r"""

@@ -65,8 +65,11 @@ class ImageLearner(Learner):
         scalars = {
             n: insert(b, 16 if width(b) == 9 else 4) for n, b in layout.operands.items() if n.startswith("s")
         }
-        for addresses, count in itertools.product(range(len(vectors), 0, -1), range(len(scalars), -1, -1)):
-            base = word0 | sum(registers[n] for n in vectors[:addresses])
+        # Intersections of rays have a descriptor of four dwords and no coordinates to scale, and say so.
+        rays = word0 | sum(insert(layout.modifiers[name], 1) for name in ("unorm", "r128") if name in layout.modifiers)
+        counts_of = itertools.product((word0, rays), range(len(vectors), 0, -1), range(len(scalars), -1, -1))
+        for begin, addresses, count in counts_of:
+            base = begin | sum(registers[n] for n in vectors[:addresses])
             base |= sum(list(scalars.values())[:count])
             answers = self.ask([base | insert(controls, c) for c in (0xF, 1, 3, 0, 0x1F, 0x2F, 0xF | 1 << 9)])
             legal = [i for i, a in enumerate(answers) if a[1].startswith("image_")]
@@ -74,6 +77,8 @@ class ImageLearner(Learner):
                 break
         else:
             return None
+        if begin == rays:
+            base &= ~insert(layout.operands[vectors[-1]], -1)  # must be zero where a16 leaves the operand out
         size = answers[legal[0]][0]
         mnemonic = split(answers[legal[0]][1])[0]
         notes: list[str] = []
@@ -119,7 +124,7 @@ class ImageLearner(Learner):
             modifier = self._modifier(base, name, field, operands, {}, mnemonic, [])
             covered |= insert(field, -1)
             if modifier is not None:
-                if name in CONTROLS:  # what is illegal is in the counts
+                if name in CONTROLS and begin != rays:  # what is illegal is in the counts
                     modifier.texts = self._control_texts(base, field, modifier.texts)
                 modifiers.append(modifier)
         text = self.ask([base])[0][1]

@@ -97,6 +97,8 @@ class EngineStops:
     def _refused(self, wave: Wave, kind: StopKind) -> Stop:
         found = instruction_at(wave.target, wave.wave_size, wave.pc, self._memory)
         reason = excess(found, wave.field("register_bounds")) if found is not None else None
+        if found is not None and reason is None and kind is StopKind.UNSUPPORTED:
+            reason = self._engine.refusal(int(wave.state.ctypes.data), found)
         return self.stop(kind, wave, instruction=self.text(wave, wave.pc), reason=reason)
 
 

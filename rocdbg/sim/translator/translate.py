@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from rocdbg.isa.instruction import Instruction, OperandKind
 from rocdbg.sim.builder import InexactError
+from rocdbg.sim.coverage import missing
 from rocdbg.sim.layout import EXEC_LO, Status
 from rocdbg.sim.register_bounds import needs
 from rocdbg.sim.semantics.access import DESTINATIONS, Access, Context, Unsupported
@@ -73,6 +74,20 @@ def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> 
             return number + 1
     builder.finish()
     return len(block.instructions)
+
+
+def refusal(builder: WaveBuilder, context: Context, instruction: Instruction) -> str | None:
+    """What keeps an instruction from being recorded, without its text; None if nothing does, or nobody says what."""
+    semantic = lookup(instruction.name)
+    if semantic is None:
+        return missing(instruction.name)
+    builder.begin("refused", instruction.address, 1, needs((instruction,)))
+    builder.instruction(instruction.address, instruction.size)
+    try:
+        execute(builder, instruction, semantic, context)
+    except Unsupported as error:
+        return str(error).removeprefix(instruction.text).removeprefix(": ") or None
+    return None
 
 
 def _size(builder: WaveBuilder) -> int:

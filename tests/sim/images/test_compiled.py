@@ -255,6 +255,19 @@ def test_recordings_with_images(build: Build, tmp_path: Path) -> None:
     assert "<3D image 4x4x2, 8_UNORM, x001, linear, at 0x7f" in again.execute("print source", to_string=True)
 
 
+def test_what_a_kernel_does_not_take(build: Build) -> None:
+    kernels = rocdbg.load(build("pictures.cl", "gfx1030")).kernels
+    flat, out = np.zeros((4, 4), np.float32), np.zeros((16, 4), np.float32)
+    volume, sampler = rocdbg.Image(np.zeros((2, 4, 4), np.float32), "r32f", "3d"), rocdbg.Sampler("nearest")
+    for name, arguments, reason in (
+        ("halve", [flat, volume], r"arg 1 \(target\): r32f\[4,4,2\] is a 3d image, the kernel takes a 2d one \(image2d_t\)"),
+        ("halve", [flat, sampler], r"arg 1 \(target\): a sampler is given, the kernel takes an image \(image2d_t\)"),
+        ("solid", [volume, rocdbg.Image(flat), out], r"arg 1 \(given\): an image is given, the kernel takes a sampler"),
+    ):
+        with pytest.raises(LaunchError, match=reason):
+            kernels[name].launch(16, 16, arguments)
+
+
 def test_arrays_that_are_no_images() -> None:
     with pytest.raises(LaunchError, match="no format suits 3 channels"):
         rocdbg.Image(np.zeros((4, 4, 3), np.uint8))

@@ -18,6 +18,6 @@ FAMILIES = sorted(
 def test_every_compute_instruction_has_semantics(target):
     rows = instruction_coverage(target)
     assert len(rows) > 700
-    decoded = [row.name for row in rows if row.coverage is Coverage.DECODED and row.reason != "graphics"]
+    decoded = [row.name for row in rows if row.coverage is Coverage.DECODED and row.reason == "no semantics yet"]
     # One half of the scaled matrix instructions, which are one instruction of two such words.
     assert [name for name in decoded if name != "v_mfma_ld_scale_b32"] == []
