@@ -279,8 +279,8 @@ def _check_pointer(parameter: KernelArg, what: str, given: str) -> None:
 
 def _check_object(parameter: KernelArg, what: str, argument: Buffer | SamplerSpec) -> None:
     """Refuse an image where metadata says that the kernel takes another kind, or a sampler, and the other way round."""
-    image = argument.image if isinstance(argument, Buffer) else None
-    if image is None:
+    image = None if isinstance(argument, SamplerSpec) else argument.image
+    if isinstance(argument, SamplerSpec) or image is None:
         if parameter.value_kind is ValueKind.IMAGE:
             raise LaunchError(what, f"a sampler is given, the kernel takes an image ({parameter.type_name or 'any'})")
         return
@@ -288,7 +288,7 @@ def _check_object(parameter: KernelArg, what: str, argument: Buffer | SamplerSpe
         raise LaunchError(what, "an image is given, the kernel takes a sampler")
     kind = IMAGE_TYPES.get(parameter.type_name or "")
     if kind is not None and kind != image.kind:
-        raise LaunchError(what, f"{image} is a {image.kind} image, the kernel takes a {kind} one ({parameter.type_name})")
+        raise LaunchError(what, f"{image} is a {image.kind} image, the kernel takes an {parameter.type_name}")
 
 
 def _what(index: int, parameter: KernelArg, names: Sequence[str | None]) -> str:

@@ -225,23 +225,23 @@ def call_texel(
 
 
 def _collect(r: Routine) -> None:
-    """GFX9: bring the address registers into the transfer buffer. All that an address may have are read, if the wave
-    has them."""
+    """Up to GFX9: bring the address registers into the transfer buffer. All that an address may have are read, if the
+    wave has them; others are 0, not what an earlier instruction left there."""
     b = r.value("%b")
     first = b & (1 << request.COUNT) - 1
-    count = (b.lshr(request.COUNT) & 0xFFF).umin(request.MOST_ADDRESSES)
+    count = b.lshr(request.COUNT) & 0xFFF
     number = (first - layout.VGPRS).udiv(r.wave_size * 4)
     limit = r.state("vgpr_limit").zext(I64)
 
     def bring() -> None:
         def lane(lane: Value) -> None:
             def one(n: Value) -> None:
-                known = (number + n).ult(limit)
+                known = (number + n).ult(limit) & n.ult(count)
                 offset = known.select(first + n * (r.wave_size * 4), layout.VGPRS)
                 word = r.load(r.gep("%state", offset + lane.shl(2)), I32)
                 r.store(r.data(n + request.ADDRESSES, lane), known.select(word, 0))
 
-            r.for_range(count, one)
+            r.for_range(r.const(request.MOST_ADDRESSES, I64), one)
 
         # Of all lanes: derivatives are differences between neighbours.
         r.for_range(r.const(r.wave_size, I64), lane)

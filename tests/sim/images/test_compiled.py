@@ -260,9 +260,9 @@ def test_what_a_kernel_does_not_take(build: Build) -> None:
     flat, out = np.zeros((4, 4), np.float32), np.zeros((16, 4), np.float32)
     volume, sampler = rocdbg.Image(np.zeros((2, 4, 4), np.float32), "r32f", "3d"), rocdbg.Sampler("nearest")
     for name, arguments, reason in (
-        ("halve", [flat, volume], r"arg 1 \(target\): r32f\[4,4,2\] is a 3d image, the kernel takes a 2d one \(image2d_t\)"),
+        ("halve", [flat, volume], r"arg 1 \(target\): r32f\[4,4,2\] is a 3d image, the kernel takes an image2d_t"),
         ("halve", [flat, sampler], r"arg 1 \(target\): a sampler is given, the kernel takes an image \(image2d_t\)"),
-        ("solid", [volume, rocdbg.Image(flat), out], r"arg 1 \(given\): an image is given, the kernel takes a sampler"),
+        ("solid", [volume, rocdbg.Image(flat), out], "an image is given, the kernel takes a sampler"),
     ):
         with pytest.raises(LaunchError, match=reason):
             kernels[name].launch(16, 16, arguments)

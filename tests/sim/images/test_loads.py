@@ -182,6 +182,17 @@ def test_addresses_in_separate_registers() -> None:
         assert bench.results()[7].tolist() == area.data[at : at + 16].view(np.uint32).tolist()
 
 
+@pytest.mark.parametrize("target", ["gfx700", "gfx900"])
+def test_addresses_past_the_last_register_are_zero(target: str) -> None:
+    """Not what an earlier instruction left behind: its layer is 2 and its row 1."""
+    first = "image_load v[8:11], v[4:7], s[8:15] dmask:0xf unorm da"
+    bench = ImageBench(f"{first}\nimage_load v[0:3], v255, s[8:15] dmask:0xf unorm da\ns_endpgm", target)
+    _, area, _ = made(bench, ImageType.TWO_ARRAY, "32_32_32_32_UINT", 6, 5, layers=3)
+    bench.vgpr(255)[:] = 3
+    assert bench.go([0], [1], [2]) is Status.END
+    assert bench.results()[7].tolist() == area.data[48:64].view(np.uint32).tolist()
+
+
 def test_components_that_a_store_does_not_give() -> None:
     """They are 0; from GFX12 on they repeat the first."""
     for target, want in (("gfx1030", [7, 0, 9, 0]), ("gfx1201", [7, 7, 9, 7])):
