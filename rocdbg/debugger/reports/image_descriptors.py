@@ -9,8 +9,8 @@ import numpy as np
 from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.values.descriptor_text import image_lines, sampler_lines, words_at
-from rocdbg.dwarf.info.types import PointerType
+from rocdbg.debugger.values.descriptor_text import buffer_lines, image_lines, kind_of, sampler_lines, words_at
+from rocdbg.dwarf.info.types import ClassType, PointerType
 from rocdbg.sim.images.chips import has_images
 from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS
 
@@ -19,19 +19,24 @@ _REGISTERS = re.compile(r"\s*\$?(s|ttmp)\[\s*(\d{1,3})\s*:\s*(\d{1,3})\s*\]\s*")
 
 def described_image(data: Data, inferior: Inferior, text: str) -> list[str]:
     """About the image whose descriptor ``text`` names. Raises `Error` where there is none."""
-    words = _words(data, inferior, text, IMAGE_DWORDS)
-    return image_lines(words, inferior.need_program().code_object.target)
+    words, kind = _words(data, inferior, text, IMAGE_DWORDS)
+    if kind == "sampler":
+        raise DebuggerError(f"{text.strip()} is a sampler: try \"info sampler {text.strip()}\".")
+    lines = buffer_lines if kind == "buffer" else image_lines
+    return lines(words, inferior.need_program().code_object.target)
 
 
 def described_sampler(data: Data, inferior: Inferior, text: str) -> list[str]:
     """About the sampler whose descriptor ``text`` names. Raises `Error` where there is none."""
-    words = _words(data, inferior, text, SAMPLER_DWORDS)
+    words, kind = _words(data, inferior, text, SAMPLER_DWORDS)
+    if kind in ("image", "buffer"):
+        raise DebuggerError(f"{text.strip()} is an image: try \"info image {text.strip()}\".")
     return sampler_lines(words, inferior.need_program().code_object.target)
 
 
-def _words(data: Data, inferior: Inferior, text: str, count: int) -> list[int]:
+def _words(data: Data, inferior: Inferior, text: str, count: int) -> tuple[list[int], str]:
     """The dwords of a descriptor: registers as an instruction names them, a value that is long enough, or what lies at
-    an address. An image of four dwords has zeros behind them."""
+    an address. An image of four dwords has zeros behind them. And what it is (`kind_of`) where a type says so."""
     target = inferior.need_program().code_object.target
     if not has_images(target):
         raise DebuggerError(f"{target.name} has no images.")
@@ -42,17 +47,21 @@ def _words(data: Data, inferior: Inferior, text: str, count: int) -> list[int]:
         if given not in (SAMPLER_DWORDS, count):
             raise DebuggerError(f"A descriptor has {count} registers, {text.strip()} are {max(0, given)}.")
         found = [data.integer(f"(unsigned int) ${match[1]}{n}") & 0xFFFFFFFF for n in range(first, last + 1)]
-        return found + [0] * (count - given)
+        return found + [0] * (count - given), ""
     value = data.evaluate(text)
     size = value.bare.size or 0
     if not isinstance(value.bare, PointerType) and size >= 4 * SAMPLER_DWORDS:
         body = value.contents()[: 4 * count]
-        return [int(word) for word in np.frombuffer(body.ljust(4 * count, b"\0"), "<u4")]
+        return [int(word) for word in np.frombuffer(body.ljust(4 * count, b"\0"), "<u4")], ""
     memory = data.environment().memory
     if memory is None:
         raise DebuggerError("There is no memory to read a descriptor from.")
-    space = value.bare.address_class or 0 if isinstance(value.bare, PointerType) else 0
-    return words_at(memory, space, data.integer(text), count)
+    space, kind = 0, ""
+    if isinstance(value.bare, PointerType):
+        space = value.bare.address_class or 0
+        pointed = value.bare.target.strip_typedefs()
+        kind = kind_of(pointed.name or "") if isinstance(pointed, ClassType) else ""
+    return words_at(memory, space, data.integer(text), count), kind
 
 
 __all__ = ["described_image", "described_sampler"]

@@ -9,14 +9,22 @@ import numpy as np
 from rocdbg.arch.targets import Target
 from rocdbg.debugger.values.storage import Memory
 from rocdbg.errors import Error
+from rocdbg.sim.images.buffers import buffer_text
 from rocdbg.sim.images.chips import chip_of, has_images
 from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS
 from rocdbg.sim.images.sampler import SamplerDescriptor
 
 _IMAGE = re.compile(r"opencl_image[123]d(_array)?(_depth)?_(ro|wo|rw)_t")
-"""What clang calls the structures behind OpenCL's types; those of buffers have another descriptor."""
+_BUFFER = re.compile(r"opencl_image1d_buffer_(ro|wo|rw)_t")
 _SAMPLER = "opencl_sampler_t"
+
+
+def kind_of(type_name: str) -> str:
+    """``image``, ``buffer`` or ``sampler``, by what clang calls the structures behind OpenCL's types; else empty."""
+    if type_name == _SAMPLER:
+        return "sampler"
+    return "image" if _IMAGE.fullmatch(type_name) else "buffer" if _BUFFER.fullmatch(type_name) else ""
 
 
 def words_at(memory: Memory, space: int, address: int, count: int) -> list[int]:
@@ -43,6 +51,12 @@ def image_lines(words: list[int], target: Target) -> list[str]:
     return lines
 
 
+def buffer_lines(words: list[int], target: Target) -> list[str]:
+    """What the resource of an image that is a buffer says."""
+    text = buffer_text(chip_of(target), words)
+    return [text[:1].upper() + text[1:]]
+
+
 def sampler_lines(words: list[int], target: Target) -> list[str]:
     """What the four dwords of a sampler's descriptor say."""
     text = SamplerDescriptor.decode(words, chip_of(target).rules).text
@@ -53,16 +67,18 @@ def opaque_text(type_name: str, memory: Memory, space: int, address: int, target
     """What the object behind a pointer to ``type_name`` is; None if it is neither image nor sampler, or not there."""
     if not has_images(target):
         return None
-    chip = chip_of(target)
+    chip, kind = chip_of(target), kind_of(type_name)
     try:
-        if _IMAGE.fullmatch(type_name):
+        if kind == "image":
             words = words_at(memory, space, address, IMAGE_DWORDS)
             return ImageDescriptor.decode(words, chip.rules, chip).text
-        if type_name == _SAMPLER:
+        if kind == "buffer":
+            return buffer_text(chip, words_at(memory, space, address, IMAGE_DWORDS))
+        if kind == "sampler":
             return SamplerDescriptor.decode(words_at(memory, space, address, SAMPLER_DWORDS), chip.rules).text
     except Error:
         pass
     return None
 
 
-__all__ = ["image_lines", "opaque_text", "sampler_lines", "words_at"]
+__all__ = ["buffer_lines", "image_lines", "kind_of", "opaque_text", "sampler_lines", "words_at"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rocdbg.sim.images.chips import Chip
+from rocdbg.sim.images.descriptor import SELECTORS
 from rocdbg.sim.images.fields import Rules
 from rocdbg.sim.images.formats import code_of, formats_of
 
@@ -37,4 +40,20 @@ def buffer_words(
     return [base & 0xFFFFFFFF, base >> 32 & 0xFFFF | size << 16, records, selectors | form, 0, 0, 0, 0]
 
 
-__all__ = ["buffer_words"]
+def buffer_text(chip: Chip, words: Sequence[int]) -> str:
+    """``1D buffer image 1000, 32_FLOAT, x001, at 0x7f0000100000``: what such a resource is, in one line."""
+    rules, stride, records, last = chip.rules, words[1] >> 16 & 0x3FFF, words[2], words[3]
+    if not any(words[:4]):
+        return "no image (nothing is bound)"
+    if rules.shape_in_image:
+        code = last >> 15 & 15 | (last >> 12 & 7) << 6
+    else:
+        code = last >> 12 & _MOST_CODES[rules]
+    form = formats_of(rules).get(code)
+    width = records // max(1, stride) if chip.counts_bytes else records
+    selectors = "".join(SELECTORS.get(last >> 3 * n & 7, "?") for n in range(4))
+    name = form.name if form is not None else f"format {code:#x}"
+    return f"1D buffer image {width}, {name}, {selectors}, at {words[0] | (words[1] & 0xFFFF) << 32:#x}"
+
+
+__all__ = ["buffer_text", "buffer_words"]

@@ -153,6 +153,28 @@ def test_at_the_prompt(build: Build, tmp_path: Path) -> None:
             said(f"set arg 1 {wrong}")
 
 
+@pytest.mark.parametrize("target", ["gfx900", "gfx1100"])
+def test_buffers_and_samplers_at_the_prompt(build: Build, target: str) -> None:
+    debugger = rocdbg.Debugger(build("pictures.cl", target, "O0"))
+
+    def said(command: str) -> str:
+        return debugger.execute(command, to_string=True)
+
+    for command in ("kernel table", "set grid 4", "set workgroup 4", "set arg 0 image ra16f buffer[50]",
+                    "set arg 1 f32[64]", "break pictures.cl:50", "run"):
+        said(command)
+    assert "<1D buffer image 50, 16_16_FLOAT, x00y, at 0x7f" in said("print source")
+    assert said("info image source").startswith("1D buffer image 50, 16_16_FLOAT, x00y, at 0x7f")
+    with pytest.raises(rocdbg.Error, match="source is an image: try"):
+        said("info sampler source")
+    for command in ("kill", "delete", "kernel resample", "set grid 4 4", "set workgroup 4 4", "set arg 0 image r8[4,4]",
+                    "set arg 1 sampler linear", "set arg 2 f32[64]", "set arg 3 1.5", "break pictures.cl:16", "run"):
+        said(command)
+    assert said("info sampler given") == "Linear sampler, clamp to edge, normalized coordinates\n"
+    with pytest.raises(rocdbg.Error, match="given is a sampler: try"):
+        said("info image given")
+
+
 def test_descriptors_of_gfx8_at_the_prompt(build: Build) -> None:
     debugger = rocdbg.Debugger(build("pictures.cl", "gfx803", "O1"))
 

@@ -6,6 +6,9 @@ import random
 
 import pytest
 
+from rocdbg.arch.targets import target_by_name
+from rocdbg.sim.images.buffers import buffer_text, buffer_words
+from rocdbg.sim.images.chips import chip_of
 from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
 from rocdbg.sim.images.fields import IMAGE_FIELDS, SAMPLER_FIELDS, Rules, read, room, write
 from rocdbg.sim.images.formats import code_of, formats_of
@@ -134,3 +137,12 @@ def test_linear_layouts(
     assert found.slice == slice
     if rules is not Rules.GFX6:
         assert found.size == slice * slices
+
+
+@pytest.mark.parametrize("target", ["gfx700", "gfx803", "gfx900", "gfx1030", "gfx1100", "gfx1201"])
+def test_buffers_in_words(target: str) -> None:
+    chip = chip_of(target_by_name(target))
+    words = buffer_words(chip, 0x7F00_0010_0010, "16_16_SINT", 50, (4, 0, 0, 5))
+    assert words is not None
+    assert buffer_text(chip, words) == "1D buffer image 50, 16_16_SINT, x00y, at 0x7f0000100010"
+    assert buffer_text(chip, [0] * 8) == "no image (nothing is bound)"
