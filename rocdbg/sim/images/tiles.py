@@ -78,11 +78,11 @@ _GFX12 = [
     Tiling("256KB_3D", 7, 18, "S"),
 ]
 TILINGS: Mapping[Rules, Sequence[Tiling]] = {
-    Rules.GFX6: [Tiling("1D_THIN", 13, 0, "micro")], Rules.GFX9: _GFX9, Rules.GFX10: _GFX10, Rules.GFX10_3: _GFX10,
+    Rules.GFX6: [Tiling("1D_DISPLAY", 9, 0, "display"), Tiling("1D_THIN", 13, 0, "micro")], Rules.GFX9: _GFX9, Rules.GFX10: _GFX10, Rules.GFX10_3: _GFX10,
     Rules.GFX11: _GFX11, Rules.GFX12: _GFX12,
 }
 """What is simulated. Z from GFX10 on is that of depth buffers; with GFX6 come the numbers of tables that drivers fill,
-of which row 13 is the same in all of Linux's."""
+of which rows 9 and 13 are the same in all of Linux's (row 5, of depth buffers, and 27, rotated, from GFX7 on only)."""
 
 _ORDERS: Mapping[tuple[str, str], Sequence[str]] = {
     # Thin blocks, by bytes of a texel.
@@ -105,6 +105,8 @@ _ORDERS: Mapping[tuple[str, str], Sequence[str]] = {
     ("gfx9", "R"): ("y0 y1 y2 x1 x0 x2 x3 y3", "y0 y1 y2 x0 x1 x2 x3", "y0 y1 x0 y2 x1 x2", "y0 x0 y1 x1 x2", ""),
     ("gfx9", "Z"): ("x0 y0 x1 y1 x2 y2 y3 x3", "x0 y0 x1 y1 x2 y2 x3", "x0 y0 x1 y1 y2 x2", "x0 y0 x1 y1 x2", ""),
     ("early", "micro"): ("x0 y0 x1 y1 x2 y2",) * _SIZES,
+    ("early", "display"): ("x0 x1 x2 y1 y0 y2", "x0 x1 x2 y0 y1 y2", "x0 x1 y0 x2 y1 y2", "x0 y0 x1 x2 y1 y2",
+                           "y0 x0 x1 x2 y1 y2"),
     # Of 3D images.
     ("gfx9", "D3"): ("x0 x1 x2 x3 y0 y1 y2 y3", "x0 x1 x2 y0 y1 y2 x3", "x0 x1 y0 y1 y2 x2", "x0 y0 y1 x1 x2",
                      "y0 y1 x0 x1"),

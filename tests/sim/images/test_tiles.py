@@ -43,6 +43,25 @@ def test_addresses(line: str) -> None:
     assert int(layout.offsets(number, slices)[z, y, x]) == int(address) and layout.size == int(total)
 
 
+@pytest.mark.parametrize(
+    ("size", "first"),
+    [
+        (1, "00 10 20 30 40 50 60 70 02 12"), (2, "00 10 20 30 40 50 60 70 01 11"),
+        (4, "00 10 20 30 01 11 21 31 40 50"), (8, "00 10 01 11 20 30 21 31 40 50"),
+        (16, "00 01 10 11 20 21 30 31 40 41"),
+    ],
+)
+def test_order_for_displays(size: int, first: str) -> None:
+    """The first texels of a block in memory, column and row."""
+    for target in ("gfx600", "gfx700", "gfx803"):
+        layout = image_of(target, "1D_DISPLAY", size, ImageType.TWO, (16, 16, 1)).layout()
+        assert layout is not None
+        where = layout.offsets(0, 1)[0] // size
+        places = {int(where[y, x]): f"{x}{y}" for y in range(8) for x in range(8)}
+        assert [places[n] for n in range(10)] == first.split()
+        assert int(where[8, 8]) == 3 * 64
+
+
 def test_blocks_hold_each_texel_once() -> None:
     """Whatever the coordinates outside of a block are: the bits within it alone reach every place of a texel."""
     seen = 0
@@ -78,7 +97,8 @@ def rank(rows: list[int]) -> int:
 RUNS = [
     # target, tiling, bytes of a texel, type, sizes
     ("gfx700", "1D_THIN", 4, ImageType.TWO, (50, 30, 1)), ("gfx803", "1D_THIN", 16, ImageType.TWO_ARRAY, (20, 9, 3)),
-    ("gfx803", "1D_THIN", 1, ImageType.THREE, (20, 9, 3)),
+    ("gfx803", "1D_THIN", 1, ImageType.THREE, (20, 9, 3)), ("gfx803", "1D_DISPLAY", 4, ImageType.TWO, (50, 30, 1)),
+    ("gfx700", "1D_DISPLAY", 16, ImageType.TWO_ARRAY, (20, 9, 3)),
     ("gfx900", "64KB_S", 4, ImageType.TWO, (300, 200, 1)), ("gfx906", "4KB_D_X", 2, ImageType.TWO_ARRAY, (99, 50, 5)),
     ("gfx906", "64KB_S_X", 8, ImageType.THREE, (40, 40, 40)), ("gfx900", "64KB_R_X", 1, ImageType.TWO, (600, 300, 1)),
     ("gfx1010", "64KB_R_X", 4, ImageType.CUBE, (200, 200, 6)), ("gfx1030", "64KB_R_X", 16, ImageType.TWO, (99, 77, 1)),
