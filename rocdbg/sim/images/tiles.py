@@ -78,7 +78,8 @@ _GFX12 = [
     Tiling("256KB_3D", 7, 18, "S"),
 ]
 TILINGS: Mapping[Rules, Sequence[Tiling]] = {
-    Rules.GFX6: [Tiling("1D_DISPLAY", 9, 0, "display"), Tiling("1D_THIN", 13, 0, "micro")], Rules.GFX9: _GFX9, Rules.GFX10: _GFX10, Rules.GFX10_3: _GFX10,
+    Rules.GFX6: [Tiling("1D_DISPLAY", 9, 0, "display"), Tiling("1D_THIN", 13, 0, "micro")],
+    Rules.GFX9: _GFX9, Rules.GFX10: _GFX10, Rules.GFX10_3: _GFX10,
     Rules.GFX11: _GFX11, Rules.GFX12: _GFX12,
 }
 """What is simulated. Z from GFX10 on is that of depth buffers; with GFX6 come the numbers of tables that drivers fill,
