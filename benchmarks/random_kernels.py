@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import random_images
 from numpy.typing import NDArray
 
 from rocdbg.arch.targets import ScratchKind, Target, target_by_name
@@ -31,6 +32,7 @@ from rocdbg.isa.instruction import Flow, OperandKind
 from rocdbg.sim import layout
 from rocdbg.sim.global_share import GlobalShare
 from rocdbg.sim.guarded import ALIGN, guarded
+from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS, rules_of
 from rocdbg.sim.layout import HEADER, PageFlags, Status
 from rocdbg.sim.memory import AllocationKind, GlobalMemory
 from rocdbg.sim.native import Engine
@@ -56,6 +58,9 @@ SLOT = 512
 """Bytes from one program to the next."""
 BATCH = 32
 """Programs translated in one go: they share target, wave size and MODE."""
+
+_IMAGES = 0.12
+"""How many instructions are such with descriptors that mean something."""
 
 _MODES = (0xF0, 0x3F0, 0x3C0, 0x300, 0x2F5, 0x80_03F0, 0x3FA, 0x3F0 | 0x7F << 12)
 """Denormals kept, the ABI's, flushed, without IEEE, rounding, FP16_OVFL, all arithmetic exceptions."""
@@ -120,9 +125,12 @@ def _words(generator: random.Random, target: str) -> Iterator[bytes]:
     decoder = decoder_for(target)
     for _ in range(generator.choice((1, 1, 1, 2, 2, 3, 4, 8))):
         for _ in range(5):  # most operands fit most opcodes, but not all; an illegal instruction ends a program
-            found, opcode = generator.choice(_memory(target) if generator.random() < 0.35 else _opcodes(target))
-            word = _word(generator, found, opcode)
-            if generator.random() < 0.5:
+            images = random_images.opcodes(target) if generator.random() < _IMAGES else ()
+            found, opcode = generator.choice(
+                images or (_memory(target) if generator.random() < 0.35 else _opcodes(target))
+            )
+            word = (random_images.word if images else _word)(generator, found, opcode)
+            if not images and generator.random() < 0.5:
                 word = _edges(generator, found, word)
             data = word.to_bytes(4 * found.dwords + 20, "little")
             try:
@@ -319,6 +327,12 @@ class Rig:
         registers = self.registers
         registers[:] = values.integers(0, 1 << 32, lanes, dtype=np.uint32)
         registers ^= (np.arange(len(registers), dtype=np.uint32) * np.uint32(0x9E3779B9))[:, None]
+        rules, base = rules_of(self.target), self.large.address
+        for first in random_images.IMAGES:
+            words[first : first + IMAGE_DWORDS] = random_images.image(values, rules, base)
+        for first in random_images.SAMPLERS:
+            words[first : first + SAMPLER_DWORDS] = random_images.sampler(values, rules)
+        registers[random_images.ADDRESSES] = random_images.addresses(values, lanes)
         table = np.array(interesting, np.uint64)
         for pair in (0, 2, 4, 6, 8, 126, 252, 254):
             per_lane = table[values.integers(0, len(table), lanes)]

@@ -15,11 +15,12 @@ BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
 @pytest.fixture(scope="module")
 def programs() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("random_kernels", BENCHMARKS / "random_kernels.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["random_kernels"] = module
-    spec.loader.exec_module(module)
+    for name in ("random_images", "random_kernels"):  # the second imports the first
+        spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
     return module
 
 
@@ -32,6 +33,29 @@ def test_three_ways_agree(programs: ModuleType, batch: int) -> None:
     found = {n: programs.run_program(rig, n, s, mode) for n, s in zip(numbers, starts, strict=True)}
     assert {n: bad for n, bad in found.items() if bad} == {}
     assert rig.executed > 30  # the programs do something
+
+
+@pytest.mark.parametrize("batch", [2, 4, 12], ids=["gfx803", "gfx900", "gfx1030"])
+def test_images_three_ways(programs: ModuleType, batch: int) -> None:
+    """Instructions with descriptors that mean something, and what random bits make of them."""
+    rig, images = programs.Rig(*programs.VARIANTS[batch]), programs.random_images
+    generator, codes = random.Random(batch), []
+    while len(codes) < 16:
+        layout, opcode = generator.choice(images.opcodes(rig.target.name))
+        data = images.word(generator, layout, opcode).to_bytes(4 * layout.dwords + 20, "little")
+        found = programs.decode(data, rig.target, 0, wave_size=rig.wave_size)
+        if not found.illegal:
+            codes.append(data[: found.size])
+    starts = rig.load(codes)
+    rig.translate(starts, 0x3F0)
+    found = {n: programs.run_program(rig, n, start, 0x3F0) for n, start in enumerate(starts)}
+    assert {n: bad for n, bad in found.items() if bad} == {}
+    done = set()
+    for number in range(8):
+        for start in starts:
+            rig.prepare(number, start, 0x3F0)
+            done.add(rig.straight(rig.plain).status.split()[0])
+    assert {"END", "FAULT"} <= done, done
 
 
 SHARED = {
