@@ -31,6 +31,7 @@ from rocdbg.launch.kernel_names import KernelMap, holder_of, names_in, near_name
 from rocdbg.launch.launch_file import read_launch_file
 from rocdbg.launch.parameters import parameter_names, parameter_types
 from rocdbg.launch.spec import check_dimensions
+from rocdbg.launch.values import swapped
 from rocdbg.sim.device.machine import LoadedCodeObject, Machine, MachineOptions
 from rocdbg.sim.options import RunOptions
 from rocdbg.sim.services.output import Stream
@@ -84,10 +85,17 @@ class Image:
     """
 
     def __init__(
-        self, array: NDArray[Any], format: str | None = None, kind: str | None = None, sampler: str | None = None
+        self, array: NDArray[Any], format: str | None = None, kind: str | None = None, sampler: str | None = None, *,
+        where: str = "image",
     ) -> None:
+        """``where`` is what messages call it."""
+        if not isinstance(array, np.ndarray):
+            raise LaunchError(where, f"its contents are a NumPy array, {type(array).__name__} is given")
+        for text in (format, kind):
+            if text is not None and not isinstance(text, str):
+                raise LaunchError(where, f"format and kind are text such as \"rgba8\" and \"2d\", {text!r} is given")
         self.array = array
-        self.spec = image_of_array(array, format, kind, "image")
+        self.spec = image_of_array(array, format, kind, where)
         self.sampler = Sampler(sampler).spec if sampler is not None else None
 
 
@@ -95,6 +103,8 @@ class Sampler:
     """A sampler argument, in the words of launch files: ``Sampler("linear clamp")``. Raises LaunchError."""
 
     def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise LaunchError("sampler", f"write it as text, for example \"linear clamp\", {text!r} is given")
         self.spec = SamplerSpec.parse(text, "sampler")
 
 
@@ -339,7 +349,9 @@ class Kernel:
             return argument.spec
         kind = parameters[index].value_kind if index < len(parameters) else None
         if isinstance(argument, np.ndarray) and kind is codeobject.ValueKind.IMAGE:
-            argument = Image(argument, kind=IMAGE_TYPES.get(parameters[index].type_name or ""))
+            argument = Image(
+                argument, kind=IMAGE_TYPES.get(parameters[index].type_name or ""), where=f"arg {index}"
+            )
         if isinstance(argument, Image):
             return self._image(index, argument, arrays)
         if not isinstance(argument, np.ndarray):
@@ -351,6 +363,8 @@ class Kernel:
                 return argument
         if argument.dtype.hasobject:
             raise LaunchError(f"arg {index}", "an array of Python objects cannot be a buffer")
+        if not argument.dtype.isnative:
+            raise LaunchError(f"arg {index}", swapped(argument.dtype))
         for array, buffer in arrays:
             if array is argument and buffer.image is None:
                 return buffer

@@ -7,7 +7,9 @@ A name is the order of the components, their bits and what they are: nothing for
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
 from rocdbg.launch.errors import LaunchError, shown
@@ -106,12 +108,16 @@ def every_format() -> list[FormatName]:
     return [parse_format(word, "format") for word in (*words, *_PACKED)]
 
 
-def format_of_array(kind: str, size: int, channels: int, where: str) -> str:
-    """The name of the format that suits a NumPy type (kind and size) and a number of channels. Raises LaunchError."""
+def format_of_array(dtype: np.dtype[Any], channels: int, where: str) -> str:
+    """The name of the format that suits a NumPy type and a number of channels. Raises LaunchError."""
+    kind, size = dtype.kind, dtype.itemsize
     order = {1: "r", 2: "rg", 4: "rgba"}.get(channels)
     suffix = {"f": "f", "u": "" if size < 4 else "ui", "i": "i"}.get(kind)
-    if order is None or suffix is None or size > 4 or (kind == "f" and size < 2):
-        raise LaunchError(where, f"no format suits {channels} channels of {size} bytes; name one")
+    if order is None:
+        raise LaunchError(where, f"no format suits {channels} channels, images have 1, 2 or 4")
+    if suffix is None or size > 4 or (kind == "f" and size < 2):
+        wanted = "integers of 8, 16 or 32 bits, or float16 or float32"
+        raise LaunchError(where, f"no format suits an array of {dtype}: images have {wanted}")
     return f"{order}{size * 8}{suffix}"
 
 

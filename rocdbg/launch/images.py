@@ -22,6 +22,7 @@ from rocdbg.arch.targets import Target
 from rocdbg.launch.elements import MAX_BUFFER_SIZE, ArrayType
 from rocdbg.launch.errors import LaunchError, shown
 from rocdbg.launch.image_formats import FormatName, format_of_array, parse_format
+from rocdbg.launch.values import swapped
 from rocdbg.sim.images.buffers import buffer_words
 from rocdbg.sim.images.chips import Chip, chip_of, has_images
 from rocdbg.sim.images.descriptor import ImageDescriptor, ImageType
@@ -252,6 +253,8 @@ IMAGE_TYPES = {
 def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, where: str) -> ImageSpec:
     """The image that an array is the contents of. ``format`` may be a whole description, ``r32f[64,64] levels 3``; then
     only the number of elements counts. Raises LaunchError."""
+    if not array.dtype.isnative:
+        raise LaunchError(where, swapped(array.dtype))
     if format is not None and "[" in format:
         whole = ImageSpec.parse(format, where)
         if array.size != whole.array.count or array.dtype.itemsize != whole.array.dtype.itemsize:
@@ -266,9 +269,9 @@ def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, wh
         axes = array.ndim - (form.elements > 1 if form is not None else array.ndim > 2)
     channels = array.shape[axes] if array.ndim == axes + 1 else 1
     if form is None:
-        form = parse_format(format_of_array(array.dtype.kind, array.dtype.itemsize, channels, where), where)
+        form = parse_format(format_of_array(array.dtype, channels, where), where)
     if array.ndim not in (axes, axes + 1) or channels != form.elements or not 1 <= axes <= 3:
-        shape = "x".join(map(str, array.shape))
+        shape = "x".join(map(str, array.shape)) or "no axes"
         raise LaunchError(where, f"an array of {shape} is no {kind or ''} image of {form.name}".replace("  ", " "))
     if array.dtype.itemsize != ArrayType(form.element, 1).nbytes:
         raise LaunchError(where, f"{form.name} has elements of type {form.element}, the array of {array.dtype}")

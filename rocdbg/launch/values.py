@@ -12,6 +12,11 @@ from rocdbg.launch.errors import LaunchError, shown
 _FLOATS = {2: "f16", 4: "f32", 8: "f64"}
 
 
+def swapped(dtype: np.dtype[Any]) -> str:
+    """What is wrong with an array whose type is not native."""
+    return f"an array of {dtype} has its bytes swapped; give a.astype(a.dtype.newbyteorder('=')) instead"
+
+
 def value_bytes(value: Any, size: int, element: str | None, what: str) -> bytes:
     """The ``size`` bytes of a by-value argument. ``element`` is the parameter's type where it is known.
 
@@ -21,6 +26,8 @@ def value_bytes(value: Any, size: int, element: str | None, what: str) -> bytes:
     """
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _sized(bytes(value), size, "bytes", what)
+    if isinstance(value, np.ndarray) and not value.dtype.isnative:
+        raise LaunchError(what, swapped(value.dtype))
     if isinstance(value, np.ndarray):
         return _sized(value.tobytes(), size, f"an array of {value.dtype}", what)
     if isinstance(value, np.generic):

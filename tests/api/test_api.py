@@ -122,6 +122,7 @@ def test_local_pointers_get_lds_of_their_own(program: Program) -> None:
         ),
         ("copy", ["x", None], r"arg 0 \(to\): a str cannot be passed; use a number, NumPy value or bytes"),
         ("copy", [np.array([None]), None], "arg 0: an array of Python objects cannot be a buffer"),
+        ("copy", [np.zeros(4, ">i4"), None], "arg 0: an array of >i4 has its bytes swapped"),
     ],
 )
 def test_arguments_that_do_not_fit(program: Program, name: str, args: list[Any], message: str) -> None:

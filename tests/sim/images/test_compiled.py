@@ -290,8 +290,25 @@ def test_what_a_kernel_does_not_take(build: Build) -> None:
             kernels[name].launch(16, 16, arguments)
 
 
-def test_arrays_that_are_no_images() -> None:
-    with pytest.raises(LaunchError, match="no format suits 3 channels"):
-        rocdbg.Image(np.zeros((4, 4, 3), np.uint8))
-    with pytest.raises(LaunchError, match="rgba8 has elements of type u8, the array of float32"):
-        rocdbg.Image(np.zeros((4, 4, 4), np.float32), "rgba8")
+NO_IMAGES = [
+    (np.zeros((4, 4, 3), np.uint8), None, "no format suits 3 channels, images have 1, 2 or 4"),
+    (np.zeros((4, 4, 4), np.float32), "rgba8", "rgba8 has elements of type u8, the array of float32"),
+    (np.zeros((4, 4)), None, "no format suits an array of float64: images have integers of 8, 16 or 32 bits"),
+    (np.zeros((4, 4), bool), None, "no format suits an array of bool"),
+    (np.zeros((4, 4), ">f4"), None, "an array of >f4 has its bytes swapped"),
+    (np.zeros((), np.float32), None, "an array of no axes is no image of r32f"),
+    (np.zeros((0, 4), np.float32), None, "an image's sizes are at least 1"),
+    ([[1.0, 2.0]], None, "its contents are a NumPy array, list is given"),
+    (np.zeros((4, 4), np.float32), 32, "format and kind are text"),
+]
+
+
+@pytest.mark.parametrize(("array", "format", "reason"), NO_IMAGES)
+def test_arrays_that_are_no_images(array: np.ndarray, format: str | None, reason: str) -> None:
+    with pytest.raises(LaunchError, match=reason):
+        rocdbg.Image(array, format)
+
+
+def test_samplers_that_are_no_text() -> None:
+    with pytest.raises(LaunchError, match='write it as text, for example "linear clamp", 5 is given'):
+        rocdbg.Sampler(5)  # type: ignore[arg-type]
