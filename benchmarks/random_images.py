@@ -44,6 +44,8 @@ def word(generator: random.Random, found: Layout, opcode: int) -> int:
     """An instruction of one opcode; its operands are the registers above, but not always."""
     value = found.value | insert(found.opcode, opcode)
     for name, bits in found.operands.items():
+        if name == "ssamp" and generator.random() < 0.4:
+            continue  # gfx90a wants no sampler where an instruction has none
         usual = generator.random() < 0.95
         if name.startswith("s"):
             groups = IMAGES if name == "srsrc" else SAMPLERS

@@ -292,6 +292,10 @@ class NumberModifierItem(_Number):
         return True
 
 
+UNUSED = -2
+"""A count: there is no operand, and its bits must be zero."""
+
+
 class RegistersItem(Item):
     """Vector registers of an image instruction: other fields say how many."""
 
@@ -304,6 +308,8 @@ class RegistersItem(Item):
 
     def read(self, word: int, out: Reading) -> bool:
         low, count, default = self._code(word), self._counts[self._control(word)], self._default
+        if count == UNUSED and not low:
+            count = 0
         if count < 0:
             return False
         if out.overflow:
@@ -431,4 +437,4 @@ def items_of(packed: list[list[Any]], name: str, layout: Layout, table: Table) -
     return items
 
 
-__all__ = ["FixedItem", "Item", "ModifierItem", "NumberItem", "OperandItem", "Reading", "items_of"]
+__all__ = ["UNUSED", "FixedItem", "Item", "ModifierItem", "NumberItem", "OperandItem", "Reading", "items_of"]

@@ -229,6 +229,8 @@ def test_what_follows_may_decide() -> None:
         ("470000d0 01200000 05060000", "gfx1200",
          "image_load v1, [v5, v6], s[16:23] dim:SQ_RSRC_IMG_2D_MSAA_ARRAY a16"),
         ("019f98f1 09040100", "gfx1030", "image_bvh_intersect_ray v[4:7], v[9:19], s[4:7]"),
+        ("019f98f1 ff040440", "gfx1030", "image_bvh_intersect_ray v[4:7], v[255:262], s[16:19] a16"),
+        ("5040c6d3 27180001 322e1428", "gfx1200", ".long 0xd3c64050"),  # its fifth address must be 0 with a16
         ("5040c6d3 27180000 322e1428", "gfx1200",
          "image_bvh_intersect_ray v[39:42], [v50, v46, v[20:22], v[40:42]], s[12:15] a16"),
         ("ff0500f8 01020000", "gfx1010", "exp invalid_target_31 v1, v1, v2, v2 compr"),

@@ -11,6 +11,7 @@ from rocdbg.isa.assembler.word import Place, Word
 from rocdbg.isa.constants import constant_bits, inline_code
 from rocdbg.isa.formats import Bits, extract, insert
 from rocdbg.isa.instruction import OperandKind
+from rocdbg.isa.items import UNUSED
 from rocdbg.isa.operand_text import register_operand
 from rocdbg.isa.operands import OperandSyntaxError, Register, is_missing, parse_register
 from rocdbg.isa.table import Texts
@@ -269,6 +270,8 @@ class RegistersField:
     def count(self, word: Word) -> int:
         """How many registers there are; raises Mismatch if the modifiers allow none."""
         count = self._counts[extract(word.value, self._controls)] if self._controls else self._counts[0]
+        if count == UNUSED:
+            return 0
         if count < 0:
             raise Mismatch("its modifiers do not go together")
         return count

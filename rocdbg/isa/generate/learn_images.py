@@ -13,6 +13,7 @@ import re
 from rocdbg.isa.formats import Bits, insert, width
 from rocdbg.isa.generate.learn import Item, Learner, LearnError, Row
 from rocdbg.isa.generate.text import split
+from rocdbg.isa.items import UNUSED
 
 CONTROLS = ("dmask", "tfe", "d16", "dim", "a16")
 """Fields that may decide how many registers an operand has."""
@@ -86,7 +87,7 @@ class ImageLearner(Learner):
         first = next(a for a in all_answers if a[1].startswith("image_"))
         self._no_data = len([t for t in split(first[1])[1] if t.startswith(("v", "a", "["))]) == 1
         shapes = [self._shape(a) for a in all_answers]
-        default = None if self._aligned else self._default(base, controls, shapes)
+        default = None if self._aligned or begin == rays else self._default(base, controls, shapes)
         wider = max((len(s) for s in shapes if s), default=1)
         base |= insert(controls, all_answers.index(first))
         operands = split(self.ask([base])[0][1])[1]
@@ -96,6 +97,8 @@ class ImageLearner(Learner):
         listed = wider > 2
         for i in range(wider):
             counts = tuple(-1 if s is None else s[i] if i < len(s) else 0 for s in shapes)
+            if begin == rays:
+                counts = self._unused(base, controls, counts, layout.operands[names[i]])
             if i == 0 and not any(c > 0 for c in counts):
                 continue
             if i == 1 and listed:
@@ -131,6 +134,13 @@ class ImageLearner(Learner):
         items += self._order(base, modifiers, text, notes)
         must_mask, must_value = self._must(base, covered, text, size, notes)
         return Row(mnemonic, items, size, must_mask, must_value, notes)
+
+    def _unused(self, base: int, controls: Bits, counts: tuple[int, ...], field: Bits) -> tuple[int, ...]:
+        """Counts with `UNUSED` for an operand that there is not and whose bits must be zero."""
+        clear = base & ~insert(controls, -1) | insert(field, 1)
+        answers = self.ask([clear | insert(controls, code) for code in range(len(counts))])
+        legal = [text.startswith("image_") for _, text in answers]
+        return tuple(UNUSED if not count and not fine else count for count, fine in zip(counts, legal, strict=True))
 
     @property
     def _aligned(self) -> bool:
