@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from rocdbg.debugger.frames.registers import special_names
 from rocdbg.debugger.reports.symbols import CODE, SYMBOLS
 from rocdbg.dwarf.info.all_names import NameKind
-from rocdbg.dwarf.info.types import ClassType, PointerType, Type
+from rocdbg.dwarf.info.types import ClassType, PointerType, Type, VectorType
 from rocdbg.errors import Error
+from rocdbg.isa.operands import special_register_names, trap_registers
 
 if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
@@ -126,7 +127,11 @@ def _expression(session: Session, word: str, text: str) -> Iterable[str]:
 
 
 def _members(session: Session, expression: str) -> list[str]:
-    type_: Type = session.data.expression_type(expression[_operand(expression) :])[0].strip_typedefs()
+    operand = expression[_operand(expression) :]
+    type_: Type = session.data.expression_type(operand)[0].strip_typedefs()
+    if operand.startswith("$") and isinstance(type_, VectorType):  # perhaps a register that has halves
+        session.data.expression_type(f"{operand}.l")
+        return ["l", "h"]
     if isinstance(type_, PointerType):
         type_ = type_.target.strip_typedefs()
     return [m.name for m in type_.members if m.name] if isinstance(type_, ClassType) else []
@@ -158,6 +163,8 @@ def _registers(session: Session) -> list[str]:
     wave = session.inferior.wave(session.focus.current.thread)
     names = ["pc", "exec", "vcc", "status"]
     if session.inferior.target is not None:
-        names += special_names(session.inferior.target, session.focus.current.thread)
+        target = session.inferior.target
+        names += special_names(target, session.focus.current.thread) + special_register_names(target.architecture)
+        names += [f"ttmp{n}" for n in range(trap_registers(target.architecture))]
     names += [f"s{n}" for n in range(wave.sgprs)] + [f"v{n}" for n in range(wave.vgprs)]
     return names + [f"a{n}" for n in range(wave.agprs)]

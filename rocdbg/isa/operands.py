@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -28,11 +29,12 @@ PAIRS = {
 }
 """64-bit names and their low halves."""
 
-_PLAIN_ALIASES = {
+ALIASES = {
     "scc": "src_scc", "vccz": "src_vccz", "execz": "src_execz", "shared_base": "src_shared_base",
     "shared_limit": "src_shared_limit", "private_base": "src_private_base", "private_limit": "src_private_limit",
     "pops_exiting_wave_id": "src_pops_exiting_wave_id", "lds_direct": "src_lds_direct",
 }
+"""Names of special registers without ``src_``, and those that the encodings' tables have."""
 
 FLOAT_CONSTANTS = {
     240: 0.5, 241: -0.5, 242: 1.0, 243: -1.0, 244: 2.0, 245: -2.0, 246: 4.0, 247: -4.0,
@@ -40,14 +42,23 @@ FLOAT_CONSTANTS = {
 """Inline constants by operand code; 248 is 1/(2*pi), whose bits are in ``INV_2PI``."""
 INV_2PI = {"f16": 0x3118, "bf16": 0x3E22, "f32": 0x3E22F983, "f64": 0x3FC45F306DC9C882}
 
-_FILES = {
+FILES = {
     "v": OperandKind.VGPR, "a": OperandKind.AGPR, "acc": OperandKind.AGPR, "s": OperandKind.SGPR,
     "ttmp": OperandKind.TTMP,
 }
-_SINGLE = re.compile(r"^(ttmp|acc|[vas])(\d+)(\.[lh])?$")
+"""What stands before a register's number."""
+_SINGLE = re.compile(r"^(ttmp|acc|[vas])(\d+)$", re.ASCII)
+_HALF = re.compile(r"^(.*?)\.([lh])$")
 _RANGE = re.compile(r"^(ttmp|acc|[vas])\s*\[([^][:]+)(?::([^][:]+))?\]$")
 _FLOAT = re.compile(r"^[-+]?(?:(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+)$")
 _HEX_FLOAT = re.compile(r"^[-+]?0x[0-9a-f]*(?:\.[0-9a-f]*)?p[-+]?\d+$")
+
+FILE_NAMES = {kind: prefix for prefix, kind in FILES.items() if prefix != "acc"}
+"""The files' names as they are printed."""
+_MOST_DIGITS = 100
+"""Of a register's number: longer ones are taken for one that no file has."""
+MAX_NESTED_LISTS = 8
+"""Lists in lists: of image addresses each may stand in brackets of its own."""
 
 _BEFORE_GFX9 = ("tba", "tma")
 _SINCE_GFX9 = ("src_shared", "src_private", "src_pops")
@@ -108,9 +119,46 @@ def special_code(name: str, target: Target) -> int | None:
 
 def is_missing(name: str, target: Target) -> bool:
     """Whether a word names a special register that other targets have, but not this one."""
-    plain = _PLAIN_ALIASES.get(name, name)
-    plain = PAIRS.get(plain, plain)
-    return (plain == "null" or plain in SPECIAL_CODES) and special_code(plain, target) is None
+    return _is_special(name) and special_code(_low_name(name), target) is None
+
+
+def _low_name(name: str) -> str:
+    """The name in the encodings' tables of a special register, or of the low half of a pair."""
+    plain = ALIASES.get(name, name)
+    return PAIRS.get(plain, plain)
+
+
+def _is_special(name: str) -> bool:
+    low = _low_name(name)
+    return low in SPECIAL_CODES or low in ("m0", "null")
+
+
+def is_register_name(name: str) -> bool:
+    """Whether a word (``s7``, ``vcc_lo``, ``src_scc``) names a register of any target."""
+    return _SINGLE.match(name) is not None or _is_special(name)
+
+
+def special_register_names(target: Target) -> list[str]:
+    """All names of special registers that instructions of a target can have."""
+    names = ("m0", "null", *PAIRS, *SPECIAL_CODES, *ALIASES)
+    return [name for name in names if special_code(_low_name(name), target) is not None]
+
+
+def special_name(register: Register, target: Target) -> str:
+    """The name of a special register by its code, of the pair if it has two."""
+    for name, low in PAIRS.items() if register.dwords == 2 else ():
+        if special_code(low, target) == register.index:
+            return name
+    return next(name for name in ("m0", "null", *SPECIAL_CODES) if special_code(name, target) == register.index)
+
+
+def register_text(register: Register, target: Target) -> str:
+    """A register as it is printed: ``v5``, ``s[4:5]``, ``v1.h``, ``vcc``."""
+    if register.kind is OperandKind.SPECIAL:
+        return special_name(register, target)
+    file, first = FILE_NAMES[register.kind], register.index
+    half = "" if register.half is None else (".l", ".h")[register.half]
+    return f"{file}{first}{half}" if register.dwords == 1 else f"{file}[{first}:{first + register.dwords - 1}]"
 
 
 def float_bits(value: float, kind: str) -> int:
@@ -161,8 +209,9 @@ def register_count(prefix: str, target: Target) -> int:
     return trap_registers(target) if prefix == "ttmp" else target.vgpr_file
 
 
-def _file(prefix: str, low: int, high: int, target: Target, text: str) -> Register:
-    kind = _FILES[prefix]
+def register_range(prefix: str, low: int, high: int, target: Target, text: str) -> Register:
+    """Registers ``low`` to ``high`` of a file; ``text`` is what was typed. Raises OperandSyntaxError."""
+    kind = FILES[prefix]
     if kind is OperandKind.AGPR and not target.has_agprs:
         raise OperandSyntaxError(text, f"{target.name} has no accumulation registers")
     if high < low:
@@ -185,50 +234,17 @@ def _file(prefix: str, low: int, high: int, target: Target, text: str) -> Regist
     return Register(kind, low, count)
 
 
-def parse_register(text: str, target: str | Target, wave_size: int | None = None) -> Register:
-    """Read a register or constant operand in assembler syntax, with or without a leading ``$``.
-
-    ``v5``, ``v[0:3]``, ``[s4,s5]``, ``a7``, ``acc7``, ``ttmp[4:5]``, ``s[2*2]``, ``v3.h``, ``vcc``, ``vcc_lo``,
-    ``exec``, ``m0``, ``null``, ``src_scc``/``scc``, ``off``; ``64``, ``-16``, ``0.5``, ``0x1p-3``, ``0ffh``,
-    ``(1<<4)+1``, ``lit(5)`` (never an inline constant). ``vcc`` and ``exec`` have two registers in wave64 and one in
-    wave32. Raises OperandSyntaxError.
-    """
-    target = target_by_name(target) if isinstance(target, str) else target
-    if wave_size is None:
-        wave_size = 32 if target.generation >= Generation.GFX10 else 64
-    name = text.strip().removeprefix("$").lower()
-    if name.startswith("[") and name.endswith("]"):
-        return _listed(name, target, wave_size, text)
-    if match := _RANGE.match(name):
-        low = _number(match[2], text)
-        return _file(match[1], low, _number(match[3], text) if match[3] else low, target, text)
-    if match := _SINGLE.match(name):
-        number = int(match[2])
-        register = _file(match[1], number, number, target, text)
-        if match[3]:
-            if register.kind is not OperandKind.VGPR or target.generation < Generation.GFX11:
-                raise OperandSyntaxError(text, "only vector registers of gfx11 and later have halves")
-            return Register(register.kind, register.index, 1, half=int(match[3] == ".h"))
-        return register
-    if name == "off":
-        return Register(OperandKind.OFF, -1, 0)
-    name = _PLAIN_ALIASES.get(name, name)
-    if name in PAIRS:
-        code = special_code(PAIRS[name], target)
-        if code is None:
-            raise OperandSyntaxError(text, f"{target.name} has no such register")
-        narrow = wave_size == 32 and name in ("vcc", "exec")
-        return Register(OperandKind.SPECIAL, code, 1 if narrow else 2)
-    if (code := special_code(name, target)) is not None:
-        return Register(OperandKind.SPECIAL, code)
-    if name == "null" or name in SPECIAL_CODES:
-        raise OperandSyntaxError(text, f"{target.name} has no such register")
-    return _constant(name, text)
+def register_half(register: Register, half: str, target: Target, text: str) -> Register:
+    """``v1.l`` and ``v1.h``: a half of a vector register. Raises OperandSyntaxError."""
+    if register.kind is not OperandKind.VGPR or target.generation < Generation.GFX11:
+        raise OperandSyntaxError(text, "only vector registers of gfx11 and later have halves")
+    if register.dwords != 1 or register.half is not None:
+        raise OperandSyntaxError(text, "only single registers have halves")
+    return Register(register.kind, register.index, 1, half=int(half == "h"))
 
 
-def _listed(name: str, target: Target, wave_size: int, text: str) -> Register:
-    """``[v1,v2,v3]``: consecutive registers of one file, or both halves of a special one."""
-    parts = [parse_register(part, target, wave_size) for part in name[1:-1].split(",") if part.strip()]
+def register_list(parts: Sequence[Register], target: Target, text: str) -> Register:
+    """``[v1,v2,v3]``: consecutive registers of one file, or both halves of a special one. Raises OperandSyntaxError."""
     if not parts:
         raise OperandSyntaxError(text, "the list is empty")
     first = parts[0]
@@ -241,11 +257,64 @@ def _listed(name: str, target: Target, wave_size: int, text: str) -> Register:
     ):
         raise OperandSyntaxError(text, "the registers of a list must be of one kind and consecutive")
     if first.kind is OperandKind.SPECIAL:
-        if len(parts) != 2 or first.index not in {SPECIAL_CODES[low] for low in PAIRS.values()}:
+        if len(parts) != 2 or first.index not in {special_code(low, target) for low in PAIRS.values()}:
             raise OperandSyntaxError(text, "the registers of a list must be of one kind and consecutive")
         return Register(first.kind, first.index, 2)
-    prefix = {kind: key for key, kind in _FILES.items() if key != "acc"}[first.kind]
-    return _file(prefix, first.index, first.index + len(parts) - 1, target, text)
+    return register_range(FILE_NAMES[first.kind], first.index, first.index + len(parts) - 1, target, text)
+
+
+def named_register(name: str, target: Target, wave_size: int, text: str) -> Register | None:
+    """The register of one word (``v5``, ``acc7``, ``ttmp3``, ``vcc``, ``vcc_lo``, ``m0``, ``null``, ``scc``); None if
+    it names none of any target. Raises OperandSyntaxError if this target has it not; ``text`` is what was typed."""
+    if match := _SINGLE.match(name):
+        number = int(match[2]) if len(match[2]) <= _MOST_DIGITS else 10**_MOST_DIGITS
+        return register_range(match[1], number, number, target, text)
+    if not _is_special(name):
+        return None
+    code = special_code(_low_name(name), target)
+    if code is None:
+        raise OperandSyntaxError(text, f"{target.name} has no such register")
+    narrow = wave_size == 32 and name in ("vcc", "exec")
+    return Register(OperandKind.SPECIAL, code, 2 if name in PAIRS and not narrow else 1)
+
+
+def parse_register(text: str, target: str | Target, wave_size: int | None = None) -> Register:
+    """Read a register or constant operand in assembler syntax, with or without a leading ``$``.
+
+    ``v5``, ``v[0:3]``, ``[s4,s5]``, ``a7``, ``acc7``, ``ttmp[4:5]``, ``s[2*2]``, ``v3.h``, ``vcc``, ``vcc_lo``,
+    ``exec``, ``m0``, ``null``, ``src_scc``/``scc``, ``off``; ``64``, ``-16``, ``0.5``, ``0x1p-3``, ``0ffh``,
+    ``(1<<4)+1``, ``lit(5)`` (never an inline constant). ``vcc`` and ``exec`` have two registers in wave64 and one in
+    wave32. Raises OperandSyntaxError.
+    """
+    target = target_by_name(target) if isinstance(target, str) else target
+    if wave_size is None:
+        wave_size = 32 if target.generation >= Generation.GFX10 else 64
+    return _parse(text.strip().removeprefix("$").lower(), target, wave_size, text, 0)
+
+
+def _parse(name: str, target: Target, wave_size: int, text: str, depth: int) -> Register:
+    if name.startswith("[") and name.endswith("]"):
+        if depth > MAX_NESTED_LISTS:
+            raise OperandSyntaxError(text, "the lists are nested too deeply")
+        inner = name[1:-1].split(",") if name[1:-1].strip() else []
+        parts = [_parse(part.strip(), target, wave_size, text, depth + 1) for part in inner]
+        return register_list(parts, target, text)
+    if match := _HALF.match(name):
+        if (whole := _plain(match[1], target, wave_size, text)) is not None:
+            return register_half(whole, match[2], target, text)
+    elif (register := _plain(name, target, wave_size, text)) is not None:
+        return register
+    if name == "off":
+        return Register(OperandKind.OFF, -1, 0)
+    return _constant(name, text)
+
+
+def _plain(name: str, target: Target, wave_size: int, text: str) -> Register | None:
+    """A register or a range, without the mark of a half; None if it is neither."""
+    if match := _RANGE.match(name):
+        low = _number(match[2], text)
+        return register_range(match[1], low, _number(match[3], text) if match[3] else low, target, text)
+    return named_register(name, target, wave_size, text)
 
 
 def _constant(name: str, text: str) -> Register:

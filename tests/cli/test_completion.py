@@ -80,14 +80,24 @@ def test_locals_and_members(make_shell: MakeShell) -> None:
         ("print nodes[0].pi", ["print nodes[0].pixel"]),
         ("print nodes->m", ["print nodes->marked", "print nodes->middle"]),
         ("print nodes[0].pixel.", [f"print nodes[0].pixel.{m}" for m in ("blue", "green", "red", "shade")]),
-        ("info registers exe", ["info registers exec"]),
+        ("info registers exe", [f"info registers exec{part}" for part in ("", "_hi", "_lo", "z")]),
+        ("print $ttmp1", [f"print $ttmp1{digit}" for digit in ("", *"012345")]),
+        ("print $v1.", []),
         ("set var hop", ["set var hops"]),
         ("lane 62", ["lane 62"]),
         ("thread 1:62", ["thread 1:62"]),
     ]:
         start, words = complete_line(shell, line)
         found = [line[:start] + word for word in words]
-        assert [text for text in found if not text.endswith(("_lo", "_hi"))] == lines
+        assert found == lines
+
+
+def test_halves_of_registers(make_shell: MakeShell) -> None:
+    shell, _ = make_shell("saxpy/saxpy.toml", "gfx1100")
+    shell.execute("tbreak saxpy\nrun")
+    line = "print $v1."
+    start, words = complete_line(shell, line)
+    assert [line[:start] + word for word in words] == ["print $v1.h", "print $v1.l"]
 
 
 def test_files(tmp_path: Path, make_shell: MakeShell, monkeypatch: pytest.MonkeyPatch) -> None:

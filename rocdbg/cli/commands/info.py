@@ -50,8 +50,9 @@ def _need_registers(shell: Shell) -> None:
 def info_registers(shell: Shell, names: list[str] | None) -> None:
     """List of integer registers and their contents, for selected stack frame.
 
-    One or more register names as argument means describe the given registers: s0, v5, exec, vcc, m0, pc, scc,
-    s[4:5], v[0:1]. Vector registers show one value per lane, eight lanes to a line, each line headed by its first lane.
+    One or more register names as argument means describe the given registers: s0, v5, exec, vcc, m0, pc, scc, or as
+    instructions write them: s[4:5], v[0:1], [v0,v1], vcc_lo, src_shared_base, from gfx11 on v1.h. Vector registers
+    show one value per lane, eight lanes to a line, each line headed by its first lane.
     """
     for line in register_lines(shell.session.tables.registers(names or [])):
         shell.line(line)

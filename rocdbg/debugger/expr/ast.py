@@ -90,16 +90,34 @@ class Dollar(Struct, frozen=True):
     name: str
 
 
-REGISTER_FILES = ("s", "v", "a", "acc", "ttmp")
-"""Names of files of registers, which can stand before brackets."""
-
-
 class RegisterRange(Struct, frozen=True):
     """``$s[4:5]``: consecutive registers of a file as one value; ``$s[4]``, without ``last``, is one register."""
 
     file: str
     first: Expression
     last: Expression | None
+
+
+class RegisterList(Struct, frozen=True):
+    """``$[s4,s5]``, ``$[vcc_lo,vcc_hi]``: registers that follow each other, each by name.
+
+    ``text`` is how it was typed; ``otherwise`` what it is where the names are the program's: an element of the last
+    value in the history.
+    """
+
+    elements: tuple[Registers, ...]
+    text: str
+    otherwise: Expression | None
+
+
+class RegisterHalf(Struct, frozen=True):
+    """``$v1.l``, ``$v[1].h``: the low or high 16 bits of each lane's dword."""
+
+    whole: Dollar | RegisterRange | RegisterList | RegisterHalf
+    half: str
+
+
+Registers = Dollar | RegisterRange | RegisterList | RegisterHalf
 
 
 class Unary(Struct, frozen=True):
@@ -204,7 +222,7 @@ class TypeExpression(Struct, frozen=True):
 
 
 Expression: TypeAlias = (
-    Integer | Float | Char | String | Bool | Name | ScopedName | Dollar | RegisterRange
+    Integer | Float | Char | String | Bool | Name | ScopedName | Dollar | RegisterRange | RegisterList | RegisterHalf
     | Unary | Postfix | Binary | Assign | Conditional | Cast | Sizeof | Index | Member | Call
     | TypedMemory | ArrayLiteral | SpaceAddress | TypeExpression
 )

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.arch.targets import Target
 from rocdbg.debugger.digits import decimal
-from rocdbg.debugger.errors import ExpressionError
+from rocdbg.debugger.errors import ExpressionError, RegisterAccessError
 from rocdbg.debugger.expr import ast
 from rocdbg.debugger.expr.environment import Environment
+from rocdbg.debugger.expr.trees import is_known_name, names_in
+from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import VoidType
+from rocdbg.isa import operands
+from rocdbg.isa.operands import OperandSyntaxError, Register
 
 if TYPE_CHECKING:
     from rocdbg.debugger.expr.evaluator import Evaluator
@@ -47,14 +52,61 @@ def dollar_value(name: str, environment: Environment) -> Value:
     return environment.convenience.get(body, environment.focus)
 
 
-def registers(node: ast.RegisterRange, evaluator: Evaluator) -> Value:
-    """Registers of a file in brackets; elements where there is a convenience variable of the file's name."""
+def registers(node: ast.Registers, evaluator: Evaluator) -> Value:
+    """Registers as operands write them: a range, a list, a half. Names of convenience variables and, in lists, of the
+    program's variables are those.
+
+    Raises `RegisterAccessError` for what breaks a rule of operands, and for registers that the wave has not.
+    """
     environment = evaluator.environment
-    if node.last is None and not isinstance(environment.convenience.get(node.file, environment.focus).type, VoidType):
+    if isinstance(node, ast.RegisterRange) and node.last is None and _is_set(node.file, environment):
         return evaluator.value(ast.Index(ast.Dollar(f"${node.file}"), node.first))
-    first = evaluator.operand(node.first).as_int()
-    last = first if node.last is None else evaluator.operand(node.last).as_int()
-    return environment.register_range(node.file, first, last)
+    if isinstance(node, ast.RegisterHalf) and isinstance(node.whole, ast.Dollar) and (
+        environment.register(node.whole.name[1:]) is None
+    ):
+        return evaluator.value(ast.Member(node.whole, node.half, False))
+    if isinstance(node, ast.RegisterList) and node.otherwise is not None and all(
+        is_known_name(name, environment) for name in names_in(node.otherwise)
+    ):
+        return evaluator.value(node.otherwise)
+    file = environment.registers
+    try:
+        return file.of(_operand(node, evaluator, file.target.architecture, file.wave_size))
+    except OperandSyntaxError as error:
+        raise RegisterAccessError(f"There is no register {error.text}: {error.reason}.") from None
+
+
+def _is_set(name: str, environment: Environment) -> bool:
+    return not isinstance(environment.convenience.get(name, environment.focus).type, VoidType)
+
+
+def _operand(node: ast.Registers, evaluator: Evaluator, target: Target, wave_size: int) -> Register:
+    """What the node names, by the rules for operands. Raises OperandSyntaxError."""
+    match node:
+        case ast.RegisterRange(file, first_, last_):
+            first = _number(evaluator.operand(first_), file)
+            last = first if last_ is None else _number(evaluator.operand(last_), file)
+            text = f"${file}[{first}:{last}]" if last_ is not None else f"${file}[{first}]"
+            if file not in operands.FILES:
+                raise OperandSyntaxError(text, f"ranges are of the files {', '.join(operands.FILES)}")
+            return operands.register_range(file, first, last, target, text)
+        case ast.RegisterList(elements, text):
+            parts = [_operand(element, evaluator, target, wave_size) for element in elements]
+            return operands.register_list(parts, target, text)
+        case ast.RegisterHalf(whole, half):
+            register = _operand(whole, evaluator, target, wave_size)
+            return operands.register_half(register, half, target, f"${operands.register_text(register, target)}.{half}")
+        case ast.Dollar(name):
+            found = operands.named_register(name[1:], target, wave_size, name)
+            if found is None:
+                raise OperandSyntaxError(name, f"instructions of {target.name} have no such operand")
+            return found
+
+
+def _number(value: Value, file: str) -> int:
+    if not ctypes.is_integral(value.type):
+        raise OperandSyntaxError(f"${file}[...]", "the numbers of registers are integers")
+    return value.as_int()
 
 
 def is_convenience(node: ast.Expression, environment: Environment) -> bool:

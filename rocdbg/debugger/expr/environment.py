@@ -8,6 +8,7 @@ from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.type_lookup import TypeLookup
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.registers import RegisterFile
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.settings import Settings
 from rocdbg.debugger.values.history import ValueHistory
@@ -108,8 +109,9 @@ class Environment(Protocol):
     def register(self, name: str) -> Value | None:
         """A register of the selected frame by name (without ``$``); ``None`` when none is called so."""
 
-    def register_range(self, file: str, first: int, last: int) -> Value:
-        """``$s[4:5]`` as one value."""
+    @property
+    def registers(self) -> RegisterFile:
+        """The registers of the selected frame. Raises `NoRegistersError`."""
 
 
 def is_opencl(environment: Environment) -> bool:

@@ -147,7 +147,7 @@ class Evaluator(Struct):
                 return self.environment.scoped_variable(scope, name)
             case ast.Dollar(name):
                 return dollar_value(name, self.environment)
-            case ast.RegisterRange():
+            case ast.RegisterRange() | ast.RegisterList() | ast.RegisterHalf():
                 return registers(node, self)
             case ast.Unary(operator, operand):
                 return self._unary(operator, operand)

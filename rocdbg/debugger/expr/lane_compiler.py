@@ -383,7 +383,8 @@ def _referred(type_: Type) -> Type:
 
 _WHAT = {
     ast.Assign: "an assignment", ast.Postfix: "an assignment", ast.Call: "a call", ast.String: "a string",
-    ast.ArrayLiteral: "an array", ast.RegisterRange: "a range of registers", ast.SpaceAddress: "an address space",
+    ast.ArrayLiteral: "an array", ast.RegisterRange: "a range of registers", ast.RegisterList: "a list of registers",
+    ast.RegisterHalf: "half a register", ast.SpaceAddress: "an address space",
 }
 
 __all__ = ["Compiled", "CompiledValues", "LaneCompiler", "compile_condition", "compile_values"]

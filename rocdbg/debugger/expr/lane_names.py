@@ -23,6 +23,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import DIM3
 from rocdbg.dwarf.info import Block, Constant, String
 from rocdbg.dwarf.info.types import PointerType, Type
+from rocdbg.isa.operands import SPECIAL_CODES
 from rocdbg.sim.builder import I1, I32, I64, Op
 from rocdbg.sim.lane_expressions import Field, LaneNumber, Node, Scalar, apply, both, constant, unsigned
 from rocdbg.sim.wave import m0_code
@@ -105,6 +106,8 @@ def register(name: str, value: Value, environment: ProgramEnvironment) -> Term:
         raise Untranslatable("a register of an outer frame")
     name = _ALIASES.get(name, name)
     whole = _HALVES.get(name, name)
+    if whole != name and name.endswith("_hi") and context.wave_size == 32:  # no part of the mask
+        return Term(value.type, Number(unsigned(Scalar(SPECIAL_CODES[name]), I64), 8 * (value.type.size or 0)))
     try:
         number = register_number(whole, context.wave_size)
     except UnknownRegisterError:

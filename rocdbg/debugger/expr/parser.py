@@ -10,6 +10,7 @@ from rocdbg.debugger.expr.brackets import outside
 from rocdbg.debugger.expr.lexer import TokenKind, tokenize
 from rocdbg.debugger.expr.token_stream import TokenStream
 from rocdbg.debugger.expr.type_grammar import TYPE_OF, TypeGrammar
+from rocdbg.isa.operands import FILES, MAX_NESTED_LISTS, is_register_name
 
 MAX_DEPTH = 200
 """Nesting of an expression; deeper ones are refused instead of exhausting the stack."""
@@ -213,11 +214,21 @@ class _Parser:
                 base = ast.Call(base, tuple(arguments))
             elif self.tokens.at(".") or self.tokens.at("->"):
                 arrow = self.tokens.take().text == "->"
-                base = ast.Member(base, self._member_name(), arrow)
+                base = self._half_or_member(base, self._member_name(), arrow)
             elif self.tokens.at("++") or self.tokens.at("--"):
                 base = ast.Postfix(self.tokens.take().text, base)
             else:
                 return base
+
+    @staticmethod
+    def _half_or_member(base: ast.Expression, name: str, arrow: bool) -> ast.Expression:
+        is_register = isinstance(base, ast.RegisterRange | ast.RegisterList) or (
+            isinstance(base, ast.Dollar) and is_register_name(base.name[1:])
+        )
+        if name in ("l", "h") and not arrow and is_register:
+            assert isinstance(base, ast.RegisterRange | ast.RegisterList | ast.Dollar)
+            return ast.RegisterHalf(base, name)
+        return ast.Member(base, name, arrow)
 
     def _member_name(self) -> str:
         token = self.tokens.take()
@@ -237,11 +248,48 @@ class _Parser:
         first = self.comma()
         last = self.comma() if self.tokens.accept(":") else None
         self.tokens.expect("]")
-        if isinstance(base, ast.Dollar) and (last is not None or base.name[1:] in ast.REGISTER_FILES):
+        if isinstance(base, ast.Dollar) and (last is not None or base.name[1:] in FILES):
             return ast.RegisterRange(base.name[1:], first, last)
         if last is not None:
             raise ExpressionError("A range in brackets is for registers: $s[4:5].", self.tokens.text)
         return ast.Index(base, first)
+
+    def _register_list(self) -> ast.RegisterList | None:
+        """What is in brackets behind ``$`` if it is names of registers."""
+        start = self.tokens.position
+        elements = self._elements(0)
+        if elements is None:
+            self.tokens.position = start
+            return None
+        end, self.tokens.position = self.tokens.position, start
+        try:
+            otherwise: ast.Expression | None = self._subscript(ast.Dollar("$"))
+        except ExpressionError:
+            otherwise = None
+        self.tokens.position = end
+        return ast.RegisterList(elements, f"${self.tokens.since(start)}", otherwise)
+
+    def _elements(self, depth: int) -> tuple[ast.Registers, ...] | None:
+        """``[v1, v[2], [v3]]``; ``None`` if it is something else."""
+        elements: list[ast.Registers] = []
+        while self.tokens.accept("," if elements else "["):
+            token = self.tokens.peek()
+            if self.tokens.at("[") and depth < MAX_NESTED_LISTS:
+                start = self.tokens.position
+                inner = self._elements(depth + 1)
+                if inner is None:
+                    return None
+                elements.append(ast.RegisterList(inner, self.tokens.since(start), None))
+            elif token.kind is TokenKind.NAME and token.text in FILES and self.tokens.at("[", 1):
+                self.tokens.take()
+                element = self._subscript(ast.Dollar(f"${token.text}"))
+                assert isinstance(element, ast.RegisterRange)
+                elements.append(element)
+            elif token.kind is TokenKind.NAME and is_register_name(token.text):
+                elements.append(ast.Dollar(f"${self.tokens.take().text}"))
+            else:
+                return None
+        return tuple(elements) if self.tokens.accept("]") else None
 
     def primary(self) -> ast.Expression:
         token = self.tokens.take()
@@ -256,7 +304,7 @@ class _Parser:
         if kind is TokenKind.STRING and isinstance(value, bytes):
             return self._string(value, token.suffix)
         if kind is TokenKind.DOLLAR:
-            return ast.Dollar(token.text)
+            return (self._register_list() if token.text == "$" else None) or ast.Dollar(token.text)
         if kind is TokenKind.QUOTED:
             return self._quoted(str(value))
         if kind is TokenKind.NAME:

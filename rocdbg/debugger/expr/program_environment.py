@@ -374,11 +374,12 @@ class ProgramEnvironment(Struct, dict=True):
             return None
         return self._registers.value(name)
 
-    def register_range(self, file: str, first: int, last: int) -> Value:
-        """``$s[4:5]``."""
+    @property
+    def registers(self) -> RegisterFile:
+        """Those of the frame."""
         if self._registers is None:
             raise NoRegistersError
-        return self._registers.range(file, first, last)
+        return self._registers
 
 
 def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:

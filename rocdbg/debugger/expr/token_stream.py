@@ -42,6 +42,11 @@ class TokenStream(Struct):
         if not self.accept(operator):
             raise self.error()
 
+    def since(self, position: int) -> str:
+        """The text from a token on to the last that was taken."""
+        last = self.tokens[self.position - 1]
+        return self.text[self.tokens[position].offset : last.offset + len(last.text)]
+
     def qualified_name(self) -> str:
         """A name with the scopes it is in: ``a::b::c``. Raises `ExpressionError` when no name is next."""
         token = self.take()

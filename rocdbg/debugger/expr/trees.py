@@ -73,8 +73,13 @@ def _without_macros(text: str, environment: Environment) -> str:
 
 def _need(name: str, environment: Environment) -> None:
     """Raise `NoSymbolError` where a name means nothing."""
-    if environment.variable(name) is None and member_of_this(name, environment, True) is None:
+    if not is_known_name(name, environment):
         raise NoSymbolError(name)
+
+
+def is_known_name(name: str, environment: Environment) -> bool:
+    """Whether a name is a variable, function or member that can be seen."""
+    return environment.variable(name) is not None or member_of_this(name, environment, True) is not None
 
 
 def need_names(node: ast.Expression, environment: Environment) -> None:

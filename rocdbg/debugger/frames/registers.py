@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -10,42 +9,41 @@ from msgspec import Struct
 
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.registers import UnknownRegisterError, dwarf_register, register_number
-from rocdbg.debugger.errors import ExpressionError, RegisterAccessError
+from rocdbg.debugger.errors import RegisterAccessError
 from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.locations import LocationStorage
 from rocdbg.debugger.values.storage import Absence, AbsentError, CallbackStorage
 from rocdbg.debugger.values.value import Value
+from rocdbg.dwarf.composite import CompositeStorage
 from rocdbg.dwarf.info.types import ArrayType, Type, VectorType
-from rocdbg.isa.operands import register_count, special_code
+from rocdbg.dwarf.location import LocationDescription, Place
+from rocdbg.isa import operands
+from rocdbg.isa.instruction import OperandKind as K
+from rocdbg.isa.operands import Register
 
-_NUMBERED = re.compile(r"(s|v|a|acc|ttmp)(0|[1-9]\d*)")
 _GFX12 = ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")
 EARLY_PAIRS = ("xnack_mask", "tba", "tma")
 """Registers of 64 bits that only GFX8 and GFX9, and GFX6 to GFX8, have."""
 _WIDE = ("flat_scratch", *EARLY_PAIRS)
-_PLAIN = ("pc", "pc_32", "exec", "vcc", "status", "m0", "scc", "mode", "trapsts", "flat_scratch", *EARLY_PAIRS, *_GFX12)
-_ALIASES = {"sp": "s32", "fp": "s33", "src_scc": "scc"}
-_ZERO_FLAGS = {"vccz": "vcc", "src_vccz": "vcc", "execz": "exec", "src_execz": "exec"}
-_APERTURES = {
-    prefix + name: (space, low)
-    for prefix in ("", "src_")
-    for name, space, low in (
-        ("shared_base", AddressSpace.LOCAL, 0), ("shared_limit", AddressSpace.LOCAL, 0xFFFFFFFF),
-        ("private_base", AddressSpace.PRIVATE_LANE, 0), ("private_limit", AddressSpace.PRIVATE_LANE, 0xFFFFFFFF),
-    )
-}
-"""Operands that are read like registers (GFX9 and later)."""
-_NULL = "null"
-_POPS = ("pops_exiting_wave_id", "src_pops_exiting_wave_id")
-"""The wave of pixels in order that is to leave next: 0 for all others."""
-_LDS_DIRECT = ("lds_direct", "src_lds_direct")
-_CONSTANTS = (_NULL, *_POPS)
-_OPERANDS = frozenset((*_ZERO_FLAGS, *_APERTURES, *_CONSTANTS, *_LDS_DIRECT))
-_HALVES = {name + half: (name, offset) for name in ("exec", "vcc", *_WIDE) for half, offset in (("_lo", 0), ("_hi", 4))}
 _SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *EARLY_PAIRS, *_GFX12)
 """Names of registers without a DWARF number, in the order they are shown. Not every target has all of them."""
+_HIDDEN = ("flat_scratch_lo", "flat_scratch_hi")
+"""Halves of what is a register of the wave on every target, though on few an operand."""
+_NO_OPERANDS = ("pc", "pc_32", "status", "mode", "trapsts", "flat_scratch", *_HIDDEN, *_GFX12)
+"""Registers that no instruction names, or not on all targets that have them."""
+_ALIASES = {"sp": "s32", "fp": "s33"}
+_ZERO_FLAGS = {"src_vccz": "vcc", "src_execz": "exec"}
+_APERTURES = {
+    "src_shared_base": (AddressSpace.LOCAL, 0), "src_shared_limit": (AddressSpace.LOCAL, 0xFFFFFFFF),
+    "src_private_base": (AddressSpace.PRIVATE_LANE, 0), "src_private_limit": (AddressSpace.PRIVATE_LANE, 0xFFFFFFFF),
+}
+"""Operands that are read like registers (GFX9 and later)."""
+_SCRATCH_BASE = {"src_flat_scratch_base_lo": 0, "src_flat_scratch_base_hi": 4}
+_ZEROS = ("null", "src_pops_exiting_wave_id")
+"""Nothing, and the wave of pixels in order that is to leave next: 0 for all others."""
+_HALVES = {name + half: (name, offset) for name in ("exec", "vcc", *_WIDE) for half, offset in (("_lo", 0), ("_hi", 4))}
 
 
 def special_names(target: Target, thread: int) -> list[str]:
@@ -56,10 +54,7 @@ def special_names(target: Target, thread: int) -> list[str]:
 @lru_cache(maxsize=4096)
 def is_register_name(name: str) -> bool:
     """Whether any wave has a register of this name."""
-    return (
-        name in _PLAIN or name in _ALIASES or name in _HALVES or name in _OPERANDS
-        or _NUMBERED.fullmatch(name) is not None
-    )
+    return name in _ALIASES or name in _NO_OPERANDS or operands.is_register_name(name)
 
 
 class RegisterFile(Struct, frozen=True):
@@ -69,6 +64,11 @@ class RegisterFile(Struct, frozen=True):
     thread: int
     context: FrameContext
 
+    @property
+    def wave_size(self) -> int:
+        """Lanes of the wave."""
+        return self.target.wave(self.thread).lane_count
+
     def value(self, name: str) -> Value | None:
         """A register as an lvalue; ``None`` when the wave has none of this name.
 
@@ -77,58 +77,107 @@ class RegisterFile(Struct, frozen=True):
         if not is_register_name(name):  # most names: convenience variables
             return None
         name = _ALIASES.get(name, name)
-        if name.startswith("acc"):
-            name = "a" + name[3:]
-        if name in _OPERANDS:
-            return self._operand(name)
-        if (match := _NUMBERED.fullmatch(name)) and int(match[2]) >= register_count(
-            match[1], self.target.architecture
-        ):
-            return None
-        if name in _HALVES:
-            whole, offset = _HALVES[name]
-            value = self.value(whole)
-            if value is None or value.size <= offset:
-                return None
-            return value.part(ctypes.INT, offset)
-        wave = self.target.wave(self.thread)
+        if name in _NO_OPERANDS:
+            return self._named(name)
         try:
-            number = register_number(name, wave.lane_count)
+            register = operands.named_register(name, self.target.architecture, self.wave_size, name)
+        except operands.OperandSyntaxError:
+            return None
+        return None if register is None else self._special(name) if register.kind is K.SPECIAL else self.of(register)
+
+    def of(self, register: Register) -> Value:
+        """What an operand names: a register, some that follow each other, half of one.
+
+        Two scalar ones are a number of 64 bits, more an array of dwords; of vector registers it is a vector of those.
+        Raises `RegisterAccessError` for what the wave has not.
+        """
+        if register.half is not None:
+            return self._half(f"{operands.FILE_NAMES[register.kind]}{register.index}", register.half)
+        values = []
+        for name in self._names_of(register):
+            value = self._special(name) if register.kind is K.SPECIAL else self._named(name)
+            if value is None:
+                raise RegisterAccessError(f"There is no register ${name}.")
+            values.append(value)
+        count = len(values)
+        if count == 1:
+            return values[0]
+        type_: Type = ctypes.UNSIGNED_LONG if count == 2 else ArrayType(ctypes.INT, count)
+        if register.kind in (K.VGPR, K.AGPR):
+            type_ = VectorType(type_, self.wave_size, 4 * count * self.wave_size)
+        text = operands.register_text(register, self.target.architecture)
+        return Value(type_, CallbackStorage(text, *_interleave(values), tuple(values)))
+
+    def _names_of(self, register: Register) -> list[str]:
+        """The names of the single registers."""
+        if register.kind is not K.SPECIAL:
+            file = operands.FILE_NAMES[register.kind]
+            return [f"{file}{register.index + number}" for number in range(register.dwords)]
+        name = operands.special_name(register, self.target.architecture)
+        return [f"{name}_lo", f"{name}_hi"] if register.dwords == 2 else [name]
+
+    def _half(self, name: str, half: int) -> Value:
+        """``$v1.l``, ``$v1.h``: of each lane's dword 16 bits."""
+        lanes = self.wave_size
+        location = self.context.register_location(register_number(name, lanes))
+        type_ = VectorType(ctypes.SHORT, lanes, 2 * lanes)
+        if location.is_undefined:
+            return Value.absent(type_, Absence.NOT_SAVED)
+        parts = [(location.offset_by(32 * lane + 16 * half), 16) for lane in range(lanes)]
+        return Value(type_, LocationStorage(LocationDescription(Place(CompositeStorage(parts))), Absence.NOT_SAVED))
+
+    def _named(self, name: str) -> Value | None:
+        """A register of the wave, by the name that DWARF or the target has for it."""
+        if name in _HIDDEN:
+            return self._part(name)
+        try:
+            number = register_number(name, self.wave_size)
         except UnknownRegisterError:
-            return self._special(name)
+            return self._undescribed(name)
         if name == "pc" and self.context.callee is not None:
             return self._caller_pc()
         register = dwarf_register(number)
         location = self.context.register_location(number)
         if location.is_undefined:
-            return Value.absent(self._type(name, register.size, wave.lane_count), Absence.NOT_SAVED)
+            return Value.absent(self._type(name, register.size, self.wave_size), Absence.NOT_SAVED)
         storage = LocationStorage(location, Absence.NOT_SAVED)
-        type_ = self._code_pointer if name == "pc" else self._type(name, register.size, wave.lane_count)
+        type_ = self._code_pointer if name == "pc" else self._type(name, register.size, self.wave_size)
         return Value(type_, storage)
+
+    def _part(self, name: str) -> Value | None:
+        """``vcc_lo``, ``vcc_hi``. In wave32 the high halves of the masks are registers of their own."""
+        whole, offset = _HALVES[name]
+        value = self._named(whole)
+        if value is None:
+            return None
+        return value.part(ctypes.INT, offset) if value.size > offset else self._undescribed(name)
 
     @property
     def _code_pointer(self) -> Type:
         function = self.context.function
         return ctypes.CXX_CODE_POINTER if function is not None and function.unit.is_cxx else ctypes.CODE_POINTER
 
-    def _operand(self, name: str) -> Value | None:
-        """What instructions can read besides registers: whether a mask is zero, where apertures are, nothing."""
+    def _special(self, name: str) -> Value | None:
+        """A special register: also whether a mask is zero, where apertures are, nothing."""
+        name = operands.ALIASES.get(name, name)
+        if name in _HALVES:
+            return self._part(name)
         if name in _ZERO_FLAGS:
-            mask = self.value(_ZERO_FLAGS[name])
+            mask = self._named(_ZERO_FLAGS[name])
             return None if mask is None else Value.of_int(ctypes.INT, int(mask.as_int() == 0))
-        if name in _CONSTANTS or name in _LDS_DIRECT:
-            own = name if name == _NULL else f"src_{name.removeprefix('src_')}"
-            if special_code(own, self.target.architecture) is None:
-                return None
-            return self._lds_direct() if name in _LDS_DIRECT else Value.of_int(ctypes.INT, 0)
-        space, low = _APERTURES[name]
-        base = self.target.generic_address(space, 0)
-        return None if base is None else Value.of_int(ctypes.UNSIGNED_LONG, base | low)
+        if name in _ZEROS:
+            return Value.of_int(ctypes.INT, 0)
+        if (at := _SCRATCH_BASE.get(name)) is not None:
+            whole = self._named("flat_scratch")
+            return None if whole is None else Value.of_int(ctypes.INT, whole.part(ctypes.INT, at).as_int())
+        if name in _APERTURES:
+            space, low = _APERTURES[name]
+            base = self.target.generic_address(space, 0)
+            return None if base is None else Value.of_int(ctypes.UNSIGNED_LONG, base | low)
+        return self._lds_direct() if name == "src_lds_direct" else self._named(name.removeprefix("src_"))
 
     def _lds_direct(self) -> Value | None:
         """What M0 selects in LDS: its low half is the address, bits 16 to 18 say of which type."""
-        if self.target.architecture.unified_vgprs:
-            return None  # gone with gfx90a
         m0 = self.target.read_special(self.thread, "m0")
         if m0 is None:
             return None
@@ -147,7 +196,8 @@ class RegisterFile(Struct, frozen=True):
             return VectorType(ctypes.INT, lanes, 4 * lanes)
         return {4: ctypes.INT, 8: ctypes.UNSIGNED_LONG}.get(size, ctypes.unsigned_of(size))
 
-    def _special(self, name: str) -> Value | None:
+    def _undescribed(self, name: str) -> Value | None:
+        """A register without a DWARF number."""
         thread, target = self.thread, self.target
         number = target.read_special(thread, name)
         if number is None:
@@ -167,33 +217,6 @@ class RegisterFile(Struct, frozen=True):
 
         type_ = ctypes.UNSIGNED_LONG if size == 8 else ctypes.INT
         return Value(type_, CallbackStorage(name, read, write))
-
-    def range(self, file: str, first: int, last: int) -> Value:
-        """``$s[4:5]`` (one 64-bit number, wider ones an array of dwords), ``$v[0:1]`` (a vector of those)."""
-        file = {"acc": "a"}.get(file, file)
-        text = f"{file}[{first}:{last}]" if last != first else f"{file}[{first}]"
-        if file not in ("s", "v", "a", "ttmp") or not 0 <= first <= last:
-            raise ExpressionError(f"Register range ${text} is not valid.")
-        architecture = self.target.architecture
-        if last >= (limit := register_count(file, architecture)):
-            has = f"{file}0 to {file}{limit - 1}" if limit else "no such registers"
-            raise RegisterAccessError(f"There is no register ${file}{last}: {architecture.name} has {has}.")
-        values = []
-        for index in range(first, last + 1):
-            value = self.value(f"{file}{index}")
-            if value is None:
-                raise RegisterAccessError(f"There is no register ${file}{index}.")
-            values.append(value)
-        count = len(values)
-        if count == 1:
-            return values[0]
-        element: Type = ctypes.UNSIGNED_LONG if count == 2 else ArrayType(ctypes.INT, count)
-        name = f"{file}[{first}:{last}]"
-        lanes = self.target.wave(self.thread).lane_count if file in "va" else 1
-        type_ = element
-        if file in "va":
-            type_ = VectorType(element, lanes, 4 * count * lanes)
-        return Value(type_, CallbackStorage(name, *_interleave(values), tuple(values)))
 
 
 def _interleave(

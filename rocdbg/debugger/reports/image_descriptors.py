@@ -10,6 +10,7 @@ from rocdbg.debugger.errors import DebuggerError
 from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.values.descriptor_text import image_lines, sampler_lines, words_at
+from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import PointerType
 from rocdbg.sim.images.chips import has_images
 from rocdbg.sim.images.fields import IMAGE_DWORDS, SAMPLER_DWORDS
@@ -41,18 +42,22 @@ def _words(data: Data, inferior: Inferior, text: str, count: int) -> list[int]:
         given = last - first + 1
         if given not in (SAMPLER_DWORDS, count):
             raise DebuggerError(f"A descriptor has {count} registers, {text.strip()} are {max(0, given)}.")
-        found = [data.integer(f"(unsigned int) ${match[1]}{n}") & 0xFFFFFFFF for n in range(first, last + 1)]
-        return found + [0] * (count - given)
+        return _dwords(data.evaluate(f"${match[1]}[{first}:{last}]"), count)
     value = data.evaluate(text)
     size = value.bare.size or 0
     if not isinstance(value.bare, PointerType) and size >= 4 * SAMPLER_DWORDS:
-        body = value.contents()[: 4 * count]
-        return [int(word) for word in np.frombuffer(body.ljust(4 * count, b"\0"), "<u4")]
+        return _dwords(value, count)
     memory = data.environment().memory
     if memory is None:
         raise DebuggerError("There is no memory to read a descriptor from.")
     space = value.bare.address_class or 0 if isinstance(value.bare, PointerType) else 0
     return words_at(memory, space, data.integer(text), count)
+
+
+def _dwords(value: Value, count: int) -> list[int]:
+    """The first dwords of a value, with zeros behind a shorter one."""
+    body = value.contents()[: 4 * count]
+    return [int(word) for word in np.frombuffer(body.ljust(4 * count, b"\0"), "<u4")]
 
 
 __all__ = ["described_image", "described_sampler"]

@@ -93,8 +93,9 @@ class Tables:
         formatter = self._data.formatter()
         rows = []
         for name in (name.removeprefix("$") for name in names):
-            # s[4:5], v[0:1]: what the expression $s[4:5] gives
-            value = self._data.evaluate(f"${name}", focus) if "[" in name else environment.register(name)
+            # s[4:5], [v0,v1], v1.l: what the expression $s[4:5] gives
+            is_word = name.replace("_", "").isalnum()
+            value = environment.register(name) if is_word else self._data.evaluate(f"${name}", focus)
             if value is None:
                 raise RegisterAccessError(f"Invalid register `{name}'")
             if value.absence is not None:

@@ -18,13 +18,14 @@ from rocdbg.debugger.running.value_sources import (
     second_distance,
     source_of,
 )
-from rocdbg.debugger.running.wave_registers import FILES, VECTORS, WaveRegisters
+from rocdbg.debugger.running.wave_registers import VECTORS, WaveRegisters
 from rocdbg.debugger.running.written_registers import resolved
 from rocdbg.debugger.target.recording import HostAccess, Recording, Spans, Write
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import Type
 from rocdbg.isa.instruction import Instruction, Operand, OperandKind
+from rocdbg.isa.operands import FILE_NAMES
 from rocdbg.isa.results import results
 
 MAX_STEPS = 200
@@ -215,7 +216,7 @@ class Origins(Struct):
                         if low <= begin < high:
                             data = instruction.operand(("data0", "data1")[number]) or instruction.operand("vdata")
                             data = data or instruction.operand("sdata")
-                            if data is None or data.kind not in FILES:
+                            if data is None or data.kind not in FILE_NAMES:
                                 return lane, End("a store")
                             if name.endswith("_hi") or "_d16_hi" in name:
                                 return lane, End("the upper half of a register")
@@ -264,7 +265,7 @@ class Origins(Struct):
                 if operand.name in written or operand.dwords > 2 or not operand.name.endswith(half):
                     continue
                 for offset in range(operand.dwords):
-                    name = f"{FILES[operand.kind]}{operand.index + offset}"
+                    name = f"{FILE_NAMES[operand.kind]}{operand.index + offset}"
                     number = state.dword(operand, offset, lane or 0)
                     found[name] = Value(shown, data=number.to_bytes(4, "little"))
         return tuple(found.items())
@@ -273,7 +274,7 @@ class Origins(Struct):
         """Why nothing has written a place."""
         if isinstance(place, _Memory):
             return self.recording.home_of(place.spans, place.thread)
-        name = f"{FILES.get(place.kind, 'register ')}{place.index}"
+        name = f"{FILE_NAMES.get(place.kind, 'register ')}{place.index}"
         return f"{name}, as the launch has set it up"
 
 

@@ -24,7 +24,7 @@ _KINDS = {
     RegisterClass.SGPR: OperandKind.SGPR, RegisterClass.VGPR: OperandKind.VGPR, RegisterClass.AGPR: OperandKind.AGPR,
 }
 _CODES = {RegisterClass.VCC: SPECIAL_CODES["vcc_lo"], RegisterClass.EXEC: SPECIAL_CODES["exec_lo"]}
-_NAMED = {"m0": "m0", "scc": "src_scc"}
+_NAMED = {"m0": "m0", "scc": "src_scc", "vcc_hi": "vcc_hi", "exec_hi": "exec_hi"}
 """Registers without a DWARF number whose writes can be found, and the names of their operands."""
 
 
@@ -92,9 +92,10 @@ def _is_file(value: Value) -> bool:
     if not isinstance(storage, LocationStorage) or storage.location.is_undefined:
         return False
     whole = next(storage.location.fragments(8 * value.size, 8 * value.offset)).storage
-    return isinstance(whole, RegisterStorage) and whole.size == 8 * value.size and (
-        dwarf_register(whole.number).is_vector
-    )
+    if not isinstance(whole, RegisterStorage) or not dwarf_register(whole.number).is_vector:
+        return False
+    lanes = whole.size // 32  # of dwords or, of halves, 16 bits of each
+    return value.size in (4 * lanes, 2 * lanes)
 
 
 def _found(value: Value, size: int, focus: Focus, target: Target) -> Iterator[Part]:

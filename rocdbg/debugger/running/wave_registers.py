@@ -6,8 +6,8 @@ from rocdbg.arch.registers import register_number
 from rocdbg.arch.targets import Generation
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.isa.instruction import Operand, OperandKind
+from rocdbg.isa.operands import FILE_NAMES
 
-FILES = {OperandKind.VGPR: "v", OperandKind.AGPR: "a", OperandKind.SGPR: "s", OperandKind.TTMP: "ttmp"}
 VECTORS = (OperandKind.VGPR, OperandKind.AGPR)
 
 
@@ -30,7 +30,7 @@ class WaveRegisters:
                 return (self._target.read_special(self._thread, "m0") or 0) if operand.text == "m0" else 0
             offset += at
         else:
-            name = f"{FILES[operand.kind]}{operand.index + offset}"
+            name = f"{FILE_NAMES[operand.kind]}{operand.index + offset}"
             offset = lane if operand.kind in VECTORS else 0
         if name.startswith("ttmp"):
             return self._target.read_special(self._thread, name) or 0
@@ -56,4 +56,4 @@ class WaveRegisters:
         return 32 if halves else self.wave_size
 
 
-__all__ = ["FILES", "VECTORS", "WaveRegisters"]
+__all__ = ["VECTORS", "WaveRegisters"]

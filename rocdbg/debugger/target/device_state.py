@@ -22,7 +22,7 @@ from rocdbg.debugger.target.runnable import Resume, TargetStop, WatchedMemory
 from rocdbg.debugger.target.simulated_calls import Caller, CallStacks
 from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_stop
 from rocdbg.debugger.target.state import Target, WaveInfo
-from rocdbg.isa.operands import special_code
+from rocdbg.isa.operands import SPECIAL_CODES, special_code
 from rocdbg.sim import layout
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.memory import GlobalMemory
@@ -38,6 +38,8 @@ _APERTURES = {AddressSpace.LOCAL: layout.SHARED_APERTURE, AddressSpace.PRIVATE_L
 _FIELDS = {"scc": "scc", "mode": "mode", "status": "status", "trapsts": "trapsts"}
 _GFX12_FIELDS = {name: name for name in ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")}
 _READ_ONLY = frozenset(("state_priv", "excp_flag_priv"))
+_HIGH_HALVES = {name: SPECIAL_CODES[name] for name in ("vcc_hi", "exec_hi")}
+"""What no mask of 32 bits has, and instructions of wave32 code read and write all the same."""
 
 
 class DeviceState(ABC):
@@ -189,6 +191,8 @@ class DeviceState(ABC):
         if name in _PAIRS:
             code = special_code(f"{name}_lo", wave.target)
             return None if code is None else wave.sgpr64(code)
+        if name in _HIGH_HALVES:
+            return wave.sgpr(_HIGH_HALVES[name])
         if name.startswith("ttmp") and name[4:].isdecimal() and len(name) < 7 and int(name[4:]) < 16:
             return wave.ttmp(int(name[4:]))
         return None
@@ -204,6 +208,8 @@ class DeviceState(ABC):
             wave.set_sgpr(wave.target.first_ttmp + int(name[4:]), value)
         elif name in _PAIRS and (code := special_code(f"{name}_lo", wave.target)) is not None:
             wave.set_sgpr64(code, value)
+        elif name in _HIGH_HALVES:
+            wave.set_sgpr(_HIGH_HALVES[name], value)
         else:
             raise RegisterAccessError(f"Register ${name} cannot be written.")
 
