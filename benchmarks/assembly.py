@@ -1,6 +1,7 @@
 """Instructions to text and back: how many of some number of generated encodings the assembler gives their bytes again.
 
-``python benchmarks/assembly.py [COUNT] [TARGET...]``: COUNT (1,000,000) different instructions, shared by the targets.
+``python benchmarks/assembly.py [--seed N] [COUNT] [TARGET...]``: COUNT (1,000,000) different instructions, shared by
+the targets.
 A text is right if it gives the bytes it came from; or, since a text does not tell all bits, the bytes that llvm-mc
 gives it; or if llvm-mc refuses it too (an instruction may be printed that must not be written). Prints for each target
 how many there were of each kind, how many texts were wrong and in which classes, and the speed. What is left out are
@@ -10,6 +11,7 @@ llvm-mc's (``rocdbg.isa.generate.soak_typed`` lists them). Exit status 1 if a te
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
 import sys
@@ -27,12 +29,12 @@ TARGETS = (
 )
 
 
-def instructions(target: str, count: int) -> dict[str, bytes]:
+def instructions(target: str, count: int, first: int) -> dict[str, bytes]:
     """Texts of generated encodings, with the bytes they came from."""
     decoder = decoder_for(target)
     found: dict[str, bytes] = {}
     # The stream is the same again with another seed, until there are enough.
-    for seed in range(1000):
+    for seed in range(first, first + 1000):
         for _, word in encodings(target, 40, 16, random.Random(seed)):
             data = word.to_bytes(24, "little")[:20]
             instruction = decoder.decode(data)
@@ -44,11 +46,15 @@ def instructions(target: str, count: int) -> dict[str, bytes]:
 
 
 def main() -> int:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    targets = sys.argv[2:] or list(TARGETS)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", nargs="?", type=int, default=1_000_000)
+    parser.add_argument("targets", nargs="*", default=list(TARGETS))
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the first stream of encodings")
+    arguments = parser.parse_args()
+    count, targets = arguments.count, arguments.targets
     bad = 0
     for target in targets:
-        texts, assembler = instructions(target, count // len(targets)), assembler_for(target)
+        texts, assembler = instructions(target, count // len(targets), arguments.seed), assembler_for(target)
         open_: list[str] = []
         start, refused = time.perf_counter(), 0
         for text, data in texts.items():

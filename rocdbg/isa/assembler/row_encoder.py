@@ -76,8 +76,11 @@ class RowEncoder:
                 case ItemTag.OPERAND:
                     assert isinstance(item, OperandItem)
                     _, bits, vector, literal, neg, absolute, sext = fields
+                    # Numbers of this type are printed as if there were two in the operand.
+                    short = literal == "v2bf16l" and ("dot2" not in self.mnemonic or item.name == "src2")
                     self._operands.append(OperandField(
-                        item.name, parse_bits(bits), texts(vector), literal, neg, absolute, sext, item.type,
+                        item.name, parse_bits(bits), texts(vector), literal, neg, absolute, sext,
+                        "bf16" if short else item.type,
                         not layout.encoding.startswith("VOP3"),
                         layout.name == "VINTERP" and item.name.startswith("src"),
                         self._address_counts(name, item.name, table.family),

@@ -164,6 +164,8 @@ def _register_ranges(found: Instruction, layout: Layout, target: Target) -> str 
 
 
 def _buffers(found: Instruction, layout: Layout, target: Target) -> str | None:
+    if found.name.startswith("s_buffer_") and any(o.name == "sbase" and o.text == _NULL for o in found.operands):
+        return f"sbase cannot be {_NULL}: it takes four scalar registers"
     if found.encoding in _BUFFERS:
         offset, resource = found.operand("soffset"), found.operand("srsrc")
         if offset is not None and offset.kind is K.LITERAL:
