@@ -6,11 +6,11 @@ and constant operands as users type them. ``assemble`` turns the text of an inst
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rocdbg.arch.targets import Target
 from rocdbg.isa.decoder import DecodeError, Decoder, UnknownEncodingError, decode, decoder_for, disassemble
+from rocdbg.isa.expressions import Lookup
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
 from rocdbg.isa.operands import OperandSyntaxError, Register, parse_register
 
@@ -37,14 +37,14 @@ __all__ = [
 
 
 def assemble(
-    text: str, target: str | Target, address: int = 0, *, symbols: Callable[[str], int | None] | None = None,
-    wave_size: int | None = None,
+    text: str, target: str | Target, address: int = 0, *, symbols: Lookup | None = None, wave_size: int | None = None,
 ) -> bytes:
     """The bytes of one instruction in LLVM's syntax, which will be at ``address``.
 
     Without the suffix of an encoding the shortest one is taken that has the operands. ``symbols`` gives the address
-    of a name in an expression, None for one it does not know; ``.`` is ``address``. ``wave_size`` as for
-    :func:`decode`. Raises AssemblyError, and UnknownEncodingError for a target without a table.
+    of a name in an expression, an `expressions.Value` for a name of a number, None for one it does not know; ``.`` is
+    ``address``. ``wave_size`` as for :func:`decode`. Raises AssemblyError, and UnknownEncodingError for a target
+    without a table.
     """
     from rocdbg.isa.assembler.encoder import assembler_for
 

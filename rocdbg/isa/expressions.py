@@ -1,4 +1,4 @@
-"""Integer expressions of operands: ``s[2*2]``, ``(1<<4)+1``, ``. + 8``, ``table - kernel``.
+"""Numbers and expressions of operands: ``s[2*2]``, ``(1<<4)+1``, ``. + 8``, ``table - kernel``, ``f@rel32@lo+4``.
 
 Values are 64-bit integers. Operators bind as llvm-mc has them, which is not what the table of the operand syntax
 document says: shifts like products, bit operations above sums, comparisons (which give -1 if they hold) below.
@@ -20,8 +20,13 @@ _TOKEN = re.compile(
 )
 _BASES = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
 
-Lookup = Callable[[str], int | None]
-"""The address a symbol stands for (``.`` is the place of the instruction), or None if it is not known."""
+_FLOAT = re.compile(r"-?\s*(?:\d+\.\d*|\.\d+|\d+(?=e))(?:e[-+]?\d*)?", re.IGNORECASE | re.ASCII)
+_HEX_FLOAT = re.compile(r"-?\s*0x[0-9a-f]*(?:\.[0-9a-f]*)?p[-+]?\d+", re.IGNORECASE | re.ASCII)
+PARTS = ("rel32@lo", "rel32@hi", "abs32@lo", "abs32@hi", "rel64", "abs64")
+"""What may stand behind a symbol and ``@``: which half of its address, or of the distance to it, is meant."""
+_BY_LINKER = ("gotpcrel", "gotpcrel32@lo", "gotpcrel32@hi")
+_MOST_DIGITS = 400
+"""Of a number: more are refused before anything is computed of them."""
 
 
 class RelocatableError(ValueError):
@@ -30,10 +35,32 @@ class RelocatableError(ValueError):
 
 class Value(Struct, frozen=True):
     """What an expression comes to. ``addresses``: how often the address of the program is in it: 0 for an absolute
-    value, 1 for a relocatable one."""
+    value, 1 for a relocatable one. ``part``: one of PARTS, if the symbol has that behind it."""
 
     value: int
     addresses: int = 0
+    part: str = ""
+
+
+Lookup = Callable[[str], int | Value | None]
+"""The address a symbol stands for (``.`` is the place of the instruction), a `Value` for what is no address, or None if
+it is not known."""
+
+
+def floating(text: str) -> float | None:
+    """A floating-point number, decimal or hexadecimal; None if the text is none.
+
+    Raises OverflowError if it is none of 64 bits.
+    """
+    if _FLOAT.fullmatch(text):
+        digits = "".join(text.split()).lower()
+        return float(digits if digits[-1] not in "e+-" else digits.rstrip("+-") + "0")  # as LLVM, `1e' is 1.0
+    if not _HEX_FLOAT.fullmatch(text):
+        return None
+    try:
+        return float.fromhex("".join(text.split()))
+    except ValueError:
+        return None
 
 
 def signed(value: int) -> int:
@@ -59,6 +86,7 @@ _BINARY: dict[str, tuple[int, Callable[[int, int], int]]] = {
     "+": (4, lambda a, b: a + b),
     "-": (4, lambda a, b: a - b),
     "|": (5, lambda a, b: a | b),
+    "!": (5, lambda a, b: a | ~b),
     "^": (5, lambda a, b: a ^ b),
     "&": (5, lambda a, b: a & b),
     "*": (6, lambda a, b: a * b),
@@ -106,11 +134,10 @@ def evaluate_with(text: str, symbols: Lookup | None) -> Value | None:
         elif kind == "symbol":
             if symbols is None:
                 return None
-            address = symbols(digits)
-            if address is None:
-                raise KeyError(digits)
-            tokens.append(Value(signed(address), 1))
+            tokens.append(_symbol(digits, symbols))
         else:
+            if len(digits) > _MOST_DIGITS:
+                raise OverflowError(digits)
             if kind == "suffixed":
                 value = int(digits[:-1].lower().removeprefix("0x"), 16)
             else:
@@ -123,12 +150,30 @@ def evaluate_with(text: str, symbols: Lookup | None) -> Value | None:
     return None if result is None or parser.position < len(tokens) else result
 
 
+def _symbol(text: str, symbols: Lookup) -> Value:
+    name, mark, part = text.partition("@")
+    if mark and part not in PARTS:
+        if part in _BY_LINKER:
+            raise RelocatableError(f"`@{part}' asks for an entry in a table that only a linker makes")
+        raise RelocatableError(f"there is no `@{part}' (there are {', '.join(f'@{one}' for one in PARTS)})")
+    found = symbols(name)
+    if found is None:
+        raise KeyError(name)
+    if isinstance(found, Value):
+        if mark:
+            raise RelocatableError(f"`{name}' is a number, which has no `@{part}'")
+        return Value(signed(found.value), found.addresses)
+    return Value(signed(found), 1, part)
+
+
 def _combine(operator: str, left: Value, right: Value) -> Value:
     value = signed(_BINARY[operator][1](left.value, right.value))
+    if (left.part and right.addresses) or (right.part and (left.addresses or operator != "+")):
+        raise RelocatableError(f"to `@{left.part or right.part}' numbers can be added, and nothing else")
     if operator == "+":
-        return Value(value, left.addresses + right.addresses)
+        return Value(value, left.addresses + right.addresses, left.part or right.part)
     if operator == "-":
-        return Value(value, left.addresses - right.addresses)
+        return Value(value, left.addresses - right.addresses, left.part)
     if left.addresses or right.addresses:
         raise RelocatableError(f"addresses can be added and subtracted, not combined by `{operator}'")
     return Value(value)
@@ -173,7 +218,7 @@ class _Parser:
             value = self.primary(depth + 1)
             if value is None:
                 return None
-            if value.addresses and token in "~!":
+            if value.addresses and (token in "~!" or value.part):
                 raise RelocatableError(f"addresses can be added and subtracted, not changed by `{token}'")
             return Value(signed(_UNARY[token](value.value)), -value.addresses if token == "-" else value.addresses)
         return None

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from rocdbg.arch.targets import Generation, Target, target_by_name
 from rocdbg.errors import Error
-from rocdbg.isa.expressions import evaluate
+from rocdbg.isa.expressions import evaluate, floating
 from rocdbg.isa.instruction import OperandKind
 
 SPECIAL_CODES = {
@@ -50,13 +50,12 @@ FILES = {
 _SINGLE = re.compile(r"^(ttmp|acc|[vas])(\d+)$", re.ASCII)
 _HALF = re.compile(r"^(.*?)\.([lh])$")
 _RANGE = re.compile(r"^(ttmp|acc|[vas])\s*\[([^][:]+)(?::([^][:]+))?\]$")
-_FLOAT = re.compile(r"^[-+]?(?:(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+)$")
-_HEX_FLOAT = re.compile(r"^[-+]?0x[0-9a-f]*(?:\.[0-9a-f]*)?p[-+]?\d+$")
 
 FILE_NAMES = {kind: prefix for prefix, kind in FILES.items() if prefix != "acc"}
 """The files' names as they are printed."""
 _MOST_DIGITS = 100
 """Of a register's number: longer ones are taken for one that no file has."""
+_INFINITE = 0x7F800000
 MAX_NESTED_LISTS = 8
 """Lists in lists: of image addresses each may stand in brackets of its own."""
 
@@ -320,26 +319,31 @@ def _plain(name: str, target: Target, wave_size: int, text: str) -> Register | N
 def _constant(name: str, text: str) -> Register:
     literal = name.startswith("lit(") and name.endswith(")")
     number = name[4:-1].strip() if literal else name
-    if _FLOAT.match(number) or _HEX_FLOAT.match(number):
-        return _float_constant(number, text, literal)
-    value = _integer(number, text)
-    if value is None:
+    try:
+        value = floating(number)
+    except OverflowError:
+        raise OperandSyntaxError(text, "the constant is no 64-bit floating-point number") from None
+    if value is not None:
+        return _float_constant(value, text, literal)
+    integer = _integer(number, text)
+    if integer is None:
         raise OperandSyntaxError(text, "it is neither a register nor a constant")
-    short = value - (1 << 32) if 0xFFFFFFF0 <= value < 1 << 32 else value
+    short = integer - (1 << 32) if 0xFFFFFFF0 <= integer < 1 << 32 else integer
     code = 128 + short if 0 <= short <= 64 else 192 - short if -16 <= short < 0 else -1
-    width = 32 if -(1 << 31) <= value < 1 << 32 else 64
-    return Register(OperandKind.CONSTANT, -1 if literal else code, width // 32, value & ((1 << width) - 1))
+    width = 32 if -(1 << 31) <= integer < 1 << 32 else 64
+    return Register(OperandKind.CONSTANT, -1 if literal else code, width // 32, integer & ((1 << width) - 1))
 
 
-def _float_constant(number: str, text: str, literal: bool) -> Register:
-    """A decimal or hexadecimal floating-point number, as 32-bit float."""
-    value = float.fromhex(number) if "p" in number else float(number)
-    if number.lstrip("+") in ("0.1592", "0.15915494", "0.15915494309189532"):
+def _float_constant(value: float, text: str, literal: bool) -> Register:
+    """A floating-point number, as 32-bit float."""
+    if value in (0.1592, 0.15915494, 0.15915494309189532):
         bits, code = INV_2PI["f32"], 248
     else:
         try:
             bits = float_bits(value, "f32")
         except OverflowError:
-            raise OperandSyntaxError(text, "the constant does not fit into a 32-bit float") from None
+            bits = _INFINITE
+        if bits & _INFINITE == _INFINITE:
+            raise OperandSyntaxError(text, "the constant does not fit into a 32-bit float")
         code = 128 if bits == 0 else next((c for c, v in FLOAT_CONSTANTS.items() if v == value), -1)
     return Register(OperandKind.CONSTANT, -1 if literal else code, 1, bits)

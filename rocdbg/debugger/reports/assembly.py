@@ -14,6 +14,7 @@ from rocdbg.debugger.expr.data import Data
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, disassemble, instructions_at
 from rocdbg.isa.assembler.encoder import Assembler, assembler_for
+from rocdbg.isa.expressions import Value
 
 
 def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, str]:
@@ -64,7 +65,10 @@ def assemble(data: Data, program: Program, wave_size: int | None, text: str) -> 
 
 
 def _bytes(assembler: Assembler, program: Program, text: str, address: int) -> bytes:
-    def symbol(name: str) -> int | None:
+    def symbol(name: str) -> int | Value | None:
+        known = program.code_object.symbols.get(name)
+        if known is not None and known.is_absolute:
+            return Value(known.value)
         found: LoadedAddress | None = program.symbol_address(name)
         return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from rocdbg.isa.assembler.rules import violation
 from rocdbg.isa.assembler.syntax import Statement, column_of, parse
 from rocdbg.isa.assembler.word import Place
 from rocdbg.isa.decoder import UnknownEncodingError, decoder_for
+from rocdbg.isa.expressions import Lookup
 from rocdbg.isa.formats import GFX12, Layout, layouts
 from rocdbg.isa.table import Table, base_name
 
@@ -63,7 +63,7 @@ class Assembler:
             return True
         return any(row.startswith(f"{name} :: ") for row in self._rows)
 
-    def assemble(self, text: str, address: int = 0, symbols: Callable[[str], int | None] | None = None) -> bytes:
+    def assemble(self, text: str, address: int = 0, symbols: Lookup | None = None) -> bytes:
         """The bytes of one instruction at ``address``. Raises AssemblyError."""
         statement = parse(text)
         if statement.mnemonic in (".long", ".byte"):
@@ -131,7 +131,7 @@ class Assembler:
             raise AssemblyError(text, self.target.name, reason, 1) from None
 
     def _high_half(
-        self, statement: Statement, text: str, address: int, symbols: Callable[[str], int | None] | None
+        self, statement: Statement, text: str, address: int, symbols: Lookup | None
     ) -> bytes | None:
         """What GFX12's decoder reads besides LLVM's table: v_mov_b16, v_swap_b16, short forms whose result goes to a
         high half."""

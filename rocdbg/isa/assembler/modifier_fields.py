@@ -236,7 +236,7 @@ class NumberField:
             raise Mismatch(f"`{text}' is not a branch target")
         if not value.addresses:
             return value.value
-        if value.addresses != 1:
+        if value.addresses != 1 or value.part:
             raise Mismatch(f"`{text}' is no address")
         distance, rest = divmod(value.value - place.address - 4, 4)
         if rest:

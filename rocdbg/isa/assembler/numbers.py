@@ -7,11 +7,10 @@ import re
 from msgspec import Struct
 
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.expressions import Lookup, RelocatableError, Value, evaluate_with, signed
+from rocdbg.isa.assembler.word import Relative, Word
+from rocdbg.isa.expressions import Lookup, RelocatableError, Value, evaluate_with, floating, signed
 from rocdbg.isa.operands import INV_2PI, float_bits
 
-_FLOAT = re.compile(r"^[-+]?(?:(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+)$", re.IGNORECASE)
-_HEX_FLOAT = re.compile(r"^[-+]?0x[0-9a-f]*(?:\.[0-9a-f]*)?p[-+]?\d+$", re.IGNORECASE)
 _MARKED = re.compile(r"^(lit|lit64)\s*\((.*)\)$", re.IGNORECASE | re.DOTALL)
 _INVERSE = {0.1592: ("f16",), 0.15915494: ("f16", "f32"), 0.15915494309189532: ("f16", "f32", "f64")}
 """1/(2*pi) in the digits that the inline constant has at each width; for bf16 those of f32."""
@@ -24,13 +23,15 @@ _FLOAT_TYPES = {
 
 class Number(Struct, frozen=True):
     """A number as typed: an integer of 64 bits, ``addresses`` as in :class:`~rocdbg.isa.expressions.Value`, or a
-    floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`."""
+    floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`; ``part`` as in
+    a value."""
 
     integer: int = 0
     floating: float | None = None
     addresses: int = 0
     literal: bool = False
     wide: bool = False
+    part: str = ""
 
 
 def read(text: str, symbols: Lookup) -> Number | None:
@@ -38,15 +39,14 @@ def read(text: str, symbols: Lookup) -> Number | None:
     literal = wide = False
     if match := _MARKED.match(text):
         literal, wide, text = True, match[1].lower() == "lit64", match[2].strip()
-    if _FLOAT.match(text):
-        return Number(floating=float(text), literal=literal, wide=wide)
-    if _HEX_FLOAT.match(text):
-        try:
-            return Number(floating=float.fromhex(text), literal=literal, wide=wide)
-        except (OverflowError, ValueError):
-            raise Mismatch(f"`{text}' is no 64-bit floating-point number") from None
+    try:
+        number = floating(text)
+    except OverflowError:
+        raise Mismatch(f"`{text}' is no 64-bit floating-point number") from None
+    if number is not None:
+        return Number(floating=number, literal=literal, wide=wide)
     value = integer(text, symbols)
-    return None if value is None else Number(value.value, None, value.addresses, literal, wide)
+    return None if value is None else Number(value.value, None, value.addresses, literal, wide, value.part)
 
 
 def integer(text: str, symbols: Lookup) -> Value | None:
@@ -73,6 +73,26 @@ def absolute(text: str, symbols: Lookup) -> int:
     if value.addresses:
         raise Mismatch(f"`{text}' is an address, where an absolute number must stand")
     return value.value
+
+
+def put_address(number: Number, type: str, wide: bool, name: str, word: Word) -> int:
+    """Set the literal of a relocatable value: of a plain symbol the distance from the literal to it, as a linker would,
+    else what stands behind its ``@``. Returns its size in bytes. Raises Mismatch where there is no such literal.
+
+    ``wide``: the target has literals of 64 bits for this operand, whose ``name`` is that of the operand.
+    """
+    part, value = number.part or ("rel64" if type == "b64" else "rel32@lo"), number.integer
+    if number.addresses != 1 or type not in ("b32", "b64") or (type == "b64" and not wide):
+        raise Mismatch(f"{name} cannot be an address: only 32-bit integers and branch targets can")
+    size = 8 if type == "b64" else 4
+    if part.endswith("64") and size == 4:
+        raise Mismatch(f"`@{part}' is of 64 bits, {name} has 32")
+    high = 32 if part.endswith("@hi") else 0
+    if part.startswith("abs"):
+        word.put_literal(value >> high & (1 << (32 if "@" in part else 64)) - 1, size)
+    else:
+        word.put_literal(value, size, Relative(high, 32 if "@" in part else 64))
+    return size
 
 
 def fits(value: int, bits: int) -> bool:

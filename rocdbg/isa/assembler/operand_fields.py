@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.assembler.numbers import Number, constant_bits_of, literal_of, read, truncated
+from rocdbg.isa.assembler.numbers import Number, constant_bits_of, literal_of, put_address, read, truncated
 from rocdbg.isa.assembler.syntax import elements
 from rocdbg.isa.assembler.word import Place, Word
 from rocdbg.isa.constants import constant_bits, inline_code
@@ -158,6 +158,8 @@ class OperandField:
         number = read(typed.removesuffix(_INVALID) if marked else typed, word.place.lookup)
         if number is None:
             raise Mismatch(f"`{typed}' is neither a register nor a number")
+        if number.wide and not word.place.target.is_gfx125:
+            raise Mismatch(f"{word.place.target.name} has no literals of 64 bits")
         if marked:
             word.put_literal(*literal_of(number, "b32", False))
             return self._texts.codes["LITERAL"]
@@ -183,10 +185,8 @@ class OperandField:
                 raise Mismatch(f"{self.name} cannot be `{typed}': it takes {self.takes()}")
             raise Mismatch(f"{self.name} cannot be `{typed}', which is no inline constant: it takes {self.takes()}")
         if number.addresses:
-            if number.addresses != 1 or self._type not in ("b32", "b16"):
-                raise Mismatch(f"{self.name} cannot be an address: only 32-bit integers and branch targets can")
-            word.put_literal(number.integer, 4, True)
-            return self._texts.codes["LITERAL"]
+            size = put_address(number, self._type, wide, self.name, word)
+            return self._texts.codes["LITERAL64" if size == 8 else "LITERAL"]
         if self.name == "soffset" and (number.floating is not None or number.integer < 0):
             raise Mismatch(f"{self.name} cannot be `{typed}': literals are unsigned numbers here")
         value, size = literal_of(number, self._type, wide and (self._wide or number.wide))
@@ -230,6 +230,8 @@ def typed_register(typed: str, place: Place) -> Register | None:
         return None
     if re.match(r"^lit(64)?\s*\(", typed, re.IGNORECASE):
         return None
+    if not typed.islower() and typed.isidentifier() and place.lookup(typed) is not None:
+        return None  # names of symbols tell small letters from capital ones
     try:
         register = parse_register(typed, place.target, 64)
     except OperandSyntaxError as error:
@@ -320,9 +322,7 @@ class LiteralField:
         if number is None:
             raise Mismatch(f"`{typed}' must be a number")
         if number.addresses:
-            if number.addresses != 1 or self._type != "b32":
-                raise Mismatch("the literal cannot be an address")
-            word.put_literal(number.integer, 4, True)
+            put_address(number, self._type, False, "the literal", word)
             return
         if self._type == "f16" and number.floating is None:  # the bits behind it are kept
             truncated(number.integer, 16)

@@ -40,7 +40,6 @@ _VECTOR_SOURCES = 1 << 40 | 1 << 49 | 1 << 58
 _MODIFIER = re.compile(r"[a-z_0-9]+:")
 _WORD = re.compile(r"[a-z_0-9.]", re.IGNORECASE)
 _ENDS_OPERAND = re.compile(r"[\w\]).|]$")
-_MASK32 = (1 << 32) - 1
 _BRANCHES = (Flow.BRANCH, Flow.COND_BRANCH, Flow.CALL)
 
 _Operand = OperandField | NumberField | RegistersField | FixedField | LiteralField
@@ -290,8 +289,9 @@ class RowEncoder:
         if word.literal is None:
             return code
         value = word.literal
-        if word.relocations:  # relative to the literal itself
-            value = value - (word.place.address + self._size) & _MASK32
+        if word.relative is not None:  # from the literal itself
+            distance = value - (word.place.address + self._size)
+            value = distance >> word.relative.low & (1 << word.relative.bits) - 1
         return code[: 4 * self.layout.dwords] + value.to_bytes(word.literal_size, "little")
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 _REGISTER = re.compile(r"[vas]\d+$")
 """Where an operand may stand, a16 is a register."""
+_COMMENT = re.compile(r"/\*(?! ?(?:Invalid|DP ALU|row_)).*?\*/", re.DOTALL)
 _BRACKETS = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 
@@ -22,7 +23,9 @@ class Statement(Struct, frozen=True):
 
 
 def parse(text: str) -> Statement:
-    """Take a line apart; comments (``// ...`` and ``; ...``, but not ``/* ... */``) are dropped."""
+    """Take a line apart; comments (``// ...``, ``; ...`` and ``/* ... */``) are dropped, but not the marks that the
+    decoder prints as such."""
+    text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
     first, separator, rest = text.partition(" :: ")
     mnemonic, parts = _half(first)
     if not separator:

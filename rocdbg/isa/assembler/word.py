@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from rocdbg.arch.targets import Target
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.expressions import Lookup
+from rocdbg.isa.expressions import Lookup, Value
 
 
 class Place(Struct, frozen=True):
@@ -17,9 +17,16 @@ class Place(Struct, frozen=True):
     address: int
     symbols: Lookup
 
-    def lookup(self, name: str) -> int | None:
-        """The address a name stands for; ``.`` is the instruction itself."""
-        return self.address if name == "." else self.symbols(name.partition("@")[0])
+    def lookup(self, name: str) -> int | Value | None:
+        """What a name stands for; ``.`` is the address of the instruction itself."""
+        return self.address if name == "." else self.symbols(name)
+
+
+class Relative(Struct, frozen=True):
+    """A literal is the distance to its value: bits of it from ``low`` on."""
+
+    low: int
+    bits: int
 
 
 class Word:
@@ -27,13 +34,13 @@ class Word:
 
     ``half``: a register that was typed as a half; ``plain``: one that could have been, but was not."""
 
-    __slots__ = ("half", "known", "literal", "literal_size", "place", "plain", "relocations", "value", "whole")
+    __slots__ = ("half", "known", "literal", "literal_size", "place", "plain", "relative", "value", "whole")
 
     def __init__(self, value: int, known: int, place: Place) -> None:
         self.value, self.known, self.place = value, known, place
         self.literal: int | None = None
         self.literal_size = 0
-        self.relocations = False
+        self.relative: Relative | None = None
         self.whole = False
         self.plain = self.half = ""
 
@@ -47,8 +54,8 @@ class Word:
         self.value = self.value & ~mask | value
         self.known |= mask
 
-    def put_literal(self, value: int, size: int, relocatable: bool = False) -> None:
+    def put_literal(self, value: int, size: int, relative: Relative | None = None) -> None:
         """Set the literal; raises Mismatch if there is another one."""
-        if self.literal is not None and (self.literal, self.literal_size) != (value, size):
+        if self.literal is not None and (self.literal, self.literal_size, self.relative) != (value, size, relative):
             raise Mismatch("an instruction has only one literal")
-        self.literal, self.literal_size, self.relocations = value, size, relocatable
+        self.literal, self.literal_size, self.relative = value, size, relative

@@ -124,6 +124,7 @@ SLIPS = (
     Slip("gfx9[45]", _REFUSE, r"_dpp .*v\[\d+:\d+\]", "takes pairs for single registers", "vector registers$"),
     Slip(".", _REFUSE, " ", "takes operands without a comma between them", "comma is missing"),
     Slip("gfx9", _REFUSE, r"^s_atc_probe", "cuts what is probed to seven bits", "sdata"),
+    Slip(".", _REFUSE, r"lit64\(", "takes lit64 for lit", "no literals of 64 bits"),
     # Bytes differ.
     Slip(".", _BYTES, r"s_setreg_imm32_b32(_e32)? .*\d\.\d", "takes zero for a floating-point literal"),
     Slip(".", _BYTES + "/" + _REFUSE, r"^exp(_e32)? .*compr", "enables halves of exports in pairs, and drops some"),
