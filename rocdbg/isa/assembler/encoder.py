@@ -146,6 +146,8 @@ class Assembler:
                 line = f"{name} {', '.join(' '.join(part) for part in low)}"
                 short = self.assemble(line, address, symbols)
                 code = bytes((*short[:3], short[3] | 1, *short[4:]))
+                if all(operand.half != 1 for operand in self._decoder.decode(code, address).operands[:1]):
+                    return None  # its result has no halves
             else:
                 return None
         except Error:

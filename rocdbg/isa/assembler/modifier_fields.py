@@ -191,7 +191,7 @@ class NumberField:
         self.prefix, self._names, self._branch = prefix, names, branch
         self.narrow = False
         """Whether the highest bit must be zero."""
-        self.unsigned = False
+        self.unsigned = style == "hwreg" or style.startswith("sendmsg")
         """Whether 16 bits that could have a sign must have none."""
         self.silent = silent or style == "optional_unsigned"
         self.head = _head(prefix) if prefix else ""

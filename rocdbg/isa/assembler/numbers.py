@@ -15,6 +15,8 @@ _MARKED = re.compile(r"^(lit|lit64)\s*\((.*)\)$", re.IGNORECASE | re.DOTALL)
 _INVERSE = {0.1592: ("f16",), 0.15915494: ("f16", "f32"), 0.15915494309189532: ("f16", "f32", "f64")}
 """1/(2*pi) in the digits that the inline constant has at each width; for bf16 those of f32."""
 _NAMES = {"f16": "16-bit", "bf16": "16-bit brain", "f32": "32-bit", "f64": "64-bit"}
+_LEAST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
+"""The smallest numbers above zero."""
 _FLOAT_TYPES = {
     "f16": "f16", "b16": "f16", "v2f16": "f16", "bf16": "bf16", "v2bf16": "bf16", "b32": "f32", "f64": "f64",
     "b64": "f64",
@@ -108,8 +110,8 @@ def truncated(value: int, bits: int) -> int:
 
 
 def as_float(number: float, kind: str) -> int:
-    """Bits of a float of a kind (``f16``, ``bf16``, ``f32``, ``f64``); precision may be lost, but no overflow or
-    underflow is."""
+    """Bits of a float of a kind (``f16``, ``bf16``, ``f32``, ``f64``); precision may be lost, but not by overflow or
+    underflow (a result below the least normal number that is not exact, as IEEE 754 has it)."""
     for value, kinds in _INVERSE.items():
         if number == value and (kind in kinds or (kind == "bf16" and "f32" in kinds)):
             return INV_2PI[kind]
@@ -125,7 +127,8 @@ def as_float(number: float, kind: str) -> int:
     magnitude = bits & (1 << infinite.bit_length()) - 1
     if magnitude >= infinite:
         raise Mismatch(f"{number} does not fit into a {_NAMES[kind]} floating-point number")
-    if number and not magnitude:
+    fraction = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}[kind]
+    if not magnitude >> fraction and magnitude * _LEAST[kind] != abs(number):
         raise Mismatch(f"{number} is too small for a {_NAMES[kind]} floating-point number")
     return bits
 
@@ -142,10 +145,11 @@ def constant_bits_of(number: Number, type: str) -> int | None:
     return number.integer & (1 << width) - 1 if fits(number.integer, width) else None
 
 
-def literal_of(number: Number, type: str, wide: bool) -> tuple[int, int]:
+def literal_of(number: Number, type: str, wide: bool, high: bool = False) -> tuple[int, int]:
     """The literal that gives an operand of a type a number: its value and its size in bytes.
 
-    ``wide``: the target has literals of 64 bits for this operand. Raises Mismatch if there is no such literal.
+    ``wide``: the target has literals of 64 bits for this operand. ``high``: integers of 64 bits may stand in 64-bit
+    floats if they have a high half only. Raises Mismatch if there is no such literal.
     """
     if number.floating is not None:
         bits = as_float(number.floating, _FLOAT_TYPES[type])
@@ -162,9 +166,9 @@ def literal_of(number: Number, type: str, wide: bool) -> tuple[int, int]:
             raise Mismatch("this operand has no 64-bit literal")
         return truncated(value, 32), 4
     if type in ("f64", "b64"):
+        if high and type == "f64" and not fits(value, 32) and not value & 0xFFFFFFFF:
+            return value >> 32 & 0xFFFFFFFF, 4
         if wide and (not fits(value, 32) or (type == "b64" and not 0 <= value < 1 << 31)):
-            if type == "f64" and not value & 0xFFFFFFFF:
-                return value >> 32 & 0xFFFFFFFF, 4
             return value & (1 << 64) - 1, 8
         return truncated(value, 32), 4
     if type in ("f16", "bf16", "b16"):

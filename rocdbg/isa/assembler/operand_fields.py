@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from rocdbg.isa.assembler.errors import Mismatch
-from rocdbg.isa.assembler.numbers import Number, constant_bits_of, literal_of, put_address, read, truncated
+from rocdbg.isa.assembler.named import named
+from rocdbg.isa.assembler.numbers import Number, absolute, constant_bits_of, literal_of, put_address, read, truncated
 from rocdbg.isa.assembler.syntax import elements
 from rocdbg.isa.assembler.word import Place, Word
 from rocdbg.isa.constants import constant_bits, inline_code
@@ -17,6 +18,7 @@ from rocdbg.isa.table import Texts
 
 _HALF = re.compile(r"(?<=[\d\]])\.[lh]\b")
 _VECTOR = re.compile(r"^[-|(\[]*(?:(?:neg|abs)\s*[(|]+)*\s*v[\d\[]", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d|code \d")
 _FIRST_CONSTANT = 128
 _INVALID = "/*Invalid immediate*/"
 """How a literal is printed that the operand does not allow; with this mark it is taken for what it is."""
@@ -68,7 +70,7 @@ class TextCodes:
         if type not in self._constants:
             known = self._constants[type] = {}
             for text, codes in self.codes.items():
-                if "/*" in text or text.startswith("LITERAL") or register_operand("", text, self._family):
+                if "/*" in text or not _NUMBER.match(text):
                     continue
                 for code in codes:
                     inline = inline_code(code, self.texts)
@@ -93,6 +95,9 @@ class OperandField:
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._texts, self._literal, self._type = texts, literal, type
         self._neg, self._abs, self._sext = (1 << bit if bit >= 0 else 0 for bit in (neg, abs, sext))
+        self._null = texts.codes.get("0x0") if name == "soffset" and "null" not in texts.codes else None
+        """Codes of null where it is printed as the number it stands for."""
+        self._messages = {code: text for text, codes in texts.codes.items() if _is_message(text) for code in codes}
 
     def read(self, typed: str, word: Word) -> None:
         """Set the bits of what was typed; raises Mismatch if it cannot stand here."""
@@ -139,11 +144,15 @@ class OperandField:
 
     def _exact(self, typed: str) -> list[int] | None:
         """Codes that are printed exactly so."""
-        return None if self._is_literal(typed) else self._texts.codes.get(typed)
+        return None if self._is_literal(typed) or self._null else self._texts.codes.get(typed)
 
     def _codes(self, typed: str, word: Word) -> list[int] | None:
         """Codes of a register or number; None if a literal was set."""
-        if not self._is_literal(typed) and (codes := self._texts.whole(typed)):
+        if self._messages:
+            return [self._message(typed, word)]
+        if self._null and typed == "null":
+            return self._null
+        if not self._is_literal(typed) and not self._null and (codes := self._texts.whole(typed)):
             return codes
         register = typed_register(typed, word.place)
         if register is not None:
@@ -154,6 +163,8 @@ class OperandField:
                     if codes := self._texts.register(Register(OperandKind.VGPR, register.index, fewer)):
                         return codes
             raise Mismatch(f"{self.name} cannot be `{typed}': it takes {self.takes()}")
+        if self._null:
+            raise Mismatch(f"{self.name} cannot be `{typed}': it takes scalar registers")
         marked = self._literal == "invalid" and typed.endswith(_INVALID)
         number = read(typed.removesuffix(_INVALID) if marked else typed, word.place.lookup)
         if number is None:
@@ -164,6 +175,17 @@ class OperandField:
             word.put_literal(*literal_of(number, "b32", False))
             return self._texts.codes["LITERAL"]
         return self._number(number, typed, word)
+
+    def _message(self, typed: str, word: Word) -> int:
+        """A message as such or as a number: here no inline constant."""
+        def evaluate(text: str) -> int:
+            return absolute(text, word.place.lookup)
+
+        code = named("sendmsg_gfx11", typed, self._messages, evaluate)
+        code = evaluate(typed) if code is None else code
+        if not 0 <= code < len(self._messages):
+            raise Mismatch(f"the message must be 0 to {len(self._messages) - 1}, not {typed}")
+        return code
 
     def _number(self, number: Number, typed: str, word: Word) -> list[int] | None:
         if "gpr_idx()" in self._texts.codes:  # a mask of operands, in the place of a register
@@ -189,7 +211,8 @@ class OperandField:
             return self._texts.codes["LITERAL64" if size == 8 else "LITERAL"]
         if self.name == "soffset" and (number.floating is not None or number.integer < 0):
             raise Mismatch(f"{self.name} cannot be `{typed}': literals are unsigned numbers here")
-        value, size = literal_of(number, self._type, wide and (self._wide or number.wide))
+        long = word.place.target.is_gfx125
+        value, size = literal_of(number, self._type, wide and (self._wide or number.wide), long)
         if self._shared and size == 4:
             value, size = value << 32, 8
         word.put_literal(value, size)
@@ -198,6 +221,10 @@ class OperandField:
     def takes(self) -> str:
         """What may stand here, in words."""
         return describe(self._texts, bool(self._literal) and self._literal != "invalid")
+
+
+def _is_message(text: str) -> bool:
+    return text.startswith("sendmsg(")
 
 
 def describe(texts: TextCodes, literal: bool) -> str:
@@ -328,7 +355,7 @@ class LiteralField:
             truncated(number.integer, 16)
             word.put_literal(number.integer & 0xFFFFFFFF, 4)
             return
-        value, size = literal_of(number, self._type, self._wide)
+        value, size = literal_of(number, self._type, self._wide, self._wide)
         if self._wide and size == 4:
             value, size = value << 32, 8
         word.put_literal(value, size)

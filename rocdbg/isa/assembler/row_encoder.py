@@ -97,7 +97,9 @@ class RowEncoder:
                     label = branch and name_ == "simm16"
                     number = NumberField(name_, parse_bits(bits), style, prefix, bool(silent), names, label)
                     number.narrow = layout.encoding == "FLAT" and table.family not in GFX12
-                    number.unsigned = name.startswith("s_cmpk_") and name.endswith("_u32")
+                    number.unsigned |= name == "s_set_gpr_idx_mode" or (
+                        name.startswith("s_cmpk_") and name.endswith("_u32")
+                    )
                     if tag == ItemTag.NUMBER:
                         self._operands.append(number)
                     else:

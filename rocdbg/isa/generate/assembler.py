@@ -48,6 +48,9 @@ class Assembler:
             [_TOOL, "-triple", "amdgcn-amd-amdhsa", f"-mcpu={self.cpu}", "-show-encoding"],
             input=source, capture_output=True, text=True, check=False,
         )
+        if done.returncode < 0 and len(texts) > 1:  # it has crashed: of one text
+            middle = len(texts) // 2
+            return self._batch(texts[:middle]) + self._batch(texts[middle:])
         for line in done.stderr.splitlines():
             if (error := _ERROR.match(line)) and int(error[1]) % 2 == 0:
                 self.errors[texts[int(error[1]) // 2 - 1]] = error[2]

@@ -76,7 +76,7 @@ def _operand(text: str, generator: random.Random) -> str:
     return form.format(text)
 
 
-def _split(text: str) -> tuple[str, list[str], list[str]]:
+def split(text: str) -> tuple[str, list[str], list[str]]:
     """Mnemonic, operands, modifiers of half of an instruction."""
     mnemonic, _, rest = text.partition(" ")
     parts = re.split(r",\s*(?![^\[(]*[\])])", rest) if rest else []
@@ -87,44 +87,44 @@ def _split(text: str) -> tuple[str, list[str], list[str]]:
     return mnemonic, parts, []
 
 
-def _joined(mnemonic: str, operands: list[str], modifiers: list[str]) -> str:
+def joined(mnemonic: str, operands: list[str], modifiers: list[str]) -> str:
     return " ".join(filter(None, (mnemonic, ", ".join(operands), *modifiers)))
 
 
 def _other_operand(text: str, generator: random.Random) -> str:
-    mnemonic, operands, modifiers = _split(text)
+    mnemonic, operands, modifiers = split(text)
     if operands:
         place = generator.randrange(len(operands))
         operands[place] = _operand(operands[place], generator)
-    return _joined(mnemonic, operands, modifiers)
+    return joined(mnemonic, operands, modifiers)
 
 
 def _same_operand(text: str, generator: random.Random) -> str:
     """Two operands alike."""
-    mnemonic, operands, modifiers = _split(text)
+    mnemonic, operands, modifiers = split(text)
     if len(operands) > 1:
         operands[generator.randrange(len(operands))] = generator.choice(operands)
-    return _joined(mnemonic, operands, modifiers)
+    return joined(mnemonic, operands, modifiers)
 
 
 def _scalar_operands(text: str, generator: random.Random) -> str:
     """Sources of scalar registers and literals: what the constant bus has limits for."""
-    mnemonic, operands, modifiers = _split(text)
+    mnemonic, operands, modifiers = split(text)
     kinds = ("s1", "s2", "s3", "vcc_lo", "m0", "0x12345678", "0x3039", "scc", "s[2:3]", "s[4:5]", "exec_lo", "1.5", "0")
     for place in range(1, len(operands)):
         if generator.random() < 0.7:
             operands[place] = generator.choice(kinds)
-    return _joined(mnemonic, operands, modifiers)
+    return joined(mnemonic, operands, modifiers)
 
 
 def _counted(text: str, generator: random.Random) -> str:
     """An operand more or less."""
-    mnemonic, operands, modifiers = _split(text)
+    mnemonic, operands, modifiers = split(text)
     if operands and generator.random() < 0.5:
         del operands[generator.randrange(len(operands))]
     else:
         operands.insert(generator.randrange(len(operands) + 1), generator.choice(("v0", "s0", "vcc", "0", "off")))
-    return _joined(mnemonic, operands, modifiers)
+    return joined(mnemonic, operands, modifiers)
 
 
 def _more_modifiers(text: str, generator: random.Random) -> str:
@@ -132,13 +132,13 @@ def _more_modifiers(text: str, generator: random.Random) -> str:
 
 
 def _other_modifier(text: str, generator: random.Random) -> str:
-    mnemonic, operands, modifiers = _split(text)
+    mnemonic, operands, modifiers = split(text)
     if modifiers:
         place = generator.randrange(len(modifiers))
         name, colon, _ = modifiers[place].partition(":")
         alike = [word for word in _MODIFIERS if word.startswith(name + colon)]
         modifiers[place : place + 1] = [generator.choice(alike)] if alike and generator.random() < 0.6 else []
-    return _joined(mnemonic, operands, modifiers)
+    return joined(mnemonic, operands, modifiers)
 
 
 def _other_number(text: str, generator: random.Random) -> str:

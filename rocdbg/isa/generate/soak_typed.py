@@ -1,7 +1,8 @@
 """Compare rocdbg's assembler with LLVM's: what one refuses the other must refuse, what they take has the same bytes.
 
-Run by hand: ``python -m rocdbg.isa.generate.soak_typed gfx90a [--every N] [--show N] [--seed N]``. Texts are printed
-instructions and mutations of them. Every disagreement is counted under its class: who refuses it and why. Exit status 1
+Run by hand: ``python -m rocdbg.isa.generate.soak_typed gfx90a [--operands] [--every N] [--show N] [--seed N]``. Texts
+are printed instructions and mutations of them, or, with ``--operands``, printed ones with an operand of
+`typed_operands`. Every disagreement is counted under its class: who refuses it and why. Exit status 1
 if fewer than 99.9 % agree.
 """
 
@@ -21,6 +22,7 @@ from rocdbg.isa.assembler.encoder import assembler_for
 from rocdbg.isa.assembler.errors import AssemblyError
 from rocdbg.isa.decoder import decoder_for
 from rocdbg.isa.generate import assembler as llvm
+from rocdbg.isa.generate import typed_operands
 from rocdbg.isa.generate.mutate import texts
 
 _VALUE = (
@@ -29,6 +31,8 @@ _VALUE = (
 )
 _DPP = r"(dpp|quad_perm|row_)"
 _HEX = r"\b0x\w+"
+_FLOAT = r"(\d\.\d|\dp[-+]\d|\de[-+]\d)"
+_SIGNED = r"(neg|abs|sext)\(|\||-\s*-"
 
 
 _VARIABLE = re.compile(r"`[^']*'|-?0x[0-9a-f]+|-?\d+")
@@ -79,10 +83,8 @@ SLIPS = (
         ".", _REFUSE, r"(row_mask|bank_mask|dmask):(0x)?1\w\b|\bfi:2|bitop3:0x100", "cuts masks to the bits there are",
     ),
     Slip(".", _REFUSE, r"buffer_.* offset:", "cuts offsets of buffers", "^offset must be"),
-    Slip(
-        ".", _REFUSE, r"^s_\w+ (-?\d+\.\d+|-?\d{6,}|65536|0x\w{5,})",
-        "cuts 16-bit numbers, takes floats for zero", "simm16|is not an integer",
-    ),
+    Slip(".", _REFUSE, r"^s_\w+ ", "cuts 16-bit numbers, takes floats for zero", "simm16|is not an? (integer|branch)"),
+    Slip(".", _REFUSE, r"^s_setreg_imm32_b32", "cuts literals", "does not fit|too small"),
     Slip(".", _REFUSE, rf"^[sv]_\w+ \[?{_VALUE}\b", "cuts the codes of values to seven bits, and has them for results"),
     Slip(
         ".", _REFUSE, rf"^(s_|scratch_|t?buffer_).*, {_VALUE}\b",
@@ -108,32 +110,38 @@ SLIPS = (
         "does not read the highest bit of permutations back", "quad_perm can be",
     ),
     Slip("gfx1250", _REFUSE, r"^t?buffer_.* scale_offset", "drops scale_offset of buffers"),
-    Slip(
-        ".", _REFUSE, r"(neg|abs|sext)\(-?\d|-\||\|-?\d|--",
-        "folds signs of constants, drops those without bits", "cannot have",
-    ),
-    Slip(".", _BYTES, r"(neg|abs|sext)\(-?\d|\|-?\d|--", "folds signs of constants into literals"),
-    Slip("gfx1", _TAKE, r"_f64.*(\||neg\(|abs\()(lit\()?0x", "prints signs of f64 literals, which it refuses"),
+    Slip(".", _REFUSE, _SIGNED, "folds signs of constants, drops those without bits", "cannot have"),
+    Slip(".", _BYTES, _SIGNED, "folds signs of constants into literals"),
+    Slip("gfx1", _TAKE, rf"_f64.*({_SIGNED})", "prints signs of f64 literals, which it refuses"),
     Slip("gfx1", _REFUSE + "/" + _BYTES, r"\|lit\(", "drops the mark of literals between bars"),
     Slip("gfx1[12]", _REFUSE, r"^v_ldexp_f16.* lit\(0x\w{5,}", "cuts literals of v_ldexp_f16", "does not fit"),
     Slip("gfx[67]", _REFUSE, r"^v_\w+ .* clamp$", "drops clamp where the encoding has no bit of it", "no modifier"),
     Slip(".", _REFUSE, rf"^v_\w+ [^,]*, {_VALUE}\b", "cuts the codes of values that get masks to seven bits", "sdst"),
     Slip("gfx1[12]", _REFUSE, r"\.h.* op_sel:\[", "overrides op_sel by halves of registers", "contradicts a modifier"),
-    Slip("gfx12", _REFUSE, r"^scratch_\w+ .*\bnull", "takes null for off", "saddr"),
+    Slip("gfx1[02]", _REFUSE, r"^scratch_\w+ .*\bnull", "takes null for off", "saddr"),
     Slip("gfx1[12]", _REFUSE, r"sext\(", "drops sext, which has no bits there", "cannot have"),
     Slip("gfx9[45]", _REFUSE, r"_dpp .*v\[\d+:\d+\]", "takes pairs for single registers", "vector registers$"),
     Slip(".", _REFUSE, " ", "takes operands without a comma between them", "comma is missing"),
-    Slip("gfx9", _REFUSE, r"^s_atc_probe", "cuts what is probed to seven bits", "sdata"),
+    Slip("gfx(9|10)", _REFUSE, r"^s_atc_probe", "cuts what is probed to seven bits"),
+    Slip("gfx([89]|10)", _REFUSE, rf"^s_.*(lit\(|{_FLOAT})", "cuts the codes of values to seven bits", "soffset cannot|small"),
+    Slip(".", _REFUSE, rf"[(-].*{_FLOAT}", "has the bits of 64-bit floats in expressions", "neither a register nor"),
     Slip(".", _REFUSE, r"lit64\(", "takes lit64 for lit", "no literals of 64 bits"),
     # Bytes differ.
-    Slip(".", _BYTES, r"s_setreg_imm32_b32(_e32)? .*\d\.\d", "takes zero for a floating-point literal"),
+    Slip(".", _BYTES, rf"s_setreg_imm32_b32(_e32)? .*{_FLOAT}", "takes low bits for a floating-point literal"),
     Slip(".", _BYTES + "/" + _REFUSE, r"^exp(_e32)? .*compr", "enables halves of exports in pairs, and drops some"),
     Slip(
-        ".", _BYTES, r"^[vs]_\w*(_[iub]16|alignb).* -?\|?(lit\()?\d+\.\d",
+        ".", _BYTES + "/" + _TAKE, rf"^[vs]_\w*(_[iub]16|alignb|_f16_(bf|fp)8).*{_FLOAT}",
         "makes 32-bit floats for 16-bit integers, unlike the document",
     ),
-    Slip("gfx1", _BYTES, r"^s_cmp_\w+_f16 .*\d\.\d", "makes 32-bit floats for scalar 16-bit comparisons"),
-    Slip("gfx12", _BYTES, r"^v_(pk_fmac_f16|cvt_pk_(fp8|bf8)_f16)", "makes literals of inline constants"),
+    Slip("gfx1", _BYTES, rf"^s_cmp_\w+_f16 .*{_FLOAT}", "makes 32-bit floats for scalar 16-bit comparisons"),
+    Slip("gfx1250", _BYTES, r"64.*lit\(", "makes literals of 64 bits of lit(...), of floats too"),
+    Slip("gfx1250", _REFUSE, r"64.*lit\(", "cuts literals", "does not fit into 32 bits"),
+    Slip("gfx(950|11|12)", _TAKE, rf"bf16.*{_FLOAT}", "has the limits of f16 for brain floats", "invalid operand"),
+    Slip(
+        "gfx12", _BYTES + "/" + _TAKE, r"^v_(pk_fmac_f16|cvt_pk_(fp8|bf8)_f16)",
+        "makes literals of inline constants, and has expressions only where they are none",
+    ),
+    Slip("gfx12", _REFUSE, r"^v_cvt_pk_(fp8|bf8)_f16", "makes infinities", "does not fit"),
     Slip("gfx1", _BYTES, r"lit(64)?\(.*0x|0x.*lit(64)?\(", "forgets the second of two literals"),
     Slip(".", _REFUSE, r"lit(64)?\(", "forgets the second of two literals", "only one literal"),
     # We take what LLVM prints and refuses, or knows with a feature only.
@@ -198,6 +206,7 @@ def show(found: Iterable[Difference], most: int, examples: int) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="+")
+    parser.add_argument("--operands", action="store_true", help="operands in all notations")
     parser.add_argument("--every", type=int, default=40, metavar="N", help="take one of N encodings")
     parser.add_argument("--show", type=int, default=30, metavar="N", help="classes to show")
     parser.add_argument("--examples", type=int, default=3, metavar="N", help="examples of each class")
@@ -206,7 +215,11 @@ def main() -> int:
     worst = 1.0
     for target in arguments.targets:
         start = time.monotonic()
-        lines = sorted(set(texts(target, arguments.every, random.Random(arguments.seed))))
+        generator = random.Random(arguments.seed)
+        made = typed_operands.texts(target, arguments.every, 3, generator) if arguments.operands else (
+            texts(target, arguments.every, generator)
+        )
+        lines = sorted(set(made))
         found = differences(target, lines)
         free = spelled_freely(target, found)
         slips = [one for one in found if is_slip(target, one)]
