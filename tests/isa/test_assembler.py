@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rocdbg import isa
 from rocdbg.errors import Error
 from rocdbg.isa.decoder import decoder_for
+from rocdbg.isa.generate import typed_operands
 from rocdbg.isa.generate.mutate import texts
 from rocdbg.isa.generate.soak import encodings
 from rocdbg.isa.generate.soak_typed import differences, is_slip, spelled_freely
@@ -70,6 +71,18 @@ def test_mistyped(target: str) -> None:
     """What LLVM refuses is refused, what it takes has the same bytes: printed instructions with other registers,
     numbers and modifiers. ``python -m rocdbg.isa.generate.soak_typed`` is the long form."""
     lines = list(itertools.islice(texts(target, 20000, random.Random(7)), 300))
+    found = differences(target, lines)
+    free = spelled_freely(target, found)
+    assert [one for one in found if one not in free and not is_slip(target, one)] == []
+    assert len(found) < len(lines) // 20
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("target", TARGETS)
+def test_operands_in_all_notations(target: str) -> None:
+    """As `test_mistyped`, of operands as numbers of any notation and size, expressions, floating-point numbers at their
+    limits, registers by list and expression. ``soak_typed --operands`` is the long form."""
+    lines = list(itertools.islice(typed_operands.texts(target, 20000, 3, random.Random(11)), 300))
     found = differences(target, lines)
     free = spelled_freely(target, found)
     assert [one for one in found if one not in free and not is_slip(target, one)] == []
@@ -331,6 +344,14 @@ def test_what_cannot_go_together(target: str, line: str, reason: str) -> None:
         ("gfx900", "s_atc_probe 127, s[48:49], s100", "d81f98c064000000"),
         ("gfx700", "s_load_dwordx4_e32 s[8:11], s[48:49], 0x65", "653184c0"),
         ("gfx600", "v_writelane_b32 v0, 1.5, -8", "ff9001040000c03f"),
+        ("gfx1100", "s_sendmsg_rtn_b32 s0, 1", "014c80be"),  # the message, no inline constant
+        ("gfx1100", "s_sendmsg_rtn_b64 s[0:1], sendmsg(131)", "834d80be"),
+        ("gfx1201", "s_load_b32 s0, s[0:1], null offset:0x10", "000000f4100000f8"),
+        ("gfx1250", "v_cmp_class_f64_e64 s68, 0x7000000000000000, s4", "44007fd4ff08000000000070"),
+        ("gfx900", "v_mov_b32 v0, 1.5 /* half */", "ff02007e0000c03f"),
+        ("gfx900", "v_mov_b32 v0, - 2.0", "f502007e"),
+        ("gfx900", "v_mov_b32 v0, 5 ! 3 + 2", "c102007e"),  # or not; binds more tightly than sums
+        ("gfx900", "v_mov_b32 v0, 0x1p-149", "8102007e"),  # below the least normal number, and exact
     ],
 )
 def test_what_can(target: str, line: str, code: str) -> None:

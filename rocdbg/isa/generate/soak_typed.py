@@ -104,7 +104,7 @@ SLIPS = (
         "gfx1250", _REFUSE + "/" + _BYTES, r"v_dual_dot2acc_f32_bf16",
         "does not check its banks, and prefers the long form",
     ),
-    Slip("gfx1[12]", _REFUSE, r"^v_s_\w+ s\d+, v", "takes vector registers in scalar instructions"),
+    Slip("gfx1[12]", _REFUSE, r"^v_s_\w+ s\d+, \[?v", "takes vector registers in scalar instructions"),
     Slip(
         "gfx12", _REFUSE, r"^v_fma_mix.*quad_perm:",
         "does not read the highest bit of permutations back", "quad_perm can be",
@@ -114,7 +114,8 @@ SLIPS = (
     Slip(".", _BYTES, _SIGNED, "folds signs of constants into literals"),
     Slip("gfx1", _TAKE, rf"_f64.*({_SIGNED})", "prints signs of f64 literals, which it refuses"),
     Slip("gfx1", _REFUSE + "/" + _BYTES, r"\|lit\(", "drops the mark of literals between bars"),
-    Slip("gfx1[12]", _REFUSE, r"^v_ldexp_f16.* lit\(0x\w{5,}", "cuts literals of v_ldexp_f16", "does not fit"),
+    Slip("gfx1[12]", _REFUSE, r"^v_ldexp_f16", "cuts literals of v_ldexp_f16", "does not fit|too small"),
+    Slip("gfx1", _REFUSE, rf"bf16.*{_FLOAT}", "makes 32-bit floats for pairs of brain floats", "too small|does not"),
     Slip("gfx[67]", _REFUSE, r"^v_\w+ .* clamp$", "drops clamp where the encoding has no bit of it", "no modifier"),
     Slip(".", _REFUSE, rf"^v_\w+ [^,]*, {_VALUE}\b", "cuts the codes of values that get masks to seven bits", "sdst"),
     Slip("gfx1[12]", _REFUSE, r"\.h.* op_sel:\[", "overrides op_sel by halves of registers", "contradicts a modifier"),
@@ -123,7 +124,11 @@ SLIPS = (
     Slip("gfx9[45]", _REFUSE, r"_dpp .*v\[\d+:\d+\]", "takes pairs for single registers", "vector registers$"),
     Slip(".", _REFUSE, " ", "takes operands without a comma between them", "comma is missing"),
     Slip("gfx(9|10)", _REFUSE, r"^s_atc_probe", "cuts what is probed to seven bits"),
-    Slip("gfx([89]|10)", _REFUSE, rf"^s_.*(lit\(|{_FLOAT})", "cuts the codes of values to seven bits", "soffset cannot|small"),
+    Slip(
+        "gfx([89]|10)", _REFUSE, rf"^s_.*(lit\(|{_FLOAT})",
+        "cuts the codes of values to seven bits", "soffset cannot|small",
+    ),
+    Slip("gfx1", _REFUSE, "^s_(buffer_)?(atc_probe|prefetch)", "cuts lengths to five bits", "sdata|small|not fit"),
     Slip(".", _REFUSE, rf"[(-].*{_FLOAT}", "has the bits of 64-bit floats in expressions", "neither a register nor"),
     Slip(".", _REFUSE, r"lit64\(", "takes lit64 for lit", "no literals of 64 bits"),
     # Bytes differ.
