@@ -70,7 +70,12 @@ class Assembler:
             return self._data(statement, text)
         place = Place(self.target, self.wave_size, address, symbols or (lambda name: None))
         best: Mismatch | None = None
-        for encoder in self._candidates(statement):
+        candidates = self._candidates(statement)
+        if any(part[0].startswith("[") and "," in part[0] for part in statement.parts):
+            # What was typed as a list is one where the instruction can have it: image addresses (stable, so that the
+            # order is the same else).
+            candidates.sort(key=lambda encoder: not encoder.has_list)
+        for encoder in candidates:
             try:
                 code = encoder.encode(statement, place)
                 found = self._decoder.decode(code, address)

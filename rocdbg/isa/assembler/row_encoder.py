@@ -120,6 +120,8 @@ class RowEncoder:
                     self._operands.append(FixedField(fields[0], table.family))
                 case ItemTag.FIXED_MODIFIER:
                     self._fixed.append(words_of(fields[0]))
+        self.has_list = any(isinstance(field, _Brackets) for field in self._operands)
+        """Whether operands stand in brackets."""
         # vcc of short forms: of comparisons and v_cndmask, from GFX9 on of sums too.
         self._may_omit = layout.name in ("VOPC", "VOPC_DPP", "VOPC_DPP8") or (layout.name == "VOP2" and (
             table.family not in ("gfx6", "gfx7", "gfx8") or name.startswith("v_cndmask")
@@ -282,6 +284,9 @@ class RowEncoder:
         if len(inner) < 2:
             return [typed]
         elements = split_list(typed)
+        if len(elements) > len(inner) and isinstance(inner[-1], RegistersField):
+            # From gfx11 on the last ones follow each other; each may be written by itself all the same.
+            elements[len(inner) - 1 :] = [f"[{', '.join(elements[len(inner) - 1 :])}]"]
         if len(elements) != len(inner):
             raise Mismatch(f"`{typed}' must be a list of {len(inner)} operands in brackets")
         return elements
