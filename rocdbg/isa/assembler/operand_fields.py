@@ -295,6 +295,15 @@ class RegistersField:
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._controls, self._counts, self._default = controls, counts, default
 
+    def fixed(self) -> tuple[int, int]:
+        """Control bits that are the same wherever the operand can be, and what they are."""
+        legal = [code for code, count in enumerate(self._counts) if count >= 0] if self._controls else []
+        always = never = insert(self._controls, -1) if legal else 0
+        for code in legal:
+            always &= insert(self._controls, code)
+            never &= ~insert(self._controls, code)
+        return always | never, always
+
     def count(self, word: Word) -> int:
         """How many registers there are; raises Mismatch if the modifiers allow none."""
         count = self._counts[extract(word.value, self._controls)] if self._controls else self._counts[0]

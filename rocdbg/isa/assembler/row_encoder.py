@@ -120,6 +120,10 @@ class RowEncoder:
                     self._operands.append(FixedField(fields[0], table.family))
                 case ItemTag.FIXED_MODIFIER:
                     self._fixed.append(words_of(fields[0]))
+        for field in self._operands:
+            if isinstance(field, RegistersField):
+                must, bits = field.fixed()  # ray tracing: dmask, dim and others are not printed
+                self._value, self._known = self._value | bits, self._known | must
         self.has_list = any(isinstance(field, _Brackets) for field in self._operands)
         """Whether operands stand in brackets."""
         # vcc of short forms: of comparisons and v_cndmask, from GFX9 on of sums too.
@@ -286,7 +290,12 @@ class RowEncoder:
         elements = split_list(typed)
         if len(elements) > len(inner) and isinstance(inner[-1], RegistersField):
             # From gfx11 on the last ones follow each other; each may be written by itself all the same.
-            elements[len(inner) - 1 :] = [f"[{', '.join(elements[len(inner) - 1 :])}]"]
+            last = f"[{', '.join(elements[len(inner) - 1 :])}]"
+            try:
+                typed_register(last, word.place)
+            except Mismatch as error:
+                raise Mismatch(error.reason, 0, typed) from None
+            elements[len(inner) - 1 :] = [last]
         if len(elements) != len(inner):
             raise Mismatch(f"`{typed}' must be a list of {len(inner)} operands in brackets")
         return elements

@@ -16,6 +16,7 @@ from rocdbg.isa.generate.text import split
 
 CONTROLS = ("dmask", "tfe", "d16", "dim", "a16")
 """Fields that may decide how many registers an operand has."""
+_RAY_FLAGS = ("unorm", "r128")
 _TUPLE = re.compile(r"^([va])(?:(\d+)|\[(\d+):(\d+)\])(?:/\*.*\*/)?$")
 Shape = tuple[int, ...]
 """Registers of the data (0: no such operand), then of each address."""
@@ -65,8 +66,12 @@ class ImageLearner(Learner):
         scalars = {
             n: insert(b, 16 if width(b) == 9 else 4) for n, b in layout.operands.items() if n.startswith("s")
         }
-        for addresses, count in itertools.product(range(len(vectors), 0, -1), range(len(scalars), -1, -1)):
-            base = word0 | sum(registers[n] for n in vectors[:addresses])
+        # Ray tracing is there with two flags only, which are not printed.
+        fixed = sum(insert(layout.modifiers[name], 1) for name in _RAY_FLAGS if name in layout.modifiers)
+        for flags, addresses, count in itertools.product(
+            (0, fixed), range(len(vectors), 0, -1), range(len(scalars), -1, -1)
+        ):
+            base = word0 | flags | sum(registers[n] for n in vectors[:addresses])
             base |= sum(list(scalars.values())[:count])
             answers = self.ask([base | insert(controls, c) for c in (0xF, 1, 3, 0, 0x1F, 0x2F, 0xF | 1 << 9)])
             legal = [i for i, a in enumerate(answers) if a[1].startswith("image_")]
@@ -116,6 +121,8 @@ class ImageLearner(Learner):
                     covered |= insert(found.bits, -1)
         modifiers = []
         for name, field in layout.modifiers.items():
+            if base & insert(field, -1) & fixed and name in _RAY_FLAGS:
+                continue
             modifier = self._modifier(base, name, field, operands, {}, mnemonic, [])
             covered |= insert(field, -1)
             if modifier is not None:
