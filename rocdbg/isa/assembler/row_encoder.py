@@ -64,6 +64,7 @@ class RowEncoder:
         self.layout = layout
         self._first_half = 0
         self._printed = {item[1] for item in items if item[0] in (ItemTag.OPERAND, ItemTag.MODIFIER)}
+        self._value = self._known = 0
         self._start(layout, key, int(mask, 16), int(value, 16), table.family)
         self._operands: list[_Operand | _Brackets] = []
         self._modifiers: list[ModifierField] = []
