@@ -347,6 +347,8 @@ def test_what_cannot_go_together(target: str, line: str, reason: str) -> None:
         ("gfx900", "s_atc_probe 127, s[48:49], s100", "d81f98c064000000"),
         ("gfx700", "s_load_dwordx4_e32 s[8:11], s[48:49], 0x65", "653184c0"),
         ("gfx600", "v_writelane_b32 v0, 1.5, -8", "ff9001040000c03f"),
+        ("gfx942", "v_mfma_f32_32x32x8f16 a[0:15], v[0:1], v[2:3], a[0:15]", "0080ccd300050204"),  # gfx908's name
+        ("gfx700", "v_add_co_u32 v0, vcc, v1, v2", "006a4ad201050200"),  # gfx9's, which is for the long form only
         ("gfx1100", "s_sendmsg_rtn_b32 s0, 1", "014c80be"),  # the message, no inline constant
         ("gfx1100", "s_sendmsg_rtn_b64 s[0:1], sendmsg(131)", "834d80be"),
         ("gfx1201", "s_load_b32 s0, s[0:1], null offset:0x10", "000000f4100000f8"),
