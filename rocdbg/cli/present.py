@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from rocdbg.debugger.values.value import Value
 
 
-def argument_text(shell: Shell, value: Value) -> str:
-    """An argument in a frame line: as `set print frame-arguments` says."""
+def argument_text(shell: Shell, frame: Frame, value: Value) -> str:
+    """An argument in a frame's line: as `set print frame-arguments` says."""
     wanted = shell.session.settings.print.frame_arguments
     if wanted == "none":
         return "..."
     if wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(value.type)):
         return "..."
     try:
-        return shell.session.data.format_nested(value)
+        return shell.session.data.format_in(value, shell.session.data.environment_of(frame))
     except Error as error:
         return f"<error: {error}>"
 
@@ -46,7 +46,7 @@ def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
     wanted = shell.session.settings.print.entry_values
     for name, value in shell.session.data.arguments(frame):
         if wanted != "only" or name.endswith("@entry"):
-            yield name, argument_text(shell, value)
+            yield name, argument_text(shell, frame, value)
         if wanted in ("only", "both") and not name.endswith("@entry"):
             yield f"{name}@entry", "<optimized out>"
 

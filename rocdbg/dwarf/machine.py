@@ -140,6 +140,12 @@ _CACHED_LENGTH = 512
 _cached_program = lru_cache(maxsize=2048)(_program)
 
 
+def decoded_program(data: bytes, dialect: str, address_size: int, offset_size: int) -> Program:
+    """The program of an expression; `DecodeError` if it cannot be decoded. Short ones are cached by content."""
+    program = _cached_program if len(data) <= _CACHED_LENGTH else _program
+    return program(data, dialect, address_size, offset_size)
+
+
 class Machine:
     """One evaluation: the stack and everything the handlers ask for."""
 
@@ -187,12 +193,8 @@ class Machine:
     # Running
 
     def compile(self, data: bytes) -> Program:
-        """The program of an expression of this machine's dialect; `DecodeError` if it cannot be decoded.
-
-        Short ones are cached by content.
-        """
-        program = _cached_program if len(data) <= _CACHED_LENGTH else _program
-        return program(data, self.dialect, (self.bits + 7) >> 3, self.context.offset_size)
+        """The program of an expression of this machine's dialect; `DecodeError` if it cannot be decoded."""
+        return decoded_program(data, self.dialect, (self.bits + 7) >> 3, self.context.offset_size)
 
     def run(self, program: Program) -> None:
         """Execute the operations of `program` on the stack."""

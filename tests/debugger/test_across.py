@@ -82,5 +82,5 @@ def test_all_lanes_show_what_each_shows(lanes: Callable[..., Session], target: s
         for lane in range(session.inferior.lane_count(thread)):
             session.focus.select_lane(lane)
             alone.append(session.data.format_nested(session.data.evaluate(text)))
-        found = session.across.lanes(text, session.data.format_nested)
+        found = session.across.lanes(text, session.data.format_in)
         assert [sample.text for sample in found] == alone

@@ -23,6 +23,7 @@ from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
+    from rocdbg.debugger.expr.program_environment import ProgramEnvironment
 
 DATA = Category.DATA
 
@@ -74,8 +75,8 @@ def print_(shell: Shell, across: Places | None, settings: PrintSettings, fmt: Fo
         if not expression:
             raise CommandError(NEEDS_EXPRESSION)
 
-        def show(value: Value) -> str:
-            return session.data.format_nested(value, shown, settings)
+        def show(value: Value, place: ProgramEnvironment | None) -> str:
+            return session.data.format_nested(value, shown, settings, place)
 
         if across is Places.LANES:
             write_samples(shell, across.value, session.across.lanes(expression, show))

@@ -418,7 +418,7 @@ def _grouped(shell: Shell, rows: list[LaneRow], grouping: str) -> None:
         write_groups(shell, "Line", samples)
         return
     wanted = {row.lane for row in rows}
-    values = session.across.lanes(grouping, session.data.format_nested)
+    values = session.across.lanes(grouping, session.data.format_in)
     write_groups(shell, "Value", [sample for sample in values if sample.number in wanted])
 
 

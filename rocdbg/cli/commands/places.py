@@ -123,7 +123,7 @@ def diff_lanes(shell: Shell, lanes: tuple[int, int]) -> None:
         if not 0 <= lane < session.inferior.lane_count(focus.thread or 0):
             raise FocusError(f"Lane {lane} does not exist on this thread.")
     one, other = lanes
-    rows = session.across.differing(one, other, session.data.format_nested)
+    rows = session.across.differing(one, other, session.data.format_in)
     if not rows:
         shell.line(f"No arguments or locals differ between lanes {one} and {other}.")
         return

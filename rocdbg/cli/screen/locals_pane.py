@@ -54,7 +54,7 @@ class LocalsPane(Pane):
         rows = _variables(view, frame)
         if not rows:
             return [[("class:dim", "No locals.")]]
-        there: list[dict[int, Value] | None] = [_at_lane(view, frame, other) for other in others]
+        there = [_at_lane(view, frame, other) for other in others]
         names = min(MOST_NAMES, max(columns(name) for name, _ in rows), width // 3)
         cell = max(6, (width - names - 1) // (1 + len(others)))
         head: Line = [("class:head", " " * (names + 1))]
@@ -68,10 +68,10 @@ class LocalsPane(Pane):
         found = [head]
         for index in self.window(len(rows), height - 1):
             name, value = rows[index]
-            text = _text(view, value)
+            text = _text(view, frame, value)
             line: Line = [("class:variable", f"{shortened(name, names):<{names}} "), ("", _filled(text, cell))]
-            for values in there:
-                other = ELSEWHERE if values is None or index not in values else _text(view, values[index])
+            for other_frame, values in there:
+                other = ELSEWHERE if index not in values else _text(view, other_frame, values[index])
                 style = "class:dim" if other in (ELSEWHERE, text) else "class:differs"
                 line.append((style, _filled(other if other in (ELSEWHERE, text) else f"≠{other}" if view.unicode
                                             else f"!{other}", cell)))
@@ -90,21 +90,21 @@ def _variables(view: View, frame: Frame) -> list[tuple[str, Value]]:
     return [*(row for block in data.locals(frame) for row in block.variables), *data.arguments(frame)]
 
 
-def _at_lane(view: View, frame: Frame, lane: int) -> dict[int, Value] | None:
-    """The same variables in another lane's frame of the same function, by their place in the list; else ``None``."""
+def _at_lane(view: View, frame: Frame, lane: int) -> tuple[Frame, dict[int, Value]]:
+    """The same variables in another lane's frame of the same function, by their place in the list; none of another."""
     focus = Focus(view.focus.thread, lane, view.focus.frame, view.focus.iteration)
     try:
         other = view.session.inferior.frame(focus)
         if other.function is not frame.function:
-            return None
+            return frame, {}
         mine = _names(frame)
-        return {
+        return other, {
             mine[key]: value
             for key, (_, value) in zip(_keys(other), _variables(view, other), strict=False)
             if key in mine
         }
     except Error:
-        return None
+        return frame, {}
 
 
 def _keys(frame: Frame) -> list[tuple[int, str]]:
@@ -123,8 +123,8 @@ def _names(frame: Frame) -> dict[tuple[int, str], int]:
     return {key: index for index, key in enumerate(_keys(frame))}
 
 
-def _text(view: View, value: Value) -> str:
+def _text(view: View, frame: Frame, value: Value) -> str:
     try:
-        return view.session.data.format_nested(value)
+        return view.session.data.format_in(value, view.session.data.environment_of(frame))
     except Error as error:
         return f"<error: {error}>"

@@ -258,9 +258,12 @@ class Data:
         """The type of an expression or type name, and whether it was a type name; no side effects."""
         return evaluate_type(text, self.environment())
 
-    def formatter(self, settings: PrintSettings | None = None, focus: Focus | None = None) -> Formatter:
-        """What formats values for the current place."""
-        environment = self._environment_or_static(focus)
+    def formatter(
+        self, settings: PrintSettings | None = None, environment: ProgramEnvironment | None = None
+    ) -> Formatter:
+        """What formats values of a place, by default the current one: strings and references lead into its memory."""
+        if environment is None:
+            environment = self._environment_or_static(None)
         return Formatter(
             settings or self._settings.print,
             self._inferior.programs,
@@ -301,11 +304,17 @@ class Data:
         return self.formatter(settings).format(value, self._radix(fmt))
 
     def format_nested(
-        self, value: Value, fmt: Format | None = None, settings: PrintSettings | None = None
+        self, value: Value, fmt: Format | None = None, settings: PrintSettings | None = None,
+        environment: ProgramEnvironment | None = None,
     ) -> str:
-        """Text of a value as an argument or member: pointers without their type."""
+        """Text of a value as an argument or member: pointers without their type. ``environment`` is its place, by
+        default the current one."""
         self.need_size(value)
-        return self.formatter(settings).format_nested(value, self._radix(fmt))
+        return self.formatter(settings, environment).format_nested(value, self._radix(fmt))
+
+    def format_in(self, value: Value, environment: ProgramEnvironment | None) -> str:
+        """`format_nested` at a place."""
+        return self.format_nested(value, environment=environment)
 
     def need_size(self, value: Value) -> None:
         """Raises `DebuggerError` for a value in the program that is larger than `Settings.max_value_size`."""

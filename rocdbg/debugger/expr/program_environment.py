@@ -16,7 +16,7 @@ from rocdbg.debugger.expr.builtin_variables import BUILTINS, builtin_variable
 from rocdbg.debugger.expr.convenience import Convenience
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
 from rocdbg.debugger.expr.functions import FunctionCaller
-from rocdbg.debugger.expr.known_variables import Known
+from rocdbg.debugger.expr.known_variables import Known, SharedLocations
 from rocdbg.debugger.expr.lds_variables import lds_offset
 from rocdbg.debugger.expr.member_pointers import as_class, data_member, member_location
 from rocdbg.debugger.expr.minimal_symbols import minimal_symbol
@@ -68,6 +68,8 @@ class ProgramEnvironment(Struct, dict=True):
     """What recovers values that debug information has no place for."""
     outwards: Callable[[Frame], Iterable[Frame]] | None = None
     """A frame and those outside of it."""
+    shared: SharedLocations | None = None
+    """What environments of several lanes know together."""
 
     # -- the place
 
@@ -77,9 +79,15 @@ class ProgramEnvironment(Struct, dict=True):
         return self.frame.scope if self.frame is not None else STATIC
 
     def at_lane(self, lane: int) -> ProgramEnvironment:
-        """The environment of another active lane, whose innermost frame is the same code as that of this one."""
+        """The environment of another lane that stands at the same place, in the first frame it is in."""
         assert self.frame is not None
-        other = replace(self, frame=self.frame.at_lane(lane))
+        return self.in_frame(self.frame.at_lane(lane))
+
+    def in_frame(self, frame: Frame) -> ProgramEnvironment:
+        """As `at_lane`, given the lane's frame."""
+        if self.shared is None:
+            self.shared = SharedLocations()
+        other = replace(self, frame=frame)
         other.__dict__.update(self.__dict__)
         for what in ("memory", "context", "_registers"):
             other.__dict__.pop(what, None)
@@ -241,9 +249,7 @@ class ProgramEnvironment(Struct, dict=True):
         if known.expression is not None:
             own = self.frame if known.is_own_unit else None
             context = own.context if own is not None else self.context_of(variable)
-            found = known.unit.conventions.extent(
-                dwarf.evaluate_location(known.expression, context), known.size
-            )
+            found = self.shared.located(known, context) if self.shared is not None else known.located(context)
             return self._typed(type_, found, context) if known.may_be_dynamic else value_at(
                 type_, found, self.memory, context
             )

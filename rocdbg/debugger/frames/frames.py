@@ -84,13 +84,22 @@ class Frame(Struct, eq=False, dict=True):
         return other
 
     def at_lane(self, lane: int) -> Frame:
-        """The same frame, the innermost, of another active lane of the wave."""
+        """The same frame, the first that the lane is in, of another lane of the wave that stands at the same place."""
         other = copy(self)
-        other.__dict__.update(self.__dict__)
+        known = other.__dict__
+        known.update(self.__dict__)
+        known.pop("id", None)
+        known["_origin"] = self.origin
         scope = self.scope
         other.scope = Focus(scope.thread, lane, scope.frame, scope.iteration)
         other.context = self.context.at_lane(lane)
         return other
+
+    @property
+    def origin(self) -> Frame:
+        """The frame that this was made of for another lane; itself if it was made for its own."""
+        found: Frame = self.__dict__.get("_origin", self)
+        return found
 
     @cached_property
     def row(self) -> LineRow | None:
@@ -217,6 +226,9 @@ class FrameChain(Struct):
     """Loaded address of the debug trap that the wave has just stopped behind: what it stands at for its user."""
     called_from: CalledFrom | None = None
     """Where the debugger called the function that the wave is in, if it did."""
+    like: FrameChain | None = None
+    """The frames of another lane that stands at the same place."""
+    _first: Frame | None = None
     _frames: list[Frame] = field(default_factory=list)
     _iterator: Iterator[Frame] | None = None
 
@@ -231,6 +243,9 @@ class FrameChain(Struct):
 
     def get(self, level: int) -> Frame | None:
         """The frame at a level, ``None`` past the outermost; below `innermost` that one."""
+        first = self._first if self._first is not None or self.like is None else self._of_another(self.like)
+        if first is not None and level <= first.level:
+            return first
         if self._iterator is None:
             self._iterator = self._unwind()
         while not self._frames or self._frames[-1].level < level:
@@ -244,6 +259,18 @@ class FrameChain(Struct):
                 return None
             self._frames.append(frame)
         return self._frames[max(0, level - self._frames[0].level)]
+
+    def _of_another(self, like: FrameChain) -> Frame | None:
+        """The innermost frame made of another lane's; ``None`` where that cannot be told."""
+        lane = self.scope.lane
+        assert lane is not None
+        try:
+            first = like.get(0)
+        except Error:  # whatever is wrong is this lane's own
+            first = None
+        self.like = None
+        self._first = first.at_lane(lane) if first is not None else None
+        return self._first
 
     @property
     def innermost(self) -> int:

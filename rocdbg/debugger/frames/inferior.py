@@ -52,6 +52,8 @@ class Inferior:
         """Whether machine code is asked where lanes are when debug information does not say it; who changes it calls
         `state_changed`."""
         self._chains: dict[Focus, FrameChain] = {}
+        self._first_chains: dict[tuple[int, int, tuple[int, LoadedAddress | None]], FrameChain] = {}
+        """Of lanes that stand at the same place of a wave, those of the lane that was asked for first."""
         self._active: dict[int, tuple[int, int]] = {}
         self._lane_pcs: dict[int, LanePcs] = {}
 
@@ -139,6 +141,7 @@ class Inferior:
     def state_changed(self) -> None:
         """Drop what was read of the target's state; called when it runs or registers are written."""
         self._chains.clear()
+        self._first_chains.clear()
         self._active.clear()
         self._lane_pcs.clear()
 
@@ -205,13 +208,18 @@ class Inferior:
         key = focus.with_frame(0)
         found = self._chains.get(key)
         if found is None:
-            thread = key.thread
+            thread, target = key.thread, self.need_target()
             assert thread is not None
-            program = self.program_of(thread)
+            lane_pcs = self._lane_pcs_of(thread)
+            program = lane_pcs.program
             found = self._chains[key] = FrameChain(
-                program, self.need_target(), key, self.unwinder(program), self.inline_entered.get(thread),
-                self._lane_pcs_of(thread), self._trapped_at(thread), self._called_from(self.need_target(), key),
+                program, target, key, self.unwinder(program), self.inline_entered.get(thread),
+                lane_pcs, self._trapped_at(thread), self._called_from(target, key),
             )
+            place = lane_pcs.place(key.lane) if key.lane is not None and found.called_from is None else None
+            if place is not None:
+                first = self._first_chains.setdefault((thread, key.iteration, place), found)
+                found.like = first if first is not found else None
         return found
 
     def _called_from(self, target: Target, focus: Focus) -> CalledFrom | None:

@@ -25,6 +25,7 @@ from rocdbg.debugger.frames.unwind import PROLOGUE, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
+from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.expressions import as_written
 from rocdbg.dwarf.location import LocationDescription
@@ -67,6 +68,7 @@ class LanePcs(Struct):
     """What the machine code tells, where the debug information does not; ``None``: it is not asked."""
     _contexts: list[FrameContext] = field(default_factory=list)
     _vectors: dict[int, list[LanePcVector]] = field(default_factory=dict)
+    _alike: dict[int, bool] = field(default_factory=dict)
     _synthesised: set[int] = field(default_factory=set)
     _candidates: dict[tuple[int, int], tuple[LoadedAddress, ...]] = field(default_factory=dict)
 
@@ -111,6 +113,28 @@ class LanePcs(Struct):
         if context is None or any(row is None or row.source != PROLOGUE for row in rows):
             return None
         return context
+
+    def place(self, lane: int) -> tuple[int, LoadedAddress | None] | None:
+        """Where a lane stands: lanes of one place have the same innermost frame. ``None``: that is not sure.
+
+        It is the physical level and the lane's own PC there.
+        """
+        entered = None if self.active >> lane & 1 else self.entered(lane)
+        level = 0 if entered is None else entered.level
+        if level not in self._alike:
+            self._alike[level] = self.unwound(level) is not None or (not level and self._returns_alike())
+        if not self._alike[level]:
+            return None
+        return level, None if entered is None else entered.pc
+
+    def _returns_alike(self) -> bool:
+        """Whether the innermost frame returns to the same place in all lanes."""
+        context = top_context(self.program, self.target, Focus(self.thread, ANY_LANE), self.unwinder)
+        try:
+            context.return_address(), context.cfa
+        except Error:
+            return False
+        return True
 
     def _vectors_at(self, level: int) -> list[LanePcVector] | None:
         """The vectors of a physical frame and of the inlined calls in it, innermost first; ``None`` past the last."""

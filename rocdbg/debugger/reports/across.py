@@ -24,6 +24,9 @@ from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 
+Show = Callable[[Value, ProgramEnvironment | None], str]
+"""Makes a value of a place text."""
+
 ODD_SHARE = 8
 """At most one in so many places is odd, and more than half of all agree."""
 
@@ -113,7 +116,7 @@ class Across:
 
     # -- samples
 
-    def lanes(self, text: str, show: Callable[[Value], str], thread: int | None = None) -> list[Sample]:
+    def lanes(self, text: str, show: Show, thread: int | None = None) -> list[Sample]:
         """The value on every lane of a wave (by default the focused one) that has a work-item.
 
         ``show`` makes its text. Lanes in which it cannot be evaluated say why. Raises `rocdbg.Error` for a text that
@@ -128,11 +131,11 @@ class Across:
         level = focus.frame if thread == focus.thread else 0
         samples = []
         with nesting_limited(text):
-            for lane, value in self._values(text, thread, lane_list(used), active, level):
-                samples.append(_sample(lane, str(lane), value, show, bool(active >> lane & 1)))
+            for lane, value, place in self._values(text, thread, lane_list(used), active, level):
+                samples.append(_sample(lane, str(lane), value, show, place, bool(active >> lane & 1)))
         return samples
 
-    def waves(self, text: str, show: Callable[[Value], str], per_group: bool = False) -> Iterator[Sample]:
+    def waves(self, text: str, show: Show, per_group: bool = False) -> Iterator[Sample]:
         """The value in every resident wave, on its first active lane.
 
         ``per_group``: in the first wave of each workgroup; the samples are called by its position.
@@ -146,11 +149,11 @@ class Across:
                     continue
                 groups.add(wave.workgroup)
                 lane = first_lane(inferior.active_lanes(wave.number) & wave.used_lanes)
-                [(_, value)] = self._values(text, wave.number, [lane], 1 << lane, 0)
+                [(_, value, place)] = self._values(text, wave.number, [lane], 1 << lane, 0)
                 if per_group:
-                    yield _sample(len(groups), position(wave.workgroup), value, show, True)
+                    yield _sample(len(groups), position(wave.workgroup), value, show, place, True)
                 else:
-                    yield _sample(wave.number, str(wave.number), value, show, True)
+                    yield _sample(wave.number, str(wave.number), value, show, place, True)
 
     def lanes_where(self, text: str, thread: int) -> int:
         """The mask of the active lanes of a wave for which an expression is true; those without a value are not.
@@ -161,7 +164,7 @@ class Across:
         lanes = inferior.active_lanes(thread) & inferior.wave(thread).used_lanes
         found, failed, good = 0, None, False
         with nesting_limited(text):
-            for lane, value in self._values(text, thread, lane_list(lanes), lanes, 0):
+            for lane, value, _ in self._values(text, thread, lane_list(lanes), lanes, 0):
                 if isinstance(value, Error):
                     failed = value
                     continue
@@ -176,13 +179,14 @@ class Across:
 
     def _values(
         self, text: str, thread: int, lanes: Sequence[int], active: int, level: int
-    ) -> Iterator[tuple[int, Value | Error]]:
-        """The value on each lane, references followed, or why there is none.
+    ) -> Iterator[tuple[int, Value | Error, ProgramEnvironment | None]]:
+        """The value on each lane, references followed, or why there is none; and the place that it belongs to.
 
         What is the same for all active lanes in their innermost frame is found once.
         """
         known: ProgramEnvironment | None = None
         for lane in lanes:
+            environment: ProgramEnvironment | None = None
             try:
                 shares = not level and active >> lane & 1
                 if shares and known is not None:
@@ -198,7 +202,7 @@ class Across:
                     known = environment
             except Error as error:
                 value = error
-            yield lane, value
+            yield lane, value, environment
 
     # -- places
 
@@ -220,7 +224,7 @@ class Across:
                 return Focus(wave.number, lane)
         return None
 
-    def differing(self, one: int, other: int, show: Callable[[Value], str]) -> list[tuple[str, str, str]]:
+    def differing(self, one: int, other: int, show: Show) -> list[tuple[str, str, str]]:
         """Arguments and locals of the selected frame that differ between two lanes: name, text in each.
 
         What one lane has not, as it is in another block, is shown as ``<not in scope>``.
@@ -232,25 +236,28 @@ class Across:
         rows = [(name, *(column.get(name, missing) for column in columns)) for name in names]
         return [(name, left, right) for name, left, right in rows if left != right]
 
-    def _variables(self, focus: Focus, show: Callable[[Value], str]) -> dict[str, str]:
+    def _variables(self, focus: Focus, show: Show) -> dict[str, str]:
         frame = self._inferior.frame(focus)
+        place = self._data.environment_of(frame)
         found: dict[str, str] = {}
         for block in self._data.locals(frame):
             for name, value in block.variables:
-                found.setdefault(name, _text(value, show))
+                found.setdefault(name, _text(value, show, place))
         for name, value in self._data.arguments(frame):
-            found.setdefault(name, _text(value, show))
+            found.setdefault(name, _text(value, show, place))
         return found
 
 
-def _text(value: Value, show: Callable[[Value], str]) -> str:
+def _text(value: Value, show: Show, place: ProgramEnvironment | None) -> str:
     try:
-        return show(value)
+        return show(value, place)
     except Error as error:
         return f"<error: {error}>"
 
 
-def _sample(number: int, label: str, value: Value | Error, show: Callable[[Value], str], active: bool) -> Sample:
+def _sample(
+    number: int, label: str, value: Value | Error, show: Show, place: ProgramEnvironment | None, active: bool
+) -> Sample:
     order: float | int | None = None
     if isinstance(value, Error):
         return Sample(number, label, f"<error: {value}>", None, active, value)
@@ -259,4 +266,4 @@ def _sample(number: int, label: str, value: Value | Error, show: Callable[[Value
             order = value.as_float()
         elif ctypes.is_scalar(value.type) and not ctypes.is_bool(value.type):
             order = value.as_int()
-    return Sample(number, label, _text(value, show), order, active)
+    return Sample(number, label, _text(value, show, place), order, active)

@@ -1,0 +1,153 @@
+"""Where an object is in every lane at once: one evaluation of its expression, and the lane put in afterwards.
+
+The evaluator runs the expression with a lane that is none. Memory of that lane stands for each lane's own, and what
+producers write for a lane's dword of a vector register (`DW_OP_LLVM_push_lane, DW_OP_lit4, DW_OP_mul,
+DW_OP_LLVM_offset`) is one step here. Whatever else depends on the lane fails, as the evaluator's checks and whoever
+reads memory refuse the number: such an expression has to be evaluated lane by lane. So does one that gives an error.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from rocdbg.dwarf import machine_locations, machine_values  # noqa: F401  (they register the handlers)
+from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.context import Context, Expression
+from rocdbg.dwarf.errors import EvaluationError
+from rocdbg.dwarf.location import LocationDescription, Place
+from rocdbg.dwarf.machine import Budget, Machine, Operands, Program, decoded_program
+from rocdbg.dwarf.storage import (
+    ImplicitPointerStorage,
+    ImplicitStorage,
+    MemoryStorage,
+    RegisterStorage,
+    Storage,
+    StorageKind,
+    UndefinedStorage,
+)
+
+__all__ = ["ANY_LANE", "LaneDword", "at_lane", "depends_on_lane", "location_for_any_lane"]
+
+ANY_LANE = -1
+"""The lane of a context whose lane is not said. No context may read a lane's memory for it."""
+LANE_BITS = 32
+"""Of a vector register, per lane."""
+_STEPS = (("lit4", "mul", "offset"), ("lit32", "mul", "bit_offset"))
+"""What follows the number of the lane on the way to its dword."""
+_SAME = (RegisterStorage, ImplicitStorage, ImplicitPointerStorage, UndefinedStorage)
+
+
+class LaneDword(Storage):
+    """The dword of a lane, whichever it is, in a vector that begins at ``whole``. It can be neither read nor written.
+
+    It has no more than 32 bits: what a lane reads beyond them is not the same for all.
+    """
+
+    __slots__ = ("kind", "whole")
+    size = LANE_BITS
+
+    def __init__(self, whole: LocationDescription) -> None:
+        self.whole = whole
+        self.kind = whole.places[0].storage.kind
+
+    def read_known(self, offset: int, bits: int) -> tuple[int, int]:
+        raise EvaluationError("the lane is not known")
+
+    def words(self, offset: int = 0) -> str:
+        return f"a lane's dword of {self.whole.describe()}"
+
+
+def location_for_any_lane(expression: Expression, context: Context) -> LocationDescription:
+    """The location in all lanes at once (A.2.5.4): `at_lane` gives a lane's.
+
+    ``context`` has the lane `ANY_LANE` and is otherwise that of any of the lanes. Raises an error where the location
+    is not of one form for all of them; which, means nothing.
+    """
+    machine = Machine(context, expression.dialect, context.object, Budget())
+    machine.run(_fused(expression.data, expression.dialect, (machine.bits + 7) >> 3, context.offset_size))
+    location = machine.result("location")
+    assert isinstance(location, LocationDescription)
+    return location
+
+
+@lru_cache(maxsize=1024)
+def _fused(data: bytes, dialect: str, address_size: int, offset_size: int) -> Program:
+    """The program of an expression with one step for a lane's dword."""
+    program = decoded_program(data, dialect, address_size, offset_size)
+    if "push_lane" not in program.meanings or not program.meanings.isdisjoint(("bra", "skip")):
+        return program
+    fused = Program(program.operations)
+    meanings = [operation.info.meaning for operation in program.operations]
+    steps = fused.steps
+    fused.steps = []
+    index = 0
+    while index < len(steps):
+        if meanings[index] == "push_lane" and tuple(meanings[index + 1 : index + 4]) in _STEPS:
+            fused.steps.append((_lane_dword, ()))
+            index += 4
+        else:
+            fused.steps.append(steps[index])
+            index += 1
+    return fused
+
+
+def _lane_dword(m: Machine, operands: Operands) -> None:
+    whole = m.pop_location()
+    place = whole.places[0] if len(whole.places) == 1 else None
+    if place is None or place.storage.has_implicit_pointer:
+        raise EvaluationError("a vector in several places")
+    kind = place.storage.kind
+    if kind is StorageKind.UNDEFINED:
+        m.stack.append(whole)
+        return
+    if place.offset % LANE_BITS or place.storage.size - place.offset < LANE_BITS * m.context.lanes:
+        raise EvaluationError("a vector without an element for each lane")
+    m.stack.append(LocationDescription(Place(LaneDword(whole))))
+
+
+def at_lane(location: LocationDescription, lane: int) -> LocationDescription:
+    """The location in a lane (A.2.5.3), of one that `location_for_any_lane` gave, or of a part of it.
+
+    Raises an error where the evaluator has to be asked.
+    """
+    if len(location.places) == 1:
+        place = location.places[0]
+        storage = place.storage
+        if isinstance(storage, MemoryStorage) and storage.lane == ANY_LANE:
+            return LocationDescription(Place(MemoryStorage(storage.access, storage.space, lane), place.offset))
+    return LocationDescription(*[_place_at(place, lane) for place in location.places])
+
+
+def _place_at(place: Place, lane: int) -> Place:
+    storage = place.storage
+    if isinstance(storage, _SAME):
+        return place
+    if isinstance(storage, MemoryStorage):
+        if storage.lane == ANY_LANE:
+            return Place(MemoryStorage(storage.access, storage.space, lane), place.offset)
+        return place
+    if isinstance(storage, LaneDword):
+        [whole] = at_lane(storage.whole, lane).places
+        if whole.storage.kind is StorageKind.UNDEFINED:
+            return whole
+        return Place(whole.storage, whole.offset + LANE_BITS * lane + place.offset)
+    if isinstance(storage, CompositeStorage):
+        if not depends_on_lane(LocationDescription(place)):
+            return place
+        return Place(CompositeStorage([(at_lane(part, lane), bits) for part, bits in storage.parts]), place.offset)
+    raise EvaluationError(f"a location of all lanes cannot be told for one: {storage.words()}")
+
+
+def depends_on_lane(location: LocationDescription) -> bool:
+    """Whether lanes may have a location (A.2.5.3) of `location_for_any_lane` in different places."""
+    for place in location.places:
+        storage = place.storage
+        if isinstance(storage, MemoryStorage):
+            if storage.lane == ANY_LANE:
+                return True
+        elif isinstance(storage, CompositeStorage):
+            if any(depends_on_lane(part) for part, _ in storage.parts):
+                return True
+        elif not isinstance(storage, _SAME):
+            return True
+    return False
