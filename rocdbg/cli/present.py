@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.highlight import shown_lines
@@ -11,6 +11,7 @@ from rocdbg.cli.listing import write_instructions
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.writer import Styled
 from rocdbg.debugger import lane_list, lane_ranges
+from rocdbg.debugger.expr.lane_arguments import lane_arguments
 from rocdbg.debugger.frames.frames import FrameKind
 from rocdbg.debugger.running.stops import StopEvent, StopReason, process_signal
 from rocdbg.debugger.values import ctypes
@@ -18,24 +19,42 @@ from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
+    from rocdbg.debugger.expr.program_environment import ProgramEnvironment
     from rocdbg.debugger.focus import Focus
     from rocdbg.debugger.frames.frames import Frame
     from rocdbg.debugger.running.watchpoints import Trigger
     from rocdbg.debugger.target.runnable import ProcessEnd
     from rocdbg.debugger.values.value import Value
+    from rocdbg.dwarf.info.types import Type
 
 
-def argument_text(shell: Shell, frame: Frame, value: Value) -> str:
-    """An argument in a frame's line: as `set print frame-arguments` says."""
-    wanted = shell.session.settings.print.frame_arguments
-    if wanted == "none":
-        return "..."
-    if wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(value.type)):
-        return "..."
-    try:
-        return shell.session.data.format_in(value, shell.session.data.environment_of(frame))
-    except Error as error:
-        return f"<error: {error}>"
+class ArgumentTexts:
+    """Arguments in frame lines: as `set print frame-arguments` says."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no plug-in prints values."""
+        return not self._shell.session.plugins.has_printers
+
+    def of_type(self, type_: Type) -> str | None:
+        """What all arguments of a type are shown as, ``None`` where their values are."""
+        wanted = self._shell.session.settings.print.frame_arguments
+        if wanted == "none" or (wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(type_))):
+            return "..."
+        return None
+
+    def of_value(self, environment: ProgramEnvironment, value: Value) -> str:
+        """The text of an argument at its place."""
+        text = self.of_type(value.type)
+        if text is not None:
+            return text
+        try:
+            return self._shell.session.data.format_in(value, environment)
+        except Error as error:
+            return f"<error: {error}>"
 
 
 def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
@@ -43,10 +62,17 @@ def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
 
     What a call passed is known where the compiler describes calls, and is an argument's value then already.
     """
+    data, texts = shell.session.data, ArgumentTexts(shell)
+    environment = data.environment_of(frame)
+    return _with_entries(shell, [(name, texts.of_value(environment, value)) for name, value in data.arguments(frame)])
+
+
+def _with_entries(shell: Shell, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The arguments among which and their values on entry `set print entry-values` chooses."""
     wanted = shell.session.settings.print.entry_values
-    for name, value in shell.session.data.arguments(frame):
+    for name, text in rows:
         if wanted != "only" or name.endswith("@entry"):
-            yield name, argument_text(shell, frame, value)
+            yield name, text
         if wanted in ("only", "both") and not name.endswith("@entry"):
             yield f"{name}@entry", "<optimized out>"
 
@@ -54,21 +80,27 @@ def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
 def argument_parts(shell: Shell, frame: Frame) -> Styled:
     """The arguments of a frame as its line shows them: ``x=1, y=...``."""
     if shell.session.settings.print.frame_arguments != "presence":
-        for index, (name, text) in enumerate(_arguments(shell, frame)):
-            if index:
-                yield "", ", "
-            yield "variable", name
-            yield "", f"={text}"
+        yield from _joined(_arguments(shell, frame))
     elif shell.session.data.arguments(frame):
         yield "", "..."
 
 
+def _joined(arguments: Iterable[tuple[str, str]]) -> Styled:
+    for index, (name, text) in enumerate(arguments):
+        if index:
+            yield "", ", "
+        yield "variable", name
+        yield "", f"={text}"
+
+
 def frame_parts(
-    shell: Shell, frame: Frame, number: bool, address: bool | None = None, place: bool = True
+    shell: Shell, frame: Frame, number: bool, address: bool | None = None, place: bool = True,
+    arguments: Styled | None = None,
 ) -> Styled:
     """A frame line without its newline: ``#0  f (x=1) at k.hip:9``.
 
-    ``address`` None: shown when in mid-line. Without ``place`` the line ends behind the arguments.
+    ``address`` None: shown when in mid-line. Without ``place`` the line ends behind the arguments. ``arguments``: as
+    `argument_parts` has them, where they are known.
     """
     if number:
         yield "", f"#{frame.level:<2} "
@@ -81,7 +113,7 @@ def frame_parts(
         yield "", " in "
     yield "function", frame.name or "??"
     yield "", " ("
-    yield from argument_parts(shell, frame)
+    yield from argument_parts(shell, frame) if arguments is None else arguments
     yield "", ")"
     if place and frame.file is not None and frame.line is not None:
         yield "", " at "
@@ -92,6 +124,30 @@ def frame_parts(
 def frame_text(shell: Shell, frame: Frame, number: bool = False) -> str:
     """`frame_parts` as plain text, for table cells."""
     return "".join(text for _, text in frame_parts(shell, frame, number))
+
+
+def frame_texts(shell: Shell, frames: Sequence[Frame]) -> list[str]:
+    """`frame_text` of frames of one level in many lanes: what lanes at the same place have in common is done once."""
+    places: dict[int, list[int]] = {}
+    for index, frame in enumerate(frames):
+        places.setdefault(id(frame.origin), []).append(index)
+    found = [""] * len(frames)
+    has_values = shell.session.settings.print.frame_arguments != "presence"
+    for indices in places.values():
+        first = frames[indices[0]]
+        if len(indices) == 1 or not has_values or first.kind is FrameKind.DUMMY:
+            for index in indices:
+                found[index] = frame_text(shell, frames[index])
+            continue
+        rows = lane_arguments(shell.session.data, [frames[index] for index in indices], ArgumentTexts(shell))
+        around = "".join(text for _, text in frame_parts(shell, first, False, arguments=[("", _HOLE)])).split(_HOLE)
+        for index, arguments in zip(indices, rows, strict=True):
+            found[index] = "".join(text for _, text in _joined(_with_entries(shell, arguments))).join(around)
+    return found
+
+
+_HOLE = "\0"
+"""Stands for the arguments: no name has it."""
 
 
 def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool = True) -> None:

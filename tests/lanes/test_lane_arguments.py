@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import rocdbg
+from rocdbg.cli.present import frame_text, frame_texts
+from rocdbg.debugger import Focus
 from tests.lanes.build import build, values
 
 SOURCE = Path(__file__).parent / "arguments.hip"
@@ -27,6 +30,60 @@ def ran(debugger: rocdbg.Debugger, lines: str) -> str:
     return debugger.execute(lines, to_string=True)
 
 
+SETTINGS = (
+    "", "set print frame-arguments all", "set print pretty on", "set print address off", "set print entry-values both",
+    "set print entry-values only", "set print frame-arguments none", "set print recovered off", "set print object on",
+    "set print elements 3", "set output-radix 16", "set max-value-size 16", "set language c",
+)
+"""Each is in force after those before it."""
+AGAIN = """set print frame-arguments scalars
+set print pretty off
+set print address on
+set print entry-values default
+set print recovered on
+set print object off
+set print elements 200
+set output-radix 10
+set max-value-size 65536
+set language auto"""
+
+
+def differences(debugger: rocdbg.Debugger) -> list[tuple[str, int, str, str]]:
+    """Where the frames of all lanes together are not those of each lane alone: setting, lane, together, alone."""
+    session, shell = debugger.session, debugger.shell
+    thread = session.focus.need_running().thread
+    assert thread is not None
+    found = []
+    for setting in SETTINGS:
+        ran(debugger, setting)
+        rows = [row for row in session.tables.lanes() if row.frame is not None]
+        together = frame_texts(shell, [row.frame for row in rows if row.frame is not None])
+        for row, text in zip(rows, together, strict=True):
+            session.inferior.state_changed()  # so that nothing is known of other lanes
+            alone = frame_text(shell, session.inferior.frame(Focus(thread, row.lane)))
+            if alone != text:
+                found.append((setting, row.lane, text, alone))
+    ran(debugger, AGAIN)
+    return found
+
+
+def at_stops(debugger: rocdbg.Debugger, steps: Sequence[str]) -> tuple[int, list[tuple[str, int, str, str]]]:
+    """The `differences` after each of some commands, until the program ends, and after how many."""
+    found = []
+    ran(debugger, "start")
+    for count, step in enumerate(steps):
+        if not debugger.session.inferior.running:
+            return count, found
+        found += differences(debugger)
+        if found:
+            break
+        try:
+            ran(debugger, step)
+        except rocdbg.Error:
+            return count, found
+    return len(steps), found
+
+
 def test_what_lanes_point_to_in_their_own_memory(folder: Path) -> None:
     debugger = session(folder, "private_memory")
     ran(debugger, "break look\nrun")
@@ -40,8 +97,8 @@ def test_what_lanes_point_to_in_their_own_memory(folder: Path) -> None:
 
     folded = ran(debugger, "print -lanes s")
     assert dict(re.findall(r"^(\d+) +\S+ \"(\w+)\"$", folded, re.M)) == {str(k): s for k, (_, s) in mine.items()}
-    grouped = ran(debugger, "info lanes -group-by value s")
-    assert {s: set(map(int, lanes.split())) for lanes, s in re.findall(r"^\d+ +A +([\d ]+?) +\S+ \"(\w+)\"", grouped, re.M)} == {
+    grouped = re.findall(r"^\d+ +A +([\d ]+?) +\S+ \"(\w+)\"", ran(debugger, "info lanes -group-by value s"), re.M)
+    assert {s: {*map(int, lanes.split())} for lanes, s in grouped} == {
         s: {lane for lane, (_, other) in mine.items() if other == s} for _, s in mine.values()
     }
     assert re.search(r'^s +\S+ "bxy" +\S+ "cxy"$', ran(debugger, "diff lanes 1 2"), re.M)

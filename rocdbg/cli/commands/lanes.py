@@ -11,7 +11,7 @@ from rocdbg.cli.apply import APPLY_OPTIONS, Flags, run_for
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
 from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.present import frame_text, lanes_phrase, show_frame, switching
+from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching
 from rocdbg.cli.ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.table import render
@@ -360,12 +360,15 @@ def _pick(rows: list[LaneRow], which: Which) -> list[LaneRow]:
     return [row for row in rows if row.state is not LaneState.UNUSED]
 
 
-def _lane_frame(shell: Shell, row: LaneRow) -> str:
-    if row.frame is None:
-        return "(unused)"
-    if row.is_located:
-        return frame_text(shell, row.frame)
-    return "(lane position unknown)" if row.is_unknown else "(inactive)"
+def _lane_frames(shell: Shell, rows: list[LaneRow]) -> list[str]:
+    """The last column."""
+    located = [row.frame for row in rows if row.frame is not None and row.is_located]
+    texts = iter(frame_texts(shell, located))
+    return [
+        "(unused)" if row.frame is None else next(texts) if row.is_located
+        else "(lane position unknown)" if row.is_unknown else "(inactive)"
+        for row in rows
+    ]
 
 
 @command(
@@ -399,9 +402,9 @@ def info_lanes(shell: Shell, ids: NumberList | None, which: Which, grouping: str
             str(row.lane),
             row.state.value,
             row.target_id + (f' "{row.name}"' if row.name else ""),
-            _lane_frame(shell, row),
+            frame,
         )
-        for row in rows
+        for row, frame in zip(rows, _lane_frames(shell, rows), strict=True)
     ]
     shell.write(render(("Id", "State", "Target Id", "Frame "), cells, [row.current for row in rows]))
     if any(row.synthesised for row in rows):

@@ -33,7 +33,7 @@ from rocdbg.debugger.values.formatting import Formatter
 from rocdbg.debugger.values.history import ValueHistory
 from rocdbg.debugger.values.pretty import PrettyPrinter
 from rocdbg.debugger.values.storage import FaultyStorage, MemoryStorage
-from rocdbg.debugger.values.value import Value
+from rocdbg.debugger.values.value import MAX_VALUE_SIZE, Value
 from rocdbg.dwarf.info import Type, Variable
 from rocdbg.dwarf.info.macros import Macro
 from rocdbg.dwarf.info.types import ClassType
@@ -116,20 +116,23 @@ class Data:
         scope = frame.scopes[-1] if frame.scopes else None
         if scope is None:
             return []
-        rows = []
+        return [self.argument(environment, frame, variable) for variable in scope.parameters if variable.name]
+
+    def argument(self, environment: ProgramEnvironment, frame: Frame, variable: Variable) -> tuple[str, Value]:
+        """As `arguments`, of one that has a name."""
+        name, value = variable.name or "", self._safe_value(environment, variable)
+        unset = self.before_prologue(frame) and isinstance(value.storage, MemoryStorage)
+        if self._inferior.target is not None and (unset or is_absent(value)):
+            passed = entry_value(frame, variable, self._inferior.target, environment.memory)
+            if passed is not None:
+                return f"{name}@entry", passed
+        return name, value
+
+    @staticmethod
+    def before_prologue(frame: Frame) -> bool:
+        """Whether a frame stands at its function's first instruction, so that nothing is in the stack yet."""
         low = frame.function.low_pc if frame.function is not None else None
-        before_prologue = low is not None and frame.pc == frame.program.to_loaded(low)
-        for variable in scope.parameters:
-            if not variable.name:
-                continue
-            name, value = variable.name, self._safe_value(environment, variable)
-            unset = before_prologue and isinstance(value.storage, MemoryStorage)
-            if self._inferior.target is not None and (unset or is_absent(value)):
-                passed = entry_value(frame, variable, self._inferior.target, environment.memory)
-                if passed is not None:
-                    name, value = f"{name}@entry", passed
-            rows.append((name, value))
-        return rows
+        return low is not None and frame.pc == frame.program.to_loaded(low)
 
     def blocks(self) -> list[object]:
         """The blocks around where the selected frame stands, innermost first; each compares equal to itself later."""
@@ -315,6 +318,12 @@ class Data:
     def format_in(self, value: Value, environment: ProgramEnvironment | None) -> str:
         """`format_nested` at a place."""
         return self.format_nested(value, environment=environment)
+
+    @property
+    def largest_value(self) -> int:
+        """Bytes of the largest value that is shown (`Settings.max_value_size`)."""
+        most = self._settings.max_value_size
+        return most if most >= 0 else MAX_VALUE_SIZE
 
     def need_size(self, value: Value) -> None:
         """Raises `DebuggerError` for a value in the program that is larger than `Settings.max_value_size`."""

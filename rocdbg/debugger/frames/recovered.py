@@ -88,13 +88,22 @@ class Recovery:
             return None
         if not target.wave(context.access.thread).exec_mask >> context.lane & 1:
             return None
+        followed = self._followed_in(frame, variable)
+        if followed is None:
+            return None
+        return _Values(followed, frame, target, memory, told).value(variable)
+
+    def follows(self, frame: Frame, variable: Variable) -> bool:
+        """Whether a variable of a frame's function may be recovered in some lane."""
+        return frame.kind is not FrameKind.DUMMY and self._followed_in(frame, variable) is not None
+
+    def _followed_in(self, frame: Frame, variable: Variable) -> Followed | None:
+        """What is known of a frame's variables, if that one is among them."""
         routine = routine_of(frame)
         if routine is None:
             return None
-        followed = self.followed(frame.program, routine, context.wave_size)
-        if variable.offset not in followed.numbers and variable.offset not in followed.objects:
-            return None
-        return _Values(followed, frame, target, memory, told).value(variable)
+        followed = self.followed(frame.program, routine, frame.context.wave_size)
+        return followed if variable.offset in followed.numbers or variable.offset in followed.objects else None
 
     def followed(self, program: Program, routine: Routine, wave_size: int) -> Followed:
         """What is known of a routine's variables."""

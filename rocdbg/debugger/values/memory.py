@@ -40,6 +40,35 @@ class LaneMemory(Struct, frozen=True):
         return AddressSpace.GENERIC if space == AddressSpace.GLOBAL and self.target.is_generic(address) else space
 
 
+    def is_of_all_lanes(self, space: int, address: int) -> bool:
+        """Whether all lanes of the wave have the same memory at an address."""
+        return space == AddressSpace.LOCAL or (space == AddressSpace.GLOBAL and not self.target.is_generic(address))
+
+
+class WatchedMemory(Struct):
+    """A lane's memory that notes whether something was looked at that other lanes may have another of."""
+
+    memory: LaneMemory
+    by_lane: bool = False
+
+    def read(self, space: int, address: int, size: int) -> bytes:
+        """Raises `MemoryAccessError`."""
+        self.by_lane = self.by_lane or not self.memory.is_of_all_lanes(space, address)
+        return self.memory.read(space, address, size)
+
+    def write(self, space: int, address: int, data: bytes) -> None:
+        """Raises `MemoryAccessError`."""
+        self.memory.write(space, address, data)
+
+    def generic_address(self, space: int, address: int) -> int | None:
+        """As the target places the spaces."""
+        return self.memory.generic_address(space, address)
+
+    def keep(self, data: bytes) -> int:
+        """In the target's memory."""
+        return self.memory.keep(data)
+
+
 class GlobalTargetMemory(Struct, frozen=True):
     """The global space of a target whose waves are gone (before the first, after the last)."""
 
