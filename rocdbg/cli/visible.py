@@ -35,6 +35,8 @@ def visible_source(line: str) -> str:
 
 def one_line(text: str) -> str:
     r"""`visible`, and on one line: newlines become ``\n``."""
+    if text.isascii() and text.isprintable():
+        return text
     return visible(text).replace("\n", "\\n")
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from rocdbg import dwarf
+from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.frames.context import FrameContext
 from rocdbg.dwarf.any_lane import ANY_LANE, at_lane, location_for_any_lane
-from rocdbg.dwarf.context import Expression, ExpressionLike
+from rocdbg.dwarf.context import Expression, ExpressionLike, LocationList
 from rocdbg.dwarf.info import Unit, Variable
 from rocdbg.dwarf.info.types import Type
-from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.location import LocationDescription, undefined_location
 from rocdbg.errors import Error
 
 
@@ -60,10 +61,15 @@ class SharedLocations(Struct):
 
     @staticmethod
     def _evaluated(known: Known, context: FrameContext) -> LocationDescription | None:
-        if not isinstance(known.expression, Expression):
+        what = known.expression
+        if isinstance(what, LocationList) and context.pc is not None and not what.matching(
+            LoadedAddress(context.pc - context.load_bias)
+        ):
+            return undefined_location()
+        if not isinstance(what, Expression):
             return None
         try:
-            found = location_for_any_lane(known.expression, context.at_lane(ANY_LANE))
+            found = location_for_any_lane(what, context.at_lane(ANY_LANE))
             return known.unit.conventions.extent(found, known.size)
         except Error:
             return None

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from rocdbg.debugger.expr.program_environment import ProgramEnvironment, variable_here
 from rocdbg.debugger.frames.frames import Frame
+from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.values.lane_bytes import read_lanes
 from rocdbg.debugger.values.memory import LaneMemory, WatchedMemory
+from rocdbg.debugger.values.storage import Absence
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.info.types import (
@@ -27,6 +29,7 @@ from rocdbg.dwarf.info.types import (
     Type,
     VectorType,
 )
+from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.debugger.expr.data import Data
@@ -72,14 +75,17 @@ class _Place:
 
     def column(self, variable: Variable) -> list[Row]:
         """An argument in each frame."""
-        return self._together(variable) or [self._alone(index, variable) for index in range(len(self._frames))]
+        texts = _Texts(self._text)
+        return self._together(variable, texts) or [
+            self._alone(index, variable, texts) for index in range(len(self._frames))
+        ]
 
-    def _alone(self, index: int, variable: Variable) -> Row:
+    def _alone(self, index: int, variable: Variable, texts: _Texts) -> Row:
         environment = self._environments[index]
         name, value = self._data.argument(environment, self._frames[index], variable)
-        return name, self._text.of_value(environment, value)
+        return name, texts.of(environment, value)
 
-    def _together(self, variable: Variable) -> list[Row] | None:
+    def _together(self, variable: Variable, texts: _Texts) -> list[Row] | None:
         """The column where one look tells of all lanes."""
         data, environment, frame = self._data, self._environments[0], self._frames[0]
         known = variable_here(environment, variable)
@@ -89,14 +95,13 @@ class _Place:
             return None
         if len(lanes) < len(self._lanes):
             return None
+        if known.expression is None:
+            return self._without_expression(variable, memory, texts)
         location = shared.whole(known, context)
-        if location is None or location.is_undefined:
-            recovery = environment.recovery
-            if location is None or not self._text.is_plain or (
-                recovery is not None and recovery.follows(frame, variable)
-            ):
-                return None
-            return [self._alone(0, variable)] * len(lanes)  # nothing of it is there: what was passed is all there is
+        if location is None:
+            return None
+        if location.is_undefined:
+            return self._passed(variable, memory, texts)
         if data.before_prologue(frame) and location.memory is not None:
             return None
         if not 0 <= known.size <= min(MOST_BYTES, data.largest_value):
@@ -104,33 +109,92 @@ class _Place:
         found = read_lanes(location, known.size, memory, lanes)
         if found is None:
             return None
-        name, fixed = variable.name or "", self._text.of_type(known.type)
-        if fixed is not None:
-            return [(name, fixed)] * len(lanes)
-        if not self._text.is_plain or not _is_shown_by_bytes(known.type, environment, 0):
+        name = variable.name or ""
+        if self._text.of_type(known.type) is None and not texts.are_of_bytes(known.type, environment):
             return None
-        texts: dict[bytes, str] = {}
-        rows = []
-        for index, content in enumerate(found):
-            shown = texts.get(content)
-            if shown is None:
-                shown, of_all = self._shown(index, Value(known.type, data=content))
-                if of_all:
-                    texts[content] = shown
-            rows.append((name, shown))
-        return rows
+        rows: dict[bytes, Row] = {}  # lanes often have the same
+        result = []
+        for environment, content in zip(self._environments, found, strict=True):
+            row = rows.get(content)
+            if row is None:
+                row = name, texts.of(environment, Value(known.type, data=content))
+                if texts.is_of_all(known.type, content):
+                    rows[content] = row
+            result.append(row)
+        return result
 
-    def _shown(self, index: int, value: Value) -> tuple[str, bool]:
-        """The text of a value in a frame, and whether it is the same in all lanes."""
-        environment = self._environments[index]
-        memory = environment.memory
-        assert isinstance(memory, LaneMemory)
-        watched = WatchedMemory(memory)
-        environment.__dict__["memory"] = watched
+    def _without_expression(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
+        """The column of an argument that is a constant or nowhere."""
         try:
-            return self._text.of_value(environment, value), not watched.by_lane
-        finally:
-            environment.__dict__["memory"] = memory
+            told = self._environments[0].value_told(variable)
+        except Error:
+            return None
+        if told.absence is Absence.OPTIMIZED_OUT:
+            return self._passed(variable, memory, texts)
+        if told.storage is None and told.data is not None and self._text.is_plain:
+            return [self._alone(0, variable, texts)] * len(self._frames)
+        return None
+
+    def _passed(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
+        """The column of an argument that has no place: what was passed, or nothing, in all lanes; ``None`` where lanes
+        may have recovered values that differ."""
+        environment, frame = self._environments[0], self._frames[0]
+        recovery = environment.recovery
+        if not self._text.is_plain:
+            return None
+        if recovery is None or not recovery.follows(frame, variable):
+            return [self._alone(0, variable, texts)] * len(self._frames)
+        if entry_value(frame, variable, memory.target, memory) is None:
+            return None
+        rows: dict[bool, Row] = {}
+        for index, other in enumerate(self._frames):
+            looked_at = recovery.looks_at(other, memory.target)
+            if looked_at not in rows:
+                rows[looked_at] = self._alone(index, variable, texts)
+        return [rows[recovery.looks_at(other, memory.target)] for other in self._frames]
+
+
+class _Texts:
+    """The texts of one argument, each made once where bytes alone decide it."""
+
+    def __init__(self, text: ArgumentText) -> None:
+        self._text = text
+        self._known: dict[tuple[int, bytes, bool], str] = {}
+        self._of_bytes: dict[int, bool] = {}
+        self._types: list[Type] = []
+
+    def are_of_bytes(self, type_: Type, environment: ProgramEnvironment) -> bool:
+        """Whether the text of a value of a type needs no more than its bytes, and what its pointers lead to."""
+        found = self._of_bytes.get(id(type_))
+        if found is None:
+            self._types.append(type_)  # so that its id stays its own
+            found = self._text.is_plain and _is_shown_by_bytes(type_, environment, 0)
+            self._of_bytes[id(type_)] = found
+        return found
+
+    def is_of_all(self, type_: Type, content: bytes) -> bool:
+        """Whether the text of a value that was asked for is the same in all lanes."""
+        return (id(type_), content, False) in self._known
+
+    def of(self, environment: ProgramEnvironment, value: Value) -> str:
+        """The text of a value at its place."""
+        content, memory = value.data, environment.memory
+        if content is None or value.storage is not None or not isinstance(memory, LaneMemory) or not (
+            self.are_of_bytes(value.type, environment)
+        ):
+            return self._text.of_value(environment, value)
+        key = id(value.type), content, value.recovered
+        text = self._known.get(key)
+        if text is None:
+            watched = WatchedMemory(memory)
+            environment.__dict__["memory"] = watched
+            try:
+                text = self._text.of_value(environment, value)
+            finally:
+                environment.__dict__["memory"] = memory
+            if not watched.by_lane:
+                self._known[key] = text
+        return text
 
 
 def _is_shown_by_bytes(type_: Type, environment: ProgramEnvironment, depth: int) -> bool:

@@ -235,12 +235,12 @@ class ProgramEnvironment(Struct, dict=True):
 
     def value_of(self, variable: Variable) -> Value:
         """A variable's value, where it lives in this frame and lane, or as it is recovered."""
-        value = self._value_told(variable)
+        value = self.value_told(variable)
         if value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
             return value
-        return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_told) or value
+        return self.recovery.value(self.frame, variable, self.target, self.memory, self.value_told) or value
 
-    def _value_told(self, variable: Variable) -> Value:
+    def value_told(self, variable: Variable) -> Value:
         """A variable's value by its location."""
         known = self._known.get(id(variable))
         if known is None:

@@ -245,7 +245,9 @@ class Inferior:
 
     def _trapped_at(self, thread: int) -> int | None:
         """Where the debug trap is that a wave stands behind; ``None`` when it has gone on or its PC was written."""
-        trap, behind = self.behind_traps.get(thread, (None, None))
+        if thread not in self.behind_traps:
+            return None
+        trap, behind = self.behind_traps[thread]
         return trap if self.wave(thread).pc == behind else None
 
     def frames(self, focus: Focus) -> Iterator[Frame]:

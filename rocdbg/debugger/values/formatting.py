@@ -196,7 +196,9 @@ class _Writer(ClassText):
                         break
                     return f"<error: {error}>"
                 chunk = size
-            end = next((at for at in range(0, len(data) - size + 1, size) if not any(data[at : at + size])), -1)
+            end = data.find(0) if size == 1 else next(
+                (at for at in range(0, len(data) - size + 1, size) if not any(data[at : at + size])), -1
+            )
         body = bytes(data if end < 0 else data[:end])
         text = format_string(body, element, self.settings, truncated=False)
         return text + "..." if end < 0 and len(data) >= limit and self._goes_on(space, address + limit, size) else text

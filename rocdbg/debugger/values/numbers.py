@@ -108,7 +108,7 @@ def format_string(data: bytes, element: Type, settings: PrintSettings, truncated
     else:
         units = [escape(code, '"', bool(prefix)) for code in codes]
     for unit, group in groupby(units):
-        run = sum(1 for _ in group)
+        run = len(list(group))
         if limit and shown >= limit:
             cut = True
             break
@@ -129,6 +129,9 @@ def format_string(data: bytes, element: Type, settings: PrintSettings, truncated
 
 
 _INCOMPLETE = "<incomplete sequence"
+_LONGEST = 6
+"""Bytes of a character, as UTF-8 once had them."""
+_QUOTED = [escape(code, '"') for code in range(256)]
 
 
 def _is_incomplete(codes: list[int]) -> bool:
@@ -144,21 +147,25 @@ def _in_apostrophes(unit: str) -> str:
 
 def _characters(codes: list[int], only_ascii: bool) -> list[str]:
     """The characters of a string of bytes as they stand in quotes: UTF-8 as it is, what is none as octal numbers."""
-    if only_ascii or all(code < 0x80 for code in codes):
-        return [escape(code, '"') for code in codes]
+    if only_ascii or max(codes, default=0) < 0x80:
+        return [_QUOTED[code] for code in codes]
     found: list[str] = []
     at = 0
     while at < len(codes):
+        if codes[at] < 0x80:
+            found.append(_QUOTED[codes[at]])
+            at += 1
+            continue
         size = next((n for lead, n in ((0xC0, 1), (0xE0, 2), (0xF0, 3), (0xF8, 4)) if codes[at] < lead), 1)
         try:
             char = bytes(codes[at : at + size]).decode("utf-8")
         except UnicodeDecodeError:
-            if _is_incomplete(codes[at:]):
+            if len(codes) - at < _LONGEST and _is_incomplete(codes[at:]):
                 rest = "".join(f"\\{code:03o}" for code in codes[at:])
                 return [*found, f"{_INCOMPLETE} {rest}>"]
             char, size = "", 1
         found.append(char if size > 1 and char.isprintable() else "".join(
-            escape(code, '"') for code in codes[at : at + size]
+            _QUOTED[code] for code in codes[at : at + size]
         ))
         at += size
     return found
