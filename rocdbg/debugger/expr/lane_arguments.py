@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment, variable_here
+from rocdbg.debugger.expr.program_environment import ProgramEnvironment
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
+from rocdbg.debugger.frames.recovered import Recovery
 from rocdbg.debugger.values.lane_bytes import read_lanes
 from rocdbg.debugger.values.memory import LaneMemory, WatchedMemory
 from rocdbg.debugger.values.storage import Absence
@@ -88,7 +89,7 @@ class _Place:
     def _together(self, variable: Variable, texts: _Texts) -> list[Row] | None:
         """The column where one look tells of all lanes."""
         data, environment, frame = self._data, self._environments[0], self._frames[0]
-        known = variable_here(environment, variable)
+        known = environment.known_of(variable)
         memory, context, shared = environment.memory, environment.context_of(variable), environment.shared
         lanes = [lane for lane in self._lanes if lane is not None and 0 <= lane < context.lanes]
         if not isinstance(memory, LaneMemory) or shared is None or known.may_be_dynamic:
@@ -144,14 +145,27 @@ class _Place:
             return None
         if recovery is None or not recovery.follows(frame, variable):
             return [self._alone(0, variable, texts)] * len(self._frames)
+        executing = memory.target.wave(memory.thread).exec_mask
+        looked_at = [recovery.looks_at(other, executing) for other in self._frames]
         if entry_value(frame, variable, memory.target, memory) is None:
+            return self._recovered(variable, recovery, looked_at, texts)
+        rows = {looks: self._alone(looked_at.index(looks), variable, texts) for looks in set(looked_at)}
+        return [rows[looks] for looks in looked_at]
+
+    def _recovered(
+        self, variable: Variable, recovery: Recovery, looked_at: list[bool], texts: _Texts
+    ) -> list[Row] | None:
+        """The column of an argument that the machine code may still have."""
+        name, first = variable.name or "", self._environments[0]
+        try:
+            absent = name, texts.of(first, first.value_told(variable))
+            rows = []
+            for looks, environment in zip(looked_at, self._environments, strict=True):
+                value = environment.recovered(variable) if looks else None
+                rows.append(absent if value is None else (name, texts.of(environment, value)))
+        except Error:
             return None
-        rows: dict[bool, Row] = {}
-        for index, other in enumerate(self._frames):
-            looked_at = recovery.looks_at(other, memory.target)
-            if looked_at not in rows:
-                rows[looked_at] = self._alone(index, variable, texts)
-        return [rows[recovery.looks_at(other, memory.target)] for other in self._frames]
+        return rows
 
 
 class _Texts:

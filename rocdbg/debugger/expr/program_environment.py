@@ -86,7 +86,7 @@ class ProgramEnvironment(Struct, dict=True):
     def in_frame(self, frame: Frame) -> ProgramEnvironment:
         """As `at_lane`, given the lane's frame."""
         if self.shared is None:
-            self.shared = SharedLocations()
+            self.shared, self._known = SharedLocations(), {}
         other = replace(self, frame=frame)
         other.__dict__.update(self.__dict__)
         for what in ("memory", "context", "_registers"):
@@ -171,7 +171,8 @@ class ProgramEnvironment(Struct, dict=True):
         """Of variables that were asked for, by identity, what is the same for all lanes here."""
         return {}
 
-    def _known_of(self, variable: Variable) -> Known:
+    def known_of(self, variable: Variable) -> Known:
+        """What is known of a variable here whatever the lane."""
         type_ = self.complete_type(variable.type)
         context, unit = self.context_of(variable), variable.unit
         what = self._expression_of(variable, context)
@@ -236,15 +237,19 @@ class ProgramEnvironment(Struct, dict=True):
     def value_of(self, variable: Variable) -> Value:
         """A variable's value, where it lives in this frame and lane, or as it is recovered."""
         value = self.value_told(variable)
-        if value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
-            return value
-        return self.recovery.value(self.frame, variable, self.target, self.memory, self.value_told) or value
+        return (self.recovered(variable) or value) if value.absence is Absence.OPTIMIZED_OUT else value
+
+    def recovered(self, variable: Variable) -> Value | None:
+        """A variable's value as far as the machine code still has it."""
+        if self.recovery is None or self.frame is None:
+            return None
+        return self.recovery.value(self.frame, variable, self.target, self.memory, self.value_told)
 
     def value_told(self, variable: Variable) -> Value:
         """A variable's value by its location."""
         known = self._known.get(id(variable))
         if known is None:
-            known = self._known[id(variable)] = self._known_of(variable)
+            known = self._known[id(variable)] = self.known_of(variable)
         type_ = known.type
         if known.expression is not None:
             own = self.frame if known.is_own_unit else None
@@ -390,9 +395,4 @@ class ProgramEnvironment(Struct, dict=True):
 def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:
     """A variable of the frame's blocks, and what is known of it here whatever the lane."""
     variable = environment._locals.get(name)
-    return None if variable is None else environment._known_of(variable)
-
-
-def variable_here(environment: ProgramEnvironment, variable: Variable) -> Known:
-    """What is known of a variable here whatever the lane."""
-    return environment._known_of(variable)
+    return None if variable is None else environment.known_of(variable)

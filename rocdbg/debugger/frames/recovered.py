@@ -81,7 +81,7 @@ class Recovery:
 
         ``told`` gives a variable as its location says.
         """
-        if target is None or not self.looks_at(frame, target):
+        if target is None or not self.looks_at(frame, target.wave(frame.context.access.thread).exec_mask):
             return None
         followed = self._followed_in(frame, variable)
         if followed is None:
@@ -89,12 +89,12 @@ class Recovery:
         return _Values(followed, frame, target, memory, told).value(variable)
 
     @staticmethod
-    def looks_at(frame: Frame, target: Target) -> bool:
-        """Whether variables of a frame's lane are recovered at all: those of lanes that execute."""
+    def looks_at(frame: Frame, executing: int) -> bool:
+        """Whether variables of a frame's lane are recovered at all: those of lanes that execute, given their mask."""
         context = frame.context
         if frame.kind is FrameKind.DUMMY or context.pc is None or context.pc != context.wave_pc or context.lane is None:
             return False
-        return bool(target.wave(context.access.thread).exec_mask >> context.lane & 1)
+        return bool(executing >> context.lane & 1)
 
     def follows(self, frame: Frame, variable: Variable) -> bool:
         """Whether a variable of a frame's function may be recovered in some lane."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from functools import lru_cache
 from itertools import groupby
 
 from rocdbg.debugger.settings import PrintSettings
@@ -88,7 +90,9 @@ def format_string(data: bytes, element: Type, settings: PrintSettings, truncated
     ``truncated`` is for arrays: their final null is not shown.
     """
     size = ctypes.size_of(element)
-    codes = [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data) - size + 1, size)]
+    codes: list[int] = list(data)
+    if size != 1:
+        codes = [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data) - size + 1, size)]
     prefix = ctypes.text_prefix(element) or ""
     limit = settings.elements
     cut = False
@@ -104,7 +108,13 @@ def format_string(data: bytes, element: Type, settings: PrintSettings, truncated
     text = ""
     shown = 0
     if size == 1:
-        units = _characters(codes, settings.sevenbit_strings)
+        # each byte that is no character becomes a lone surrogate
+        chars = bytes(codes).decode("latin-1" if settings.sevenbit_strings else "utf-8", "surrogateescape")
+        units = _characters(bytes(codes), chars, settings.sevenbit_strings)
+        if not (limit and len(units) > limit) and not units[-1].startswith(_INCOMPLETE) and (
+            not settings.repeats or _long_run(settings.repeats).search(chars) is None
+        ):
+            return f'{prefix}"{"".join(units)}"' + ("..." if cut else "")
     else:
         units = [escape(code, '"', bool(prefix)) for code in codes]
     for unit, group in groupby(units):
@@ -145,27 +155,37 @@ def _in_apostrophes(unit: str) -> str:
     return {'\\"': '"', "'": "\\'"}.get(unit, unit)
 
 
-def _characters(codes: list[int], only_ascii: bool) -> list[str]:
-    """The characters of a string of bytes as they stand in quotes: UTF-8 as it is, what is none as octal numbers."""
-    if only_ascii or max(codes, default=0) < 0x80:
-        return [_QUOTED[code] for code in codes]
-    found: list[str] = []
-    at = 0
-    while at < len(codes):
-        if codes[at] < 0x80:
-            found.append(_QUOTED[codes[at]])
-            at += 1
-            continue
-        size = next((n for lead, n in ((0xC0, 1), (0xE0, 2), (0xF0, 3), (0xF8, 4)) if codes[at] < lead), 1)
-        try:
-            char = bytes(codes[at : at + size]).decode("utf-8")
-        except UnicodeDecodeError:
-            if len(codes) - at < _LONGEST and _is_incomplete(codes[at:]):
-                rest = "".join(f"\\{code:03o}" for code in codes[at:])
-                return [*found, f"{_INCOMPLETE} {rest}>"]
-            char, size = "", 1
-        found.append(char if size > 1 and char.isprintable() else "".join(
-            _QUOTED[code] for code in codes[at : at + size]
-        ))
-        at += size
-    return found
+def _characters(data: bytes, text: str, only_ascii: bool) -> list[str]:
+    """The characters of a string of bytes as they stand in quotes: UTF-8 as it is, what is none as octal numbers.
+
+    ``text`` is the bytes with what is none as lone surrogates.
+    """
+    if only_ascii or data.isascii():
+        return [_QUOTED[code] for code in data]
+    found = [_unit(char) for char in text]
+    at, index = len(data), len(text)
+    cut: tuple[int, int] | None = None
+    while index and len(data) - at < _LONGEST - 1:
+        index -= 1
+        at -= len(text[index].encode("utf-8", "surrogateescape"))
+        if "\udc80" <= text[index] <= "\udcff" and len(data) - at < _LONGEST and _is_incomplete(list(data[at:])):
+            cut = index, at
+    if cut is None:
+        return found
+    rest = "".join(f"\\{code:03o}" for code in data[cut[1] :])
+    return [*found[: cut[0]], f"{_INCOMPLETE} {rest}>"]
+
+
+@lru_cache(maxsize=4096)
+def _unit(char: str) -> str:
+    """A character beside others in quotes."""
+    data = char.encode("utf-8", "surrogateescape")
+    if len(data) > 1 and char.isprintable():
+        return char
+    return "".join(_QUOTED[code] for code in data)
+
+
+@lru_cache(maxsize=16)
+def _long_run(count: int) -> re.Pattern[str]:
+    """Finds a character that there are more than ``count`` of in a row."""
+    return re.compile(rf"(.)\1{{{min(count, 1 << 20)}}}", re.DOTALL)
