@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rocdbg.debugger.running.watchpoints import Trigger
     from rocdbg.debugger.target.runnable import ProcessEnd
     from rocdbg.debugger.values.value import Value
-    from rocdbg.dwarf.info.types import Type
 
 
 class ArgumentTexts:
@@ -39,16 +38,16 @@ class ArgumentTexts:
         """Whether no plug-in prints values."""
         return not self._shell.session.plugins.has_printers
 
-    def of_type(self, type_: Type) -> str | None:
-        """What all arguments of a type are shown as, ``None`` where their values are."""
+    def of_type(self, value: Value) -> str | None:
+        """What all arguments of the type of this one are shown as, ``None`` where their values are."""
         wanted = self._shell.session.settings.print.frame_arguments
-        if wanted == "none" or (wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(type_))):
+        if wanted == "none" or (wanted == "scalars" and not ctypes.is_scalar(ctypes.referred(value.type))):
             return "..."
         return None
 
     def of_value(self, environment: ProgramEnvironment, value: Value) -> str:
         """The text of an argument at its place."""
-        text = self.of_type(value.type)
+        text = self.of_type(value)
         if text is not None:
             return text
         try:

@@ -103,15 +103,24 @@ def encode_operation(
 
 def assemble(*items: Item, dialect: str = "amd", address_size: int = 8, offset_size: int = 4) -> bytes:
     """The bytes of an expression; items are a meaning, or a tuple of a meaning and its operands."""
-    table = _by_meaning()
-    out = []
-    for item in items:
-        name, *operands = (item,) if isinstance(item, str) else item
-        info = table.get((str(name), dialect))
-        if info is None:
-            raise DwarfError(f"there is no operation '{name!s}' in dialect '{dialect}'")
-        values = tuple(operand for operand in operands if not isinstance(operand, str))
-        if len(values) != len(operands):
-            raise DwarfError(f"operands of {info.name} must be numbers or bytes")
-        out.append(encode_operation(info, values, address_size, offset_size))
-    return b"".join(out)
+    return b"".join([_assembled(item, dialect, address_size, offset_size) for item in items])
+
+
+def _assemble_one(item: Item, dialect: str, address_size: int, offset_size: int) -> bytes:
+    name, *operands = (item,) if isinstance(item, str) else item
+    info = _by_meaning().get((str(name), dialect))
+    if info is None:
+        raise DwarfError(f"there is no operation '{name!s}' in dialect '{dialect}'")
+    values = tuple(operand for operand in operands if not isinstance(operand, str))
+    if len(values) != len(operands):
+        raise DwarfError(f"operands of {info.name} must be numbers or bytes")
+    return encode_operation(info, values, address_size, offset_size)
+
+
+_kept = lru_cache(maxsize=4096)(_assemble_one)
+
+
+def _assembled(item: Item, dialect: str, address_size: int, offset_size: int) -> bytes:
+    """An operation; those that expressions have many of are kept."""
+    short = isinstance(item, str) or (isinstance(item, tuple) and not any(isinstance(part, bytes) for part in item))
+    return (_kept if short else _assemble_one)(item, dialect, address_size, offset_size)

@@ -44,8 +44,8 @@ Row = tuple[str, str]
 class ArgumentText(Protocol):
     """How arguments are shown."""
 
-    def of_type(self, type_: Type) -> str | None:
-        """The text of all arguments of a type that are there, ``None`` where it depends on their values."""
+    def of_type(self, value: Value) -> str | None:
+        """The text of all values of the type of this one, ``None`` where it depends on more."""
 
     def of_value(self, environment: ProgramEnvironment, value: Value) -> str:
         """The text of an argument at its place."""
@@ -71,8 +71,8 @@ class _Place:
     def __init__(self, data: Data, frames: Sequence[Frame], text: ArgumentText) -> None:
         self._data, self._frames, self._text = data, frames, text
         first = data.environment_of(frames[0])
-        self._environments = [first.in_frame(frame) for frame in frames]
-        self._lanes = [frame.scope.lane for frame in frames]
+        self._lanes = [frame.scope.lane or 0 for frame in frames]
+        self._environments = [first.at_lane(lane, frame) for lane, frame in zip(self._lanes, frames, strict=True)]
 
     def column(self, variable: Variable) -> list[Row]:
         """An argument in each frame."""
@@ -91,10 +91,10 @@ class _Place:
         data, environment, frame = self._data, self._environments[0], self._frames[0]
         known = environment.known_of(variable)
         memory, context, shared = environment.memory, environment.context_of(variable), environment.shared
-        lanes = [lane for lane in self._lanes if lane is not None and 0 <= lane < context.lanes]
         if not isinstance(memory, LaneMemory) or shared is None or known.may_be_dynamic:
             return None
-        if len(lanes) < len(self._lanes):
+        lanes = self._lanes
+        if max(lanes) >= context.lanes:
             return None
         if known.expression is None:
             return self._without_expression(variable, memory, texts)
@@ -111,7 +111,7 @@ class _Place:
         if found is None:
             return None
         name = variable.name or ""
-        if self._text.of_type(known.type) is None and not texts.are_of_bytes(known.type, environment):
+        if self._text.of_type(Value(known.type)) is None and not texts.are_of_bytes(known.type, environment):
             return None
         rows: dict[bytes, Row] = {}  # lanes often have the same
         result = []

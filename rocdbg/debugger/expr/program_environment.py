@@ -78,16 +78,12 @@ class ProgramEnvironment(Struct, dict=True):
         """The frame's; `STATIC` without one."""
         return self.frame.scope if self.frame is not None else STATIC
 
-    def at_lane(self, lane: int) -> ProgramEnvironment:
-        """The environment of another lane that stands at the same place, in the first frame it is in."""
+    def at_lane(self, lane: int, frame: Frame | None = None) -> ProgramEnvironment:
+        """The environment of another lane that stands at the same place, in the first frame it is in (``frame``)."""
         assert self.frame is not None
-        return self.in_frame(self.frame.at_lane(lane))
-
-    def in_frame(self, frame: Frame) -> ProgramEnvironment:
-        """As `at_lane`, given the lane's frame."""
         if self.shared is None:
             self.shared, self._known = SharedLocations(), {}
-        other = replace(self, frame=frame)
+        other = replace(self, frame=frame or self.frame.at_lane(lane))
         other.__dict__.update(self.__dict__)
         for what in ("memory", "context", "_registers"):
             other.__dict__.pop(what, None)

@@ -18,6 +18,7 @@ from rocdbg.debugger.frames.context import FrameContext, entered, share_caller
 from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
 from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind import Unwinder
+from rocdbg.debugger.program.inlined import inlined_starting_at
 from rocdbg.debugger.program.opencl import is_kernel_body
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.state import Target
@@ -186,19 +187,6 @@ def physical_place(context: FrameContext) -> tuple[int | None, int | None] | Non
     except Error:
         return None
     return place, returns_to
-
-
-def inlined_starting_at(program: Program, address: LoadedAddress) -> list[InlinedSubroutine]:
-    """The inlined calls whose code begins at a loaded address, innermost first."""
-    found: list[InlinedSubroutine] = []
-    file_address = program.to_file(address)
-    if program.function_at(address) is None:
-        return found
-    for instance in program.info.inline_frames_at(file_address):
-        if instance.entry_pc != file_address and instance.low_pc != file_address:
-            break
-        found.append(instance)
-    return found
 
 
 class CalledFrom(Struct):

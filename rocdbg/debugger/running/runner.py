@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.lanes import lane_list
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.frames import Frame, inlined_starting_at
+from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection, follow
+from rocdbg.debugger.program.inlined import inlined_starting_at
 from rocdbg.debugger.program.program import same_function
 from rocdbg.debugger.running import watch_events
 from rocdbg.debugger.running.breakpoints import Arrival, Breakpoint, BreakpointTable, Hit

@@ -9,7 +9,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.debugger.focus import Focus
-from rocdbg.debugger.frames.frames import Frame, inlined_starting_at, physical_place
+from rocdbg.debugger.frames.frames import Frame, physical_place
+from rocdbg.debugger.program.inlined import inlined_starting_at
 from rocdbg.debugger.running.calls import over_or_into_call
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range
 from rocdbg.debugger.running.runner import Runner, thread_of
