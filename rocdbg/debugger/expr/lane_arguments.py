@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment
+from rocdbg.debugger.expr.program_environment import ProgramEnvironment, variable_here
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.frames.recovered import Recovery
@@ -89,7 +89,7 @@ class _Place:
     def _together(self, variable: Variable, texts: _Texts) -> list[Row] | None:
         """The column where one look tells of all lanes."""
         data, environment, frame = self._data, self._environments[0], self._frames[0]
-        known = environment.known_of(variable)
+        known = variable_here(environment, variable)
         memory, context, shared = environment.memory, environment.context_of(variable), environment.shared
         if not isinstance(memory, LaneMemory) or shared is None or known.may_be_dynamic:
             return None

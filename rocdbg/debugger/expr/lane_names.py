@@ -13,7 +13,7 @@ from rocdbg.debugger.expr.dynamic_types import is_dynamic
 from rocdbg.debugger.expr.known_variables import Known
 from rocdbg.debugger.expr.lane_terms import Term
 from rocdbg.debugger.expr.lds_variables import lds_offset
-from rocdbg.debugger.expr.program_environment import ProgramEnvironment, local_variable
+from rocdbg.debugger.expr.program_environment import ProgramEnvironment, local_variable, variable_here
 from rocdbg.debugger.expr.program_names import ProgramNames
 from rocdbg.debugger.expr.up_level_variables import up_level_variable
 from rocdbg.debugger.frames.lane_locations import compile_location, registers_extent
@@ -63,7 +63,7 @@ def global_variable(name: str, environment: ProgramEnvironment) -> Term | None:
     if program is None or not program.has_debug_info:
         return None
     variable = ProgramNames(program, environment.frame).variable(name)
-    return None if variable is None else _variable(environment.known_of(variable), environment)
+    return None if variable is None else _variable(variable_here(environment, variable), environment)
 
 
 def _variable(known: Known, environment: ProgramEnvironment) -> Term:

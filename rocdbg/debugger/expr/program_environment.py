@@ -167,8 +167,7 @@ class ProgramEnvironment(Struct, dict=True):
         """Of variables that were asked for, by identity, what is the same for all lanes here."""
         return {}
 
-    def known_of(self, variable: Variable) -> Known:
-        """What is known of a variable here whatever the lane."""
+    def _known_of(self, variable: Variable) -> Known:
         type_ = self.complete_type(variable.type)
         context, unit = self.context_of(variable), variable.unit
         what = self._expression_of(variable, context)
@@ -245,7 +244,7 @@ class ProgramEnvironment(Struct, dict=True):
         """A variable's value by its location."""
         known = self._known.get(id(variable))
         if known is None:
-            known = self._known[id(variable)] = self.known_of(variable)
+            known = self._known[id(variable)] = self._known_of(variable)
         type_ = known.type
         if known.expression is not None:
             own = self.frame if known.is_own_unit else None
@@ -391,4 +390,9 @@ class ProgramEnvironment(Struct, dict=True):
 def local_variable(environment: ProgramEnvironment, name: str) -> Known | None:
     """A variable of the frame's blocks, and what is known of it here whatever the lane."""
     variable = environment._locals.get(name)
-    return None if variable is None else environment.known_of(variable)
+    return None if variable is None else environment._known_of(variable)
+
+
+def variable_here(environment: ProgramEnvironment, variable: Variable) -> Known:
+    """What is known of a variable here whatever the lane."""
+    return environment._known_of(variable)

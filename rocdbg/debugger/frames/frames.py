@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import copy
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
+from typing import cast
 
 from msgspec import Struct, field
 
@@ -87,10 +89,8 @@ class Frame(Struct, eq=False, dict=True):
     def at_lane(self, lane: int) -> Frame:
         """The same frame, the first that the lane is in, of another lane of the wave that stands at the same place."""
         other = copy(self)
-        known = other.__dict__
-        known.update(self.__dict__)
-        known.pop("id", None)
-        known["_origin"] = self.origin
+        other.__dict__.update(self.__dict__, _origin=self.origin)
+        other.__dict__.pop("id", None)
         scope = self.scope
         other.scope = Focus(scope.thread, lane, scope.frame, scope.iteration)
         other.context = self.context.at_lane(lane)
@@ -99,8 +99,7 @@ class Frame(Struct, eq=False, dict=True):
     @property
     def origin(self) -> Frame:
         """The frame that this was made of for another lane; itself if it was made for its own."""
-        found: Frame = self.__dict__.get("_origin", self)
-        return found
+        return cast("Frame", self.__dict__.get("_origin", self))
 
     @cached_property
     def row(self) -> LineRow | None:
@@ -250,14 +249,10 @@ class FrameChain(Struct):
 
     def _of_another(self, like: FrameChain) -> Frame | None:
         """The innermost frame made of another lane's; ``None`` where that cannot be told."""
-        lane = self.scope.lane
-        assert lane is not None
-        try:
-            first = like.get(0)
-        except Error:  # whatever is wrong is this lane's own
-            first = None
         self.like = None
-        self._first = first.at_lane(lane) if first is not None else None
+        with suppress(Error):  # whatever is wrong is this lane's own
+            first, lane = like.get(0), self.scope.lane
+            self._first = first.at_lane(lane) if first is not None and lane is not None else None
         return self._first
 
     @property
