@@ -127,7 +127,7 @@ class _Place:
     def _without_expression(self, variable: Variable, memory: LaneMemory, texts: _Texts) -> list[Row] | None:
         """The column of an argument that is a constant or nowhere."""
         try:
-            told = self._environments[0].value_told(variable)
+            told = self._environments[0].value_of(variable, recover=False)
         except Error:
             return None
         if told.absence is Absence.OPTIMIZED_OUT:
@@ -158,11 +158,11 @@ class _Place:
         """The column of an argument that the machine code may still have."""
         name, first = variable.name or "", self._environments[0]
         try:
-            absent = name, texts.of(first, first.value_told(variable))
+            absent = name, texts.of(first, first.value_of(variable, recover=False))
             rows = []
             for looks, environment in zip(looked_at, self._environments, strict=True):
-                value = environment.recovered(variable) if looks else None
-                rows.append(absent if value is None else (name, texts.of(environment, value)))
+                value = environment.value_of(variable) if looks else None
+                rows.append(absent if value is None or not value.recovered else (name, texts.of(environment, value)))
         except Error:
             return None
         return rows

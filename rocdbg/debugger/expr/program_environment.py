@@ -229,18 +229,14 @@ class ProgramEnvironment(Struct, dict=True):
         start = self.program.code_start(entry or FileAddress(0))
         return Value(function.type, MemoryStorage(self.memory, 0, self.program.to_loaded(start)))
 
-    def value_of(self, variable: Variable) -> Value:
-        """A variable's value, where it lives in this frame and lane, or as it is recovered."""
-        value = self.value_told(variable)
-        return (self.recovered(variable) or value) if value.absence is Absence.OPTIMIZED_OUT else value
+    def value_of(self, variable: Variable, recover: bool = True) -> Value:
+        """A variable's value, where it lives in this frame and lane, or (``recover``) as it is recovered."""
+        value = self._value_told(variable)
+        if not recover or value.absence is not Absence.OPTIMIZED_OUT or self.recovery is None or self.frame is None:
+            return value
+        return self.recovery.value(self.frame, variable, self.target, self.memory, self._value_told) or value
 
-    def recovered(self, variable: Variable) -> Value | None:
-        """A variable's value as far as the machine code still has it."""
-        if self.recovery is None or self.frame is None:
-            return None
-        return self.recovery.value(self.frame, variable, self.target, self.memory, self.value_told)
-
-    def value_told(self, variable: Variable) -> Value:
+    def _value_told(self, variable: Variable) -> Value:
         """A variable's value by its location."""
         known = self._known.get(id(variable))
         if known is None:
