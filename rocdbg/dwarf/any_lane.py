@@ -2,8 +2,8 @@
 
 The evaluator runs the expression with a lane that is none. Memory of that lane stands for each lane's own, and what
 producers write for a lane's dword of a vector register (`DW_OP_LLVM_push_lane, DW_OP_lit4, DW_OP_mul,
-DW_OP_LLVM_offset`) is one step here. Whatever else depends on the lane fails, as the evaluator's checks and whoever
-reads memory refuse the number: such an expression has to be evaluated lane by lane. So does one that gives an error.
+DW_OP_LLVM_offset`) is one step here. Whatever else depends on the lane fails, as the evaluator and its
+storages refuse the number: such an expression has to be evaluated lane by lane. So does one that gives an error.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from rocdbg.dwarf.errors import EvaluationError
 from rocdbg.dwarf.location import LocationDescription, Place
 from rocdbg.dwarf.machine import Budget, Machine, Operands, Program, decoded_program
 from rocdbg.dwarf.storage import (
+    ANY_LANE,
     ImplicitPointerStorage,
     ImplicitStorage,
     MemoryStorage,
@@ -28,12 +29,10 @@ from rocdbg.dwarf.storage import (
 
 __all__ = ["ANY_LANE", "LaneDword", "at_lane", "depends_on_lane", "location_for_any_lane"]
 
-ANY_LANE = -1
-"""The lane of a context whose lane is not said. No context may read a lane's memory for it."""
 LANE_BITS = 32
 """Of a vector register, per lane."""
-_STEPS = (("lit4", "mul", "offset"), ("lit32", "mul", "bit_offset"))
-"""What follows the number of the lane on the way to its dword."""
+_STRIDES = {"offset": LANE_BITS // 8, "bit_offset": LANE_BITS}
+"""What the number of the lane is multiplied by on the way to its dword."""
 _SAME = (RegisterStorage, ImplicitStorage, ImplicitPointerStorage, UndefinedStorage)
 
 
@@ -82,7 +81,8 @@ def _fused(data: bytes, dialect: str, address_size: int, offset_size: int) -> Pr
     fused.steps = []
     index = 0
     while index < len(steps):
-        if meanings[index] == "push_lane" and tuple(meanings[index + 1 : index + 4]) in _STEPS:
+        lane, _, times, move = (*meanings[index : index + 4], "", "", "")[:4]
+        if (lane, times) == ("push_lane", "mul") and program.operations[index + 1].literal == _STRIDES.get(move, -1):
             fused.steps.append((_lane_dword, ()))
             index += 4
         else:

@@ -18,6 +18,7 @@ from rocdbg.dwarf.architecture import AddressSpace, Architecture
 from rocdbg.dwarf.errors import EvaluationError
 
 __all__ = [
+    "ANY_LANE",
     "Fragment",
     "ImplicitPointerStorage",
     "ImplicitStorage",
@@ -291,6 +292,10 @@ def _merge(old: bytes, shift: int, bits: int, value: int) -> bytes:
     return merged.to_bytes(len(old), "little")
 
 
+ANY_LANE = -1
+"""The lane of a context whose lane is not said (`rocdbg.dwarf.any_lane`): its memory cannot be read."""
+
+
 class MemoryStorage(_ByteStorage):
     """An address space, as one lane of one thread sees it (A.2.5.4.4.3)."""
 
@@ -304,6 +309,8 @@ class MemoryStorage(_ByteStorage):
         self.size = 8 << space.address_bits
 
     def read_known(self, offset: int, bits: int) -> tuple[int, int]:
+        if self.lane == ANY_LANE:
+            raise EvaluationError("memory that each lane has its own of is read for none")
         shift = offset & 7
         data = self.access.read_memory(self._space, offset >> 3, (shift + bits + 7) >> 3, self.lane)
         mask = (1 << bits) - 1

@@ -11,6 +11,8 @@ import pytest
 import rocdbg
 from rocdbg.cli.present import frame_text, frame_texts
 from rocdbg.debugger import Focus
+from rocdbg.debugger.plugins import Plugin
+from rocdbg.debugger.values.value import Value
 from tests.lanes.build import build, values
 
 SOURCE = Path(__file__).parent / "arguments.hip"
@@ -102,3 +104,36 @@ def test_what_lanes_point_to_in_their_own_memory(folder: Path) -> None:
         s: {lane for lane, (_, other) in mine.items() if other == s} for _, s in mine.values()
     }
     assert re.search(r'^s +\S+ "bxy" +\S+ "cxy"$', ran(debugger, "diff lanes 1 2"), re.M)
+
+
+@pytest.mark.parametrize(("kernel", "arch", "level", "options", "steps"), [
+    ("private_memory", "gfx90a", "O0", (), ("tbreak look", "continue", "stepi 9", "step")),
+    ("many_arguments", "gfx942", "O0", (), ("tbreak twelve", "continue", "step", "stepi 7", "tbreak factorial",
+                                            "continue", "stepi 5")),
+    ("many_arguments", "gfx90a", "O2", (), ("tbreak twelve", "continue", "stepi 9", "step", "stepi 21")),
+    ("many_arguments", "gfx1100", "O1", ("-mwavefrontsize64",), ("tbreak twelve", "continue", "stepi 9", "step")),
+])
+def test_lanes_together_show_what_each_shows(
+    folder: Path, kernel: str, arch: str, level: str, options: tuple[str, ...], steps: tuple[str, ...]
+) -> None:
+    debugger = session(folder, kernel, arch, level, *options)
+    count, found = at_stops(debugger, (*steps, "info line"))
+    assert (count, found) == (len(steps) + 1, [])
+
+
+def test_what_plugins_print_is_asked_for_each_lane(folder: Path) -> None:
+    debugger = session(folder, "many_arguments")
+    ran(debugger, "break twelve\nrun")
+    plugin = debugger.session.plugins.plugins["lanes"] = Plugin("lanes", "a test")
+    asked: list[Value] = []
+
+    def printer(value: Value) -> str | None:
+        if value.size != 8:
+            return None
+        asked.append(value)
+        return f"number {len(asked)}"
+
+    plugin.printers.append(printer)
+    shown = re.findall(r"c=number (\d+)", ran(debugger, "info lanes -active"))
+    assert len(shown) > 40
+    assert len({*shown}) == len(shown)

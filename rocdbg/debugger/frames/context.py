@@ -16,7 +16,6 @@ from rocdbg.debugger.frames.entry_content import content_of
 from rocdbg.debugger.frames.entry_points import entered_through
 from rocdbg.debugger.frames.unwind import FoundRow
 from rocdbg.debugger.program.program import Program
-from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
 from rocdbg.dwarf.encoding import assemble
@@ -280,8 +279,6 @@ class FrameContext:
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
         """Memory as a lane of this wave sees it."""
-        if lane == ANY_LANE:
-            raise EvaluationError("memory that each lane has its own of is read for none")
         return self.access.read_memory(space, address, size, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
