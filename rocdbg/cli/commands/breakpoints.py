@@ -45,7 +45,6 @@ STOP = Arguments(
         Wanted(),
     ),
 )
-PENDING = "Make {} pending on future code object load?"
 NUMBERS = Arguments(optional("numbers", text_of("N...", Completes.BREAKPOINT), ""))
 PARTS = words_of("N...", Completes.BREAKPOINT)
 
@@ -71,7 +70,7 @@ def set_breakpoint(
         shell.line(str(error))
         what = "dprintf" if form else "hw breakpoint" if hardware else "breakpoint"
         what = "tracepoint" if kind is Tracepoint else what
-        question = PENDING.format(what)
+        question = f"Make {what} pending on future code object load?"
         if setting == "auto":
             if not shell.interactive:
                 shell.line(f"{question} (y or [n]) [answered N; input not from terminal]")
@@ -182,11 +181,6 @@ def thbreak(shell: Shell, wanted: Wanted) -> None:
     set_breakpoint(shell, wanted, temporary=True, hardware=True)
 
 
-def _has_result_in_front(name: str, linkage: str) -> bool:
-    """Whether the demangled linkage name begins with the type of the result: that of a function template's instance."""
-    return linkage.startswith("_Z") and "<" in name and not name.startswith("operator")
-
-
 @command(
     "rbreak", category=BREAKPOINTS, usage="rbreak [FILE:]REGEXP",
     args=Arguments(optional("pattern", text_of("[FILE:]REGEXP", Completes.EXPRESSION), "")),
@@ -211,12 +205,7 @@ def rbreak(shell: Shell, pattern: str) -> None:
         name = row.function.linkage_name or row.function.qualified_name or ""
         quoted = name if name.isidentifier() else f"'{name}'"
         location = f"{row.file.path}:{quoted}" if row.file is not None else name
-        if _has_result_in_front(row.function.name or "", row.function.linkage_name or ""):
-            # GDB does not find it by what it takes for its name
-            shell.line(f'Function "{name}" not defined in "{row.file.path if row.file is not None else ""}".')
-            shell.line(f"{PENDING.format('breakpoint')} (y or [n]) [answered N; input not from terminal]")
-            shell.line(row.text)
-        elif set_breakpoint(shell, Wanted(location), temporary=False):
+        if set_breakpoint(shell, Wanted(location), temporary=False):
             shell.line(row.text)
     for plain in symbols.plain_symbols(expression) if file is None else ():
         if set_breakpoint(shell, Wanted(f"'{plain.name}'"), temporary=False):
