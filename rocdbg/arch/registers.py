@@ -22,6 +22,8 @@ PC = PC_64
 EXEC_64 = 17
 SGPR0 = 32
 STATUS = 128
+FRAME_REGISTERS = (64, 65)
+"""s32 and s33, the stack and frame pointer of functions: they stay as they are while a frame lives."""
 VCC_32 = 512
 VCC_64 = 768
 SGPR64 = 1088

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rocdbg.addresses import FileAddress
+from rocdbg.arch.registers import FRAME_REGISTERS
 from rocdbg.debugger.focus import Focus
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.program.inlined import inlined_starting_at
@@ -224,13 +226,18 @@ class Stepper(Struct):
 
         Straight code in which EXEC does not change is run in one go.
         """
-        inferior = self.runner.inferior
+        inferior, target, thread = self.runner.inferior, self.runner.target, thread_of(scope)
+        start, was_in = None, None
         while True:
-            start = self._start(scope)
-            wave = self.runner.target.wave(thread_of(scope))
+            wave = target.wave(thread)
             program = inferior.programs.at(wave.pc)
             address = program.to_file(wave.pc)
             function = inferior.exec_map(program).function_at(address, wave.lane_count)
+            # A lane that waits stays in its frame: it is found again only where the wave's may be another.
+            low = None if function is None else program.to_loaded(FileAddress(function.low))
+            is_in = (low, *(target.read_register(thread, number) for number in FRAME_REGISTERS))
+            if start is None or low is None or is_in != was_in:
+                start, was_in = self._start(scope), is_in
             if function is None:
                 stop = self._resume(scope, ResumeMode.STEP)
             else:
@@ -244,7 +251,7 @@ class Stepper(Struct):
                 return event
             if self.runner.inferior.is_active(scope):
                 return None
-            pc = self.runner.target.wave(thread_of(scope)).pc
+            pc = target.wave(thread).pc
             result = over_or_into_call(self.runner, scope, start, pc, False)
             if isinstance(result, StopEvent):
                 return result

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rocdbg.arch.registers import FRAME_REGISTERS
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.frames.access import ThreadAccess
 from rocdbg.debugger.running.watchpoints import RegisterDword
 from rocdbg.debugger.target.runnable import WatchedMemory
 from rocdbg.debugger.values.storage import Memory
-
-_FRAME_REGISTERS = frozenset({64, 65})
-"""s32 and s33 by DWARF number, which stay as they are while a frame lives."""
 
 
 class RecordedMemory(Struct):
@@ -40,7 +38,7 @@ class RecordedReads(Struct):
     registers: dict[RegisterDword, int]
 
     def read_register(self, access: ThreadAccess, number: int, offset: int, size: int) -> None:
-        if number in _FRAME_REGISTERS:
+        if number in FRAME_REGISTERS:
             return
         data = access.target.read_register(access.thread, number)
         for index in range(offset // 4, (offset + size + 3) // 4):
