@@ -100,7 +100,6 @@ def test_the_wheel_holds_the_packages(built: Built) -> None:
 COMMANDS = ("set print frame-arguments none", "tbreak divergence.hip:12", "run", "plugin load lanemap", "lanemap")
 SESSION = """\
 Temporary breakpoint 1 at 0x1fe0: file divergence.hip, line 12.
-Starting kernel divergence, grid [128,1,1], workgroup [64,1,1]
 [Switching to thread 1, lane 0 (AMDGPU Lane 1:1:1:1/0 (0,0,0)[0,0,0])]
 
 Thread 1 "divergence" hit Temporary breakpoint 1, with lanes [0 6 11-12 15 26 35 52 56], divergence (input=..., output=..., n=...) at divergence.hip:12

@@ -131,7 +131,8 @@ def _range(shell: Shell, text: str, word: str, what: str) -> range:
     if dash and first:
         if not last:
             raise CommandError(f"Bad breakpoint number at or near: '{word}'")
-        low, high = _one(shell, first if first[0].isdigit() else text, what), _one(shell, last, what)
+        said = first if first[0].isdigit() else text
+        low, high = _one(shell, first, what, said), _one(shell, last, what)
         if high < low:
             raise CommandError(f"Inverted {what} range at '{low}-{high}'")
         if high - low > MAX_NUMBERS:
@@ -141,8 +142,8 @@ def _range(shell: Shell, text: str, word: str, what: str) -> range:
     return range(one, one + 1)
 
 
-def _one(shell: Shell, text: str, what: str) -> int:
+def _one(shell: Shell, text: str, what: str, said: str = "") -> int:
     number = read_number(shell, text)[0]
     if number <= 0:
-        raise CommandError(f"{'Bad' if not number else 'Negative'} {what} number '{text}'")
+        raise CommandError(f"{'Bad' if not number else 'Negative'} {what} number '{said or text}'")
     return number

@@ -115,6 +115,6 @@ def test_interrupting_a_kernel_that_does_not_end(tmp_path: Path) -> None:
     while not any("received signal SIGINT, Interrupt." in line for line in lines):
         lines.append(process.stdout.readline())
         assert lines[-1], "".join(lines)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20  # of a kernel that takes hours
     rest, _ = process.communicate("print 6 * 7\n", timeout=30)
     assert "$1 = 42" in rest

@@ -62,7 +62,6 @@ def test_the_third_launch_in_a_loop(code: Path) -> None:
     assert lines == [
         'No symbol table is loaded.  Use the "file" command.',
         "Breakpoint 1 (process_a.hip:7) pending.",
-        f"Starting program: {sys.executable.rpartition('/')[2]} debugged.py code.co loop",
         "launch 2", "launch 3", "launch 4",
         "[Switching to thread 5, lane 5 (AMDGPU Lane 1:1:3:5/5 (0,0,0)[5,0,0])]",
         'Thread 5 "scale" hit Breakpoint 1, with lane 5, scale (data=generic#ADDRESS, factor=4) at process_a.hip:7',
@@ -71,7 +70,6 @@ def test_the_third_launch_in_a_loop(code: Path) -> None:
         "$1 = 30",
         "  Num  Description       Connection           Executable        ",
         f"* 1    process N 1 (simulated)        {sys.executable.rpartition('/')[2]} ",
-        "Continuing.",
         "4000",
         "[Inferior 1 (process N) exited with code 240]",
         "$2 = 160",
@@ -103,7 +101,7 @@ def test_an_interrupt_stops_the_gpu_and_memory_lets_it_go_on(code: Path) -> None
     text += rest
     assert text.count('"forever" received signal SIGINT, Interrupt.') == 2, text
     assert re.search(r"#0  (0x\w+ in )?forever \(data=generic#0x", text), text
-    assert re.search(r"Continuing\.\ndone\n\[Inferior 1 \(process \d+\) exited normally\]", text), text
+    assert re.search(r"(?m)^done\n\[Inferior 1 \(process \d+\) exited normally\]", text), text
     killed = re.search(r"\[Inferior 1 \(process (\d+)\) killed\]", text)
     assert killed is not None and not Path(f"/proc/{killed[1]}").exists()
 
@@ -124,16 +122,13 @@ def test_a_program_by_its_name_events_and_detaching(code: Path) -> None:
     assert [re.sub(r"memory:\d+", "memory:N", line) for line in others] == [
         f"Reading symbols from {python}...", f"(No debugging symbols found in {python})",
         "Catchpoint 1 (load)", "Catchpoint 2 (dispatch begin)",
-        f"Starting program: {python} debugged.py code.co loop",
         "Program hit Catchpoint 1",
         f"  Inferior loaded memory:N#offset=ADDRESS&size={code.stat().st_size}",
-        "Continuing.",
         "[Switching to thread 1, lane 0 (AMDGPU Lane 1:1:1:1/0 (0,0,0)[0,0,0])]",
         f"Thread 1 {stop}2) at process_a.hip:4",
         "4\tKERNEL scale(int *data, int factor) {",
         "  Id   Target Id                      Grid      Workgroup Fence   Kernel Function",
         "* 1    AMDGPU Dispatch 1:1:1 (PKID 0) [128,1,1] [64,1,1]  B|As|Rs scale",
-        "Continuing.",
         "[Switching to thread 3, lane 0 (AMDGPU Lane 1:1:2:3/0 (0,0,0)[0,0,0])]",
         f"Thread 3 {stop}3) at process_a.hip:4",
         "4\tKERNEL scale(int *data, int factor) {",

@@ -68,6 +68,9 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
         unions = isinstance(left.bare, ClassType) and isinstance(right.bare, ClassType)
         if operator in ("==", "!=") and unions and left.size == right.size:
             return Value.of_int(bool_type, (left.contents() == right.contents()) == (operator == "=="))
+        functions = isinstance(left.bare, FunctionType) and isinstance(right.bare, FunctionType)
+        if operator in ("==", "!=") and functions:
+            return Value.of_int(bool_type, (left.address == right.address) == (operator == "=="))
         if operator in _COMPARE:
             raise ExpressionError(_not_comparable(operator))
         raise ExpressionError(_NO_NUMBER)
