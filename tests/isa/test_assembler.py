@@ -318,6 +318,7 @@ def test_errors(line: str, column: int, reason: str) -> None:
         ("gfx1100", "v_add_f32_e64_dpp v0, v1, s2 row_shl:1", "src1 cannot be `s2'"),
         ("gfx1200", "s_barrier_init s0", "it takes m0 or inline constants"),
         ("gfx1250", "v_readlane_b32 s20, src_private_limit, s4", "it takes vector registers"),
+        ("gfx1250", "s_set_pc_i64 src_shared_base", "it takes registers"),
         ("gfx803", "image_sample v0, v1, ttmp[8:15], s[0:3]", "goes beyond the last register"),
         (
             "gfx1010", "image_get_lod v48, [v110, v30, v90], s[56:63], s[48:51] dmask:0x6 dim:SQ_RSRC_IMG_1D",

@@ -22,7 +22,9 @@ _WIDE_SHIFTS_GFX125 = re.compile(r"^v_lshlrev_b64$")
 _REVERSED = re.compile(r"^v_(?!bfrev).*rev_")
 _READ_VCC = re.compile(r"^v_div_fmas_")
 _MASKED = re.compile(r"^v_(cndmask|addc|subb|subbrev|addc_co|subb_co|subbrev_co|(add|sub|subrev)_co_ci)_")
-_TRUE_SOURCES = re.compile(r"^(s_(rfe|setpc|swappc)_[bi]64|s_cbranch_join|s_movrels_b(32|64)|v_readfirstlane_b32)$")
+_TRUE_SOURCES = re.compile(
+    r"^(s_(rfe|setpc|swappc|set_pc)_[bi]64|s_cbranch_join|s_movrels_b(32|64)|v_readfirstlane_b32)$"
+)
 _NO_SCALARS = (
     ("src0", re.compile(r"^v_(permlanex?16_var|permlane64|permlane\d+_swap|movrels|swap|s?wmmac?_|accvgpr_read)")),
     ("src1", re.compile(r"^v_(permlanex?16_var|s?wmmac?_)")),
@@ -407,8 +409,20 @@ def _cache_policy(found: Instruction, layout: Layout, target: Target) -> str | N
     return None
 
 
+def _tensors(found: Instruction, layout: Layout, target: Target) -> str | None:
+    """Descriptors of tensors are scalar registers, of the one size."""
+    if found.name.startswith("tensor_"):
+        for operand in found.operands:
+            if operand.text == _NULL:
+                return "the descriptor cannot be null: it takes scalar registers"
+        if found.modifiers.get("r128"):
+            return "tensors have no r128"
+    return None
+
+
 _RULES: tuple[Callable[[Instruction, Layout, Target], str | None], ...] = (
     _register_ranges, _lds_direct, _constant_bus, _dual_banks, _buffers, _images, _image_data, _matrices, _accumulated,
     _interpolation, _exports, _unsigned_offsets, _counters, _lane_sources, _lane_literals, _long_literals,
     _vectors_only, _results, _dot_halves, _masks, _plain_registers, _barriers, _wide_lanes, _cache_policy,
+    _tensors,
 )
