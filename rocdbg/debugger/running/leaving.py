@@ -43,8 +43,11 @@ def finish(stepper: Stepper, scope: Focus) -> StopEvent:
     function = frame.function
     thread = thread_of(scope)
     event = run_to(runner, scope, address, place)
-    if event is not None:
+    if event is not None and not _is_there_too(runner, event, scope, address, place):
         return event
+    if event is not None:
+        value, untold = _returned(runner, function, thread, scope.lane)
+        return replace(event, returned=value, returned_type=untold)
     value, untold = _returned(runner, function, thread, scope.lane)
     event = settle(runner, scope)
     if event is None:
@@ -52,6 +55,18 @@ def finish(stepper: Stepper, scope: Focus) -> StopEvent:
     if event.reason is StopReason.BREAKPOINT and event.scope.thread == thread:
         return replace(event, returned=value, returned_type=untold)  # at the next statement: both have happened
     return event
+
+
+def _is_there_too(
+    runner: Runner, event: StopEvent, scope: Focus, address: int, place: tuple[int | None, int | None] | None
+) -> bool:
+    """Whether what else stopped the wave did so just where the function returns to."""
+    thread = thread_of(scope)
+    if event.reason not in (StopReason.WATCHPOINT_SCOPE, StopReason.BREAKPOINT) or event.scope.thread != thread:
+        return False
+    if runner.target.wave(thread).pc != address or not runner.inferior.is_active(scope):
+        return False
+    return physical_place(runner.top_frame(scope).context) == place
 
 
 def _returned(
