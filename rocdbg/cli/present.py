@@ -264,6 +264,14 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
         shell.line(f"Value returned has type: {event.returned_type}. Cannot determine contents")
 
 
+def stand_at(shell: Shell, event: StopEvent) -> None:
+    """A stop that is not shown: `list` is around it all the same."""
+    if event.scope.thread is not None:
+        frame = shell.session.focus.frame(event.scope)
+        if frame.file is not None and frame.line is not None:
+            shell.session.places.position.show_frame(frame.file, frame.line, frame.pc)
+
+
 def show_reason(shell: Shell, event: StopEvent) -> None:
     """Why the program stopped: the breakpoint or signal."""
     title = thread_title(shell, event.scope) if event.scope.thread is not None else "Program"

@@ -8,7 +8,7 @@ from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.commands.breakpoints import announce, ignore_words
 from rocdbg.cli.kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
 from rocdbg.cli.options import Option, Unknown
-from rocdbg.cli.present import forget_threads, frame_parts, show_reason, show_stop
+from rocdbg.cli.present import forget_threads, frame_parts, show_reason, show_stop, stand_at
 from rocdbg.cli.registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.user_commands import BEFORE, STOP, run_hook
 from rocdbg.cli.value_kinds import UNSIGNED
@@ -62,7 +62,9 @@ def finish_run(shell: Shell, event: StopEvent) -> None:
     ended = event.exit is not None
     if not ended:
         run_hook(shell, BEFORE, (STOP,))
-    if not shell.is_silent(event):
+    if shell.is_silent(event):
+        stand_at(shell, event)
+    else:
         show_stop(shell, event)
     if ended:  # the end is told as it happens, before anything stops
         run_hook(shell, BEFORE, (STOP,))
