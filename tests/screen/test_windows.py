@@ -122,6 +122,17 @@ def test_chosen_lanes_are_compared() -> None:
     assert "lane 6         lane 3 (I)     lane 35" in shown and "value  66             ≠79            ≠58" in shown
 
 
+def test_variables_of_the_compiler_do_not_shift_those_of_other_lanes() -> None:
+    screen = make_screen("tbreak nested.hip:10", "run", file="extensions/nested/nested.toml")
+    screen.set_layout("lanes")
+    screen.locals.chosen = (1, 2)
+    rows = [line.rpartition("│")[2].split() for line in text(screen, 200, 60).splitlines()]
+    compared = {row[0]: row[1:] for row in rows if row and row[0] in ("x", "out", "in")}
+    assert compared["x"] == ["59", "≠3", "≠38"]
+    for name in ("out", "in"):
+        assert compared[name][0].startswith("0x7f") and compared[name] == [compared[name][0]] * 3, compared
+
+
 CLEANED = [
     ("a\tb", "a b"), ("a\nb", r"a\nb"), ("\x1b[2J", r"\033[2J"), ("\x9b1m", r"\302\2331m"),
     ("a\u202eb", r"a\342\200\256b"),

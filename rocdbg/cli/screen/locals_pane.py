@@ -100,7 +100,7 @@ def _at_lane(view: View, frame: Frame, lane: int) -> tuple[Frame, dict[int, Valu
         mine = _names(frame)
         return other, {
             mine[key]: value
-            for key, (_, value) in zip(_keys(other), _variables(view, other), strict=False)
+            for key, (_, value) in zip(_keys(other), _variables(view, other), strict=True)
             if key in mine
         }
     except Error:
@@ -113,7 +113,7 @@ def _keys(frame: Frame) -> list[tuple[int, str]]:
         (scope.die.offset, v.name or "")
         for scope in frame.scopes
         for v in scope.variables
-        if not v.is_parameter and v.name and not v.artificial
+        if not v.is_parameter and v.name
     ]
     last = frame.scopes[-1] if frame.scopes else None
     return blocks + [(-1, v.name) for v in (last.variables if last else ()) if v.is_parameter and v.name]
