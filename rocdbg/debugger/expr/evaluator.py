@@ -41,12 +41,12 @@ from rocdbg.debugger.expr.operators import (
     COMPARISONS,
     binary,
     need_no_operator,
-    shift_warning,
     stepped,
     unary,
     vector_not,
 )
 from rocdbg.debugger.expr.qualified_members import member_pointer
+from rocdbg.debugger.expr.shifts import shift_warning
 from rocdbg.debugger.expr.strings import StringReader
 from rocdbg.debugger.expr.trees import nesting_limited, parse_in
 from rocdbg.debugger.expr.type_names import named_type

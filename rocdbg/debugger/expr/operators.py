@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rocdbg.debugger.errors import ExpressionError
 from rocdbg.debugger.expr.complex_numbers import complex_binary, complex_unary, to_complex
+from rocdbg.debugger.expr.shifts import shift
 from rocdbg.debugger.values import ctypes
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vectors import vector_of
@@ -75,7 +76,7 @@ def binary(operator: str, left: Value, right: Value, bool_type: Type = ctypes.IN
             raise ExpressionError(_not_comparable(operator))
         raise ExpressionError(_NO_NUMBER)
     if operator in ("<<", ">>"):
-        return _shift(operator, left, right)
+        return shift(operator, left, right)
     if ctypes.is_bool(left.type) and ctypes.is_bool(right.type) and operator not in _COMPARE:
         if operator not in ("&", "|", "^"):
             raise ExpressionError("Invalid operation on booleans.")
@@ -177,31 +178,6 @@ def _float_result(operator: str, a: float, b: float) -> float:
             return math.copysign(math.inf, a) * math.copysign(1.0, b)
         return a / b
     raise ExpressionError("Integer-only operation on floating point number.")
-
-
-def _shift(operator: str, left: Value, right: Value) -> Value:
-    if not (ctypes.is_integral(left.type) and ctypes.is_integral(right.type)):
-        raise ExpressionError("Integer-only operation on floating point number.")
-    type_ = ctypes.promote(left.type)
-    number, count = convert(left, type_).as_int(), right.as_int()
-    bits = 8 * ctypes.size_of(type_)
-    if count < 0 or count >= bits:
-        # the hardware's answer would be count modulo width; C leaves it open and GDB says 0 or the sign
-        number = -1 if operator == ">>" and number < 0 and count > 0 else 0
-        return Value.of_int(type_, number)
-    return Value.of_int(type_, number << count if operator == "<<" else number >> count)
-
-
-def shift_warning(operator: str, left: Value, right: Value) -> str | None:
-    """The warning for a shift by more bits than there are, or by fewer than none."""
-    if operator not in ("<<", ">>") or not (ctypes.is_integral(left.type) and ctypes.is_integral(right.type)):
-        return None
-    word, count = "left" if operator == "<<" else "right", right.as_int()
-    if count < 0:
-        return f"{word} shift count is negative"
-    if count >= 8 * ctypes.size_of(ctypes.promote(left.type)):
-        return f"{word} shift count >= width of type"
-    return None
 
 
 def _pointer_binary(
