@@ -20,7 +20,6 @@ from rocdbg.sim.semantics.registry import Kind, semantic
 
 _DIM_COORDINATES = (1, 2, 3, 3, 2, 3, 3, 4)
 """Coordinates by DIM: 1D, 2D, 3D, cube, arrays of 1D and 2D, 2D with samples, arrays of these."""
-_DIM_DERIVATIVES = (2, 4, 6, 4, 2, 4, 4, 4)
 _WHOLE_TEXEL = -1
 
 

@@ -15,7 +15,6 @@ from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 TYPES: dict[str, Type] = {"f16": F16, "f32": F32, "f64": F64}
 
 Binary = Callable[[Value, Value], Value]
-Ternary = Callable[[Value, Value, Value], Value]
 
 
 def multiply(i: Access, a: Value, b: Value) -> Value:
