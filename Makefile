@@ -38,8 +38,10 @@ fuzz-guided:
 	  $(PYTHON) benchmarks/fuzz_guided.py --seconds $(FUZZ_SECONDS) $$target || exit 1; done
 
 # Every demo kernel back and forth: 200 random positions each, compared bit for bit with fresh runs.
+# And the tests that run on a few compilers and targets in ./test, on all of them.
 truth:
 	$(PYTHON) benchmarks/truth.py
+	ROCDBG_TEST_EVERYTHING=1 $(PYTHON) -m pytest -n 2 --dist worksteal -m truth
 
 bench:
 	$(PYTHON) benchmarks/dwarf_speed.py
